@@ -1,0 +1,7 @@
+"""graphgrain: how similar are graphs, at every grain."""
+
+from .graphs.batch import GraphBatch
+from .graphs.convert import as_graphs, from_networkx
+
+__version__ = "0.1.0"
+__all__ = ["GraphBatch", "as_graphs", "from_networkx"]

@@ -1,0 +1,24 @@
+"""The errors that graphgrain raises on purpose.
+
+Each message states the rule, the value that broke it and the way out.
+"""
+
+
+class GraphgrainError(Exception):
+    """Base class of all errors that graphgrain raises on purpose."""
+
+
+class InvalidGraphError(GraphgrainError, ValueError):
+    """The graphs given are not valid: an edge out of range, a missing label, ..."""
+
+
+class InvalidParameterError(GraphgrainError, ValueError):
+    """A parameter has a value outside what it may be."""
+
+
+class InvalidFileError(GraphgrainError, ValueError):
+    """A file does not hold what its format asks for."""
+
+
+class MissingDependencyError(GraphgrainError, ImportError):
+    """An optional package is needed that is not installed."""

@@ -1,0 +1,532 @@
+"""GraphBatch: many undirected graphs as a few flat arrays.
+
+The vertices of all graphs are numbered through; graph ``g`` owns the vertices
+``offsets[g]`` to ``offsets[g + 1]``. The neighbours of vertex ``v`` are
+``indices[indptr[v]:indptr[v + 1]]``, in ascending order, so every edge has two entries,
+one from each end. Labels are codes into a sorted table of distinct values.
+
+Everything is validated once, in :meth:`GraphBatch.from_edges`; the rest of the library
+relies on it. The arrays are read-only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidGraphError
+from .labels import encode_labels, label_kind, merge_tables
+
+
+class GraphBatch:
+    """A sequence of undirected graphs with vertex labels and optional extras.
+
+    Make one with :meth:`from_edges`, :func:`graphgrain.as_graphs` or one of the ``from_*``
+    and ``load_*`` functions. It behaves like a one-dimensional NumPy array of graphs:
+    ``len``, iteration, integers, slices, boolean masks and index arrays all work, and so do
+    scikit-learn's splitters. An integer gives a batch that holds one graph.
+
+    Attributes
+    ----------
+    offsets : int64 array, one longer than the number of graphs
+        Where the vertices of each graph begin.
+    indptr, indices : int64 and int32 arrays
+        Neighbour lists (CSR) over all vertices.
+    label_codes, label_table : int32 array per vertex, array of distinct labels
+        ``label_table[label_codes]`` are the labels (see :attr:`labels`).
+    labelled : bool
+        False if no labels were given: all vertices then carry the label 0.
+    edge_label_codes, edge_label_table : arrays or None
+        The same for edges, one code per entry of ``indices``.
+    vertex_attributes, edge_attributes : float64 arrays with two dimensions, or None
+        One row per vertex, one row per entry of ``indices``.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> batch = gg.GraphBatch.from_edges([3, 2], [(0, 1), (1, 2), (3, 4)], labels=list("CCOCN"))
+    >>> batch
+    GraphBatch(2 graphs, 5 vertices, 3 edges, 3 vertex labels)
+    >>> batch[1].labels.tolist()
+    ['C', 'N']
+    """
+
+    __slots__ = (
+        "edge_attributes",
+        "edge_label_codes",
+        "edge_label_table",
+        "indices",
+        "indptr",
+        "label_codes",
+        "label_table",
+        "labelled",
+        "offsets",
+        "vertex_attributes",
+    )
+    __hash__ = None  # type: ignore[assignment]
+
+    offsets: np.ndarray
+    indptr: np.ndarray
+    indices: np.ndarray
+    label_codes: np.ndarray
+    label_table: np.ndarray
+    labelled: bool
+    edge_label_codes: np.ndarray | None
+    edge_label_table: np.ndarray | None
+    vertex_attributes: np.ndarray | None
+    edge_attributes: np.ndarray | None
+
+    def __init__(self) -> None:
+        raise TypeError(
+            "GraphBatch is not built directly. Use graphgrain.as_graphs(...) for graphs of other "
+            "libraries, or GraphBatch.from_edges(sizes, edges, labels) for flat arrays."
+        )
+
+    @classmethod
+    def _of(cls, **arrays: Any) -> GraphBatch:
+        """A batch from arrays that are known to be valid."""
+        batch = object.__new__(cls)
+        for name in cls.__slots__:
+            value = arrays[name]
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            setattr(batch, name, value)
+        return batch
+
+    @classmethod
+    def from_edges(
+        cls,
+        sizes: Iterable[int],
+        edges: Any,
+        labels: Any = None,
+        *,
+        edge_labels: Any = None,
+        vertex_attributes: Any = None,
+        edge_attributes: Any = None,
+    ) -> GraphBatch:
+        """Build a batch from flat lists; this is the door where everything is checked.
+
+        Parameters
+        ----------
+        sizes : sequence of int
+            The number of vertices of each graph.
+        edges : sequence of pairs, or array of shape (m, 2)
+            Vertex numbers, counted through over all graphs. Direction is dropped, self-loops
+            are removed, repeated edges merged: of several labels the smallest stays, with its
+            attributes.
+        labels : sequence, optional
+            An integer or a string per vertex.
+        edge_labels : sequence, optional
+            An integer or a string per row of ``edges``.
+        vertex_attributes, edge_attributes : array-like, optional
+            Finite numbers: one row per vertex, one row per row of ``edges``.
+        """
+        offsets = _offsets(sizes)
+        n_vertices = int(offsets[-1])
+        pairs = _pairs(edges, offsets)
+
+        if labels is None:
+            label_codes = np.zeros(n_vertices, dtype=np.int32)
+            label_table = np.zeros(1, dtype=np.int64)
+        else:
+            label_codes, label_table = encode_labels(labels, "vertex")
+            _check_length(len(label_codes), n_vertices, "labels", "vertices")
+        edge_codes = edge_table = None
+        if edge_labels is not None:
+            edge_codes, edge_table = encode_labels(edge_labels, "edge")
+            _check_length(len(edge_codes), len(pairs), "edge labels", "edges")
+        vertex_attributes = _attributes(vertex_attributes, n_vertices, "vertex")
+        edge_attributes = _attributes(edge_attributes, len(pairs), "edge")
+
+        source, target, origin = _both_directions(pairs, edge_codes, edge_attributes)
+        indptr = np.zeros(n_vertices + 1, dtype=np.int64)
+        np.cumsum(np.bincount(source, minlength=n_vertices), out=indptr[1:])
+        return cls._of(
+            offsets=offsets,
+            indptr=indptr,
+            indices=target.astype(np.int32),
+            label_codes=label_codes,
+            label_table=label_table,
+            labelled=labels is not None,
+            edge_label_codes=None if edge_codes is None else edge_codes[origin],
+            edge_label_table=edge_table,
+            vertex_attributes=vertex_attributes,
+            edge_attributes=None if edge_attributes is None else edge_attributes[origin],
+        )
+
+    # ---------------------------------------------------------------- what is in it
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def shape(self) -> tuple[int]:
+        """``(number of graphs,)``: scikit-learn then indexes the batch like an array."""
+        return (len(self),)
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices of all graphs together."""
+        return int(self.offsets[-1])
+
+    @property
+    def n_edges(self) -> int:
+        """Number of undirected edges of all graphs together."""
+        return len(self.indices) // 2
+
+    @property
+    def vertex_counts(self) -> np.ndarray:
+        """Number of vertices of each graph."""
+        return np.diff(self.offsets)
+
+    @property
+    def edge_counts(self) -> np.ndarray:
+        """Number of undirected edges of each graph."""
+        return np.diff(self.indptr[self.offsets]) // 2
+
+    @property
+    def degrees(self) -> np.ndarray:
+        """Number of neighbours of each vertex."""
+        return np.diff(self.indptr)
+
+    @property
+    def graph_of_vertex(self) -> np.ndarray:
+        """The number of the graph that each vertex belongs to."""
+        return np.repeat(np.arange(len(self)), self.vertex_counts)
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The label of each vertex."""
+        return self.label_table[self.label_codes]
+
+    @property
+    def label_kind(self) -> str:
+        """``"integer"``, ``"string"`` or ``"none"``."""
+        return label_kind(self.label_table) if self.labelled else "none"
+
+    @property
+    def edge_labels(self) -> np.ndarray | None:
+        """The label of each row of :attr:`edges`, or None."""
+        if self.edge_label_table is None or self.edge_label_codes is None:
+            return None
+        return self.edge_label_table[self.edge_label_codes[self.edge_entries]]
+
+    @property
+    def edge_entries(self) -> np.ndarray:
+        """Where in ``indices`` each edge stands, seen from its smaller end."""
+        source = np.repeat(np.arange(self.n_vertices), self.degrees)
+        return np.flatnonzero(source < self.indices)
+
+    @property
+    def edges(self) -> np.ndarray:
+        """Each edge once, as a row ``(smaller vertex, larger vertex)``."""
+        source = np.repeat(np.arange(self.n_vertices), self.degrees)
+        entries = np.flatnonzero(source < self.indices)
+        return np.column_stack((source[entries], self.indices[entries].astype(np.int64)))
+
+    def __repr__(self) -> str:
+        parts = [
+            _count(len(self), "graph"),
+            _count(self.n_vertices, "vertex", "vertices"),
+            _count(self.n_edges, "edge"),
+            _count(len(self.label_table), "vertex label") if self.labelled else "no labels",
+        ]
+        if self.edge_label_table is not None:
+            parts.append(_count(len(self.edge_label_table), "edge label"))
+        if self.vertex_attributes is not None:
+            parts.append(_count(self.vertex_attributes.shape[1], "vertex attribute"))
+        if self.edge_attributes is not None:
+            parts.append(_count(self.edge_attributes.shape[1], "edge attribute"))
+        return f"GraphBatch({', '.join(parts)})"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both hold the same graphs in the same order, numbering included."""
+        if not isinstance(other, GraphBatch):
+            return NotImplemented
+        return (
+            self.labelled == other.labelled
+            and np.array_equal(self.offsets, other.offsets)
+            and np.array_equal(self.indptr, other.indptr)
+            and np.array_equal(self.indices, other.indices)
+            and np.array_equal(self.labels, other.labels)
+            and _same(self.edge_labels, other.edge_labels)
+            and _same(self.vertex_attributes, other.vertex_attributes)
+            and _same(self.edge_attributes, other.edge_attributes)
+        )
+
+    # ---------------------------------------------------------------- parts and sums
+
+    def __getitem__(self, key: Any) -> GraphBatch:
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
+            key = key[0]  # scikit-learn asks for X[rows, ...]
+        return self._take(_graph_numbers(key, len(self)))
+
+    def __iter__(self) -> Iterator[GraphBatch]:
+        return (self._take(np.array([number])) for number in range(len(self)))
+
+    def __add__(self, other: GraphBatch) -> GraphBatch:
+        if not isinstance(other, GraphBatch):
+            return NotImplemented
+        return GraphBatch.concatenate([self, other])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, ({name: getattr(self, name) for name in self.__slots__},)
+
+    def _take(self, graphs: np.ndarray) -> GraphBatch:
+        vertices, offsets = _ranges(self.offsets, graphs)
+        entries, indptr = _ranges(self.indptr, vertices)
+        shift = np.repeat(offsets[:-1] - self.offsets[graphs], np.diff(offsets))
+        indices = self.indices[entries] + np.repeat(shift, np.diff(indptr))
+        codes, attributes = self.edge_label_codes, self.edge_attributes
+        return GraphBatch._of(
+            offsets=offsets,
+            indptr=indptr,
+            indices=indices.astype(np.int32),
+            label_codes=self.label_codes[vertices],
+            label_table=self.label_table,
+            labelled=self.labelled,
+            edge_label_codes=None if codes is None else codes[entries],
+            edge_label_table=self.edge_label_table,
+            vertex_attributes=None
+            if self.vertex_attributes is None
+            else self.vertex_attributes[vertices],
+            edge_attributes=None if attributes is None else attributes[entries],
+        )
+
+    @classmethod
+    def concatenate(cls, batches: Sequence[GraphBatch]) -> GraphBatch:
+        """One batch from several, in order."""
+        batches = list(batches)
+        if not batches:
+            return cls.from_edges([], [])
+        # Without vertices there is nothing that could have a label or an attribute.
+        telling = [batch for batch in batches if batch.n_vertices] or batches[:1]
+        labelled = _all_or_none([batch.labelled for batch in telling], "vertex labels")
+        table, maps = merge_tables([batch.label_table for batch in telling], "vertex")
+        edge_codes, edge_table = _joined_edge_labels(batches)
+        vertex_base = np.cumsum([0] + [batch.n_vertices for batch in batches])
+        entry_base = np.cumsum([0] + [len(batch.indices) for batch in batches])
+        return cls._of(
+            offsets=_joined_offsets([batch.offsets for batch in batches], vertex_base),
+            indptr=_joined_offsets([batch.indptr for batch in batches], entry_base),
+            indices=np.concatenate(
+                [batch.indices + int(base) for batch, base in zip(batches, vertex_base, strict=False)]
+            ).astype(np.int32),
+            label_codes=np.concatenate(
+                [new[batch.label_codes] for batch, new in zip(telling, maps, strict=True)]
+            ),
+            label_table=table,
+            labelled=labelled,
+            edge_label_codes=edge_codes,
+            edge_label_table=edge_table,
+            vertex_attributes=_joined_attributes(
+                [batch.vertex_attributes for batch in telling], "vertex attributes"
+            ),
+            edge_attributes=_joined_attributes(
+                [batch.edge_attributes for batch in batches if batch.n_edges]
+                or [batches[0].edge_attributes],
+                "edge attributes",
+            ),
+        )
+
+    def with_labels(self, labels: Any) -> GraphBatch:
+        """The same graphs with other vertex labels (None: without labels)."""
+        if labels is None:
+            codes = np.zeros(self.n_vertices, dtype=np.int32)
+            table = np.zeros(1, dtype=np.int64)
+        else:
+            codes, table = encode_labels(labels, "vertex")
+            _check_length(len(codes), self.n_vertices, "labels", "vertices")
+        return self._replace(label_codes=codes, label_table=table, labelled=labels is not None)
+
+    def with_degree_labels(self) -> GraphBatch:
+        """The same graphs, each vertex labelled by its number of neighbours."""
+        return self.with_labels(self.degrees)
+
+    def _replace(self, **arrays: Any) -> GraphBatch:
+        return GraphBatch._of(
+            **({name: getattr(self, name) for name in self.__slots__} | arrays)
+        )
+
+
+def _restore(arrays: dict[str, Any]) -> GraphBatch:
+    return GraphBatch._of(**arrays)
+
+
+# -------------------------------------------------------------------- checks at the door
+
+
+def _offsets(sizes: Iterable[int]) -> np.ndarray:
+    sizes = np.asarray(list(sizes) if not isinstance(sizes, np.ndarray) else sizes)
+    if sizes.size and (sizes.dtype.kind not in "iu" or sizes.min() < 0):
+        wrong = next(s for s in sizes.tolist() if not isinstance(s, int) or s < 0)
+        raise InvalidGraphError(f"The size of a graph must be an integer of 0 or more; got {wrong!r}.")
+    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    if offsets[-1] > np.iinfo(np.int32).max:
+        raise InvalidGraphError(
+            f"A batch holds at most 2**31 - 1 vertices; got {offsets[-1]}. Split it into several."
+        )
+    return offsets
+
+
+def _pairs(edges: Any, offsets: np.ndarray) -> np.ndarray:
+    """Edges as an int64 array of shape (m, 2), each within one graph."""
+    array = np.asarray(list(edges) if not isinstance(edges, np.ndarray) else edges)
+    if array.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+        raise InvalidGraphError(
+            "Edges must be pairs of vertex numbers (integers, an array of shape (m, 2)); got an "
+            f"array of shape {array.shape} and type {array.dtype}."
+        )
+    pairs = array.astype(np.int64)
+    outside = np.flatnonzero((pairs < 0).any(1) | (pairs >= offsets[-1]).any(1))
+    if outside.size:
+        edge = tuple(array[outside[0]].tolist())
+        raise InvalidGraphError(
+            f"An edge must join vertices of its graph; edge {edge} (number {outside[0]}) points "
+            f"outside the vertices 0 to {offsets[-1] - 1}. Vertices are counted from 0."
+        )
+    graph = np.searchsorted(offsets, pairs, side="right") - 1
+    across = np.flatnonzero(graph[:, 0] != graph[:, 1])
+    if across.size:
+        edge, ends = tuple(pairs[across[0]].tolist()), graph[across[0]]
+        raise InvalidGraphError(
+            f"An edge must stay within one graph; edge {edge} (number {across[0]}) joins graph "
+            f"{ends[0]} to graph {ends[1]}. Check the sizes of the graphs."
+        )
+    return pairs
+
+
+def _check_length(got: int, wanted: int, what: str, of: str) -> None:
+    if got != wanted:
+        raise InvalidGraphError(
+            f"There must be as many {what} as {of}; got {got} {what} for {wanted} {of}."
+        )
+
+
+def _attributes(values: Any, rows: int, what: str) -> np.ndarray | None:
+    if values is None:
+        return None
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidGraphError(
+            f"The {what} attributes must be numbers, the same number in each row; {error}."
+        ) from None
+    if array.ndim == 1:
+        array = array.reshape(-1, 1)
+    _check_length(len(array), rows, f"rows of {what} attributes", "vertices" if what == "vertex" else "edges")
+    if array.ndim != 2:
+        raise InvalidGraphError(
+            f"The {what} attributes must have one row per {what}; got {array.ndim} dimensions."
+        )
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        row, column = bad[0]
+        raise InvalidGraphError(
+            f"Attributes must be finite; {what} {row} has {array[row, column]} in column {column}. "
+            "Replace it with a value, or remove the column."
+        )
+    return array
+
+
+def _both_directions(
+    pairs: np.ndarray, codes: np.ndarray | None, attributes: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Source, target and origin (row of ``pairs``) of each entry: no loops, nothing twice."""
+    origin = np.flatnonzero(pairs[:, 0] != pairs[:, 1])
+    pairs = pairs[origin]
+    source = np.concatenate((pairs[:, 0], pairs[:, 1]))
+    target = np.concatenate((pairs[:, 1], pairs[:, 0]))
+    origin = np.concatenate((origin, origin))
+    keys: list[np.ndarray] = []
+    if attributes is not None:
+        keys += [attributes[origin, column] for column in range(attributes.shape[1])][::-1]
+    if codes is not None:
+        keys.append(codes[origin])
+    order = np.lexsort((*keys, target, source))
+    source, target, origin = source[order], target[order], origin[order]
+    first = np.ones(len(source), dtype=bool)
+    first[1:] = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
+    return source[first], target[first], origin[first]
+
+
+# -------------------------------------------------------------------- small helpers
+
+
+def _graph_numbers(key: Any, count: int) -> np.ndarray:
+    """The graph numbers that an index, slice, mask or index array asks for."""
+    if isinstance(key, slice):
+        return np.arange(count)[key]
+    array = np.asarray(key)
+    if array.dtype == bool and array.shape != (count,):
+        raise IndexError(f"A mask must have one entry per graph ({count}); got {array.shape}.")
+    if array.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if array.dtype.kind not in "iub" or array.ndim > 1:
+        raise IndexError(
+            "A GraphBatch is indexed by an integer, a slice, a mask or a list of integers; "
+            f"got {key!r}."
+        )
+    numbers = np.flatnonzero(array) if array.dtype == bool else np.atleast_1d(array).astype(np.int64)
+    outside = (numbers < -count) | (numbers >= count)
+    if outside.any():
+        raise IndexError(f"Graph {numbers[outside][0]} is out of range: there are {count} graphs.")
+    return np.where(numbers < 0, numbers + count, numbers)
+
+
+def _ranges(pointers: np.ndarray, items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All positions ``pointers[i]:pointers[i + 1]`` of the items, and where each begins now."""
+    lengths = pointers[items + 1] - pointers[items]
+    begins = np.zeros(len(items) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=begins[1:])
+    positions = np.arange(begins[-1]) + np.repeat(pointers[items] - begins[:-1], lengths)
+    return positions, begins
+
+
+def _joined_offsets(parts: list[np.ndarray], base: np.ndarray) -> np.ndarray:
+    moved = [part[1:] + start for part, start in zip(parts, base, strict=False)]
+    return np.concatenate([np.zeros(1, dtype=np.int64), *moved])
+
+
+def _joined_edge_labels(batches: list[GraphBatch]) -> tuple[np.ndarray | None, np.ndarray | None]:
+    telling = [batch for batch in batches if batch.n_edges] or batches[:1]
+    if not _all_or_none([batch.edge_label_table is not None for batch in telling], "edge labels"):
+        return None, None
+    table, maps = merge_tables([b.edge_label_table for b in telling], "edge")  # type: ignore[misc]
+    codes = [new[batch.edge_label_codes] for batch, new in zip(telling, maps, strict=True)]
+    return np.concatenate(codes), table
+
+
+def _joined_attributes(parts: list[np.ndarray | None], what: str) -> np.ndarray | None:
+    if not _all_or_none([part is not None for part in parts], what):
+        return None
+    widths = {part.shape[1] for part in parts if part is not None}
+    if len(widths) > 1:
+        raise InvalidGraphError(
+            f"All graphs must have the same number of {what}; got {sorted(widths)}."
+        )
+    return np.concatenate([part for part in parts if part is not None])
+
+
+def _all_or_none(present: list[bool], what: str) -> bool:
+    if any(present) and not all(present):
+        raise InvalidGraphError(
+            f"Either all graphs have {what} or none has; part {present.index(True)} has them, part "
+            f"{present.index(False)} does not. Add them, or remove them from the others."
+        )
+    return all(present)
+
+
+def _same(a: np.ndarray | None, b: np.ndarray | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return np.array_equal(a, b)
+
+
+def _count(number: int, noun: str, plural: str | None = None) -> str:
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

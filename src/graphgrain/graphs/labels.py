@@ -1,0 +1,100 @@
+"""Labels as codes: distinct values in a sorted table, one small integer per vertex or edge.
+
+Labels are integers or strings, never a mixture. Codes follow the order of the values
+(integers as numbers, strings by code points), so comparing codes compares labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidGraphError
+
+
+def label_kind(table: np.ndarray) -> str:
+    """``"integer"`` or ``"string"``: what the labels of a table are."""
+    return "string" if table.dtype == object else "integer"
+
+
+def encode_labels(values: Any, what: str = "vertex") -> tuple[np.ndarray, np.ndarray]:
+    """Turn label values into ``(codes, table)`` with ``table[codes] == values``."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+        if values.dtype == np.uint64 and values.size and values.max() > np.iinfo(np.int64).max:
+            raise InvalidGraphError(
+                f"A {what} label must fit in 64 signed bits; got {values.max()}. Use a string."
+            )
+        table, codes = np.unique(values, return_inverse=True)
+        return codes.reshape(-1).astype(np.int32), table.astype(np.int64)
+    if isinstance(values, np.ndarray):
+        values = values.tolist()
+    return _encode_objects(values, what)
+
+
+def _encode_objects(values: Iterable[Any], what: str) -> tuple[np.ndarray, np.ndarray]:
+    values = list(values)
+    # A set of types first: True, 1 and 1.0 are equal as dictionary keys but not as labels.
+    kinds = {type(value) for value in values}
+    if kinds <= {str, np.str_}:
+        distinct = sorted({str(value) for value in values})
+        table = np.empty(len(distinct), dtype=object)
+        table[:] = distinct
+        if not values:
+            table = np.empty(0, dtype=np.int64)
+    elif all(issubclass(kind, int | np.integer) and kind is not bool for kind in kinds):
+        distinct_integers = sorted({int(value) for value in values})
+        for value in distinct_integers[:1] + distinct_integers[-1:]:
+            if not -(2**63) <= value < 2**63:
+                raise InvalidGraphError(
+                    f"A {what} label must fit in 64 signed bits; got {value}. Use a string."
+                )
+        table = np.array(distinct_integers, dtype=np.int64)
+    else:
+        raise InvalidGraphError(_complaint(values, what))
+    code_of = {value: code for code, value in enumerate(table.tolist())}
+    codes = np.fromiter((code_of[value] for value in values), dtype=np.int32, count=len(values))
+    return codes, table
+
+
+def _complaint(values: list[Any], what: str) -> str:
+    for position, value in enumerate(values):
+        if value is None or (isinstance(value, float) and np.isnan(value)):
+            return (
+                f"Every {what} needs a label, or none has one; the label at position {position} "
+                f"is missing ({value!r}). Give it a label of its own, such as 'unknown'."
+            )
+        if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer | str):
+            return (
+                f"A {what} label must be an integer or a string; position {position} holds "
+                f"{value!r} of type {type(value).__name__}. Convert it with int() or str(); "
+                "numbers with a fraction belong in the attributes."
+            )
+    integer = next(value for value in values if not isinstance(value, str))
+    string = next(value for value in values if isinstance(value, str))
+    return (
+        f"The {what} labels must be all integers or all strings; got both {integer!r} and "
+        f"{string!r}. Convert them all with str()."
+    )
+
+
+def merge_tables(tables: list[np.ndarray], what: str) -> tuple[np.ndarray, list[np.ndarray]]:
+    """One table for several, and for each the array that maps its codes to the new ones."""
+    filled = [table for table in tables if len(table)]
+    if len({label_kind(table) for table in filled}) > 1:
+        examples = {label_kind(table): table[0] for table in filled}
+        raise InvalidGraphError(
+            f"The {what} labels must be all integers or all strings; some graphs have "
+            f"{examples['integer']!r}, others {examples['string']!r}. Convert them all with str()."
+        )
+    if not filled:
+        return np.empty(0, dtype=np.int64), [np.empty(0, dtype=np.int32) for _ in tables]
+    merged = np.unique(np.concatenate(filled))
+    maps = [
+        np.searchsorted(merged, table).astype(np.int32)
+        if len(table)
+        else np.empty(0, dtype=np.int32)
+        for table in tables
+    ]
+    return merged, maps
