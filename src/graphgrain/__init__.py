@@ -1,7 +1,32 @@
 """graphgrain: how similar are graphs, at every grain."""
 
 from .graphs.batch import GraphBatch
-from .graphs.convert import as_graphs, from_networkx
+from .graphs.convert import as_graphs
+from .graphs.libraries import from_grakel, from_igraph, from_pyg
+from .graphs.matlab import load_mat
+from .graphs.molecule_files import load_molecules
+from .graphs.molecules import from_rdkit, from_smiles
+from .graphs.nx import from_networkx, to_networkx
+from .graphs.plain import from_adjacency
+from .graphs.tables import from_edge_list
+from .graphs.tu import load_tu
+from .graphs.tu_write import save_tu
 
 __version__ = "0.1.0"
-__all__ = ["GraphBatch", "as_graphs", "from_networkx"]
+__all__ = [
+    "GraphBatch",
+    "as_graphs",
+    "from_adjacency",
+    "from_edge_list",
+    "from_grakel",
+    "from_igraph",
+    "from_networkx",
+    "from_pyg",
+    "from_rdkit",
+    "from_smiles",
+    "load_mat",
+    "load_molecules",
+    "load_tu",
+    "save_tu",
+    "to_networkx",
+]

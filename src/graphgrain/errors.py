@@ -22,3 +22,7 @@ class InvalidFileError(GraphgrainError, ValueError):
 
 class MissingDependencyError(GraphgrainError, ImportError):
     """An optional package is needed that is not installed."""
+
+
+class GraphgrainWarning(UserWarning):
+    """Something was left out or left undecided; the message says what."""
