@@ -88,8 +88,13 @@ class FoldRecord:
         The classes in sorted order.
     kernel : str
         Name in the registry of kernels, such as ``"tree++"``.
+    variant : str
+        Empty for the kernel with its usual grid of settings; otherwise what is special, such as
+        ``"counts=sqrt"`` or ``"figure-d"``. Records of different variants are never mixed.
     settings : dict
         The kernel's parameters (without its levels).
+    grid_size : int
+        Among how many settings validation is to choose; so an unfinished run shows.
     level_names : list of dict
         The parameter that each level stands for, such as ``{"tree_depth": 0}``.
     mode : {"paper", "nested"}
@@ -111,8 +116,8 @@ class FoldRecord:
     kind: ClassVar[str] = "fold"
     #: What makes two records one and the same piece of work.
     identity: ClassVar[tuple[str, ...]] = (
-        *("dataset", "fingerprint", "deduplicated", "kernel", "settings", "level_names"),
-        *("mode", "folds", "inner_folds", "C", "seed", "repetition", "fold"),
+        *("dataset", "fingerprint", "deduplicated", "kernel", "variant", "settings"),
+        *("level_names", "mode", "folds", "inner_folds", "C", "seed", "repetition", "fold"),
     )
 
     dataset: str
@@ -120,7 +125,9 @@ class FoldRecord:
     deduplicated: bool
     classes: list[str]
     kernel: str
+    variant: str
     settings: dict[str, Any]
+    grid_size: int
     level_names: list[dict[str, Any]]
     mode: str
     folds: int
@@ -158,13 +165,15 @@ class KernelRecord:
 
     kind: ClassVar[str] = "kernel"
     identity: ClassVar[tuple[str, ...]] = (
-        *("dataset", "fingerprint", "deduplicated", "kernel", "settings", "level_names", "n_jobs"),
+        *("dataset", "fingerprint", "deduplicated", "kernel", "variant", "settings"),
+        *("level_names", "n_jobs"),
     )
 
     dataset: str
     fingerprint: str
     deduplicated: bool
     kernel: str
+    variant: str
     settings: dict[str, Any]
     level_names: list[dict[str, Any]]
     graphs: int
@@ -196,8 +205,8 @@ def to_line(record: Record) -> str:
     --------
     >>> from graphgrain.evaluation.records import KernelRecord, from_line, to_line
     >>> record = KernelRecord(dataset="MUTAG", fingerprint="f00d", deduplicated=False,
-    ...     kernel="tree++", settings={"path_depth": 6}, level_names=[{"tree_depth": 0}],
-    ...     graphs=188, n_jobs=1, seconds=0.25, memory=None)
+    ...     kernel="tree++", variant="", settings={"path_depth": 6},
+    ...     level_names=[{"tree_depth": 0}], graphs=188, n_jobs=1, seconds=0.25, memory=None)
     >>> to_line(record)[:50]
     '{"graphgrain": 1, "kind": "kernel", "dataset": "MU'
     >>> from_line(to_line(record)) == record

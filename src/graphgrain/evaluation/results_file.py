@@ -21,7 +21,6 @@ from typing import Any
 from ..errors import GraphgrainWarning, InvalidFileError, UnwritableFileError
 from .records import Record, from_line, key_of, to_line
 
-
 #: How every line begins, whatever the version of its format.
 PREFIX = '{"graphgrain": '
 
@@ -40,7 +39,7 @@ class ResultsFile:
     >>> from graphgrain.evaluation.records import KernelRecord
     >>> from graphgrain.evaluation.results_file import ResultsFile, read_results
     >>> record = KernelRecord(dataset="MUTAG", fingerprint="f00d", deduplicated=False,
-    ...     kernel="tree++", settings={}, level_names=[{}], graphs=188, n_jobs=1,
+    ...     kernel="tree++", variant="", settings={}, level_names=[{}], graphs=188, n_jobs=1,
     ...     seconds=0.25, memory=None)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with ResultsFile(f"{folder}/results.jsonl") as results:
