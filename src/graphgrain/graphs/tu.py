@@ -231,12 +231,12 @@ def _vertices(
     ids, sizes_found = np.unique(graph, return_counts=True)
     empty = set(files.extra("empty_graphs", int))
     n_graphs = len(ids) + len(empty)
-    wrong = np.flatnonzero((graph < 1) | (graph > n_graphs))
-    if wrong.size and (graph[wrong[0]] < 1 or n_targets is None or graph[wrong[0]] > n_targets):
+    last = n_graphs if n_targets is None else n_targets
+    wrong = np.flatnonzero((graph < 1) | (graph > last))
+    if wrong.size:
         raise indicator.error(
             int(wrong[0]),
-            f"graphs are numbered from 1 to {n_targets or n_graphs} without a gap; the line is "
-            "{value!r}.",
+            f"graphs are numbered from 1 to {last} without a gap; the line is {{value!r}}.",
         )
     if n_targets is not None and n_targets != n_graphs:
         raise InvalidFileError(
