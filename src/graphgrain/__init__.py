@@ -16,12 +16,16 @@ from .graphs.tables import from_edge_list
 from .graphs.tu import load_tu
 from .graphs.tu_write import save_tu
 from .kernels.tree_plus_plus import PathPattern, TreePlusPlus
+from .learning.classifier import TreePlusPlusClassifier
+from .learning.regressor import TreePlusPlusRegressor
 
 __version__ = "0.1.0"
 __all__ = [
     "GraphBatch",
     "PathPattern",
     "TreePlusPlus",
+    "TreePlusPlusClassifier",
+    "TreePlusPlusRegressor",
     "as_graphs",
     "describe",
     "duplicates",
