@@ -16,12 +16,14 @@ from .graphs.tables import from_edge_list
 from .graphs.tu import load_tu
 from .graphs.tu_write import save_tu
 from .kernels.tree_plus_plus import PathPattern, TreePlusPlus
+from .kernels.weisfeiler_lehman import WeisfeilerLehman
 
 __version__ = "0.1.0"
 __all__ = [
     "GraphBatch",
     "PathPattern",
     "TreePlusPlus",
+    "WeisfeilerLehman",
     "as_graphs",
     "describe",
     "duplicates",

@@ -17,6 +17,7 @@ from ..graphs.batch import GraphBatch
 from .base import GraphKernel
 from .features import FeatureKernel
 from .tree_plus_plus import PathPattern, TreePlusPlus
+from .weisfeiler_lehman import WeisfeilerLehman
 
 
 @dataclass(frozen=True)
@@ -71,4 +72,5 @@ KERNELS: dict[str, KernelEntry] = {
         TreePlusPlus, "Tree++", ({"path_depth": 6, "tree_depth": 7},), "tree_depth"
     ),
     "path-pattern": KernelEntry(PathPattern, "Path pattern"),
+    "wl": KernelEntry(WeisfeilerLehman, "WL", ({"n_iter": 10},), "n_iter"),
 }
