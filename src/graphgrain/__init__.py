@@ -15,6 +15,7 @@ from .graphs.statistics import describe
 from .graphs.tables import from_edge_list
 from .graphs.tu import load_tu
 from .graphs.tu_write import save_tu
+from .kernels.shortest_path import ShortestPath
 from .kernels.tree_plus_plus import PathPattern, TreePlusPlus
 from .kernels.weisfeiler_lehman import WeisfeilerLehman
 
@@ -22,6 +23,7 @@ __version__ = "0.1.0"
 __all__ = [
     "GraphBatch",
     "PathPattern",
+    "ShortestPath",
     "TreePlusPlus",
     "WeisfeilerLehman",
     "as_graphs",
