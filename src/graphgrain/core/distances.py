@@ -59,15 +59,14 @@ def search(indptr, indices, base, root, edge_codes, edge_hashes, edges, work, pa
             u = queue[head]
             for entry in range(indptr[base + u], indptr[base + u + 1]):
                 v = indices[entry] - base
-                if distance[v] < 0:
+                fresh = distance[v] < 0
+                if fresh:
                     distance[v] = distance[u] + 1
                     queue[tail] = v
                     tail += 1
-                    if not edges:
-                        continue
-                elif not edges or distance[v] != distance[u] + 1:
+                if not edges or distance[v] != distance[u] + 1:
                     continue
-                elif (from_rank[v], via[v]) <= (rank[u], edge_codes[entry]):
+                if not fresh and (from_rank[v], via[v]) <= (rank[u], edge_codes[entry]):
                     continue
                 before[v] = u
                 from_rank[v] = rank[u]

@@ -16,6 +16,7 @@ import numpy as np
 from ..graphs.batch import GraphBatch
 from .base import GraphKernel
 from .features import FeatureKernel
+from .histograms import EdgeHistogram, VertexHistogram
 from .shortest_path import ShortestPath
 from .tree_plus_plus import PathPattern, TreePlusPlus
 from .weisfeiler_lehman import WeisfeilerLehman
@@ -75,4 +76,6 @@ KERNELS: dict[str, KernelEntry] = {
     "path-pattern": KernelEntry(PathPattern, "Path pattern"),
     "wl": KernelEntry(WeisfeilerLehman, "WL", ({"n_iter": 10},), "n_iter"),
     "sp": KernelEntry(ShortestPath, "SP"),
+    "vertex-histogram": KernelEntry(VertexHistogram, "Vertex histogram"),
+    "edge-histogram": KernelEntry(EdgeHistogram, "Edge histogram"),
 }
