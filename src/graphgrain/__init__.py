@@ -16,7 +16,9 @@ from .graphs.tables import from_edge_list
 from .graphs.tu import load_tu
 from .graphs.tu_write import save_tu
 from .kernels.histograms import EdgeHistogram, VertexHistogram
+from .kernels.propagation import Propagation
 from .kernels.shortest_path import ShortestPath
+from .kernels.spectral_distance import SpectralDistance
 from .kernels.tree_plus_plus import PathPattern, TreePlusPlus
 from .kernels.weisfeiler_lehman import WeisfeilerLehman
 
@@ -25,7 +27,9 @@ __all__ = [
     "EdgeHistogram",
     "GraphBatch",
     "PathPattern",
+    "Propagation",
     "ShortestPath",
+    "SpectralDistance",
     "TreePlusPlus",
     "VertexHistogram",
     "WeisfeilerLehman",
