@@ -17,6 +17,7 @@ from .graphs.tu import load_tu
 from .graphs.tu_write import save_tu
 from .kernels.histograms import EdgeHistogram, VertexHistogram
 from .kernels.propagation import Propagation
+from .kernels.pyramid_match import PyramidMatch
 from .kernels.shortest_path import ShortestPath
 from .kernels.spectral_distance import SpectralDistance
 from .kernels.tree_plus_plus import PathPattern, TreePlusPlus
@@ -28,6 +29,7 @@ __all__ = [
     "GraphBatch",
     "PathPattern",
     "Propagation",
+    "PyramidMatch",
     "ShortestPath",
     "SpectralDistance",
     "TreePlusPlus",

@@ -6,6 +6,9 @@ import numpy as np
 
 from .centrality import component_order
 
+#: Eigenvalues closer than this, relative to the largest, are one.
+SAME_EIGENVALUE = 1e-9
+
 
 def adjacency(indptr: np.ndarray, indices: np.ndarray, first: int, last: int) -> np.ndarray:
     """The adjacency matrix of the graph that owns the vertices ``first`` to ``last``."""
@@ -34,3 +37,21 @@ def laplacian_inverse(indptr: np.ndarray, indices: np.ndarray, first: int, last:
         members = order[begin:end]
         projection[np.ix_(members, members)] = 1.0 / (end - begin)
     return np.linalg.inv(np.diag(A.sum(axis=1)) - A + projection) - projection
+
+
+def eigenspace_magnitudes(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues of a symmetric matrix, ascending, and the magnitudes of its eigenvectors.
+
+    If an eigenvalue repeats, its eigenvectors are a matter of choice; all its columns then hold
+    the root mean square over the eigenspace, which is not.
+    """
+    values, vectors = np.linalg.eigh(A)
+    squares = vectors**2
+    if len(values):
+        gap = SAME_EIGENVALUE * max(1.0, float(np.abs(values).max()))
+        space = np.concatenate(([0], np.cumsum(np.diff(values) > gap)))
+        sizes = np.bincount(space)
+        if len(sizes) < len(values):
+            starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+            squares = (np.add.reduceat(squares, starts, axis=1) / sizes)[:, space]
+    return values, np.sqrt(squares)

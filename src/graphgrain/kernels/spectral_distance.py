@@ -14,6 +14,7 @@ from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert import as_graphs
 from .features import Counts, FeatureKernel, count_in_chunks
+from .linear_algebra import one_thread_each
 from .parameters import Number, OneOf, Rule, check_parameters
 
 
@@ -98,7 +99,7 @@ class SpectralDistance(FeatureKernel):
             pointers = np.cumsum([0] + [len(part) for part in bins])
             return [Counts(*count_hashes(pointers, hashes))]
 
-        with compilation_notice(count_hashes):
+        with compilation_notice(count_hashes), one_thread_each():
             return count_in_chunks(count, batch, self.n_jobs)
 
     def distances(self, graph: Any) -> np.ndarray:
