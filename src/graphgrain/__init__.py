@@ -15,17 +15,30 @@ from .graphs.statistics import describe
 from .graphs.tables import from_edge_list
 from .graphs.tu import load_tu
 from .graphs.tu_write import save_tu
+from .kernels.histograms import EdgeHistogram, VertexHistogram
+from .kernels.propagation import Propagation
+from .kernels.pyramid_match import PyramidMatch
+from .kernels.shortest_path import ShortestPath
+from .kernels.spectral_distance import SpectralDistance
 from .kernels.tree_plus_plus import PathPattern, TreePlusPlus
+from .kernels.weisfeiler_lehman import WeisfeilerLehman
 from .learning.classifier import TreePlusPlusClassifier
 from .learning.regressor import TreePlusPlusRegressor
 
 __version__ = "0.1.0"
 __all__ = [
+    "EdgeHistogram",
     "GraphBatch",
     "PathPattern",
+    "Propagation",
+    "PyramidMatch",
+    "ShortestPath",
+    "SpectralDistance",
     "TreePlusPlus",
     "TreePlusPlusClassifier",
     "TreePlusPlusRegressor",
+    "VertexHistogram",
+    "WeisfeilerLehman",
     "as_graphs",
     "describe",
     "duplicates",
