@@ -7,7 +7,7 @@ import sys
 
 def main() -> None:
     """Entry point of the program ``graphgrain``."""
-    from . import demo, evaluate, inspect, report, reproduce  # noqa: F401 - they add commands
+    from . import data, demo, evaluate, report, reproduce  # noqa: F401 - they add commands
     from .app import app, options
 
     # Wherever it stands: an error is often the moment to add it at the end.
