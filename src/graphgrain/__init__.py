@@ -18,6 +18,7 @@ from .graphs.tu_write import save_tu
 from .kernels.histograms import EdgeHistogram, VertexHistogram
 from .kernels.propagation import Propagation
 from .kernels.pyramid_match import PyramidMatch
+from .kernels.return_probability import ReturnProbability
 from .kernels.shortest_path import ShortestPath
 from .kernels.spectral_distance import SpectralDistance
 from .kernels.tree_plus_plus import PathPattern, TreePlusPlus
@@ -30,6 +31,7 @@ __all__ = [
     "PathPattern",
     "Propagation",
     "PyramidMatch",
+    "ReturnProbability",
     "ShortestPath",
     "SpectralDistance",
     "TreePlusPlus",

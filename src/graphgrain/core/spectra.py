@@ -55,3 +55,14 @@ def eigenspace_magnitudes(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
             squares = (np.add.reduceat(squares, starts, axis=1) / sizes)[:, space]
     return values, np.sqrt(squares)
+
+
+def return_probabilities(A: np.ndarray, steps: int) -> np.ndarray:
+    """Row v: the probability that a random walk from v is back at v after 1, 2, ... steps.
+
+    The walk may also stay where it is: A + I takes the place of A.
+    """
+    A = A + np.eye(len(A))
+    roots = np.sqrt(A.sum(axis=1))
+    values, vectors = np.linalg.eigh(A / np.outer(roots, roots))
+    return vectors**2 @ values[:, None] ** np.arange(1, steps + 1)

@@ -19,6 +19,7 @@ from .features import FeatureKernel
 from .histograms import EdgeHistogram, VertexHistogram
 from .propagation import Propagation
 from .pyramid_match import PyramidMatch
+from .return_probability import ReturnProbability
 from .shortest_path import ShortestPath
 from .spectral_distance import SpectralDistance
 from .tree_plus_plus import PathPattern, TreePlusPlus
@@ -85,6 +86,7 @@ KERNELS: dict[str, KernelEntry] = {
     ),
     # The paper's bin width, and its 0 to 10 steps.
     "propa": KernelEntry(Propagation, "Propa", ({"n_iter": 10},), "n_iter"),
+    "retgk": KernelEntry(ReturnProbability, "RetGK"),
     # The authors' bin width for molecules; C is all they validate.
     "fgsd": KernelEntry(SpectralDistance, "FGSD"),
     "vertex-histogram": KernelEntry(VertexHistogram, "Vertex histogram"),
