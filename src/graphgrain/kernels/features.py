@@ -118,7 +118,7 @@ class FeatureKernel(GraphKernel):
     def _gram(
         self, new: Csc | None, norms: np.ndarray, every_level: bool = False
     ) -> list[np.ndarray]:
-        """Gram matrix of the fitted graphs (``new`` is None) or with new ones; last or all levels."""
+        """Gram matrix of the fitted graphs (no ``new``) or with new ones; last or all levels."""
         K = np.zeros((norms.shape[1], self.n_graphs_))
         symmetric = new is None
         left, other = (self._features, None) if new is None else (new, self._features)
@@ -231,7 +231,9 @@ def _matrix(
         n_jobs,
     )
     base = np.cumsum([0] + [len(part[1]) for part in parts])
-    indptr = np.concatenate([[0], *(part[0][1:] + start for part, start in zip(parts, base))])
+    indptr = np.concatenate(
+        [[0], *(part[0][1:] + start for part, start in zip(parts, base[:-1], strict=True))]
+    )
     rows = np.concatenate([part[1] for part in parts])
     values = np.concatenate([part[2] for part in parts])
     return (indptr, rows, values), norms
