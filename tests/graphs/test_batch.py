@@ -99,8 +99,9 @@ def test_the_arrays_cannot_be_changed_by_accident():
 
 @given(batches(), st.data())
 def test_indexing_takes_the_graphs_asked_for(batch, data):
-    numbers = data.draw(st.lists(st.integers(0, len(batch) - 1), max_size=5) if len(batch)
-                        else st.just([]))
+    numbers = data.draw(
+        st.lists(st.integers(0, len(batch) - 1), max_size=5) if len(batch) else st.just([])
+    )
     plain = listed(batch)
     assert listed(batch[numbers]) == [plain[number] for number in numbers]
     assert listed(batch[1:]) == plain[1:]
