@@ -15,10 +15,13 @@ from .graphs.statistics import describe
 from .graphs.tables import from_edge_list
 from .graphs.tu import load_tu
 from .graphs.tu_write import save_tu
+from .kernels.tree_plus_plus import PathPattern, TreePlusPlus
 
 __version__ = "0.1.0"
 __all__ = [
     "GraphBatch",
+    "PathPattern",
+    "TreePlusPlus",
     "as_graphs",
     "describe",
     "duplicates",

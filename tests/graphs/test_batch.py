@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from graph_strategies import batches
+from .graph_strategies import batches
 from hypothesis import given
 from hypothesis import strategies as st
 

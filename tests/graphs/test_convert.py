@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from graph_strategies import batches
+from .graph_strategies import batches
 from hypothesis import given
 
 import graphgrain as gg

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from graph_strategies import batches
+from .graph_strategies import batches
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

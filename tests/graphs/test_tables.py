@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from graph_strategies import batches
+from .graph_strategies import batches
 from hypothesis import given
 
 import graphgrain as gg

@@ -5,7 +5,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from graph_strategies import STRINGS, batches
+from .graph_strategies import STRINGS, batches
 from hypothesis import given
 from hypothesis import strategies as st
 

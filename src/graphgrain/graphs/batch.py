@@ -312,7 +312,10 @@ class GraphBatch:
             offsets=_joined_offsets([batch.offsets for batch in batches], vertex_base),
             indptr=_joined_offsets([batch.indptr for batch in batches], entry_base),
             indices=np.concatenate(
-                [batch.indices + int(base) for batch, base in zip(batches, vertex_base, strict=False)]
+                [
+                    batch.indices + int(base)
+                    for batch, base in zip(batches, vertex_base, strict=False)
+                ]
             ).astype(np.int32),
             label_codes=np.concatenate(
                 [new[batch.label_codes] for batch, new in zip(telling, maps, strict=True)]
@@ -346,9 +349,7 @@ class GraphBatch:
         return self.with_labels(self.degrees)
 
     def _replace(self, **arrays: Any) -> GraphBatch:
-        return GraphBatch._of(
-            **({name: getattr(self, name) for name in self.__slots__} | arrays)
-        )
+        return GraphBatch._of(**({name: getattr(self, name) for name in self.__slots__} | arrays))
 
 
 def _restore(arrays: dict[str, Any]) -> GraphBatch:
@@ -362,7 +363,9 @@ def _offsets(sizes: Iterable[int]) -> np.ndarray:
     sizes = np.asarray(list(sizes) if not isinstance(sizes, np.ndarray) else sizes)
     if sizes.size and (sizes.dtype.kind not in "iu" or sizes.min() < 0):
         wrong = next(s for s in sizes.tolist() if not isinstance(s, int) or s < 0)
-        raise InvalidGraphError(f"The size of a graph must be an integer of 0 or more; got {wrong!r}.")
+        raise InvalidGraphError(
+            f"The size of a graph must be an integer of 0 or more; got {wrong!r}."
+        )
     offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
     np.cumsum(sizes, out=offsets[1:])
     if offsets[-1] > np.iinfo(np.int32).max:
@@ -419,7 +422,9 @@ def _attributes(values: Any, rows: int, what: str) -> np.ndarray | None:
         ) from None
     if array.ndim == 1:
         array = array.reshape(-1, 1)
-    _check_length(len(array), rows, f"rows of {what} attributes", "vertices" if what == "vertex" else "edges")
+    _check_length(
+        len(array), rows, f"rows of {what} attributes", "vertices" if what == "vertex" else "edges"
+    )
     if array.ndim != 2:
         raise InvalidGraphError(
             f"The {what} attributes must have one row per {what}; got {array.ndim} dimensions."
@@ -472,7 +477,9 @@ def _graph_numbers(key: Any, count: int) -> np.ndarray:
             "A GraphBatch is indexed by an integer, a slice, a mask or a list of integers; "
             f"got {key!r}."
         )
-    numbers = np.flatnonzero(array) if array.dtype == bool else np.atleast_1d(array).astype(np.int64)
+    numbers = (
+        np.flatnonzero(array) if array.dtype == bool else np.atleast_1d(array).astype(np.int64)
+    )
     outside = (numbers < -count) | (numbers >= count)
     if outside.any():
         raise IndexError(f"Graph {numbers[outside][0]} is out of range: there are {count} graphs.")

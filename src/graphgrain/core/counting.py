@@ -1,0 +1,113 @@
+"""From hashes to the columns of a sparse matrix.
+
+A feature is a 64-bit hash; its column is its place in the sorted list of all distinct hashes.
+1. Hashes fall into buckets by their leading bits, a handful of entries each.
+2. The few distinct hashes of a bucket are sorted by insertion; buckets are in order already.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .compiling import compiled
+
+_PER_BUCKET = 8
+_64 = np.uint64(64)
+
+
+@compiled
+def index_hashes(hashes):
+    """Return ``(columns, vocabulary)`` with ``vocabulary[columns] == hashes``, sorted, distinct."""
+    n = len(hashes)
+    bits = 1
+    while bits < 24 and (n >> bits) > _PER_BUCKET:
+        bits += 1
+    shift = _64 - np.uint64(bits)
+    ends = np.zeros((1 << bits) + 1, dtype=np.int32)
+    for i in range(n):
+        ends[(hashes[i] >> shift) + np.uint64(1)] += 1
+    for b in range(1 << bits):
+        ends[b + 1] += ends[b]
+    entry_of = np.empty(n, dtype=np.int32)
+    for i in range(n):
+        bucket = hashes[i] >> shift
+        entry_of[ends[bucket]] = i
+        ends[bucket] += 1
+    # ends[b] is now the end of bucket b
+
+    columns = np.empty(n, dtype=np.int32)
+    vocabulary = np.empty(n, dtype=np.uint64)
+    distinct = 0
+    begin = 0
+    for b in range(1 << bits):
+        end = ends[b]
+        first = distinct
+        for position in range(begin, end):
+            code = hashes[entry_of[position]]
+            low, high = first, distinct
+            while low < high:
+                middle = (low + high) >> 1
+                if vocabulary[middle] < code:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low == distinct or vocabulary[low] != code:
+                for place in range(distinct, low, -1):
+                    vocabulary[place] = vocabulary[place - 1]
+                vocabulary[low] = code
+                distinct += 1
+        for position in range(begin, end):
+            code = hashes[entry_of[position]]
+            low, high = first, distinct
+            while low < high:
+                middle = (low + high) >> 1
+                if vocabulary[middle] < code:
+                    low = middle + 1
+                else:
+                    high = middle
+            columns[entry_of[position]] = low
+        begin = end
+    return columns, vocabulary[:distinct].copy()
+
+
+@compiled
+def find_columns(hashes, vocabulary):
+    """The place of each hash in the sorted vocabulary, or -1."""
+    columns = np.empty(len(hashes), dtype=np.int32)
+    for i in range(len(hashes)):
+        low, high = 0, len(vocabulary)
+        while low < high:
+            middle = (low + high) >> 1
+            if vocabulary[middle] < hashes[i]:
+                low = middle + 1
+            else:
+                high = middle
+        found = low < len(vocabulary) and vocabulary[low] == hashes[i]
+        columns[i] = low if found else -1
+    return columns
+
+
+@compiled
+def transpose(indptr, columns, values, n_columns):
+    """CSR to CSC (or back): ``(indptr, rows, values)`` with the rows of each column ascending.
+
+    Entries with a negative column are left out.
+    """
+    starts = np.zeros(n_columns + 1, dtype=np.int64)
+    for entry in range(len(columns)):
+        if columns[entry] >= 0:
+            starts[columns[entry] + 1] += 1
+    for column in range(n_columns):
+        starts[column + 1] += starts[column]
+    fill = starts[:-1].copy()
+    rows = np.empty(starts[n_columns], dtype=np.int32)
+    moved = np.empty(starts[n_columns], dtype=np.float64)
+    for row in range(len(indptr) - 1):
+        for entry in range(indptr[row], indptr[row + 1]):
+            column = columns[entry]
+            if column >= 0:
+                place = fill[column]
+                rows[place] = row
+                moved[place] = values[entry]
+                fill[column] = place + 1
+    return starts, rows, moved

@@ -1,0 +1,186 @@
+"""Products of sparse feature matrices: K = X Y^T for graphs in rows and features in columns.
+
+Feature counts are uneven: a few columns are shared by a large part of the graphs, most by one
+or two. So the columns are split.
+
+1. Common columns become one dense block that BLAS multiplies, in single precision where that
+   is exact (integer counts, and no product above 2^24).
+2. Rare columns are added entry by entry: entry (i, c) of X meets all entries (j, c) of Y. The
+   entries are visited tile by tile, a tile being a few rows of K that stay in the cache, and
+   column by column within a tile, so that memory is read in order.
+3. A column with a single graph adds nothing but to the diagonal, which each row gives by itself.
+
+Matrices are given by columns (CSC: ``indptr, rows, values``), values in float64.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+
+from .compiling import compiled
+from .threads import run, thread_count
+
+#: A column is common if about this part of the graphs has it.
+COMMON = 1 / 12
+#: Rows of K that are filled together: about a megabyte.
+TILE_BYTES = 1 << 20
+#: Largest dense block in bytes.
+BLOCK_BYTES = 1 << 27
+_EXACT_IN_SINGLE = float(1 << 24)
+
+Csc = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+@compiled
+def _tile_entries(indptr, rows, values, rare, begin, end, tile, tiles):
+    """Entries of the rare columns from ``begin`` to ``end``, tile by tile, in column order."""
+    starts = np.zeros(tiles + 1, dtype=np.int64)
+    for c in range(begin, end):
+        if rare[c - begin]:
+            for place in range(indptr[c], indptr[c + 1]):
+                starts[rows[place] // tile + 1] += 1
+    for t in range(tiles):
+        starts[t + 1] += starts[t]
+    fill = starts[:-1].copy()
+    column = np.empty(starts[tiles], dtype=np.int32)
+    row = np.empty(starts[tiles], dtype=np.int32)
+    value = np.empty(starts[tiles], dtype=np.float64)
+    for c in range(begin, end):
+        if rare[c - begin]:
+            for place in range(indptr[c], indptr[c + 1]):
+                t = rows[place] // tile
+                column[fill[t]] = c
+                row[fill[t]] = rows[place]
+                value[fill[t]] = values[place]
+                fill[t] += 1
+    return starts, column, row, value
+
+
+@compiled
+def _add_tiles(starts, column, row, value, indptr, rows, values, lower, begin, end, K):
+    """K[i, j] += X[i, c] Y[j, c] for the entries of some tiles; only j <= i if ``lower``."""
+    for entry in range(starts[begin], starts[end]):
+        i = row[entry]
+        x = value[entry]
+        c = column[entry]
+        for place in range(indptr[c], indptr[c + 1]):
+            j = rows[place]
+            if lower and j > i:
+                break
+            K[i, j] += x * values[place]
+
+
+@compiled
+def _scatter(indptr, rows, values, chosen, block):
+    """Write the chosen columns into a dense block."""
+    for column in range(len(chosen)):
+        c = chosen[column]
+        for place in range(indptr[c], indptr[c + 1]):
+            block[rows[place], column] = values[place]
+
+
+@compiled
+def _add_rows(K, product, lower, begin, end):
+    """K += product for some rows; only j <= i if ``lower``."""
+    for i in range(begin, end):
+        for j in range(i + 1 if lower else K.shape[1]):
+            K[i, j] += product[i, j]
+
+
+@compiled
+def _finish(K, left, right, symmetric, normalize, out, begin, end):
+    """Mirror the lower triangle, divide by the norms; rows of zeros stay zero."""
+    for i in range(begin, end):
+        for j in range(i + 1 if symmetric else K.shape[1]):
+            value = K[i, j]
+            if normalize:
+                scale = left[i] * right[j]
+                value = value / np.sqrt(scale) if scale > 0.0 else 0.0
+            out[i, j] = value
+            if symmetric:
+                out[j, i] = value
+        if symmetric:
+            out[i, i] = 1.0 if normalize else left[i]
+
+
+def _row_ranges(rows: int, n_jobs: int | None, triangle: bool) -> list[tuple[int, int]]:
+    """Ranges of rows with about the same work each (in a triangle, row i costs i)."""
+    parts = min(rows, 8 * thread_count(n_jobs))
+    steps = np.linspace(0, 1, parts + 1)
+    bounds = np.unique(
+        np.round((np.sqrt(steps) if triangle else steps) * rows).astype(int)
+    ).tolist()
+    return list(pairwise(bounds))
+
+
+def add_products(
+    K: np.ndarray,
+    x: Csc,
+    y: Csc | None,
+    begin: int,
+    end: int,
+    integral: bool,
+    n_jobs: int | None,
+) -> None:
+    """Add X Y^T over the columns ``begin`` to ``end`` to K.
+
+    Without ``y`` it is X X^T, of which only the lower triangle is added. ``integral`` says that
+    all values are integers.
+    """
+    symmetric = y is None
+    if y is None:
+        y = x
+    in_x = np.diff(x[0][begin : end + 1])
+    in_y = in_x if symmetric else np.diff(y[0][begin : end + 1])
+    needed = in_y >= 2 if symmetric else (in_x > 0) & (in_y > 0)
+    common = needed & (in_x.astype(np.float64) * in_y > COMMON**2 * K.size) & (in_y >= 8)
+
+    tile = max(1, TILE_BYTES // max(1, K.itemsize * K.shape[1]))
+    tiles = -(-K.shape[0] // tile)
+    entries = _tile_entries(*x, needed & ~common, begin, end, tile, tiles)
+    groups = _row_ranges(tiles, n_jobs, symmetric)
+    run(lambda a, b: _add_tiles(*entries, *y, symmetric, a, b, K), groups, n_jobs)
+
+    chosen = np.flatnonzero(common) + begin
+    if not len(chosen):
+        return
+    bound = max(_largest_norm(x, K.shape[0]), _largest_norm(y, K.shape[1]))
+    kind = np.float32 if integral and bound < _EXACT_IN_SINGLE else np.float64
+    width = max(1, BLOCK_BYTES // (max(K.shape) * np.dtype(kind).itemsize))
+    ranges = _row_ranges(K.shape[0], n_jobs, symmetric)
+    for start in range(0, len(chosen), width):
+        part = chosen[start : start + width]
+        left = _dense(x, part, K.shape[0], kind)
+        right = left if symmetric else _dense(y, part, K.shape[1], kind)
+        product = left @ right.T
+        run(partial(_add_rows, K, product, symmetric), ranges, n_jobs)
+
+
+def _dense(columns: Csc, chosen: np.ndarray, rows: int, kind: type) -> np.ndarray:
+    block: np.ndarray = np.zeros((rows, len(chosen)), dtype=kind)
+    _scatter(*columns, chosen, block)
+    return block
+
+
+def _largest_norm(columns: Csc, rows: int) -> float:
+    _, row_of, values = columns
+    return float(np.bincount(row_of, weights=values * values, minlength=rows).max(initial=0.0))
+
+
+def finish(
+    K: np.ndarray,
+    left: np.ndarray,
+    right: np.ndarray,
+    symmetric: bool,
+    normalize: bool,
+    n_jobs: int | None,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
+    """Normalise by the squared norms of rows and columns; mirror a triangle. In place if no out."""
+    out = K if out is None else out
+    ranges = _row_ranges(K.shape[0], n_jobs, symmetric)
+    run(lambda a, b: _finish(K, left, right, symmetric, normalize, out, a, b), ranges, n_jobs)
+    return out

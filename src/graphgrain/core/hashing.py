@@ -1,0 +1,65 @@
+"""64-bit hashes of label values, the same in every run and on every machine.
+
+1. A label becomes a 64-bit number that depends on its value alone: integers are scrambled by a
+   bijection, strings go through BLAKE2b.
+2. ``mix`` (the finaliser of SplitMix64) scrambles a number, so that sums and products of
+   mixed numbers behave like random ones.
+3. Sequences are hashed by sums: ``sum of x[p] * WEIGHT(p)`` for the labels of a tree, a
+   polynomial in ``BASE`` for the elements of a path (it can grow at both ends).
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+import numpy as np
+
+from .compiling import inlined
+
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
+
+#: Base of the polynomial that hashes paths; odd, so that its powers never vanish.
+BASE = np.uint64(0xD1342543DE82EF95)
+
+
+def mix_array(x: np.ndarray) -> np.ndarray:
+    """``mix`` for a whole array."""
+    with np.errstate(over="ignore"):
+        x = (x ^ (x >> _S30)) * _FIRST
+        x = (x ^ (x >> _S27)) * _SECOND
+        return x ^ (x >> _S31)
+
+
+@inlined
+def mix(x):
+    """Scramble a 64-bit number; a bijection."""
+    x = (x ^ (x >> _S30)) * _FIRST
+    x = (x ^ (x >> _S27)) * _SECOND
+    return x ^ (x >> _S31)
+
+
+def hash_labels(table: np.ndarray, purpose: int = 0) -> np.ndarray:
+    """One hash per label of a table (int64, or objects that are strings).
+
+    ``purpose`` keeps apart what must not meet: vertex labels (0) and edge labels (1).
+    """
+    if table.dtype == object:
+        key = bytes([purpose])
+        digests = [
+            blake2b(label.encode("utf-8", "surrogatepass"), digest_size=8, key=key).digest()
+            for label in table
+        ]
+        return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
+    with np.errstate(over="ignore"):
+        salt = GOLDEN * np.uint64(2 * purpose + 1)
+        return mix_array(mix_array(table.astype(np.int64).view(np.uint64) + salt) + salt)
+
+
+def position_weights(count: int) -> np.ndarray:
+    """The odd number that multiplies the p-th label of a tree, for p below ``count``."""
+    with np.errstate(over="ignore"):
+        positions = np.arange(1, count + 1, dtype=np.uint64) * GOLDEN
+    return mix_array(positions) | np.uint64(1)

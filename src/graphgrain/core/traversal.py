@@ -1,0 +1,234 @@
+"""Truncated breadth-first search in which ties are merged instead of broken by vertex numbers.
+
+1. ``renumber`` sorts the vertices of a graph by (label, centrality class) and rewrites the
+   neighbour lists in that order, so that the search meets children in order without sorting.
+2. ``traverse`` runs the search from one root. The positions of one level stand in rank order;
+   ``tie`` marks a position that shares its rank with the one before. A run of tied positions
+   is expanded as one parent: its children are merged and sorted by key. ``parent`` holds the
+   position of the parent, or -1 minus the first position of the run if several vertices of
+   the run are candidates.
+
+With edge labels, the label of the edge to the parent joins the key (``edges`` is True and
+``via`` holds edge label codes); without them ``via`` and ``edge`` are never read.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .centrality import sort_by
+from .compiling import compiled, inlined
+
+
+class Work(NamedTuple):
+    """Scratch arrays for one graph at a time; ``make_work`` makes them for many graphs."""
+
+    vertex: np.ndarray  # old local number of each vertex
+    key: np.ndarray  # dense rank of its (label, centrality class)
+    start: np.ndarray  # neighbours of v: adjacent[start[v]:start[v + 1]], ascending
+    adjacent: np.ndarray
+    via: np.ndarray  # edge label code of each neighbour
+    seen: np.ndarray  # stamp of the last search that met the vertex; again for runs
+    place: np.ndarray  # position of a vertex in the current search
+    begins: np.ndarray  # per root: where its search begins in the four arrays below
+    ends: np.ndarray  # per root and j: number of vertices within distance j
+    order: np.ndarray  # vertices in rank order
+    parent: np.ndarray
+    tie: np.ndarray
+    edge: np.ndarray  # edge label code towards the parent
+
+
+def make_work(
+    offsets: np.ndarray, indptr: np.ndarray, edges: bool, depth: int, stored_pairs: int
+) -> Work:
+    """Scratch arrays for any of the graphs whose offsets are given."""
+    n = int(np.diff(offsets).max(initial=1))
+    entries = int(np.diff(indptr[offsets]).max(initial=1))
+    pairs = max(n, min(n * n, stored_pairs))
+    return Work(
+        vertex=np.empty(n, dtype=np.int64),
+        key=np.empty(n, dtype=np.int32),
+        start=np.empty(n + 1, dtype=np.int64),
+        adjacent=np.empty(entries, dtype=np.uint32),
+        via=np.empty(entries if edges else 1, dtype=np.int32),
+        seen=np.zeros(2 * n, dtype=np.int32),
+        place=np.zeros(n, dtype=np.int64),
+        begins=np.empty(n, dtype=np.int64),
+        ends=np.empty((n, depth + 1), dtype=np.int32),
+        order=np.empty(pairs, dtype=np.uint32),
+        parent=np.empty(pairs, dtype=np.int32),
+        tie=np.empty(pairs + 1, dtype=np.int8),
+        edge=np.empty(pairs if edges else 1, dtype=np.int32),
+    )
+
+
+@compiled
+def renumber(indptr, indices, base, n, labels, classes, edge_codes, edges, work):
+    """Number one graph's vertices by (label, class) and rewrite its neighbour lists."""
+    vertex, key, start, adjacent, via = work[:5]
+    rank = np.empty(n, dtype=np.int64)
+    place = np.empty(n, dtype=np.int64)
+    fill = np.empty(n, dtype=np.int64)
+    for v in range(n):
+        vertex[v] = v
+        rank[v] = np.int64(labels[base + v]) * n + classes[base + v]
+    sort_by(rank, vertex, np.int64(0), n)
+    start[0] = 0
+    for i in range(n):
+        v = vertex[i]
+        key[i] = 0 if i == 0 else key[i - 1] + (rank[i] != rank[i - 1])
+        place[v] = i
+        fill[i] = start[i]
+        start[i + 1] = start[i] + indptr[base + v + 1] - indptr[base + v]
+    for i in range(n):
+        v = base + vertex[i]
+        for entry in range(indptr[v], indptr[v + 1]):
+            w = place[indices[entry] - base]
+            slot = fill[w]
+            fill[w] += 1
+            if edges:  # among neighbours of equal key the smaller edge label comes first
+                code = edge_codes[entry]
+                while (
+                    slot > start[w] and key[adjacent[slot - 1]] == key[i] and via[slot - 1] > code
+                ):
+                    adjacent[slot] = adjacent[slot - 1]
+                    via[slot] = via[slot - 1]
+                    slot -= 1
+                via[slot] = code
+            adjacent[slot] = i
+
+
+@compiled
+def traverse(root, stamp, depth, edges, at, work):
+    """Search from ``root`` to ``depth``; returns the number of vertices found.
+
+    Writes ``order``, ``parent``, ``tie`` and ``edge`` from ``at`` on; positions count from there.
+    ``stamp`` is a positive number that was not used before.
+    """
+    key, start, adjacent, via, seen, place = work[1:7]
+    ends, order, parent, tie, edge = work[8:]
+    half = len(place)
+    order[at] = root
+    parent[at] = 0
+    tie[at] = 0
+    seen[root] = stamp
+    ends[root, 0] = 1
+    begin = 0
+    tail = 1
+    for j in range(1, depth + 1):
+        end = tail
+        head = begin
+        while head < end:
+            after = head + 1
+            while after < end and tie[at + after]:
+                after += 1
+            if after == head + 1:
+                u = order[at + head]
+                last_key = -1
+                last_edge = -1
+                for entry in range(start[u], start[u + 1]):
+                    v = adjacent[entry]
+                    if seen[v] != stamp:
+                        seen[v] = stamp
+                        order[at + tail] = v
+                        parent[at + tail] = head
+                        if edges:
+                            edge[at + tail] = via[entry]
+                            tie[at + tail] = key[v] == last_key and via[entry] == last_edge
+                            last_edge = via[entry]
+                        else:
+                            tie[at + tail] = key[v] == last_key
+                        last_key = key[v]
+                        tail += 1
+            else:
+                first = at + tail
+                for position in range(head, after):
+                    u = order[at + position]
+                    for entry in range(start[u], start[u + 1]):
+                        v = adjacent[entry]
+                        if seen[v] != stamp:
+                            seen[v] = stamp
+                            seen[half + v] = stamp
+                            place[v] = at + tail
+                            order[at + tail] = v
+                            parent[at + tail] = position
+                            if edges:
+                                edge[at + tail] = via[entry]
+                            tail += 1
+                        elif seen[half + v] == stamp and place[v] >= first:
+                            if not edges or via[entry] == edge[place[v]]:
+                                parent[place[v]] = -1 - head
+                            elif via[entry] < edge[place[v]]:
+                                edge[place[v]] = via[entry]
+                                parent[place[v]] = position
+                _sort_run(first, at + tail, key, edges, order, parent, edge)
+                for p in range(first, at + tail):
+                    tie[p] = (
+                        p > first
+                        and key[order[p]] == key[order[p - 1]]
+                        and (not edges or edge[p] == edge[p - 1])
+                    )
+            head = after
+        ends[root, j] = tail
+        begin = end
+    return tail
+
+
+@inlined
+def _sort_run(begin, end, key, edges, order, parent, edge):
+    """Sort the positions from ``begin`` to ``end`` by (key, edge label), by insertion."""
+    for i in range(begin + 1, end):
+        v = order[i]
+        up = parent[i]
+        code = edge[i] if edges else 0
+        j = i - 1
+        while j >= begin and (
+            key[order[j]] > key[v] or (edges and key[order[j]] == key[v] and edge[j] > code)
+        ):
+            order[j + 1] = order[j]
+            parent[j + 1] = parent[j]
+            if edges:
+                edge[j + 1] = edge[j]
+            j -= 1
+        order[j + 1] = v
+        parent[j + 1] = up
+        if edges:
+            edge[j + 1] = code
+
+
+@compiled
+def bare_searches(offsets, indptr, indices, depth, begin, end):
+    """The floor: truncated breadth-first search from every vertex and nothing else.
+
+    Returns the number of (root, vertex) pairs found in the graphs ``begin`` to ``end``.
+    """
+    most = 0
+    for g in range(begin, end):
+        most = max(most, offsets[g + 1] - offsets[g])
+    seen = np.zeros(most, dtype=np.int32)
+    queue = np.empty(most, dtype=np.int32)
+    pairs = 0
+    stamp = 0
+    for g in range(begin, end):
+        base = offsets[g]
+        for root in range(offsets[g + 1] - base):
+            stamp += 1
+            queue[0] = root
+            seen[root] = stamp
+            head = 0
+            tail = 1
+            for _ in range(depth):
+                stop = tail
+                while head < stop:
+                    v = base + queue[head]
+                    head += 1
+                    for entry in range(indptr[v], indptr[v + 1]):
+                        w = indices[entry] - base
+                        if seen[w] != stamp:
+                            seen[w] = stamp
+                            queue[tail] = w
+                            tail += 1
+            pairs += tail
+    return pairs

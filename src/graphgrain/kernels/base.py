@@ -1,0 +1,117 @@
+"""GraphKernel: what all kernels share as scikit-learn estimators.
+
+A kernel states its parameters' rules and three steps, ``_fit``, ``_gram_of_fitted`` and
+``_gram_with_fitted``; input, validation and the scikit-learn side are done here.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..errors import InvalidGraphError
+from ..graphs.batch import GraphBatch
+from ..graphs.convert import as_graphs
+from .parameters import BOOLEAN, Jobs, Rule, check_parameters
+
+
+class GraphKernel(TransformerMixin, BaseEstimator, ABC):
+    """Base class of all graph kernels.
+
+    ``fit`` takes graphs in any form that :func:`graphgrain.as_graphs` accepts;
+    ``fit_transform`` gives the square Gram matrix of the fitted graphs, ``transform`` the
+    rectangular one between new graphs (rows) and the fitted graphs (columns).
+    """
+
+    _rules: ClassVar[dict[str, Rule]] = {"normalize": BOOLEAN, "n_jobs": Jobs()}
+
+    normalize: bool
+    n_jobs: int | None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        # Gram matrices have graphs as columns: pandas output would invent names for them.
+        super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.no_validation = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> GraphKernel:
+        """Learn from graphs what :meth:`transform` needs.
+
+        Parameters
+        ----------
+        X : GraphBatch or sequence of graphs
+        y : ignored
+        """
+        check_parameters(self, self._rules)
+        batch = as_graphs(X)
+        if not len(batch):
+            raise InvalidGraphError(
+                f"{type(self).__name__} needs at least one graph to fit; got an empty list."
+            )
+        self.label_kind_ = batch.label_kind
+        self.n_graphs_ = len(batch)
+        self._fit(batch)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit to the graphs and return their Gram matrix (or features)."""
+        self.fit(X, y)
+        return self._output_of_fitted()
+
+    def transform(self, X: Any) -> Any:
+        """Compare graphs with the fitted ones: a matrix (graphs, fitted graphs), or features."""
+        return self._output_with_fitted(self._checked(X))
+
+    def _checked(self, X: Any) -> GraphBatch:
+        """New graphs for a fitted kernel."""
+        check_is_fitted(self, "n_graphs_")
+        check_parameters(self, self._rules)
+        batch = as_graphs(X)
+        if batch.n_vertices and batch.label_kind != self.label_kind_ and self._uses_labels:
+            raise InvalidGraphError(
+                f"The graphs must have labels of the kind seen at fit ({self.label_kind_}); got "
+                f"{batch.label_kind}. Convert them with GraphBatch.with_labels."
+            )
+        return batch
+
+    #: Whether vertex labels matter to the kernel.
+    _uses_labels: ClassVar[bool] = True
+
+    def _output_of_fitted(self) -> Any:
+        return self._gram_of_fitted()
+
+    def _output_with_fitted(self, batch: GraphBatch) -> Any:
+        return self._gram_with_fitted(batch)
+
+    @abstractmethod
+    def _fit(self, batch: GraphBatch) -> None:
+        """Keep in attributes ending in ``_`` all that the other steps need."""
+
+    @abstractmethod
+    def _gram_of_fitted(self) -> np.ndarray:
+        """Gram matrix of the fitted graphs."""
+
+    @abstractmethod
+    def _gram_with_fitted(self, batch: GraphBatch) -> np.ndarray:
+        """Gram matrix between new graphs (rows) and the fitted graphs (columns)."""
+
+
+def normalized(K: np.ndarray, left: np.ndarray, right: np.ndarray | None = None) -> np.ndarray:
+    """``K[i, j] / sqrt(left[i] right[j])``, for kernels that are not sums over features.
+
+    ``left`` and ``right`` are self-similarities. Without ``right`` the matrix is square and gets
+    a diagonal of ones. Graphs without any similarity to themselves give zeros, never NaN.
+    """
+    roots = np.sqrt(np.outer(left, left if right is None else right))
+    result = np.divide(K, roots, out=np.zeros_like(K, dtype=np.float64), where=roots > 0)
+    if right is None:
+        np.fill_diagonal(result, 1.0)
+    return result

@@ -1,0 +1,270 @@
+"""FeatureKernel: kernels whose features can be listed, all along one path.
+
+A subclass counts features: for every level, the distinct 64-bit hashes of each graph and how
+often each occurs. Here they become a sparse matrix (one column per hash seen at fit, levels one
+after the other), then the Gram matrix. Levels are what a kernel sums over, such as tree depths
+or refinement steps.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.compiling import compilation_notice
+from ..core.counting import find_columns, index_hashes, transpose
+from ..core.gram import Csc, add_products, finish
+from ..core.hashing import GOLDEN, mix_array
+from ..core.threads import run
+from ..graphs.batch import GraphBatch
+from .base import GraphKernel
+from .parameters import OneOf, Rule
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+COUNT_MAPS = ("raw", "sqrt", "log", "binary", "intersection")
+
+
+class Counts(NamedTuple):
+    """The features of a batch at one level, graph after graph."""
+
+    lengths: np.ndarray  # number of distinct features of each graph
+    hashes: np.ndarray  # uint64
+    counts: np.ndarray  # how often each occurs
+
+
+class FeatureKernel(GraphKernel):
+    """Base class of the kernels with explicit features."""
+
+    _rules: ClassVar[dict[str, Rule]] = {
+        **GraphKernel._rules,
+        "output": OneOf(("gram", "features")),
+        "counts": OneOf(COUNT_MAPS),
+    }
+
+    output: str
+    counts: str
+
+    @abstractmethod
+    def _count_features(self, batch: GraphBatch) -> list[Counts]:
+        """Distinct features of each graph and their counts, one item per level."""
+
+    @abstractmethod
+    def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+        """A readable name for each of the hashes, which all occur in the batch at this level."""
+
+    # ---------------------------------------------------------------- fit
+
+    def _fit(self, batch: GraphBatch) -> None:
+        with compilation_notice(index_hashes):
+            levels = [_mapped(counts, self.counts) for counts in self._count_features(batch)]
+            indexed = run(
+                lambda level, _: index_hashes(levels[level].hashes),
+                [(level, level + 1) for level in range(len(levels))],
+                self.n_jobs,
+            )
+        self.graphs_ = batch
+        self.vocabulary_ = [vocabulary for _, vocabulary in indexed]
+        self._features, self._norms = _matrix(
+            levels, [columns for columns, _ in indexed], self.vocabulary_, self.n_jobs
+        )
+
+    @property
+    def level_offsets_(self) -> np.ndarray:
+        """Where the columns of each level begin."""
+        return np.cumsum([0] + [len(vocabulary) for vocabulary in self.vocabulary_])
+
+    # ---------------------------------------------------------------- Gram matrices
+
+    def _gram_of_fitted(self) -> np.ndarray:
+        return self._gram(None, self._norms)[-1]
+
+    def _gram_with_fitted(self, batch: GraphBatch) -> np.ndarray:
+        return self._gram(*self._known_features(batch))[-1]
+
+    def gram_levels(self, X: Any = None) -> np.ndarray:
+        """Gram matrices of all levels from one extraction.
+
+        Entry ``k`` of the result is the Gram matrix that the same kernel would give if it stopped
+        at level ``k`` (for Tree++: with ``tree_depth=k``).
+
+        Parameters
+        ----------
+        X : graphs, optional
+            New graphs, compared with the fitted ones. Without it: the fitted graphs.
+
+        Returns
+        -------
+        array of shape (levels, graphs, fitted graphs)
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> graphs = [([(0, 1), (1, 2)], [1, 1, 2]), ([(0, 1)], [1, 2])]
+        >>> kernel = gg.TreePlusPlus(tree_depth=1, normalize=False).fit(graphs)
+        >>> kernel.gram_levels().astype(int).tolist()
+        [[[17, 8], [8, 6]], [[34, 8], [8, 12]]]
+        """
+        check_is_fitted(self, "vocabulary_")
+        if X is None:
+            return np.stack(self._gram(None, self._norms, every_level=True))
+        return np.stack(self._gram(*self._known_features(self._checked(X)), every_level=True))
+
+    def _gram(
+        self, new: Csc | None, norms: np.ndarray, every_level: bool = False
+    ) -> list[np.ndarray]:
+        """Gram matrix of the fitted graphs (no ``new``) or with new ones; last or all levels."""
+        K = np.zeros((norms.shape[1], self.n_graphs_))
+        symmetric = new is None
+        left, other = (self._features, None) if new is None else (new, self._features)
+        integral = self.counts in ("raw", "binary", "intersection")
+        offsets = self.level_offsets_
+        ends = offsets[1:] if every_level else offsets[-1:]
+        results, begin = [], 0
+        own, fitted = norms.cumsum(axis=0), self._norms.cumsum(axis=0)
+        for step, end in enumerate(ends.tolist()):
+            with compilation_notice(transpose):
+                add_products(K, left, other, begin, end, integral, self.n_jobs)
+            level = step if every_level else -1
+            out = np.empty_like(K) if every_level else K
+            finish(K, own[level], fitted[level], symmetric, self.normalize, self.n_jobs, out)
+            results.append(out)
+            begin = end
+        return results
+
+    def _known_features(self, batch: GraphBatch) -> tuple[Csc, np.ndarray]:
+        """Features of new graphs in the fitted columns, and the norms with all features."""
+        levels = [_mapped(counts, self.counts) for counts in self._count_features(batch)]
+        columns = [
+            find_columns(level.hashes, vocabulary)
+            for level, vocabulary in zip(levels, self.vocabulary_, strict=True)
+        ]
+        return _matrix(levels, columns, self.vocabulary_, self.n_jobs)
+
+    # ---------------------------------------------------------------- explicit features
+
+    def _output_of_fitted(self) -> Any:
+        if self.output == "gram":
+            return self._gram_of_fitted()
+        return self._sparse(self._features, self.n_graphs_)
+
+    def _output_with_fitted(self, batch: GraphBatch) -> Any:
+        if self.output == "gram":
+            return self._gram_with_fitted(batch)
+        return self._sparse(self._known_features(batch)[0], len(batch))
+
+    def _sparse(self, columns: Csc, rows: int) -> csr_array:
+        from scipy.sparse import csr_array
+
+        indptr, indices, values = transpose(*columns, rows)
+        width = int(self.level_offsets_[-1])
+        return csr_array((values, indices, indptr), shape=(rows, width))
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Readable names of the features, one per column, whatever ``output`` is."""
+        check_is_fitted(self, "vocabulary_")
+        names: list[str] = []
+        for level, vocabulary in enumerate(self.vocabulary_):
+            if self.counts != "intersection":
+                names += self._describe(self.graphs_, level, vocabulary)
+                continue
+            counts = self._count_features(self.graphs_)[level]
+            base, times = _repeated(counts)
+            found = find_columns(_expanded_hashes(base, times), vocabulary)
+            hash_of = np.empty(len(vocabulary), dtype=np.uint64)
+            times_of = np.empty(len(vocabulary), dtype=np.int64)
+            hash_of[found], times_of[found] = base, times
+            distinct, place = np.unique(hash_of, return_inverse=True)
+            described = self._describe(self.graphs_, level, distinct)
+            names += [
+                f"{described[which]} (at least {count} times)" if count > 1 else described[which]
+                for which, count in zip(place.tolist(), times_of.tolist(), strict=True)
+            ]
+        return np.array(names, dtype=object)
+
+    def _column(self, feature: int | str) -> tuple[int, np.uint64]:
+        """Level and hash of a column given by its number or its name."""
+        if isinstance(feature, str):
+            names = self.get_feature_names_out()
+            matches = np.flatnonzero(names == feature)
+            if not len(matches):
+                raise KeyError(
+                    f"No feature has the name {feature!r}; get_feature_names_out() lists them."
+                )
+            feature = int(matches[0])
+        offsets = self.level_offsets_
+        if not 0 <= feature < offsets[-1]:
+            raise IndexError(f"Feature {feature} is out of range: there are {offsets[-1]} columns.")
+        level = int(np.searchsorted(offsets, feature, side="right")) - 1
+        return level, self.vocabulary_[level][feature - offsets[level]]
+
+
+def _matrix(
+    levels: Sequence[Counts],
+    columns: Sequence[np.ndarray],
+    vocabulary: Sequence[np.ndarray],
+    n_jobs: int | None,
+) -> tuple[Csc, np.ndarray]:
+    """All levels side by side in CSC form, and the squared norm of each graph at each level."""
+    graphs = len(levels[0].lengths)
+    pointers = [np.concatenate(([0], np.cumsum(level.lengths))) for level in levels]
+    norms = np.array(
+        [
+            np.bincount(
+                np.repeat(np.arange(graphs), level.lengths),
+                weights=np.square(level.counts, dtype=np.float64),
+                minlength=graphs,
+            )
+            for level in levels
+        ]
+    )
+    parts = run(
+        lambda i, _: transpose(
+            pointers[i], columns[i], levels[i].counts.astype(np.float64), len(vocabulary[i])
+        ),
+        [(i, i + 1) for i in range(len(levels))],
+        n_jobs,
+    )
+    base = np.cumsum([0] + [len(part[1]) for part in parts])
+    indptr = np.concatenate(
+        [[0], *(part[0][1:] + start for part, start in zip(parts, base[:-1], strict=True))]
+    )
+    rows = np.concatenate([part[1] for part in parts])
+    values = np.concatenate([part[2] for part in parts])
+    return (indptr, rows, values), norms
+
+
+def _mapped(level: Counts, how: str) -> Counts:
+    """Counts after the map; an intersection turns a count of c into c ones."""
+    if how == "sqrt":
+        return level._replace(counts=np.sqrt(level.counts))
+    if how == "log":
+        return level._replace(counts=np.log1p(level.counts))
+    if how == "binary":
+        return level._replace(counts=np.ones(len(level.counts)))
+    if how == "intersection":
+        base, times = _repeated(level)
+        starts = np.concatenate(([0], np.cumsum(level.lengths)))
+        totals = np.concatenate(([0], np.cumsum(level.counts)))[starts]
+        return Counts(np.diff(totals), _expanded_hashes(base, times), np.ones(len(base)))
+    return level
+
+
+def _repeated(level: Counts) -> tuple[np.ndarray, np.ndarray]:
+    """Each hash as often as it occurs, with the running number 1, 2, ... of the occurrence."""
+    counts = level.counts.astype(np.int64)
+    first = np.concatenate(([0], np.cumsum(counts)))[:-1]
+    times = np.arange(counts.sum()) - np.repeat(first, counts) + 1
+    return np.repeat(level.hashes, counts), times
+
+
+def _expanded_hashes(hashes: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """A hash for "occurs at least this often"; for once it is the hash itself."""
+    with np.errstate(over="ignore"):
+        again = mix_array(hashes + times.astype(np.uint64) * GOLDEN)
+    return np.where(times == 1, hashes, again)

@@ -1,0 +1,301 @@
+"""Tree++ and its base kernel, the path-pattern kernel.
+
+Ye, Wang, Redberg, Singh: Tree++: Truncated Tree Based Graph Kernels. IEEE Transactions on
+Knowledge and Data Engineering 33 (4), 2021.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..core.centrality import centrality_classes
+from ..core.compiling import compilation_notice
+from ..core.hashing import hash_labels, position_weights
+from ..core.patterns import STORED_PAIRS, count_patterns, trace_patterns
+from ..core.threads import chunks, run
+from ..core.traversal import Work, make_work
+from ..errors import InvalidGraphError
+from ..graphs.batch import GraphBatch
+from .features import Counts, FeatureKernel
+from .naming import join_path, tree_name
+from .parameters import BOOLEAN, OneOf, Rule, Whole
+
+CENTRALITIES = ("eigenvector", "closeness", "betweenness", "degree", None)
+
+
+class _Patterns(FeatureKernel):
+    """What both kernels share: patterns along the paths of truncated breadth-first trees."""
+
+    _rules: ClassVar[dict[str, Rule]] = {
+        **FeatureKernel._rules,
+        "path_depth": Whole(0),
+        "centrality": OneOf(CENTRALITIES),
+        "edge_labels": BOOLEAN,
+    }
+
+    path_depth: int
+    tree_depth: int
+    centrality: str | None
+    edge_labels: bool
+
+    def _count_features(self, batch: GraphBatch) -> list[Counts]:
+        arguments = self._core_arguments(batch)
+        depth = max(self.path_depth, self.tree_depth)
+
+        def count(begin: int, end: int) -> Any:
+            work = self._work(batch, begin, end, depth, STORED_PAIRS)
+            with np.errstate(over="ignore"):
+                return count_patterns(
+                    *arguments, self.path_depth, self.tree_depth, work, begin, end
+                )
+
+        with compilation_notice(count_patterns):
+            parts = run(count, chunks(batch.vertex_counts), self.n_jobs)
+        levels = []
+        for level in range(self.tree_depth + 1):
+            sizes = [int(lengths[level].sum()) for lengths, _, _ in parts]
+            trio = [
+                (lengths[level], hashes[level, :size], counts[level, :size])
+                for (lengths, hashes, counts), size in zip(parts, sizes, strict=True)
+            ]
+            levels.append(Counts(*(np.concatenate(arrays) for arrays in zip(*trio, strict=True))))
+        return levels
+
+    def _work(self, batch: GraphBatch, begin: int, end: int, depth: int, pairs: int) -> Work:
+        offsets = batch.offsets[begin : end + 1]
+        return make_work(offsets, batch.indptr, self.edge_labels, depth, pairs)
+
+    def _core_arguments(self, batch: GraphBatch) -> tuple[Any, ...]:
+        """What the compiled functions need to know about a batch, centralities included."""
+        edge_codes, edge_hashes = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.uint64)
+        if self.edge_labels and batch.n_edges:
+            if batch.edge_label_codes is None or batch.edge_label_table is None:
+                raise InvalidGraphError(
+                    "edge_labels=True needs graphs with edge labels; these have none. Give them "
+                    "(for example from_networkx(graphs, edge_label=...)) or use edge_labels=False."
+                )
+            edge_codes = batch.edge_label_codes
+            edge_hashes = hash_labels(batch.edge_label_table, 1)
+        most = int(batch.vertex_counts.max(initial=1))
+        return (
+            batch.offsets,
+            batch.indptr,
+            batch.indices,
+            batch.label_codes,
+            hash_labels(batch.label_table),
+            self._centrality_classes(batch),
+            edge_codes,
+            edge_hashes,
+            self.edge_labels,
+            position_weights(most),
+        )
+
+    def _centrality_classes(self, batch: GraphBatch) -> np.ndarray:
+        if self.centrality is None:
+            return np.zeros(batch.n_vertices, dtype=np.int32)
+        if self.centrality == "degree":
+            return batch.degrees.astype(np.int32)
+        return centrality_classes(
+            batch.offsets, batch.indptr, batch.indices, self.centrality, self.n_jobs
+        )
+
+    # ---------------------------------------------------------------- reading features
+
+    def occurrences(self, graph: Any, feature: int | str) -> list[tuple[int, ...]]:
+        """The vertex paths of a graph that produce a feature.
+
+        Parameters
+        ----------
+        graph : GraphBatch with one graph, or a list with one graph
+        feature : int or str
+            A column of the feature matrix, or its name.
+
+        Returns
+        -------
+        list of tuples of vertex numbers
+            As many as the feature counts; a path and its reverse both count. Where several
+            shortest paths carry the same pattern, one of them stands for all.
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> graph = [([(0, 1), (1, 2)], ["C", "C", "O"])]
+        >>> kernel = gg.PathPattern(path_depth=1).fit(graph)
+        >>> kernel.occurrences(graph, "k=0: C - O")
+        [(1, 2), (2, 1)]
+        """
+        batch = self._checked(graph)
+        if len(batch) != 1:
+            raise InvalidGraphError(
+                f"occurrences looks at one graph; got {len(batch)}. Use graphs[i]."
+            )
+        level, wanted = self._column(feature)
+        if self.counts == "intersection":
+            raise InvalidGraphError(
+                "occurrences needs features that stand for single patterns; with "
+                "counts='intersection' they do not. Fit with counts='raw'."
+            )
+        hashes, paths, *_ = self._trace(batch, self._core_arguments(batch), level, 0)
+        found = [tuple(path[path >= 0].tolist()) for path in paths[hashes == wanted]]
+        return sorted(found)
+
+    def _trace(self, batch: GraphBatch, arguments: tuple[Any, ...], level: int, graph: int) -> Any:
+        pairs = int(batch.vertex_counts[graph]) ** 2
+        work = self._work(batch, graph, graph + 1, max(self.path_depth, level), pairs)
+        with compilation_notice(trace_patterns), np.errstate(over="ignore"):
+            return trace_patterns(*arguments, self.path_depth, level, work, graph)
+
+    def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+        arguments = self._core_arguments(batch)
+        edge_table = batch.edge_label_table if self.edge_labels else None
+        names: list[str | None] = [None] * len(hashes)
+        missing = len(hashes)
+        for graph in range(len(batch)):
+            if not missing:
+                break
+            found, paths, path_edges, trees, tree_edges = self._trace(
+                batch, arguments, level, graph
+            )
+            first, where = np.unique(found, return_index=True)
+            places = np.searchsorted(hashes, first)
+            base = int(batch.offsets[graph])
+            labels = batch.label_table[batch.label_codes[base : int(batch.offsets[graph + 1])]]
+            elements: dict[int, str] = {}
+            for code, place, row in zip(first, places.tolist(), where.tolist(), strict=True):
+                if place == len(hashes) or hashes[place] != code or names[place] is not None:
+                    continue
+                path = [vertex for vertex in paths[row].tolist() if vertex >= 0]
+                for vertex in path:
+                    if vertex not in elements:
+                        elements[vertex] = tree_name(
+                            labels, trees[vertex], tree_edges[vertex], edge_table
+                        )
+                bonds = path_edges[row, 1 : len(path)]
+                joined = join_path([elements[vertex] for vertex in path], bonds, edge_table)
+                names[place] = f"k={level}: {joined}"
+                missing -= 1
+        return [name if name is not None else "" for name in names]
+
+
+class TreePlusPlus(_Patterns):
+    """Tree++ graph kernel: path patterns whose elements grow from vertices to trees.
+
+    From every vertex a breadth-first tree of depth ``path_depth`` is grown. Its paths, read as
+    sequences of labels, are the features of level 0. At level i each vertex on a path is
+    replaced by its whole neighbourhood, the breadth-first tree of depth i (a super path). The
+    kernel adds the products of the counts of all levels from 0 to ``tree_depth``. The result
+    does not depend on how vertices are numbered.
+
+    Parameters
+    ----------
+    path_depth : int, default=6
+        Length of the longest paths, the paper's d.
+    tree_depth : int, default=3
+        Depth of the largest trees on a path, the paper's k. All levels come from one pass;
+        see :meth:`gram_levels`.
+    normalize : bool, default=True
+        Scale the Gram matrix so that every graph has similarity 1 with itself. Does not concern
+        ``output="features"``, which are counts.
+    output : {"gram", "features"}, default="gram"
+        What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
+        feature counts with the columns seen at fit.
+    centrality : {"eigenvector", "closeness", "betweenness", "degree", None}
+        Orders vertices with equal labels in the breadth-first trees.
+    edge_labels : bool, default=False
+        Let edge labels take part in trees and patterns.
+    counts : {"raw", "sqrt", "log", "binary", "intersection"}, default="raw"
+        Map applied to each count c before the product: c, its root, log(1 + c), 1, or c ones (so
+        that the product becomes the sum of the minima).
+    n_jobs : int, optional
+        Number of threads; -1 takes all cores. The result does not depend on it.
+
+    Attributes
+    ----------
+    vocabulary_ : list of uint64 arrays
+        Sorted feature hashes of each level.
+    graphs_ : GraphBatch
+        The fitted graphs.
+
+    Notes
+    -----
+    Labels must be integers or strings. Without labels all vertices are alike; see
+    :meth:`GraphBatch.with_degree_labels` for another choice. Features of new graphs that were
+    not seen at fit do not add to similarities but do count in the norm of the new graph.
+
+    References
+    ----------
+    Ye, Wang, Redberg, Singh: Tree++: Truncated Tree Based Graph Kernels. IEEE Transactions on
+    Knowledge and Data Engineering 33 (4), 2021.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> ethanol = ([(0, 1), (1, 2)], ["C", "C", "O"])
+    >>> methanol = ([(0, 1)], ["C", "O"])
+    >>> water = ([], ["O"])
+    >>> gg.TreePlusPlus(tree_depth=1).fit_transform([ethanol, methanol, water]).round(2).tolist()
+    [[1.0, 0.4, 0.17], [0.4, 1.0, 0.29], [0.17, 0.29, 1.0]]
+    """
+
+    _rules: ClassVar[dict[str, Rule]] = {**_Patterns._rules, "tree_depth": Whole(0)}
+
+    def __init__(
+        self,
+        path_depth: int = 6,
+        tree_depth: int = 3,
+        *,
+        normalize: bool = True,
+        output: str = "gram",
+        centrality: str | None = "eigenvector",
+        edge_labels: bool = False,
+        counts: str = "raw",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.path_depth = path_depth
+        self.tree_depth = tree_depth
+        self.normalize = normalize
+        self.output = output
+        self.centrality = centrality
+        self.edge_labels = edge_labels
+        self.counts = counts
+        self.n_jobs = n_jobs
+
+
+class PathPattern(_Patterns):
+    """Path-pattern graph kernel: counts of the label sequences along shortest paths.
+
+    It is level 0 of :class:`TreePlusPlus` on its own; the parameters mean the same there.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> graphs = [([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])]
+    >>> kernel = gg.PathPattern(path_depth=2, output="features")
+    >>> kernel.fit_transform(graphs).sum(axis=1).tolist()
+    [9.0, 4.0]
+    >>> sorted(kernel.get_feature_names_out())
+    ['k=0: C', 'k=0: C - C', 'k=0: C - C - O', 'k=0: C - O', 'k=0: O']
+    """
+
+    tree_depth = 0
+
+    def __init__(
+        self,
+        path_depth: int = 6,
+        *,
+        normalize: bool = True,
+        output: str = "gram",
+        centrality: str | None = "eigenvector",
+        edge_labels: bool = False,
+        counts: str = "raw",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.path_depth = path_depth
+        self.normalize = normalize
+        self.output = output
+        self.centrality = centrality
+        self.edge_labels = edge_labels
+        self.counts = counts
+        self.n_jobs = n_jobs
