@@ -1,8 +1,44 @@
 """graphgrain: how similar are graphs, at every grain."""
 
 from .graphs.batch import GraphBatch
-from .graphs.convert import as_graphs, from_networkx
+from .graphs.convert import as_graphs
+from .graphs.datasets import fetch_tu, load_drugs
+from .graphs.duplicates import duplicates
+from .graphs.libraries import from_grakel, from_igraph, from_pyg
+from .graphs.matlab import load_mat
+from .graphs.molecule_files import load_molecules
+from .graphs.molecules import from_rdkit, from_smiles
+from .graphs.nx import from_networkx, to_networkx
+from .graphs.plain import from_adjacency
+from .graphs.registry import tu_datasets
+from .graphs.statistics import describe
+from .graphs.tables import from_edge_list
+from .graphs.tu import load_tu
+from .graphs.tu_write import save_tu
 from .kernels.tree_plus_plus import PathPattern, TreePlusPlus
 
 __version__ = "0.1.0"
-__all__ = ["GraphBatch", "PathPattern", "TreePlusPlus", "as_graphs", "from_networkx"]
+__all__ = [
+    "GraphBatch",
+    "PathPattern",
+    "TreePlusPlus",
+    "as_graphs",
+    "describe",
+    "duplicates",
+    "fetch_tu",
+    "from_adjacency",
+    "from_edge_list",
+    "from_grakel",
+    "from_igraph",
+    "from_networkx",
+    "from_pyg",
+    "from_rdkit",
+    "from_smiles",
+    "load_drugs",
+    "load_mat",
+    "load_molecules",
+    "load_tu",
+    "save_tu",
+    "to_networkx",
+    "tu_datasets",
+]

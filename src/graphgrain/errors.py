@@ -20,5 +20,13 @@ class InvalidFileError(GraphgrainError, ValueError):
     """A file does not hold what its format asks for."""
 
 
+class DownloadError(GraphgrainError, OSError):
+    """A file could not be downloaded, or is not the one that was expected."""
+
+
 class MissingDependencyError(GraphgrainError, ImportError):
     """An optional package is needed that is not installed."""
+
+
+class GraphgrainWarning(UserWarning):
+    """Something was left out or left undecided; the message says what."""

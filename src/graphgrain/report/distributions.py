@@ -1,0 +1,93 @@
+"""The paper's figure of a data set: how vertices, edges and degrees are distributed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidParameterError, MissingDependencyError
+from ..graphs.batch import GraphBatch
+from ..graphs.convert import as_graphs
+from ..graphs.statistics import distributions
+
+TITLES = {
+    "vertices": "vertices per graph",
+    "edges": "edges per graph",
+    "degree": "degree of a vertex",
+}
+COLOUR = "#35608d"
+
+
+def plot_distributions(
+    graphs: Any, path: str | os.PathLike[str] | None = None, *, name: str | None = None
+) -> Any:
+    """Plot the distributions of vertices, edges and degrees, a column for each data set.
+
+    Parameters
+    ----------
+    graphs : GraphBatch, list of graphs, or dictionary from name to either
+        A dictionary gives one column per data set, as in the paper's figure.
+    path : path, optional
+        File to write; its ending says the format (``.png``, ``.pdf``, ``.svg``).
+    name : str, optional
+        Title over the column of a single data set.
+
+    Returns
+    -------
+    figure : matplotlib Figure
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> from graphgrain.report.distributions import plot_distributions
+    >>> ring = ([(0, 1), (1, 2), (0, 2)], ["C", "C", "O"])
+    >>> figure = plot_distributions([ring, ring], name="rings")
+    >>> [axes.get_xlabel() for axes in figure.axes]
+    ['vertices per graph', 'edges per graph', 'degree of a vertex']
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingDependencyError(
+            "Plots are made with matplotlib, which is not installed. Install it with: "
+            "pip install 'graphgrain[plot]'"
+        ) from None
+    columns = dict(graphs) if isinstance(graphs, Mapping) else {name or "": graphs}
+    sets: dict[str, GraphBatch] = {key: as_graphs(value) for key, value in columns.items()}
+    if not sets or any(batch.n_vertices == 0 for batch in sets.values()):
+        raise InvalidParameterError("There must be at least one vertex to plot; there is none.")
+    # A Figure of its own, without pyplot: no window and no state of the whole program is touched.
+    figure = Figure(figsize=(3.2 * len(sets) + 0.6, 6.6), layout="constrained")
+    grid = figure.subplots(len(TITLES), len(sets), squeeze=False)
+    for column, (title, batch) in enumerate(sets.items()):
+        for row, (kind, values) in enumerate(distributions(batch).items()):
+            axes = grid[row][column]
+            _histogram(axes, values)
+            axes.set_xlabel(TITLES[kind])
+            if column == 0:
+                axes.set_ylabel("vertices" if kind == "degree" else "graphs")
+        if title:
+            grid[0][column].set_title(title)
+    if path is not None:
+        try:
+            figure.savefig(path, dpi=200)
+        except ValueError as error:
+            raise InvalidParameterError(
+                f"The figure cannot be written to {str(path)!r}: {error}."
+            ) from None
+    return figure
+
+
+def _histogram(axes: Any, values: np.ndarray) -> None:
+    """Bars that are a whole number wide, so that none covers more numbers than its neighbour."""
+    low, high = int(values.min()), int(values.max())
+    step = max(1, -(-(high - low + 1) // 40))
+    edges = np.arange(low, high + step + 1, step) - 0.5
+    axes.hist(values, bins=edges, color=COLOUR, edgecolor="white", linewidth=0.4)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.yaxis.grid(True, color="#dddddd", linewidth=0.6)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.set_axisbelow(True)

@@ -1,0 +1,219 @@
+"""MAT-files: the authors' data against their TU twins, the reader against SciPy's, damage."""
+
+import struct
+import zlib
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+
+import graphgrain as gg
+from graphgrain.errors import InvalidFileError
+from graphgrain.graphs.matfile import Struct, read_mat
+
+
+@pytest.mark.parametrize("name", ["COX2_MD", "MUTAG", "PROTEINS"])
+def test_the_authors_files_equal_their_twins(name, shared_data):
+    graphs, y = gg.load_mat(shared_data / "mat" / f"{name}.mat")
+    twins, y_twins = gg.load_tu(shared_data / f"{name}.zip")
+    assert np.array_equal(y, y_twins)
+    assert len(graphs) == len(twins)
+    for graph, twin in zip(graphs, twins, strict=True):
+        assert graph.labels.tolist() == twin.labels.tolist()
+        assert graph.edges.tolist() == twin.edges.tolist()
+        if name != "PROTEINS":
+            assert graph.edge_labels.tolist() == twin.edge_labels.tolist()
+    # The Matlab form of PROTEINS has 29 attributes, of which the TU form kept one.
+    if name == "PROTEINS":
+        assert graphs.vertex_attributes.shape[1] == 29
+        assert (graphs.vertex_attributes == twins.vertex_attributes).all(axis=0).any()
+
+
+# ---------------------------------------------------------------- the reader against SciPy's
+
+
+def _cell(items):
+    cell = np.empty((1, len(items)), dtype=object)
+    for number, item in enumerate(items):
+        cell[0, number] = item
+    return cell
+
+
+DTYPES = ("u1", "i2", "i4", "u4", "i8", "f4", "f8")
+NUMBERS = st.tuples(st.sampled_from(DTYPES), st.integers(0, 3), st.integers(0, 4)).map(
+    lambda t: np.arange(t[1] * t[2], dtype=t[0]).reshape(t[1], t[2])
+)
+VALUES = st.recursive(
+    NUMBERS | st.sampled_from(["text", "x"]),
+    lambda inner: (
+        st.lists(inner, min_size=1, max_size=3).map(_cell)
+        | st.dictionaries(st.sampled_from(["am", "nl", "long_name"]), inner, min_size=1)
+    ),
+    max_leaves=8,
+)
+
+
+def _same(found, wanted):
+    if isinstance(found, Struct):
+        return all(
+            _same(value, element[field])
+            for row, element in zip(found.elements, wanted.reshape(-1, order="F"), strict=True)
+            for field, value in zip(found.fields, row, strict=True)
+        ) and set(found.fields) == set(wanted.dtype.names)
+    if isinstance(found, list):
+        return len(found) == wanted.size and all(map(_same, found, wanted.reshape(-1, order="F")))
+    if isinstance(found, str):
+        return found == "".join(wanted.tolist())
+    return found.shape == wanted.shape and np.array_equal(found, wanted)
+
+
+@given(st.dictionaries(st.sampled_from("abc"), VALUES, min_size=1), st.booleans())
+def test_variables_come_out_as_scipy_reads_them(tmp_path_factory, variables, packed):
+    path = tmp_path_factory.mktemp("mat") / "x.mat"
+    scipy.io.savemat(path, variables, do_compression=packed)
+    wanted = scipy.io.loadmat(path, chars_as_strings=True)
+    found = read_mat("x.mat", path.read_bytes(), 10**6)
+    assert set(found) == set(variables)
+    assert all(_same(found[name], wanted[name]) for name in variables)
+
+
+def test_sparse_matrices_come_out_as_scipy_reads_them(tmp_path):
+    matrix = scipy.sparse.random(7, 7, density=0.3, format="csc", random_state=1)
+    scipy.io.savemat(tmp_path / "x.mat", {"m": matrix})
+    found = read_mat("x.mat", (tmp_path / "x.mat").read_bytes(), 10**6)["m"]
+    assert (found != matrix).nnz == 0
+
+
+def test_files_of_the_other_byte_order():
+    def tag(kind, data):
+        return struct.pack(">II", kind, len(data)) + data + b"\0" * (-len(data) % 8)
+
+    values = struct.pack(">4h", 1, 2, 3, 4)
+    matrix = (
+        tag(6, struct.pack(">II", 6, 0))
+        + tag(5, struct.pack(">ii", 2, 2))
+        + tag(1, b"m")
+        + tag(3, values)
+    )
+    content = b"MATLAB 5.0 MAT-file".ljust(124) + b"\x01\x00MI" + tag(14, matrix)
+    assert read_mat("x.mat", content, 10**6)["m"].tolist() == [[1, 3], [2, 4]]
+
+
+# ---------------------------------------------------------------- graphs
+
+
+def saved(path, graphs, **variables):
+    fields = list(graphs[0])
+    array = np.zeros((1, len(graphs)), dtype=[(field, object) for field in fields])
+    for number, graph in enumerate(graphs):
+        array[0, number] = tuple(graph[field] for field in fields)
+    scipy.io.savemat(path, {"graph": array, **variables})
+    return path
+
+
+PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+
+
+def test_all_fields(tmp_path):
+    graph = {
+        "am": scipy.sparse.csc_array(PATH),
+        "nl": {"values": np.array([[6.0], [6.0], [8.0]])},
+        "el": np.array([[1, 2, 1], [2, 1, 1], [3, 2, 2], [2, 3, 2]]),
+        "na": np.array([[0.5, 1], [1.5, 2], [2.5, 3]]),
+        "other": np.array([[1]]),
+    }
+    graphs, y = gg.load_mat(saved(tmp_path / "x.mat", [graph], lgraph=np.array([[3]])))
+    assert graphs == gg.GraphBatch.from_edges(
+        [3],
+        [(0, 1), (1, 2)],
+        [6, 6, 8],
+        edge_labels=[1, 2],
+        vertex_attributes=[[0.5, 1], [1.5, 2], [2.5, 3]],
+    )
+    assert y.tolist() == [3]
+
+
+def test_classes_may_be_missing_or_fractions(tmp_path):
+    assert gg.load_mat(saved(tmp_path / "a.mat", [{"am": PATH}]))[1] is None
+    file = saved(tmp_path / "b.mat", [{"am": PATH}], label=np.array([[0.5]]))
+    assert gg.load_mat(file)[1].tolist() == [0.5]
+
+
+def test_graphs_without_vertices_or_edges(tmp_path):
+    nothing = {"am": np.zeros((0, 0)), "nl": np.zeros((0, 1)), "el": np.zeros((0, 0))}
+    single = {"am": np.zeros((1, 1)), "nl": np.ones((1, 1)), "el": np.zeros((0, 3))}
+    graphs, _ = gg.load_mat(saved(tmp_path / "x.mat", [nothing, single]))
+    assert graphs.vertex_counts.tolist() == [0, 1]
+    assert graphs.n_edges == 0
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        ({"am": PATH[:2]}, r"x.mat, graph\(1\).am must be square; its shape is \(2, 3\)"),
+        ({"am": "text"}, r"am must be a matrix"),
+        ({"am": PATH, "nl": np.array([[1], [2]])}, r"nl must hold one label .* 3 vertices; .* 2"),
+        ({"am": PATH, "nl": np.array([[1], [2], [2.5]])}, r"nl must hold whole numbers.*2.5"),
+        ({"am": PATH, "nl": np.array([[1], [2], [1e300]])}, r"nl must hold whole numbers.*1e\+300"),
+        ({"am": PATH, "nl": np.array([[1], [2], [np.nan]])}, r"nl must hold whole numbers.*nan"),
+        ({"am": PATH, "el": np.array([[1, 2]])}, r"el must have rows i, j, label"),
+        ({"am": PATH, "el": np.array([[1, 4, 1]])}, r"el must name vertices from 1 to 3; row 1 is"),
+        ({"am": PATH, "el": np.array([[1, 2, 1]])}, r"el must name the edges of"),
+        ({"am": PATH, "na": np.array([[1.0]])}, r"na must hold a row .* 3 vertices"),
+        ({"am": PATH, "na": np.full((3, 1), np.inf)}, r"na must hold a row of finite numbers"),
+        ({"xx": PATH}, r"field 'am'; it has 0 among its variables \['graph'\]"),
+    ],
+)
+def test_mistakes_are_named_with_graph_and_field(tmp_path, graph, message):
+    with pytest.raises(InvalidFileError, match=message):
+        gg.load_mat(saved(tmp_path / "x.mat", [graph]))
+
+
+def test_a_wrong_number_of_classes(tmp_path):
+    file = saved(tmp_path / "x.mat", [{"am": PATH}], label=np.array([[1], [2]]))
+    with pytest.raises(InvalidFileError, match=r"one class for each of the 1 graphs; .* 2"):
+        gg.load_mat(file)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "not a MAT-file"),
+        (b"MATLAB 5.0 MAT-file", "not a MAT-file"),
+        (b"PK" * 100, "not a MAT-file"),
+        (b"MATLAB 7.3 MAT-file" + b" " * 600, "version 7.3.*-v7"),
+    ],
+)
+def test_files_of_another_kind(tmp_path, content, message):
+    (tmp_path / "x.mat").write_bytes(content)
+    with pytest.raises(InvalidFileError, match=message):
+        gg.load_mat(tmp_path / "x.mat")
+
+
+def test_cutting_a_file_short_anywhere_is_noticed(tmp_path):
+    whole = saved(tmp_path / "x.mat", [{"am": PATH, "nl": np.array([[1], [2], [3]])}]).read_bytes()
+    for length in range(len(whole) - 1):
+        (tmp_path / "x.mat").write_bytes(whole[:length])
+        with pytest.raises(InvalidFileError, match=r"x\.mat"):
+            gg.load_mat(tmp_path / "x.mat")
+
+
+def test_claims_that_are_not_true_are_not_believed(tmp_path):
+    whole = bytearray(saved(tmp_path / "x.mat", [{"am": PATH}]).read_bytes())
+    shape = struct.pack("<ii", 1, 1)
+    at = whole.index(shape, 128)
+    whole[at : at + 8] = struct.pack("<ii", 2**30, 2**30)
+    (tmp_path / "x.mat").write_bytes(whole)
+    with pytest.raises(InvalidFileError, match="claims 1,152,921,504,606,846,976 elements"):
+        gg.load_mat(tmp_path / "x.mat")
+
+
+def test_a_compressed_bomb(tmp_path):
+    data = zlib.compress(b"\0" * (100 * 2**20), 9)
+    content = b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM" + struct.pack("<II", 15, len(data))
+    (tmp_path / "x.mat").write_bytes(content + data)
+    with pytest.raises(InvalidFileError, match="max_bytes"):
+        gg.load_mat(tmp_path / "x.mat")
