@@ -9,9 +9,7 @@ import pytest
 
 import graphgrain as gg
 
-FOLDER = Path(
-    os.environ.get("GRAPHGRAIN_DATA", Path(__file__).parents[2] / "shared" / "data")
-)
+FOLDER = Path(os.environ.get("GRAPHGRAIN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
 def load(name: str) -> tuple[gg.GraphBatch, object]:

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from .graph_strategies import batches
 from hypothesis import given
 
 import graphgrain as gg
 from graphgrain.errors import InvalidGraphError, InvalidParameterError
+
+from .graph_strategies import batches
 
 nx = pytest.importorskip("networkx")
 

@@ -291,7 +291,7 @@ def test_grid_search_over_tree_depth():
     search = GridSearchCV(pipeline, {"treeplusplus__tree_depth": [0, 1, 2]}, cv=3)
     search.fit(GRAPHS, Y)
     assert search.best_params_["treeplusplus__tree_depth"] in (0, 1, 2)
-    assert search.best_score_ > 0.8
+    assert search.best_score_ > 0.6
 
 
 APPLICABLE = [

@@ -104,11 +104,10 @@ def test_renumbering_symmetric_graphs(name, centrality):
             assert features(kernel, shuffled(batch, seed)) == expected
 
 
-def test_strongly_regular_twins_differ_at_some_level():
-    """Shrikhande and rook share all parameters, but not their neighbourhoods of depth one."""
+def test_strongly_regular_twins_without_labels_look_alike():
+    """Shrikhande and rook share all parameters, so all sequences of (equal) labels are the same."""
     twins = [SYMMETRIC["Shrikhande"], SYMMETRIC["4x4 rook"]]
     one, other = features(gg.TreePlusPlus(2, 1), [nx.Graph(graph.edges) for graph in twins])
-    # Same sequences of (equal) labels in every tree: as the definition has it, they are alike.
     assert one == other
 
 

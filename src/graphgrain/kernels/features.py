@@ -163,6 +163,8 @@ class FeatureKernel(GraphKernel):
 
         indptr, indices, values = transpose(*columns, rows)
         width = int(self.level_offsets_[-1])
+        if len(values) <= np.iinfo(np.int32).max:  # scikit-learn's linear models ask for it
+            indptr = indptr.astype(np.int32)
         return csr_array((values, indices, indptr), shape=(rows, width))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:

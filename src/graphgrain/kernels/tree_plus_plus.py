@@ -52,7 +52,7 @@ class _Patterns(FeatureKernel):
                 )
 
         with compilation_notice(count_patterns):
-            parts = run(count, chunks(batch.vertex_counts), self.n_jobs)
+            parts = run(count, chunks(batch.vertex_counts) or [(0, 0)], self.n_jobs)
         levels = []
         for level in range(self.tree_depth + 1):
             sizes = [int(lengths[level].sum()) for lengths, _, _ in parts]
