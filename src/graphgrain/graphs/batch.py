@@ -23,14 +23,14 @@ from .checks import (
     checked_offsets,
     checked_pairs,
 )
-from .labels import encode_labels, label_kind, merge_tables
-from .parts import (
+from .flat import (
     all_or_none,
     gathered_ranges,
     graph_numbers,
     joined_attributes,
     joined_offsets,
 )
+from .labels import encode_labels, label_kind, merge_tables
 
 
 class GraphBatch:
