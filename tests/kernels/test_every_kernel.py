@@ -303,9 +303,7 @@ APPLICABLE = [
     "check_parameters_default_constructible",
     "check_get_params_invariance",
     "check_set_params",
-    "check_do_not_raise_errors_in_init_or_set_param",
     "check_mixin_order",
-    "check_estimator_get_tags_default_keys",
 ]
 
 
