@@ -4,13 +4,14 @@ import pickle
 
 import numpy as np
 import pytest
-from .graph_strategies import batches
 from hypothesis import given
 from hypothesis import strategies as st
 
 import graphgrain as gg
 from graphgrain import GraphBatch
 from graphgrain.errors import InvalidGraphError
+
+from .graph_strategies import batches
 
 
 def listed(batch):

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from .graph_strategies import batches
 from hypothesis import given
 
 import graphgrain as gg
 from graphgrain.errors import InvalidGraphError, InvalidParameterError
+
+from .graph_strategies import batches
 
 nx = pytest.importorskip("networkx")
 
@@ -173,6 +174,23 @@ def test_pyg_attributes_integers_and_named_labels():
     assert gg.from_pyg([data], vertex_label=None, edge_label=None).edge_labels is None
     with pytest.raises(InvalidGraphError, match="'x' of graph 0 must have 2 rows; it has 1"):
         gg.from_pyg([Data(Tensor([[0], [1]]), 2, Tensor([[1.0]]))])
+
+
+def test_pyg_data_sets_have_items_but_are_not_iterable():
+    class Dataset:
+        edge_index = num_nodes = None  # PyG answers to the names of its items' attributes
+
+        def __len__(self):
+            return 2
+
+        def __getitem__(self, number):
+            if number >= 2:
+                raise IndexError
+            return Data(Tensor([[0, 1], [1, 0]]), 2)
+
+    assert gg.as_graphs(Dataset()).edge_counts.tolist() == [1, 1]
+    with pytest.raises(InvalidGraphError, match="single PyTorch Geometric graph"):
+        gg.as_graphs(Data(Tensor([[0, 1], [1, 0]]), 2))
 
 
 def test_pyg_itself():

@@ -5,12 +5,13 @@ import warnings
 
 import numpy as np
 import pytest
-from .graph_strategies import batches
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphgrain as gg
 from graphgrain.errors import GraphgrainWarning
+
+from .graph_strategies import batches
 
 nx = pytest.importorskip("networkx")
 from networkx.algorithms.isomorphism import categorical_edge_match, categorical_node_match  # noqa: E402

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from .graph_strategies import batches
 from hypothesis import given
 
 import graphgrain as gg
 from graphgrain.errors import InvalidGraphError, InvalidParameterError
+
+from .graph_strategies import batches
 
 
 @given(batches())
