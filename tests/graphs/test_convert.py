@@ -176,6 +176,23 @@ def test_pyg_attributes_integers_and_named_labels():
         gg.from_pyg([Data(Tensor([[0], [1]]), 2, Tensor([[1.0]]))])
 
 
+def test_pyg_data_sets_have_items_but_are_not_iterable():
+    class Dataset:
+        edge_index = num_nodes = None  # PyG answers to the names of its items' attributes
+
+        def __len__(self):
+            return 2
+
+        def __getitem__(self, number):
+            if number >= 2:
+                raise IndexError
+            return Data(Tensor([[0, 1], [1, 0]]), 2)
+
+    assert gg.as_graphs(Dataset()).edge_counts.tolist() == [1, 1]
+    with pytest.raises(InvalidGraphError, match="single PyTorch Geometric graph"):
+        gg.as_graphs(Data(Tensor([[0, 1], [1, 0]]), 2))
+
+
 def test_pyg_itself():
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     data = pytest.importorskip("torch_geometric.data", reason="PyTorch Geometric is not installed")
