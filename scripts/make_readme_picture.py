@@ -15,6 +15,7 @@ import graphgrain as gg
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+from PIL import Image
 from sklearn.decomposition import KernelPCA
 
 
@@ -45,7 +46,11 @@ def main(path: Path) -> None:
     right.set_xticks([])
     right.set_yticks([])
     right.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    for spine in right.spines.values():
+        spine.set_visible(False)
     figure.savefig(path, facecolor="white")
+    with Image.open(path) as picture:  # 256 colours are plenty and a third of the bytes
+        picture.convert("RGB").quantize(256).save(path, optimize=True)
 
 
 if __name__ == "__main__":
