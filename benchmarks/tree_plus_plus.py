@@ -77,6 +77,6 @@ def main(names: list[str], n_jobs: int, repeats: int, with_grakel: bool, as_json
         table.add_row(*(str(value) for value in row.values()))
     Console(width=200).print(table)
     print(
-        "extraction: centrality, traversal, hashing and counting; floor: the bare truncated BFS over "
-        "the same roots, compiled the same way, on as many threads."
+        "extraction: centrality, traversal, hashing and counting; floor: the bare truncated BFS "
+        "over the same roots, compiled the same way, on as many threads."
     )

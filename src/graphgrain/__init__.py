@@ -15,11 +15,17 @@ from .graphs.statistics import describe
 from .graphs.tables import from_edge_list
 from .graphs.tu import load_tu
 from .graphs.tu_write import save_tu
+from .kernels.hashed_attributes import HashedAttributes
 from .kernels.tree_plus_plus import PathPattern, TreePlusPlus
+from .kernels.views import AttributeBins, EdgeFilter, EdgeLengths
 
 __version__ = "0.1.0"
 __all__ = [
+    "AttributeBins",
+    "EdgeFilter",
+    "EdgeLengths",
     "GraphBatch",
+    "HashedAttributes",
     "PathPattern",
     "TreePlusPlus",
     "as_graphs",

@@ -108,7 +108,7 @@ class FeatureKernel(GraphKernel):
         >>> graphs = [([(0, 1), (1, 2)], [1, 1, 2]), ([(0, 1)], [1, 2])]
         >>> kernel = gg.TreePlusPlus(tree_depth=1, normalize=False).fit(graphs)
         >>> kernel.gram_levels().astype(int).tolist()
-        [[[17, 8], [8, 6]], [[34, 8], [8, 12]]]
+        [[[17, 7], [7, 6]], [[32, 8], [8, 12]]]
         """
         check_is_fitted(self, "vocabulary_")
         if X is None:

@@ -236,7 +236,7 @@ class TreePlusPlus(_Patterns):
     >>> methanol = ([(0, 1)], ["C", "O"])
     >>> water = ([], ["O"])
     >>> gg.TreePlusPlus(tree_depth=1).fit_transform([ethanol, methanol, water]).round(2).tolist()
-    [[1.0, 0.4, 0.17], [0.4, 1.0, 0.29], [0.17, 0.29, 1.0]]
+    [[1.0, 0.41, 0.12], [0.41, 1.0, 0.2], [0.12, 0.2, 1.0]]
     """
 
     _rules: ClassVar[dict[str, Rule]] = {**_Patterns._rules, "tree_depth": Whole(0)}
