@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from peers import matrices_for_grakel, random_graphs, renumbered
 
 import graphgrain as gg
 from graphgrain.errors import InvalidParameterError
+
+from .peers import matrices_for_grakel, random_graphs, renumbered
 
 
 def returns(A, steps):

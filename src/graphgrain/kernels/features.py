@@ -119,7 +119,7 @@ class FeatureKernel(GraphKernel):
         >>> graphs = [([(0, 1), (1, 2)], [1, 1, 2]), ([(0, 1)], [1, 2])]
         >>> kernel = gg.TreePlusPlus(tree_depth=1, normalize=False).fit(graphs)
         >>> kernel.gram_levels().astype(int).tolist()
-        [[[17, 8], [8, 6]], [[34, 8], [8, 12]]]
+        [[[17, 7], [7, 6]], [[32, 8], [8, 12]]]
         """
         check_is_fitted(self, "vocabulary_")
         if X is None:
@@ -129,7 +129,7 @@ class FeatureKernel(GraphKernel):
     def _gram(
         self, new: Csc | None, norms: np.ndarray, every_level: bool = False
     ) -> list[np.ndarray]:
-        """Gram matrix of the fitted graphs (``new`` is None) or with new ones; last or all levels."""
+        """Gram matrix of the fitted graphs (no ``new``) or with new ones; last or all levels."""
         K = np.zeros((norms.shape[1], self.n_graphs_))
         symmetric = new is None
         left, other = (self._features, None) if new is None else (new, self._features)
@@ -174,6 +174,8 @@ class FeatureKernel(GraphKernel):
 
         indptr, indices, values = transpose(*columns, rows)
         width = int(self.level_offsets_[-1])
+        if len(values) <= np.iinfo(np.int32).max:  # scikit-learn's linear models ask for it
+            indptr = indptr.astype(np.int32)
         return csr_array((values, indices, indptr), shape=(rows, width))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -242,7 +244,9 @@ def _matrix(
         n_jobs,
     )
     base = np.cumsum([0] + [len(part[1]) for part in parts])
-    indptr = np.concatenate([[0], *(part[0][1:] + start for part, start in zip(parts, base))])
+    indptr = np.concatenate(
+        [[0], *(part[0][1:] + start for part, start in zip(parts, base[:-1], strict=True))]
+    )
     rows = np.concatenate([part[1] for part in parts])
     values = np.concatenate([part[2] for part in parts])
     return (indptr, rows, values), norms
