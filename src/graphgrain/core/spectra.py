@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .centrality import component_order
+from .components import component_order
 
 #: Eigenvalues closer than this, relative to the largest, are one.
 SAME_EIGENVALUE = 1e-9
@@ -31,7 +31,7 @@ def laplacian_inverse(indptr: np.ndarray, indices: np.ndarray, first: int, last:
     A = adjacency(indptr, indices, first, last)
     order = np.empty(n, dtype=np.int64)
     starts = np.empty(n + 1, dtype=np.int64)
-    count = component_order(indptr, indices, first, n, order, starts)
+    count = component_order(indptr, indices, first, n, order, starts, np.empty(n, dtype=np.int64))
     projection = np.zeros((n, n))
     for begin, end in zip(starts[:count].tolist(), starts[1 : count + 1].tolist(), strict=True):
         members = order[begin:end]

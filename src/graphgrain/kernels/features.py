@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.compiling import compilation_notice
-from ..core.counting import find_columns, index_hashes, transpose
+from ..core.counting import count_hashes, find_columns, index_hashes, transpose
 from ..core.gram import Csc, add_products, finish
 from ..core.hashing import GOLDEN, mix_array
 from ..core.threads import chunks, run
@@ -36,6 +36,12 @@ class Counts(NamedTuple):
     lengths: np.ndarray  # number of distinct features of each graph
     hashes: np.ndarray  # uint64
     counts: np.ndarray  # how often each occurs
+
+
+def counted(pointers: np.ndarray, hashes: np.ndarray) -> Counts:
+    """Counts from one hash per occurrence; graph i owns ``pointers[i]:pointers[i + 1]``."""
+    with compilation_notice(count_hashes), np.errstate(over="ignore"):
+        return Counts(*count_hashes(pointers, hashes))
 
 
 def count_in_chunks(

@@ -18,6 +18,7 @@ from ..core.threads import chunks, run
 from ..core.traversal import Work, make_work
 from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
+from .edge_labels import edge_label_hashes
 from .features import Counts, FeatureKernel
 from .naming import join_path, tree_name
 from .parameters import BOOLEAN, OneOf, Rule, Whole
@@ -69,15 +70,6 @@ class _Patterns(FeatureKernel):
 
     def _core_arguments(self, batch: GraphBatch) -> tuple[Any, ...]:
         """What the compiled functions need to know about a batch, centralities included."""
-        edge_codes, edge_hashes = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.uint64)
-        if self.edge_labels and batch.n_edges:
-            if batch.edge_label_codes is None or batch.edge_label_table is None:
-                raise InvalidGraphError(
-                    "edge_labels=True needs graphs with edge labels; these have none. Give them "
-                    "(for example from_networkx(graphs, edge_label=...)) or use edge_labels=False."
-                )
-            edge_codes = batch.edge_label_codes
-            edge_hashes = hash_labels(batch.edge_label_table, 1)
         most = int(batch.vertex_counts.max(initial=1))
         return (
             batch.offsets,
@@ -86,8 +78,7 @@ class _Patterns(FeatureKernel):
             batch.label_codes,
             hash_labels(batch.label_table),
             self._centrality_classes(batch),
-            edge_codes,
-            edge_hashes,
+            *edge_label_hashes(batch, self.edge_labels),
             self.edge_labels,
             position_weights(most),
         )
