@@ -15,6 +15,7 @@ from .graphs.statistics import describe
 from .graphs.tables import from_edge_list
 from .graphs.tu import load_tu
 from .graphs.tu_write import save_tu
+from .kernels.deep_graph_kernel import DeepGraphKernel
 from .kernels.hashed_attributes import HashedAttributes
 from .kernels.histograms import EdgeHistogram, VertexHistogram
 from .kernels.propagation import Propagation
@@ -29,6 +30,7 @@ from .kernels.weisfeiler_lehman import WeisfeilerLehman
 __version__ = "0.1.0"
 __all__ = [
     "AttributeBins",
+    "DeepGraphKernel",
     "EdgeFilter",
     "EdgeHistogram",
     "EdgeLengths",

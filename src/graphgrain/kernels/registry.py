@@ -15,6 +15,7 @@ import numpy as np
 
 from ..graphs.batch import GraphBatch
 from .base import GraphKernel
+from .deep_graph_kernel import DeepGraphKernel
 from .features import FeatureKernel
 from .histograms import EdgeHistogram, VertexHistogram
 from .propagation import Propagation
@@ -86,6 +87,15 @@ KERNELS: dict[str, KernelEntry] = {
     ),
     # The paper's bin width, and its 0 to 10 steps.
     "propa": KernelEntry(Propagation, "Propa", ({"n_iter": 10},), "n_iter"),
+    # From the paper's grid: vectors of 5 to 50 numbers with a window of half that width or so.
+    "dgk": KernelEntry(
+        DeepGraphKernel,
+        "DGK",
+        tuple(
+            {"dimension": dimension, "window": window}
+            for dimension, window in ((5, 2), (10, 5), (25, 10), (50, 25))
+        ),
+    ),
     "retgk": KernelEntry(ReturnProbability, "RetGK"),
     # The authors' bin width for molecules; C is all they validate.
     "fgsd": KernelEntry(SpectralDistance, "FGSD"),
