@@ -15,13 +15,20 @@ from .graphs.statistics import describe
 from .graphs.tables import from_edge_list
 from .graphs.tu import load_tu
 from .graphs.tu_write import save_tu
+from .kernels.histograms import EdgeHistogram, VertexHistogram
+from .kernels.shortest_path import ShortestPath
 from .kernels.tree_plus_plus import PathPattern, TreePlusPlus
+from .kernels.weisfeiler_lehman import WeisfeilerLehman
 
 __version__ = "0.1.0"
 __all__ = [
+    "EdgeHistogram",
     "GraphBatch",
     "PathPattern",
+    "ShortestPath",
     "TreePlusPlus",
+    "VertexHistogram",
+    "WeisfeilerLehman",
     "as_graphs",
     "describe",
     "duplicates",

@@ -9,7 +9,7 @@ or refinement steps.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..core.compiling import compilation_notice
 from ..core.counting import find_columns, index_hashes, transpose
 from ..core.gram import Csc, add_products, finish
 from ..core.hashing import GOLDEN, mix_array
-from ..core.threads import run
+from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
 from .base import GraphKernel
 from .parameters import OneOf, Rule
@@ -36,6 +36,17 @@ class Counts(NamedTuple):
     lengths: np.ndarray  # number of distinct features of each graph
     hashes: np.ndarray  # uint64
     counts: np.ndarray  # how often each occurs
+
+
+def count_in_chunks(
+    count: Callable[[int, int], Sequence[Counts]], batch: GraphBatch, n_jobs: int | None
+) -> list[Counts]:
+    """The levels of a batch, with ``count(begin, end)`` doing a range of graphs at a time."""
+    parts = run(count, chunks(batch.vertex_counts) or [(0, 0)], n_jobs)
+    return [
+        Counts(*(np.concatenate(arrays) for arrays in zip(*level, strict=True)))
+        for level in zip(*parts, strict=True)
+    ]
 
 
 class FeatureKernel(GraphKernel):

@@ -16,7 +16,10 @@ import numpy as np
 from ..graphs.batch import GraphBatch
 from .base import GraphKernel
 from .features import FeatureKernel
+from .histograms import EdgeHistogram, VertexHistogram
+from .shortest_path import ShortestPath
 from .tree_plus_plus import PathPattern, TreePlusPlus
+from .weisfeiler_lehman import WeisfeilerLehman
 
 
 @dataclass(frozen=True)
@@ -71,4 +74,8 @@ KERNELS: dict[str, KernelEntry] = {
         TreePlusPlus, "Tree++", ({"path_depth": 6, "tree_depth": 7},), "tree_depth"
     ),
     "path-pattern": KernelEntry(PathPattern, "Path pattern"),
+    "wl": KernelEntry(WeisfeilerLehman, "WL", ({"n_iter": 10},), "n_iter"),
+    "sp": KernelEntry(ShortestPath, "SP"),
+    "vertex-histogram": KernelEntry(VertexHistogram, "Vertex histogram"),
+    "edge-histogram": KernelEntry(EdgeHistogram, "Edge histogram"),
 }
