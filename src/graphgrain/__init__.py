@@ -19,6 +19,8 @@ from .kernels.histograms import EdgeHistogram, VertexHistogram
 from .kernels.shortest_path import ShortestPath
 from .kernels.tree_plus_plus import PathPattern, TreePlusPlus
 from .kernels.weisfeiler_lehman import WeisfeilerLehman
+from .learning.classifier import TreePlusPlusClassifier
+from .learning.regressor import TreePlusPlusRegressor
 
 __version__ = "0.1.0"
 __all__ = [
@@ -27,6 +29,8 @@ __all__ = [
     "PathPattern",
     "ShortestPath",
     "TreePlusPlus",
+    "TreePlusPlusClassifier",
+    "TreePlusPlusRegressor",
     "VertexHistogram",
     "WeisfeilerLehman",
     "as_graphs",
