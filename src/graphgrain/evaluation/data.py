@@ -67,7 +67,7 @@ def prepare(
     Examples
     --------
     >>> from graphgrain.evaluation.data import prepare
-    >>> edge, path = ([(0, 1)], "CO"), ([(0, 1), (1, 2)], "COC")
+    >>> edge, path = ([(0, 1)], [1, 2]), ([(0, 1), (1, 2)], [1, 2, 1])
     >>> data = prepare("toy", [edge, path, edge, path, path], [1, 2, 1, 2, 2])
     >>> len(data), data.classes, data.codes.tolist()
     (5, ['1', '2'], [0, 1, 0, 1, 1])

@@ -117,20 +117,16 @@ class Protocol:
         codes : array
             The class of each graph, from 0 to ``n_classes - 1``.
         """
-        learner = _Counting(SupportVectors(self.C, n_classes))
-        levels = []
+        learner = SupportVectors(self.C, n_classes)
+        levels, fits = [], 0
         for gram in grams:
             # The training part is cut out once; all validation splits are parts of it.
-            training = gram[np.ix_(fold.train, fold.train)]
-            scores = np.mean(
-                [
-                    split_scores(training, codes[fold.train], split, learner)
-                    for split in fold.validation
-                ],
-                axis=0,
-            ).round(12)
+            training, targets = gram[np.ix_(fold.train, fold.train)], codes[fold.train]
+            tried = [split_scores(training, targets, split, learner) for split in fold.validation]
+            scores = np.mean([scores for scores, _ in tried], axis=0).round(12)
             C = self.C[learner.preferred(scores)]
-            [machine] = learner.at(C).fit(training, codes[fold.train])
+            [machine] = SupportVectors([C], n_classes).fit(training, targets)
+            fits += 1 + sum(trained for _, trained in tried)
             K = gram[np.ix_(fold.test, fold.train)]
             levels.append(
                 Level(
@@ -140,28 +136,7 @@ class Protocol:
                     scores=_rounded(machine.scores(K)),
                 )
             )
-        return levels, learner.fits
-
-
-class _Counting:
-    """A learner that counts how many different machines it has trained."""
-
-    def __init__(self, learner: SupportVectors) -> None:
-        self.learner = learner
-        self.grid = learner.grid
-        self.score = learner.score
-        self.preferred = learner.preferred
-        self.fits = 0
-
-    def fit(self, K: np.ndarray, targets: np.ndarray) -> list:
-        machines = self.learner.fit(K, targets)
-        self.fits += len({id(machine) for machine in machines})
-        return machines
-
-    def at(self, C: float) -> _Counting:
-        """The same with one value of C."""
-        self.fits += 1
-        return _Counting(SupportVectors([C], self.learner.n_classes))
+        return levels, fits
 
 
 def _rounded(scores: np.ndarray) -> list:

@@ -16,8 +16,11 @@ Split = tuple[np.ndarray, np.ndarray]
 
 def split_scores(
     gram: np.ndarray, targets: np.ndarray, split: Split, learner: Learner
-) -> np.ndarray:
-    """The score of every value of the learner's grid on one split of one kernel matrix."""
+) -> tuple[np.ndarray, int]:
+    """The score of every value of the learner's grid on one split of one kernel matrix.
+
+    Returned with the number of different models that were trained for it.
+    """
     train, test = split
     models = learner.fit(gram[np.ix_(train, train)], targets[train])
     K = gram[np.ix_(test, train)]
@@ -25,7 +28,7 @@ def split_scores(
     for model in models:
         if id(model) not in known:
             known[id(model)] = learner.score(targets[test], model.predict(K))
-    return np.array([known[id(model)] for model in models])
+    return np.array([known[id(model)] for model in models]), len(known)
 
 
 def search(
@@ -41,7 +44,9 @@ def search(
     """
     work = list(product(grams, splits))
     with ThreadPoolExecutor(max(1, min(thread_count(n_jobs), len(work)))) as pool:
-        scores = list(pool.map(lambda item: split_scores(item[0], targets, item[1], learner), work))
+        scores = list(
+            pool.map(lambda item: split_scores(item[0], targets, item[1], learner)[0], work)
+        )
     return np.array(scores).reshape(len(grams), len(splits), -1).transpose(0, 2, 1)
 
 
