@@ -16,7 +16,10 @@ from .graphs.tables import from_edge_list
 from .graphs.tu import load_tu
 from .graphs.tu_write import save_tu
 from .kernels.histograms import EdgeHistogram, VertexHistogram
+from .kernels.propagation import Propagation
+from .kernels.pyramid_match import PyramidMatch
 from .kernels.shortest_path import ShortestPath
+from .kernels.spectral_distance import SpectralDistance
 from .kernels.tree_plus_plus import PathPattern, TreePlusPlus
 from .kernels.weisfeiler_lehman import WeisfeilerLehman
 from .learning.classifier import TreePlusPlusClassifier
@@ -27,7 +30,10 @@ __all__ = [
     "EdgeHistogram",
     "GraphBatch",
     "PathPattern",
+    "Propagation",
+    "PyramidMatch",
     "ShortestPath",
+    "SpectralDistance",
     "TreePlusPlus",
     "TreePlusPlusClassifier",
     "TreePlusPlusRegressor",

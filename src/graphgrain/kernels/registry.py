@@ -17,7 +17,10 @@ from ..graphs.batch import GraphBatch
 from .base import GraphKernel
 from .features import FeatureKernel
 from .histograms import EdgeHistogram, VertexHistogram
+from .propagation import Propagation
+from .pyramid_match import PyramidMatch
 from .shortest_path import ShortestPath
+from .spectral_distance import SpectralDistance
 from .tree_plus_plus import PathPattern, TreePlusPlus
 from .weisfeiler_lehman import WeisfeilerLehman
 
@@ -76,6 +79,14 @@ KERNELS: dict[str, KernelEntry] = {
     "path-pattern": KernelEntry(PathPattern, "Path pattern"),
     "wl": KernelEntry(WeisfeilerLehman, "WL", ({"n_iter": 10},), "n_iter"),
     "sp": KernelEntry(ShortestPath, "SP"),
+    # The paper's d; L up to 6, of which the paper tries 2, 4 and 6.
+    "pm": KernelEntry(
+        PyramidMatch, "PM", tuple({"dimension": d, "depth": 6} for d in (4, 6, 8, 10)), "depth"
+    ),
+    # The paper's bin width, and its 0 to 10 steps.
+    "propa": KernelEntry(Propagation, "Propa", ({"n_iter": 10},), "n_iter"),
+    # The authors' bin width for molecules; C is all they validate.
+    "fgsd": KernelEntry(SpectralDistance, "FGSD"),
     "vertex-histogram": KernelEntry(VertexHistogram, "Vertex histogram"),
     "edge-histogram": KernelEntry(EdgeHistogram, "Edge histogram"),
 }
