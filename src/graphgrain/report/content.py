@@ -13,6 +13,7 @@ from ..evaluation.data import LabelledGraphs, prepare
 from ..evaluation.records import FoldRecord, KernelRecord, Record, fold_records
 from ..evaluation.results_file import read_results
 from ..evaluation.summary import experiments, summarise
+from ..graphs.batch import GraphBatch
 from ..graphs.datasets import find_tu, load_drugs
 from ..graphs.tu import load_tu
 from ..kernels.registry import KERNELS
@@ -46,6 +47,8 @@ class Content:
     runtimes : Runtimes or None
     against_k, against_d : list of Curve
     pictures : list of Picture
+    graphs : dict
+        The graphs of each data set that could be found.
     unseen : dict
         For each data set without a picture the reason.
     unfinished : list of str
@@ -59,6 +62,7 @@ class Content:
     against_k: list[Curve]
     against_d: list[Curve]
     pictures: list[Picture]
+    graphs: dict[str, GraphBatch]
     unseen: dict[str, str]
     unfinished: list[str]
 
@@ -81,7 +85,7 @@ def content(
             f"The results {str(results)!r} hold no record yet, so there is nothing to report. "
             "`graphgrain evaluate` and `graphgrain reproduce` fill such a file."
         )
-    pictures, unseen = _pictures(records, data or {}, n_jobs)
+    pictures, graphs, unseen = _pictures(records, data or {}, n_jobs)
     return Content(
         file=Path(results).name,
         records=records,
@@ -90,6 +94,7 @@ def content(
         against_k=accuracy_against("tree_depth", records),
         against_d=accuracy_against("path_depth", records),
         pictures=pictures,
+        graphs=graphs,
         unseen=unseen,
         unfinished=list(_unfinished(records)),
     )
@@ -115,7 +120,7 @@ def _unfinished(records: list[Record]) -> Iterator[str]:
 
 def _pictures(
     records: list[Record], data: Data, n_jobs: int | None
-) -> tuple[list[Picture], dict[str, str]]:
+) -> tuple[list[Picture], dict[str, GraphBatch], dict[str, str]]:
     """A picture of every data set that can be found, through Tree++ if it was evaluated."""
     chosen: dict[tuple[str, str], FoldRecord | KernelRecord] = {}
     for record in records:
@@ -127,7 +132,9 @@ def _pictures(
             chosen[place] = record
     names = row_names(chosen.values())
     classes = {(r.dataset, r.fingerprint): r.classes for r in fold_records(records)}
-    found, unseen = [], {}
+    found: list[Picture] = []
+    graphs: dict[str, GraphBatch] = {}
+    unseen: dict[str, str] = {}
     for place, record in chosen.items():
         name = names[place]
         try:
@@ -135,13 +142,14 @@ def _pictures(
         except GraphgrainError as error:
             unseen[name] = str(error)
             continue
+        graphs[name] = ready.graphs
         if record.kernel not in KERNELS:
             unseen[name] = f"this version of graphgrain has no kernel {record.kernel!r}"
             continue
         parameters = _parameters(record, records)
         given = (ready.graphs, classes.get(place, ready.classes), ready.codes)
         found.append(picture(name, *given, record.kernel, parameters, graph_names, n_jobs))
-    return found, unseen
+    return found, graphs, unseen
 
 
 def _preference(record: Record) -> tuple[bool, bool, bool]:

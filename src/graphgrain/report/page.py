@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
 from html import escape
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..errors import InvalidParameterError, UnwritableFileError
+from ..errors import InvalidParameterError
 from ..evaluation.records import fold_records
 from .content import Content, Data, content
+from .files import write_whole
 from .sections import Sections
 from .words import count
 
@@ -62,7 +62,8 @@ def write_report(
             )
     except OSError:
         pass  # results that cannot be read are reported by the reader, in its own words
-    _write(output, page(content(results_path, data, n_jobs), paper=paper, title=title))
+    text = page(content(results_path, data, n_jobs), paper=paper, title=title)
+    write_whole(output, text.encode(), "The report")
     return output
 
 
@@ -123,23 +124,3 @@ def _lead(shown: Content) -> str:
 
 def _template(name: str) -> str:
     return resources.files(__package__).joinpath("templates", name).read_text(encoding="utf-8")
-
-
-def _write(output: Path, text: str) -> None:
-    """Write beside the file, then put it in place: nobody ever sees half a page."""
-    temporary = None
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=output.parent, prefix=f".{output.name}-", delete=False
-        ) as file:
-            temporary = file.name
-            file.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, output)
-    except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-        raise UnwritableFileError(
-            f"The report cannot be written to {str(output)!r}: {error.strerror or error}. "
-            "Choose another file."
-        ) from None

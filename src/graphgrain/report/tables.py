@@ -99,7 +99,10 @@ def _compared(p: float | None) -> str:
     return words if words.startswith("<") else f"= {words}"
 
 
-MISSING = '<td class="none"><span aria-hidden="true">&ndash;</span><span class="hidden">no result</span></td>'
+MISSING = (
+    '<td class="none"><span aria-hidden="true">&ndash;</span>'
+    '<span class="hidden">no result</span></td>'
+)
 
 
 def runtime_table(runtimes: Runtimes, paper: bool) -> str:
