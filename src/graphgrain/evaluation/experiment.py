@@ -21,6 +21,7 @@ import numpy as np
 from ..core.threads import thread_count
 from ..kernels.base import GraphKernel
 from ..kernels.features import FeatureKernel
+from ..kernels.parameters import check_parameters
 from ..kernels.registry import KERNELS
 from .data import LabelledGraphs
 from .memory import measured
@@ -67,6 +68,11 @@ class Variant:
         if entry.levels is None:
             return [{}]
         return [{entry.levels: level} for level in range(setting[entry.levels] + 1)]
+
+    def check(self, setting: dict[str, Any]) -> None:
+        """Raise an error if a parameter has a value that it may not have."""
+        kernel = self.estimator(setting)
+        check_parameters(kernel, kernel._rules)
 
     def estimator(self, setting: dict[str, Any], n_jobs: int | None = None) -> GraphKernel:
         """The kernel itself."""
