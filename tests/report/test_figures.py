@@ -54,9 +54,10 @@ def test_every_figure_in_every_format(small: tuple[Path, Any], tmp_path: Path, f
     assert sorted(paths) == sorted((tmp_path / "new" / "figures").iterdir())
     for path in paths:
         assert path.read_bytes().startswith(MAGIC[format])
-    again = write_figures(results, tmp_path / "again", format, data=data)
-    for one, two in zip(paths, again, strict=True):
-        assert one.read_bytes() == two.read_bytes(), one.name
+    again = write_figures(results, tmp_path / "again", format)  # without the graphs
+    assert len(again) == 4
+    for path in again:
+        assert path.read_bytes() == (paths[0].parent / path.name).read_bytes(), path.name
     if format == "svg":
         text = paths[0].read_text(encoding="utf-8")
         assert "KKI" in text

@@ -38,10 +38,7 @@ def test_block_means_are_means_of_blocks() -> None:
     K = np.random.default_rng(0).random((9, 9))
     blocks = [np.array([2, 3]), np.array([4])]
     edges = [0, 2, 5, 9]
-    expected = [
-        [K[a:b, c:d].mean() for c, d in pairwise(edges)]
-        for a, b in pairwise(edges)
-    ]
+    expected = [[K[a:b, c:d].mean() for c, d in pairwise(edges)] for a, b in pairwise(edges)]
     np.testing.assert_allclose(block_means(K, blocks), expected)
 
 
