@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= 2
+FUZZ_SECONDS ?= 60
 
 .PHONY: demo test lint bench fuzz clean
 
@@ -25,6 +26,9 @@ lint: .venv/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+fuzz: .venv/test
+	$(BIN)/python scripts/fuzz_readers.py --seconds $(FUZZ_SECONDS)
 
 bench: .venv/test
 	$(BIN)/python -m benchmarks

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from graphgrain import GraphBatch
 
 INTEGERS = st.integers(-(2**63), 2**63 - 1) | st.integers(-3, 3)
-STRINGS = st.text(alphabet="abC\n\r\t ,;\"\\é€\U0001f600\ud800", max_size=3)
+STRINGS = st.text(alphabet='abC\n\r\t ,;"\\é€\U0001f600\ud800', max_size=3)
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 
 

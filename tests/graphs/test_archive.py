@@ -23,7 +23,14 @@ def zipped(path, members, **extra):
 
 @pytest.mark.parametrize(
     "name",
-    ["../evil.txt", "DS/../../evil.txt", "/etc/evil.txt", "..\\evil.txt", "C:\\evil.txt", "C:/evil"],
+    [
+        "../evil.txt",
+        "DS/../../evil.txt",
+        "/etc/evil.txt",
+        "..\\evil.txt",
+        "C:\\evil.txt",
+        "C:/evil",
+    ],
 )
 def test_paths_that_leave_the_zip(tmp_path, name):
     inside = tmp_path / "inside"
@@ -104,13 +111,16 @@ def test_files_that_are_no_zip(tmp_path):
     for content in (b"", b"PK", b"MZ" * 1000, good[:-30], good[: len(good) // 2]):
         file = tmp_path / "bad.zip"
         file.write_bytes(content)
-        with pytest.raises(InvalidFileError, match=r"bad.zip is neither a folder nor a readable zip"):
+        with pytest.raises(
+            InvalidFileError, match=r"bad.zip is neither a folder nor a readable zip"
+        ):
             gg.load_tu(file)
 
 
 def test_damaged_contents(tmp_path):
-    file = zipped(tmp_path / "DS.zip", {"DS/DS_A.txt": "1, 2\n" * 1000,
-                                        "DS/DS_graph_indicator.txt": "1\n1\n"})
+    file = zipped(
+        tmp_path / "DS.zip", {"DS/DS_A.txt": "1, 2\n" * 1000, "DS/DS_graph_indicator.txt": "1\n1\n"}
+    )
     data = bytearray(file.read_bytes())
     data[60:64] = b"\xff\xff\xff\xff"
     file.write_bytes(data)

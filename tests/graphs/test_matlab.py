@@ -34,6 +34,7 @@ def test_the_authors_files_equal_their_twins(name, shared_data):
 
 # ---------------------------------------------------------------- the reader against SciPy's
 
+
 def _cell(items):
     cell = np.empty((1, len(items)), dtype=object)
     for number, item in enumerate(items):
@@ -47,8 +48,10 @@ NUMBERS = st.tuples(st.sampled_from(DTYPES), st.integers(0, 3), st.integers(0, 4
 )
 VALUES = st.recursive(
     NUMBERS | st.sampled_from(["text", "x"]),
-    lambda inner: st.lists(inner, min_size=1, max_size=3).map(_cell)
-    | st.dictionaries(st.sampled_from(["am", "nl", "long_name"]), inner, min_size=1),
+    lambda inner: (
+        st.lists(inner, min_size=1, max_size=3).map(_cell)
+        | st.dictionaries(st.sampled_from(["am", "nl", "long_name"]), inner, min_size=1)
+    ),
     max_leaves=8,
 )
 
@@ -171,7 +174,7 @@ def test_mistakes_are_named_with_graph_and_field(tmp_path, graph, message):
 
 def test_a_wrong_number_of_classes(tmp_path):
     file = saved(tmp_path / "x.mat", [{"am": PATH}], label=np.array([[1], [2]]))
-    with pytest.raises(InvalidFileError, match="one class for each of the 1 graphs; .* 2"):
+    with pytest.raises(InvalidFileError, match=r"one class for each of the 1 graphs; .* 2"):
         gg.load_mat(file)
 
 

@@ -49,6 +49,7 @@ def test_the_real_data_sets_match_their_table(name, shared_data):
 
 def test_a_line_by_line_reading_gives_the_same_graphs(shared_data):
     with zipfile.ZipFile(shared_data / "PTC_MM.zip") as archive:
+
         def lines(part):
             return archive.read(f"PTC_MM//PTC_MM_{part}.txt").decode().split("\n")[:-1]
 
@@ -116,7 +117,17 @@ def expected():
         lambda text: "\ufeff" + text,
         lambda text: text.replace(", ", "\t,\t"),
     ],
-    ids="plain tight spaces crlf trailing no-newline blank-lines bom tabs".split(),
+    ids=[
+        "plain",
+        "tight",
+        "spaces",
+        "crlf",
+        "trailing",
+        "no-newline",
+        "blank-lines",
+        "bom",
+        "tabs",
+    ],
 )
 def test_spelling_does_not_matter(tmp_path, change):
     graphs, y = gg.load_tu(write(tmp_path, {part: change(text) for part, text in PLAIN.items()}))
@@ -125,8 +136,10 @@ def test_spelling_does_not_matter(tmp_path, change):
 
 
 def test_edges_may_be_listed_once(tmp_path):
-    once = {part: "".join(PLAIN[part].splitlines(True)[::2]) for part in
-            ("A", "edge_labels", "edge_attributes")}
+    once = {
+        part: "".join(PLAIN[part].splitlines(True)[::2])
+        for part in ("A", "edge_labels", "edge_attributes")
+    }
     assert gg.load_tu(write(tmp_path, PLAIN | once))[0] == expected()
 
 
@@ -171,13 +184,17 @@ def test_regression_values_and_the_choice_between_them_and_classes(tmp_path):
 
 
 def test_regression_values_in_the_file_of_the_classes(tmp_path):
-    assert gg.load_tu(write(tmp_path, PLAIN | {"graph_labels": "0.25\n1\n"}))[1].tolist() == [0.25, 1]
+    assert gg.load_tu(write(tmp_path, PLAIN | {"graph_labels": "0.25\n1\n"}))[1].tolist() == [
+        0.25,
+        1,
+    ]
 
 
 def test_several_labels_per_vertex_and_edge(tmp_path):
     folder = write(
         tmp_path,
-        PLAIN | {
+        PLAIN
+        | {
             "node_labels": "3, 1\n3, 2\n3, 1\n0, 0\n10, -1\n",
             "edge_labels": "1,1\n1,1\n1,2\n1,2\n0,0\n0,0\n",
         },
@@ -238,7 +255,11 @@ def test_the_data_set_that_bears_the_name_is_taken(tmp_path):
         ("A", None, r"no file that ends in '_A.txt'"),
         ("graph_indicator", None, r"DS_graph_indicator.txt is missing"),
         ("graph_indicator", "1\n1\n1\n2\n3\n", r"indicator.txt, line 5: graphs .* 1 to 2 .*'3'"),
-        ("graph_indicator", "0\n1\n1\n2\n2\n", r"indicator.txt, line 1: graphs are numbered from 1"),
+        (
+            "graph_indicator",
+            "0\n1\n1\n2\n2\n",
+            r"indicator.txt, line 1: graphs are numbered from 1",
+        ),
         ("graph_indicator", "1\n1\n1\n1\n1\n", r"vertices for 1 graphs.*2 classes"),
         ("graph_indicator", "1\n1\n1\n2\n999999999999\n", r"line 5: .*'999999999999'"),
         ("graph_indicator", "1\n1\n1\n2\n", r"DS_A.txt, line 5: vertices are numbered from 1 to 4"),
@@ -247,7 +268,11 @@ def test_the_data_set_that_bears_the_name_is_taken(tmp_path):
         ("graph_labels", "a\nb\n", r"DS_graph_labels.txt, line 1: a number is expected; found 'a'"),
         ("node_labels", "0\n0\n1\n0\n", r"node_labels.txt must have a line for each of the 5 vert"),
         ("node_labels", "0\n0\nC\n0\n1\n", r"node_labels.txt, line 3: .*'C'"),
-        ("edge_labels", "0\n", r"edge_labels.txt must have a line for each of the 6 edges; it has 1"),
+        (
+            "edge_labels",
+            "0\n",
+            r"edge_labels.txt must have a line for each of the 6 edges; it has 1",
+        ),
         ("node_attributes", "1\n2\n3\n4\nnan\n", r"node_attributes.txt, line 5: .*finite.*'nan'"),
         ("node_attributes", "1\n2\n1e999\n4\n5\n", r"node_attributes.txt, line 3: .*finite"),
         ("node_attributes", "1\n2\n3\n4\n", r"node_attributes.txt must have a line for each"),
@@ -295,4 +320,3 @@ def test_a_forgotten_ending_is_guessed(tmp_path):
     gg.save_tu(tmp_path / "DS.zip", expected())
     with pytest.raises(InvalidFileError, match=r"There is DS.zip beside it"):
         gg.load_tu(tmp_path / "DS")
-

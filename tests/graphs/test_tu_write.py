@@ -5,12 +5,13 @@ import zipfile
 
 import numpy as np
 import pytest
-from graph_strategies import STRINGS, batches
 from hypothesis import given
 from hypothesis import strategies as st
 
 import graphgrain as gg
 from graphgrain.errors import InvalidParameterError
+
+from .graph_strategies import STRINGS, batches
 
 CLASS = st.integers(-(2**63), 2**63 - 1)
 VALUE = st.floats(allow_nan=True, allow_infinity=False)

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
-import pytest
 
 import graphgrain as gg
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+from .. import real_data
 
 
 def data_set(name: str) -> gg.GraphBatch:
-    """A real data set; the test is skipped where it is absent."""
-    path = SHARED / f"{name}.zip"
-    if not path.is_file():
-        pytest.skip(f"the data set {name} is not there ({path})")
-    return gg.load_tu(path)[0]
+    """The graphs of a real data set; the test is skipped where it is absent."""
+    return real_data.load(name)[0]
 
 
 def random_graphs(

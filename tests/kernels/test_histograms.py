@@ -5,10 +5,11 @@ from collections import Counter
 import grakel
 import numpy as np
 import pytest
-from peers import data_set, for_grakel, random_graphs
 
 import graphgrain as gg
 from graphgrain.errors import InvalidGraphError
+
+from .peers import data_set, for_grakel, random_graphs
 
 
 def test_vertex_histogram_equals_grakel():

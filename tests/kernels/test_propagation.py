@@ -3,12 +3,13 @@
 import grakel
 import numpy as np
 import pytest
-from peers import data_set, matrices_for_grakel, random_graphs, renumbered
 
 import graphgrain as gg
 from graphgrain.core.hashing import hash_labels
 from graphgrain.errors import InvalidGraphError, InvalidParameterError
 from graphgrain.kernels.propagation import Propagation
+
+from .peers import data_set, matrices_for_grakel, random_graphs, renumbered
 
 
 class WithDrawsOf(Propagation):

@@ -4,10 +4,11 @@ import grakel
 import networkx as nx
 import numpy as np
 import pytest
-from peers import data_set, matrices_for_grakel, random_graphs, renumbered
 
 import graphgrain as gg
 from graphgrain.errors import InvalidParameterError
+
+from .peers import data_set, matrices_for_grakel, random_graphs, renumbered
 
 
 def clear(A, dimension, cells):

@@ -6,12 +6,13 @@ import grakel
 import networkx as nx
 import numpy as np
 import pytest
-from peers import data_set, for_grakel, matrices_for_grakel, random_graphs, renumbered
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 
 import graphgrain as gg
 from graphgrain.errors import InvalidGraphError
+
+from .peers import data_set, for_grakel, matrices_for_grakel, random_graphs, renumbered
 
 
 def scipy_distances(graph):

@@ -5,10 +5,11 @@ from collections import Counter
 import networkx as nx
 import numpy as np
 import pytest
-from peers import data_set, matrices_for_grakel, random_graphs, renumbered
 
 import graphgrain as gg
 from graphgrain.errors import InvalidGraphError, InvalidParameterError
+
+from .peers import data_set, matrices_for_grakel, random_graphs, renumbered
 
 
 def laplacian(graph):

@@ -57,17 +57,23 @@ def answer(value: Any) -> None:
     print(json.dumps(value, indent=2, allow_nan=False))
 
 
-@app.callback()
-def before(
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
-    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
-) -> None:
-    options.debug = options.debug or debug
-    if version:
+def _version(wanted: bool) -> None:
+    if wanted:
         from .. import __version__
 
         print(f"graphgrain {__version__}")
         raise typer.Exit
+
+
+@app.callback()
+def before(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    options.debug = options.debug or debug
 
 
 class Interrupted(Exception):

@@ -34,6 +34,7 @@ def load(
 
     path = Path(data).expanduser()
     if data == BUNDLED:
+        _no_target(target)
         graphs, y, names = gg.load_drugs(names=True)
         return data, graphs, y, names
     if path.exists():

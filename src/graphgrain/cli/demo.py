@@ -19,7 +19,7 @@ from ..evaluation.results_file import read_results
 from ..evaluation.summary import summarise
 from .app import answer, command, out
 from .choices import BUNDLED, load, nearest
-from .inspect import Jobs, Json
+from .data import Jobs, Json
 from .running import running
 
 

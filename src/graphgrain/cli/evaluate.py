@@ -15,7 +15,7 @@ from ..evaluation.results_file import read_results
 from ..evaluation.summary import SELECTIONS, Summary, summarise
 from .app import answer, command, err, out
 from .choices import load, variant
-from .inspect import Jobs, Json, Set, Target
+from .data import Jobs, Json, Set, Target
 from .running import running
 from .tables import accuracy_table
 

@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from .app import answer, command, out
-from .inspect import Jobs, Json
+from .data import Jobs, Json
 
 
 @command(

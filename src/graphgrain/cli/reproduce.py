@@ -22,8 +22,8 @@ from ..evaluation.summary import summarise
 from ..kernels.registry import KERNELS
 from .app import answer, command, err, out
 from .choices import load, variant
+from .data import Jobs, Json
 from .evaluate import RESULTS, Duplicates, Folds, Repeats, Results, Seed, check_choice
-from .inspect import Jobs, Json
 from .running import running
 from .tables import accuracy_table, percent, seconds
 

@@ -24,19 +24,23 @@ def inlined(function: Callable[..., Any]) -> Any:
     return njit(nogil=True, cache=True, error_model="numpy", inline="always")(function)
 
 
+_told: list[bool] = []  # not empty once the user knows
+
+
 @contextmanager
 def compilation_notice(*functions: Any) -> Iterator[None]:
     """Tell the user when a first call has to compile, which takes some seconds."""
     waiting = [function for function in functions if not getattr(function, "signatures", True)]
 
     def tell() -> None:
-        if not all(function.signatures for function in waiting):
+        if not _told and not all(function.signatures for function in waiting):
+            _told.append(True)
             message = "graphgrain: compiling for this machine (once; later runs start at once)"
             print(message, file=sys.stderr, flush=True)
 
     timer = threading.Timer(1.0, tell)
     timer.daemon = True
-    if waiting:
+    if waiting and not _told:
         timer.start()
     try:
         yield

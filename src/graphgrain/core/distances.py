@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .centrality import sort_by
 from .compiling import compiled
+from .components import sort_by
 from .counting import enter, larger_table, make_table, read_out
 from .hashing import BASE, GOLDEN, mix
 
@@ -28,7 +28,7 @@ def _rank_layer(queue, begin, end, from_rank, via, rank, keys, members, most_cod
         v = queue[begin + i]
         members[i] = v
         keys[i] = from_rank[v] * most_codes + via[v]
-    sort_by(keys, members, count)
+    sort_by(keys, members, 0, count)
     current = 0
     for i in range(count):
         if i and keys[i] != keys[i - 1]:

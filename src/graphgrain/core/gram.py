@@ -15,16 +15,18 @@ Matrices are given by columns (CSC: ``indptr, rows, values``), values in float64
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import pairwise
+
 import numpy as np
 
 from .compiling import compiled
-
 from .threads import run, thread_count
 
 #: A column is common if about this part of the graphs has it.
 COMMON = 1 / 12
-#: Rows of K that are filled together: about half a megabyte each.
-TILE_BYTES = 1 << 19
+#: Rows of K that are filled together: about a megabyte.
+TILE_BYTES = 1 << 20
 #: Largest dense block in bytes.
 BLOCK_BYTES = 1 << 27
 _EXACT_IN_SINGLE = float(1 << 24)
@@ -81,11 +83,11 @@ def _scatter(indptr, rows, values, chosen, block):
 
 
 @compiled
-def _add_mirrored(K, total, lower, begin, end):
-    """``total += K`` by rows; a lower triangle stays one."""
+def _add_rows(K, product, lower, begin, end):
+    """K += product for some rows; only j <= i if ``lower``."""
     for i in range(begin, end):
         for j in range(i + 1 if lower else K.shape[1]):
-            total[i, j] += K[i, j]
+            K[i, j] += product[i, j]
 
 
 @compiled
@@ -111,7 +113,7 @@ def _row_ranges(rows: int, n_jobs: int | None, triangle: bool) -> list[tuple[int
     bounds = np.unique(
         np.round((np.sqrt(steps) if triangle else steps) * rows).astype(int)
     ).tolist()
-    return list(zip(bounds[:-1], bounds[1:], strict=True))
+    return list(pairwise(bounds))
 
 
 def add_products(
@@ -154,11 +156,11 @@ def add_products(
         left = _dense(x, part, K.shape[0], kind)
         right = left if symmetric else _dense(y, part, K.shape[1], kind)
         product = left @ right.T
-        run(lambda a, b, p=product: _add_mirrored(p, K, symmetric, a, b), ranges, n_jobs)
+        run(partial(_add_rows, K, product, symmetric), ranges, n_jobs)
 
 
 def _dense(columns: Csc, chosen: np.ndarray, rows: int, kind: type) -> np.ndarray:
-    block = np.zeros((rows, len(chosen)), dtype=kind)
+    block: np.ndarray = np.zeros((rows, len(chosen)), dtype=kind)
     _scatter(*columns, chosen, block)
     return block
 

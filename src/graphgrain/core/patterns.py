@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiling import compiled
+from .compiling import compiled, inlined
 from .hashing import BASE, GOLDEN, mix
-from .traversal import make_work, renumber, traverse
+from .traversal import renumber, traverse
 
 _SQUARE = np.uint64(int(BASE) ** 2 % 2**64)
 _ZERO, _ONE, _64 = np.uint64(0), np.uint64(1), np.uint64(64)
@@ -24,7 +24,7 @@ STORED_PAIRS = 1 << 20
 _FIRST_CAPACITY = 1 << 11
 
 
-@compiled
+@inlined
 def level_salt(level):
     """What keeps the patterns of different levels apart."""
     return mix(GOLDEN * np.uint64(level + 1))
@@ -36,7 +36,7 @@ def _search(
 ):
     """Traverse from the roots ``first`` to ``last``; keep the traversals and the tree hashes."""
     begins, ends, order, tie, edge = work.begins, work.ends, work.order, work.tie, work.edge
-    at = 0
+    at = np.int64(0)  # typed: a literal would be compiled apart
     for root in range(first, last):
         count = traverse(root, stamp + root, depth, edges, at, work)
         total = hashes[root] * weights[0]
@@ -53,7 +53,7 @@ def _search(
         tie[at] = 0
 
 
-@compiled
+@inlined
 def _best_parent(at, p, run, level, levels, edges, forward, work):
     """Position of the candidate parent with the smallest pattern (by forward hash).
 
@@ -104,36 +104,29 @@ def _walk(first, last, path_depth, edges, edge_hashes, trees, settle, work, scra
             v = order[at + p]
             near = p * levels
             edge_code = edge_hashes[edge[at + p]] * BASE if edges else _ZERO
-            if up >= 0:
-                power[p] = power[up] * _SQUARE
-                scale = power[p]
-                edge_term = edge_code * power[up]
-                far = up * levels
-                for level in range(levels):
-                    label = trees[v, level]
-                    ahead = forward[far + level] * _SQUARE + label + edge_code
-                    behind = backward[far + level] + label * scale + edge_term
-                    forward[near + level] = ahead
-                    backward[near + level] = behind
-                    codes[level, total + p] = min(ahead, behind)
-            else:
+            several = up < 0
+            if several:
+                up = -1 - up  # the first of the run: at the same depth as the candidates
                 if not placed:
                     placed = True
                     for q in range(count):
                         work.place[order[at + q]] = q
-                run = -1 - up
-                power[p] = power[run] * _SQUARE
-                for level in range(levels):
-                    up = _best_parent(at, p, run, level, levels, edges, forward, work)
-                    label = trees[v, level]
-                    far = up * levels + level
-                    ahead = forward[far] * _SQUARE + label + edge_code
-                    behind = backward[far] + label * power[p] + edge_code * power[run]
-                    forward[near + level] = ahead
-                    backward[near + level] = behind
-                    codes[level, total + p] = min(ahead, behind)
-                if settle:
-                    parent[at + p] = up
+            power[p] = power[up] * _SQUARE
+            scale = power[p]
+            edge_term = edge_code * power[up]
+            chosen = up
+            for level in range(levels):
+                if several:
+                    chosen = _best_parent(at, p, up, level, levels, edges, forward, work)
+                far = chosen * levels + level
+                label = trees[v, level]
+                ahead = forward[far] * _SQUARE + label + edge_code
+                behind = backward[far] + label * scale + edge_term
+                forward[near + level] = ahead
+                backward[near + level] = behind
+                codes[level, total + p] = min(ahead, behind)
+            if settle:
+                parent[at + p] = chosen
         total += count
     return total
 
@@ -200,16 +193,16 @@ def _more_room(room, totals, out_hash, out_count):
 @compiled
 def count_patterns(
     offsets, indptr, indices, labels, label_hashes, classes, edge_codes, edge_hashes, edges,
-    weights, path_depth, tree_depth, stored_pairs, begin, end,
+    weights, path_depth, tree_depth, work, begin, end,
 ):  # fmt: skip
     """Count the patterns of the graphs ``begin`` to ``end`` at the levels 0 to ``tree_depth``.
 
     Returns ``(lengths, hashes, counts)``: ``hashes[level]`` and ``counts[level]`` list the
-    distinct patterns graph after graph, ``lengths[level, g]`` of them for graph g.
+    distinct patterns graph after graph, ``lengths[level, g]`` of them for graph g. ``work`` are
+    scratch arrays from ``make_work`` for these graphs.
     """
     levels = tree_depth + 1
     depth = max(path_depth, tree_depth)
-    work = make_work(offsets, indptr, edges, depth, stored_pairs, begin, end)
     most = len(work.vertex)
     capacity = len(work.order)
     codes = np.empty((levels, capacity), dtype=np.uint64)
@@ -226,7 +219,7 @@ def count_patterns(
     totals = np.zeros(levels, dtype=np.int64)
     out_hash = np.empty((levels, 16 * _FIRST_CAPACITY), dtype=np.uint64)
     out_count = np.empty((levels, 16 * _FIRST_CAPACITY), dtype=np.int32)
-    stamp = 1
+    stamp = np.int64(1)
 
     for g in range(begin, end):
         base = offsets[g]
@@ -251,7 +244,7 @@ def count_patterns(
                     first, last, path_depth, edges, edge_hashes, trees, False, work, scratch, codes
                 )
                 for level in range(levels):
-                    done = 0
+                    done = np.int64(0)
                     while done < pairs:
                         done, distinct[level] = _count(
                             codes[level], done, pairs, table_hash[level], table_count[level],
@@ -283,7 +276,7 @@ def count_patterns(
 @compiled
 def trace_patterns(
     offsets, indptr, indices, labels, label_hashes, classes, edge_codes, edge_hashes, edges,
-    weights, path_depth, level, g,
+    weights, path_depth, level, work, g,
 ):  # fmt: skip
     """All patterns of graph ``g`` at one level, with the vertices that make them.
 
@@ -295,17 +288,28 @@ def trace_patterns(
     base = offsets[g]
     n = offsets[g + 1] - base
     depth = max(path_depth, level)
-    work = make_work(offsets, indptr, edges, depth, n * n, g, g + 1)
     renumber(indptr, indices, base, n, labels, classes, edge_codes, edges, work)
     hashes = np.empty(n, dtype=np.uint64)
     for v in range(n):
         hashes[v] = label_hashes[labels[base + work.vertex[v]]]
     all_trees = np.empty((n, level + 1), dtype=np.uint64)
-    _search(0, n, 1, depth, level, edges, hashes, edge_hashes, weights, work, all_trees)
+    _search(
+        np.int64(0),
+        n,
+        np.int64(1),
+        depth,
+        level,
+        edges,
+        hashes,
+        edge_hashes,
+        weights,
+        work,
+        all_trees,
+    )
     codes = np.empty((1, max(1, n * n)), dtype=np.uint64)
     scratch = np.empty((3, max(1, n)), dtype=np.uint64)
     top = all_trees[:, level : level + 1].copy()
-    pairs = _walk(0, n, path_depth, edges, edge_hashes, top, True, work, scratch, codes)
+    pairs = _walk(np.int64(0), n, path_depth, edges, edge_hashes, top, True, work, scratch, codes)
 
     width = 0
     for root in range(n):

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .centrality import sort_by
 from .compiling import compiled
+from .components import sort_by
 
 
 @compiled
@@ -62,7 +62,7 @@ def project(offsets, indptr, indices, codes, attributes, directions, root, begin
         for v in range(n):
             keys[v] = codes[base + v]
             members[v] = v
-        sort_by(keys, members, n)
+        sort_by(keys, members, 0, n)
         first = 0
         while first < n:
             last = first

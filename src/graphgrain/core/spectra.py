@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .centrality import component_order
+from .components import component_order
 
 #: Eigenvalues closer than this, relative to the largest, are one.
 SAME_EIGENVALUE = 1e-9
@@ -31,7 +31,7 @@ def laplacian_inverse(indptr: np.ndarray, indices: np.ndarray, first: int, last:
     A = adjacency(indptr, indices, first, last)
     order = np.empty(n, dtype=np.int64)
     starts = np.empty(n + 1, dtype=np.int64)
-    count = component_order(indptr, indices, first, n, order, starts)
+    count = component_order(indptr, indices, first, n, order, starts, np.empty(n, dtype=np.int64))
     projection = np.zeros((n, n))
     for begin, end in zip(starts[:count].tolist(), starts[1 : count + 1].tolist(), strict=True):
         members = order[begin:end]
@@ -55,3 +55,14 @@ def eigenspace_magnitudes(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
             squares = (np.add.reduceat(squares, starts, axis=1) / sizes)[:, space]
     return values, np.sqrt(squares)
+
+
+def return_probabilities(A: np.ndarray, steps: int) -> np.ndarray:
+    """Row v: the probability that a random walk from v is back at v after 1, 2, ... steps.
+
+    The walk may also stay where it is: A + I takes the place of A.
+    """
+    A = A + np.eye(len(A))
+    roots = np.sqrt(A.sum(axis=1))
+    values, vectors = np.linalg.eigh(A / np.outer(roots, roots))
+    return vectors**2 @ values[:, None] ** np.arange(1, steps + 1)

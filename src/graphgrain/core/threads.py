@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -29,7 +30,7 @@ def chunks(sizes: np.ndarray, target: int = CHUNK_VERTICES) -> list[tuple[int, i
         return []
     part = np.cumsum(sizes + 1) // target
     bounds = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(sizes)]
-    return list(zip(bounds[:-1], bounds[1:], strict=True))
+    return list(pairwise(bounds))
 
 
 def run(

@@ -18,12 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .centrality import sort_by
-from .compiling import compiled
+from .compiling import compiled, inlined
+from .components import sort_by
 
 
 class Work(NamedTuple):
-    """Scratch arrays for one graph at a time, made once for many graphs by ``make_work``."""
+    """Scratch arrays for one graph at a time; ``make_work`` makes them for many graphs."""
 
     vertex: np.ndarray  # old local number of each vertex
     key: np.ndarray  # dense rank of its (label, centrality class)
@@ -40,29 +40,27 @@ class Work(NamedTuple):
     edge: np.ndarray  # edge label code towards the parent
 
 
-@compiled
-def make_work(offsets, indptr, edges, depth, stored_pairs, begin, end):
-    """Scratch arrays for the graphs ``begin`` to ``end``."""
-    n = 1
-    entries = 1
-    for g in range(begin, end):
-        n = max(n, offsets[g + 1] - offsets[g])
-        entries = max(entries, indptr[offsets[g + 1]] - indptr[offsets[g]])
+def make_work(
+    offsets: np.ndarray, indptr: np.ndarray, edges: bool, depth: int, stored_pairs: int
+) -> Work:
+    """Scratch arrays for any of the graphs whose offsets are given."""
+    n = int(np.diff(offsets).max(initial=1))
+    entries = int(np.diff(indptr[offsets]).max(initial=1))
     pairs = max(n, min(n * n, stored_pairs))
     return Work(
-        np.empty(n, dtype=np.int64),
-        np.empty(n, dtype=np.int32),
-        np.empty(n + 1, dtype=np.int64),
-        np.empty(entries, dtype=np.uint32),
-        np.empty(entries if edges else 1, dtype=np.int32),
-        np.zeros(2 * n, dtype=np.int32),
-        np.zeros(n, dtype=np.int64),
-        np.empty(n, dtype=np.int64),
-        np.empty((n, depth + 1), dtype=np.int32),
-        np.empty(pairs, dtype=np.uint32),
-        np.empty(pairs, dtype=np.int32),
-        np.empty(pairs + 1, dtype=np.int8),
-        np.empty(pairs if edges else 1, dtype=np.int32),
+        vertex=np.empty(n, dtype=np.int64),
+        key=np.empty(n, dtype=np.int32),
+        start=np.empty(n + 1, dtype=np.int64),
+        adjacent=np.empty(entries, dtype=np.uint32),
+        via=np.empty(entries if edges else 1, dtype=np.int32),
+        seen=np.zeros(2 * n, dtype=np.int32),
+        place=np.zeros(n, dtype=np.int64),
+        begins=np.empty(n, dtype=np.int64),
+        ends=np.empty((n, depth + 1), dtype=np.int32),
+        order=np.empty(pairs, dtype=np.uint32),
+        parent=np.empty(pairs, dtype=np.int32),
+        tie=np.empty(pairs + 1, dtype=np.int8),
+        edge=np.empty(pairs if edges else 1, dtype=np.int32),
     )
 
 
@@ -76,7 +74,7 @@ def renumber(indptr, indices, base, n, labels, classes, edge_codes, edges, work)
     for v in range(n):
         vertex[v] = v
         rank[v] = np.int64(labels[base + v]) * n + classes[base + v]
-    sort_by(rank, vertex, n)
+    sort_by(rank, vertex, np.int64(0), n)
     start[0] = 0
     for i in range(n):
         v = vertex[i]
@@ -109,7 +107,8 @@ def traverse(root, stamp, depth, edges, at, work):
     Writes ``order``, ``parent``, ``tie`` and ``edge`` from ``at`` on; positions count from there.
     ``stamp`` is a positive number that was not used before.
     """
-    vertex, key, start, adjacent, via, seen, place, begins, ends, order, parent, tie, edge = work
+    key, start, adjacent, via, seen, place = work[1:7]
+    ends, order, parent, tie, edge = work[8:]
     half = len(place)
     order[at] = root
     parent[at] = 0
@@ -177,7 +176,7 @@ def traverse(root, stamp, depth, edges, at, work):
     return tail
 
 
-@compiled
+@inlined
 def _sort_run(begin, end, key, edges, order, parent, edge):
     """Sort the positions from ``begin`` to ``end`` by (key, edge label), by insertion."""
     for i in range(begin + 1, end):

@@ -101,7 +101,8 @@ class Protocol:
             )
         folds = stratified_folds(codes, self.folds, rng)
         train, test = train_and_test(folds, fold)
-        inner_rng = np.random.default_rng([self.seed, repetition, fold])
+        # Not fold itself: a seed that ends in 0 is the seed without it.
+        inner_rng = np.random.default_rng([self.seed, repetition, fold + 1])
         inner = stratified_folds(codes[train], min(self.inner_folds, len(train)), inner_rng)
         return TestFold(train, test, [train_and_test(inner, part) for part in range(len(inner))])
 

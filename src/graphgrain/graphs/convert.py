@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import InvalidGraphError
@@ -64,7 +64,7 @@ def as_graphs(x: Any) -> GraphBatch:
             raise InvalidGraphError(
                 f"A list of graphs is expected; got a single {name}. Put it in a list: [graph]."
             )
-    if isinstance(x, str | bytes | Mapping) or not isinstance(x, Iterable):
+    if isinstance(x, str | bytes | Mapping) or not _can_be_iterated(x):
         raise InvalidGraphError(
             f"Graphs are expected as {ACCEPTED}; got {shown(x)}. "
             "A file is read with graphgrain.load_tu(path) or graphgrain.load_mat(path)."
@@ -83,6 +83,15 @@ def as_graphs(x: Any) -> GraphBatch:
     raise InvalidGraphError(
         f"Graphs are expected as {ACCEPTED}, all of one kind; got a mixture of {', '.join(kinds)}."
     )
+
+
+def _can_be_iterated(x: Any) -> bool:
+    """Whether a loop over it works; PyTorch's data sets only have a length and items."""
+    try:
+        iter(x)
+    except TypeError:
+        return False
+    return True
 
 
 def _holds(x: Any, is_kind: Callable[[Any], bool]) -> bool:

@@ -163,7 +163,7 @@ def _pyg_columns(
             raise InvalidGraphError(
                 f"{name!r} of graph {number} must have {rows[number]} rows; it has {len(table)}."
             )
-        tables.append(table.reshape(len(table), -1) if table.ndim != 1 else table[:, None])
+        tables.append(table.reshape(len(table), int(np.prod(table.shape[1:]))))
     filled = [table for table in tables if table is not None and len(table)]
     if not filled:
         return nothing, nothing
@@ -217,11 +217,16 @@ def from_grakel(graphs: Iterable[Any]) -> GraphBatch:
 
 
 def _grakel_parts(graph: Any) -> tuple[Any, Any, Any]:
-    """Edges, labels and edge labels of a GraKeL Graph object."""
-    vertices = list(graph.get_vertices(purpose="any"))
-    labels = graph.get_labels(purpose="any", label_type="vertex", return_none=True)
-    edge_labels = graph.get_labels(purpose="any", label_type="edge", return_none=True)
-    neighbours: dict[Any, list[Any]] = {vertex: [] for vertex in vertices}
-    for u, v in graph.get_edges(purpose="any"):
-        neighbours[u].append(v)
-    return neighbours, labels, edge_labels
+    """Structure, labels and edge labels of a GraKeL Graph object, in the form that it is in."""
+    if graph._format == "dictionary":
+        purpose = "dictionary"
+        structure = {vertex: [] for vertex in graph.get_vertices(purpose)} | {
+            vertex: list(neighbours) for vertex, neighbours in graph.edge_dictionary.items()
+        }
+    else:
+        purpose = "adjacency"
+        structure = graph.adjacency_matrix
+    labels, edge_labels = (
+        graph.get_labels(kind, purpose, return_none=True) for kind in ("vertex", "edge")
+    )
+    return structure, labels, edge_labels

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.compiling import compilation_notice
-from ..core.counting import find_columns, index_hashes, transpose
+from ..core.counting import count_hashes, find_columns, index_hashes, transpose
 from ..core.gram import Csc, add_products, finish
 from ..core.hashing import GOLDEN, mix_array
 from ..core.threads import chunks, run
@@ -36,6 +36,12 @@ class Counts(NamedTuple):
     lengths: np.ndarray  # number of distinct features of each graph
     hashes: np.ndarray  # uint64
     counts: np.ndarray  # how often each occurs
+
+
+def counted(pointers: np.ndarray, hashes: np.ndarray) -> Counts:
+    """Counts from one hash per occurrence; graph i owns ``pointers[i]:pointers[i + 1]``."""
+    with compilation_notice(count_hashes), np.errstate(over="ignore"):
+        return Counts(*count_hashes(pointers, hashes))
 
 
 def count_in_chunks(
@@ -119,7 +125,7 @@ class FeatureKernel(GraphKernel):
         >>> graphs = [([(0, 1), (1, 2)], [1, 1, 2]), ([(0, 1)], [1, 2])]
         >>> kernel = gg.TreePlusPlus(tree_depth=1, normalize=False).fit(graphs)
         >>> kernel.gram_levels().astype(int).tolist()
-        [[[17, 8], [8, 6]], [[34, 8], [8, 12]]]
+        [[[17, 7], [7, 6]], [[32, 8], [8, 12]]]
         """
         check_is_fitted(self, "vocabulary_")
         if X is None:
@@ -129,7 +135,7 @@ class FeatureKernel(GraphKernel):
     def _gram(
         self, new: Csc | None, norms: np.ndarray, every_level: bool = False
     ) -> list[np.ndarray]:
-        """Gram matrix of the fitted graphs (``new`` is None) or with new ones; last or all levels."""
+        """Gram matrix of the fitted graphs (no ``new``) or with new ones; last or all levels."""
         K = np.zeros((norms.shape[1], self.n_graphs_))
         symmetric = new is None
         left, other = (self._features, None) if new is None else (new, self._features)
@@ -174,6 +180,8 @@ class FeatureKernel(GraphKernel):
 
         indptr, indices, values = transpose(*columns, rows)
         width = int(self.level_offsets_[-1])
+        if len(values) <= np.iinfo(np.int32).max:  # scikit-learn's linear models ask for it
+            indptr = indptr.astype(np.int32)
         return csr_array((values, indices, indptr), shape=(rows, width))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -242,7 +250,9 @@ def _matrix(
         n_jobs,
     )
     base = np.cumsum([0] + [len(part[1]) for part in parts])
-    indptr = np.concatenate([[0], *(part[0][1:] + start for part, start in zip(parts, base))])
+    indptr = np.concatenate(
+        [[0], *(part[0][1:] + start for part, start in zip(parts, base[:-1], strict=True))]
+    )
     rows = np.concatenate([part[1] for part in parts])
     values = np.concatenate([part[2] for part in parts])
     return (indptr, rows, values), norms

@@ -6,12 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..core.compiling import compilation_notice
-from ..core.counting import count_hashes
 from ..core.hashing import hash_labels, mix_array
 from ..graphs.batch import GraphBatch
 from .edge_labels import edge_label_hashes
-from .features import Counts, FeatureKernel
+from .features import Counts, FeatureKernel, counted
 from .naming import label_name
 from .parameters import BOOLEAN, Rule
 
@@ -58,8 +56,7 @@ class VertexHistogram(FeatureKernel):
 
     def _count_features(self, batch: GraphBatch) -> list[Counts]:
         hashes = hash_labels(batch.label_table)[batch.label_codes]
-        with compilation_notice(count_hashes):
-            return [Counts(*count_hashes(batch.offsets, hashes))]
+        return [counted(batch.offsets, hashes)]
 
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         codes = hash_labels(batch.label_table).tolist()
@@ -136,8 +133,7 @@ class EdgeHistogram(FeatureKernel):
 
     def _count_features(self, batch: GraphBatch) -> list[Counts]:
         pointers = np.concatenate(([0], np.cumsum(batch.edge_counts)))
-        with compilation_notice(count_hashes):
-            return [Counts(*count_hashes(pointers, self._hashes(batch)))]
+        return [counted(pointers, self._hashes(batch))]
 
     def _hashes(self, batch: GraphBatch) -> np.ndarray:
         """One hash per edge; the sum makes it the same from both ends."""

@@ -52,8 +52,9 @@ class Number:
             return self.optional
         if not isinstance(value, Real) or isinstance(value, bool):
             return False
-        inside = value >= self.low if self.closed else value > self.low
-        return bool(inside) and float(value) < float("inf")
+        number = float(value)
+        inside = number >= self.low if self.closed else number > self.low
+        return inside and number < float("inf")
 
     def __str__(self) -> str:
         relation = "of at least" if self.closed else "above"

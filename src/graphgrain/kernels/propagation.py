@@ -7,12 +7,11 @@ from typing import ClassVar
 import numpy as np
 
 from ..core.compiling import compilation_notice
-from ..core.counting import count_hashes
 from ..core.hashing import GOLDEN, hash_labels, mix_array
 from ..core.propagation import project
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
-from .features import Counts, FeatureKernel, count_in_chunks
+from .features import Counts, FeatureKernel, count_in_chunks, counted
 from .parameters import BOOLEAN, Number, OneOf, Rule, Seed, Whole
 
 #: Bins beyond this are all alike; far inside 64 bits and exact in float64.
@@ -149,9 +148,9 @@ class Propagation(FeatureKernel):
         def count(begin: int, end: int) -> list[Counts]:
             bins = self._bins(batch, attributes, directions, shifts, begin, end)
             pointers = batch.offsets[begin : end + 1] - batch.offsets[begin]
-            return [Counts(*count_hashes(pointers, hash_labels(row))) for row in bins]
+            return [counted(pointers, hash_labels(row)) for row in bins]
 
-        with compilation_notice(project, count_hashes):
+        with compilation_notice(project):
             return count_in_chunks(count, batch, self.n_jobs)
 
     def _columns(self, batch: GraphBatch) -> tuple[np.ndarray, np.ndarray]:

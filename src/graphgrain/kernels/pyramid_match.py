@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ..core.compiling import compilation_notice
-from ..core.counting import count_hashes, transpose
+from ..core.counting import transpose
 from ..core.gram import Csc, add_products, finish
 from ..core.hashing import hash_labels, mix_array
 from ..core.spectra import adjacency, eigenspace_magnitudes
 from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
 from .base import GraphKernel
-from .features import Counts, FeatureKernel
+from .features import Counts, FeatureKernel, counted
 from .linear_algebra import one_thread_each
 from .naming import label_name
 from .parameters import OneOf, Rule, Whole
@@ -151,11 +151,10 @@ class PyramidMatch(FeatureKernel):
         points = self._points(batch)
         there = ~np.isnan(points)
         pointers = np.concatenate(([0], np.cumsum(there.sum(axis=1))))[batch.offsets]
-        with compilation_notice(count_hashes):
-            return [
-                Counts(*count_hashes(pointers, self._codes(batch, points, level)[there]))
-                for level in range(self.depth + 1)
-            ]
+        return [
+            counted(pointers, self._codes(batch, points, level)[there])
+            for level in range(self.depth + 1)
+        ]
 
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         points = self._points(batch)

@@ -15,10 +15,12 @@ import numpy as np
 
 from ..graphs.batch import GraphBatch
 from .base import GraphKernel
+from .deep_graph_kernel import DeepGraphKernel
 from .features import FeatureKernel
 from .histograms import EdgeHistogram, VertexHistogram
 from .propagation import Propagation
 from .pyramid_match import PyramidMatch
+from .return_probability import ReturnProbability
 from .shortest_path import ShortestPath
 from .spectral_distance import SpectralDistance
 from .tree_plus_plus import PathPattern, TreePlusPlus
@@ -85,6 +87,16 @@ KERNELS: dict[str, KernelEntry] = {
     ),
     # The paper's bin width, and its 0 to 10 steps.
     "propa": KernelEntry(Propagation, "Propa", ({"n_iter": 10},), "n_iter"),
+    # From the paper's grid: vectors of 5 to 50 numbers with a window of half that width or so.
+    "dgk": KernelEntry(
+        DeepGraphKernel,
+        "DGK",
+        tuple(
+            {"dimension": dimension, "window": window}
+            for dimension, window in ((5, 2), (10, 5), (25, 10), (50, 25))
+        ),
+    ),
+    "retgk": KernelEntry(ReturnProbability, "RetGK"),
     # The authors' bin width for molecules; C is all they validate.
     "fgsd": KernelEntry(SpectralDistance, "FGSD"),
     "vertex-histogram": KernelEntry(VertexHistogram, "Vertex histogram"),

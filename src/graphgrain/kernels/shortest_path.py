@@ -79,12 +79,13 @@ class ShortestPath(FeatureKernel):
 
     def _count_features(self, batch: GraphBatch) -> list[Counts]:
         arguments = self._core_arguments(batch)
+
+        def count(begin: int, end: int) -> list[Counts]:
+            with np.errstate(over="ignore"):
+                return [Counts(*count_pairs(*arguments, begin, end))]
+
         with compilation_notice(count_pairs):
-            return count_in_chunks(
-                lambda begin, end: [Counts(*count_pairs(*arguments, begin, end))],
-                batch,
-                self.n_jobs,
-            )
+            return count_in_chunks(count, batch, self.n_jobs)
 
     def _core_arguments(self, batch: GraphBatch) -> tuple[Any, ...]:
         return (
@@ -104,7 +105,8 @@ class ShortestPath(FeatureKernel):
         for graph in range(len(batch)):
             if len(names) == len(hashes):
                 break
-            codes, distances, before, via = trace_pairs(*arguments, graph)
+            with np.errstate(over="ignore"):
+                codes, distances, before, via = trace_pairs(*arguments, graph)
             first = int(batch.offsets[graph])
             found, where = np.unique(codes[distances > 0], return_index=True)
             pairs = np.argwhere(distances > 0)[where].tolist()

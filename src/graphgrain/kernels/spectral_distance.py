@@ -6,14 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.compiling import compilation_notice
-from ..core.counting import count_hashes
 from ..core.hashing import hash_labels
 from ..core.spectra import laplacian_inverse
 from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert import as_graphs
-from .features import Counts, FeatureKernel, count_in_chunks
+from .features import Counts, FeatureKernel, count_in_chunks, counted
 from .linear_algebra import one_thread_each
 from .parameters import Number, OneOf, Rule, check_parameters
 
@@ -97,9 +95,9 @@ class SpectralDistance(FeatureKernel):
             bins = [self._bins(batch, graph) for graph in range(begin, end)]
             hashes = hash_labels(np.concatenate([np.empty(0, dtype=np.int64), *bins]))
             pointers = np.cumsum([0] + [len(part) for part in bins])
-            return [Counts(*count_hashes(pointers, hashes))]
+            return [counted(pointers, hashes)]
 
-        with compilation_notice(count_hashes), one_thread_each():
+        with one_thread_each():
             return count_in_chunks(count, batch, self.n_jobs)
 
     def distances(self, graph: Any) -> np.ndarray:

@@ -12,25 +12,20 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..core import centrality as _centrality
+from ..core.centrality import centrality_classes
 from ..core.compiling import compilation_notice
 from ..core.hashing import hash_labels, position_weights
 from ..core.patterns import STORED_PAIRS, count_patterns, trace_patterns
 from ..core.threads import chunks, run
+from ..core.traversal import Work, make_work
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..graphs.convert import as_graphs
+from .edge_labels import edge_label_hashes
 from .features import Counts, FeatureKernel
 from .naming import join_path, tree_name
 from .parameters import BOOLEAN, OneOf, Rule, Whole
 
-CENTRALITIES: dict[str | None, int] = {
-    "eigenvector": _centrality.EIGENVECTOR,
-    "closeness": _centrality.CLOSENESS,
-    "betweenness": _centrality.BETWEENNESS,
-    "degree": _centrality.DEGREE,
-    None: _centrality.NONE,
-}
+CENTRALITIES = ("eigenvector", "closeness", "betweenness", "degree", None)
 
 
 class _Patterns(FeatureKernel):
@@ -39,7 +34,7 @@ class _Patterns(FeatureKernel):
     _rules: ClassVar[dict[str, Rule]] = {
         **FeatureKernel._rules,
         "path_depth": Whole(0),
-        "centrality": OneOf(tuple(CENTRALITIES)),
+        "centrality": OneOf(CENTRALITIES),
         "edge_labels": BOOLEAN,
     }
 
@@ -50,15 +45,17 @@ class _Patterns(FeatureKernel):
 
     def _count_features(self, batch: GraphBatch) -> list[Counts]:
         arguments = self._core_arguments(batch)
-        ranges = chunks(batch.vertex_counts)
-        with compilation_notice(count_patterns), np.errstate(over="ignore"):
-            parts = run(
-                lambda begin, end: count_patterns(
-                    *arguments, self.path_depth, self.tree_depth, STORED_PAIRS, begin, end
-                ),
-                ranges,
-                self.n_jobs,
-            )
+        depth = max(self.path_depth, self.tree_depth)
+
+        def count(begin: int, end: int) -> Any:
+            work = self._work(batch, begin, end, depth, STORED_PAIRS)
+            with np.errstate(over="ignore"):
+                return count_patterns(
+                    *arguments, self.path_depth, self.tree_depth, work, begin, end
+                )
+
+        with compilation_notice(count_patterns):
+            parts = run(count, chunks(batch.vertex_counts) or [(0, 0)], self.n_jobs)
         levels = []
         for level in range(self.tree_depth + 1):
             sizes = [int(lengths[level].sum()) for lengths, _, _ in parts]
@@ -69,17 +66,12 @@ class _Patterns(FeatureKernel):
             levels.append(Counts(*(np.concatenate(arrays) for arrays in zip(*trio, strict=True))))
         return levels
 
+    def _work(self, batch: GraphBatch, begin: int, end: int, depth: int, pairs: int) -> Work:
+        offsets = batch.offsets[begin : end + 1]
+        return make_work(offsets, batch.indptr, self.edge_labels, depth, pairs)
+
     def _core_arguments(self, batch: GraphBatch) -> tuple[Any, ...]:
         """What the compiled functions need to know about a batch, centralities included."""
-        edge_codes, edge_hashes = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.uint64)
-        if self.edge_labels and batch.n_edges:
-            if batch.edge_label_codes is None or batch.edge_label_table is None:
-                raise InvalidGraphError(
-                    "edge_labels=True needs graphs with edge labels; these have none. Give them "
-                    "(for example from_networkx(graphs, edge_label=...)) or use edge_labels=False."
-                )
-            edge_codes = batch.edge_label_codes
-            edge_hashes = hash_labels(batch.edge_label_table, 1)
         most = int(batch.vertex_counts.max(initial=1))
         return (
             batch.offsets,
@@ -88,34 +80,19 @@ class _Patterns(FeatureKernel):
             batch.label_codes,
             hash_labels(batch.label_table),
             self._centrality_classes(batch),
-            edge_codes,
-            edge_hashes,
+            *edge_label_hashes(batch, self.edge_labels),
             self.edge_labels,
             position_weights(most),
         )
 
     def _centrality_classes(self, batch: GraphBatch) -> np.ndarray:
-        classes = np.zeros(batch.n_vertices, dtype=np.int32)
         if self.centrality is None:
-            return classes
-        values = np.empty(batch.n_vertices)
-        with compilation_notice(_centrality.centralities):
-            run(
-                lambda begin, end: _centrality.centralities(
-                    batch.offsets,
-                    batch.indptr,
-                    batch.indices,
-                    CENTRALITIES[self.centrality],
-                    _centrality.ENVELOPE_WORK,
-                    begin,
-                    end,
-                    values,
-                    classes,
-                ),
-                chunks(batch.vertex_counts),
-                self.n_jobs,
-            )
-        return classes
+            return np.zeros(batch.n_vertices, dtype=np.int32)
+        if self.centrality == "degree":
+            return batch.degrees.astype(np.int32)
+        return centrality_classes(
+            batch.offsets, batch.indptr, batch.indices, self.centrality, self.n_jobs
+        )
 
     # ---------------------------------------------------------------- reading features
 
@@ -153,13 +130,15 @@ class _Patterns(FeatureKernel):
                 "occurrences needs features that stand for single patterns; with "
                 "counts='intersection' they do not. Fit with counts='raw'."
             )
-        hashes, paths, *_ = self._trace(self._core_arguments(batch), level, 0)
+        hashes, paths, *_ = self._trace(batch, self._core_arguments(batch), level, 0)
         found = [tuple(path[path >= 0].tolist()) for path in paths[hashes == wanted]]
         return sorted(found)
 
-    def _trace(self, arguments: tuple[Any, ...], level: int, graph: int) -> Any:
+    def _trace(self, batch: GraphBatch, arguments: tuple[Any, ...], level: int, graph: int) -> Any:
+        pairs = int(batch.vertex_counts[graph]) ** 2
+        work = self._work(batch, graph, graph + 1, max(self.path_depth, level), pairs)
         with compilation_notice(trace_patterns), np.errstate(over="ignore"):
-            return trace_patterns(*arguments, self.path_depth, level, graph)
+            return trace_patterns(*arguments, self.path_depth, level, work, graph)
 
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         arguments = self._core_arguments(batch)
@@ -169,7 +148,9 @@ class _Patterns(FeatureKernel):
         for graph in range(len(batch)):
             if not missing:
                 break
-            found, paths, path_edges, trees, tree_edges = self._trace(arguments, level, graph)
+            found, paths, path_edges, trees, tree_edges = self._trace(
+                batch, arguments, level, graph
+            )
             first, where = np.unique(found, return_index=True)
             places = np.searchsorted(hashes, first)
             base = int(batch.offsets[graph])
@@ -248,7 +229,7 @@ class TreePlusPlus(_Patterns):
     >>> methanol = ([(0, 1)], ["C", "O"])
     >>> water = ([], ["O"])
     >>> gg.TreePlusPlus(tree_depth=1).fit_transform([ethanol, methanol, water]).round(2).tolist()
-    [[1.0, 0.4, 0.17], [0.4, 1.0, 0.29], [0.17, 0.29, 1.0]]
+    [[1.0, 0.41, 0.12], [0.41, 1.0, 0.2], [0.12, 0.2, 1.0]]
     """
 
     _rules: ClassVar[dict[str, Rule]] = {**_Patterns._rules, "tree_depth": Whole(0)}

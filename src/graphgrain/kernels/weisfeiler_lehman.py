@@ -7,12 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core.compiling import compilation_notice
-from ..core.counting import count_hashes
 from ..core.hashing import hash_labels
 from ..core.refinement import refine
 from ..graphs.batch import GraphBatch
 from .edge_labels import edge_label_hashes
-from .features import Counts, FeatureKernel, count_in_chunks
+from .features import Counts, FeatureKernel, count_in_chunks, counted
 from .naming import label_name
 from .parameters import BOOLEAN, Rule, Whole
 
@@ -98,11 +97,12 @@ class WeisfeilerLehman(FeatureKernel):
         arguments = self._core_arguments(batch)
 
         def count(begin: int, end: int) -> list[Counts]:
-            colours = refine(*arguments, begin, end)
             pointers = batch.offsets[begin : end + 1] - batch.offsets[begin]
-            return [Counts(*count_hashes(pointers, row)) for row in colours]
+            with np.errstate(over="ignore"):
+                colours = refine(*arguments, begin, end)
+            return [counted(pointers, row) for row in colours]
 
-        with compilation_notice(refine, count_hashes):
+        with compilation_notice(refine):
             return count_in_chunks(count, batch, self.n_jobs)
 
     def _core_arguments(self, batch: GraphBatch) -> tuple[Any, ...]:
@@ -118,7 +118,8 @@ class WeisfeilerLehman(FeatureKernel):
         )
 
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        colours = refine(*self._core_arguments(batch), 0, len(batch))[: level + 1]
+        with np.errstate(over="ignore"):
+            colours = refine(*self._core_arguments(batch), 0, len(batch))[: level + 1]
         examples = []  # for each step one vertex per colour
         for row in colours:
             distinct, where = np.unique(row, return_index=True)

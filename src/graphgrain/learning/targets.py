@@ -66,7 +66,7 @@ def check_values(y: Any, graphs: int) -> np.ndarray:
         values = values.astype(np.float64)
     except (TypeError, ValueError):
         raise InvalidParameterError(
-            f"Values to predict must be numbers; got {values.ravel()[0]!r}. Use "
+            f"Values to predict must be numbers; got {values.ravel().tolist()[0]!r}. Use "
             "TreePlusPlusClassifier for classes."
         ) from None
     if values.ndim > 2 or not np.isfinite(values).all():

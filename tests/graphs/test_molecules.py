@@ -1,0 +1,207 @@
+"""Molecules: labels and bonds against what chemistry says, files with good and bad lines."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+import graphgrain as gg
+from graphgrain.errors import (
+    GraphgrainWarning,
+    InvalidFileError,
+    InvalidGraphError,
+    InvalidParameterError,
+    MissingDependencyError,
+)
+
+Chem = pytest.importorskip("rdkit.Chem", reason="RDKit is not installed")
+
+
+def test_atoms_and_bonds():
+    graphs = gg.from_smiles(["CC(=O)O", "C#N", "c1ccncc1", "[Na+].[Cl-]"])
+    assert [graph.labels.tolist() for graph in graphs] == [
+        ["C", "C", "O", "O"],
+        ["C", "N"],
+        ["C", "C", "C", "N", "C", "C"],
+        ["Na", "Cl"],
+    ]
+    assert graphs.edge_counts.tolist() == [3, 1, 6, 0]
+    assert graphs[0].edge_labels.tolist() == ["single", "double", "single"]
+    assert graphs[1].edge_labels.tolist() == ["triple"]
+    assert set(graphs[2].edge_labels.tolist()) == {"aromatic"}
+
+
+def test_what_labels_can_tell():
+    def labels(smiles, **options):
+        return gg.from_smiles([smiles], **options).labels.tolist()
+
+    assert labels("C[N+](C)(C)CC(=O)[O-]", charge=True)[1] == "N+"
+    assert labels("C[N+](C)(C)CC(=O)[O-]", charge=True)[-1] == "O-"
+    assert labels("[Ca+2]", charge=True) == ["Ca+2"]
+    assert labels("[Ca+2]") == ["Ca"]
+    assert labels("c1cc[nH]c1C", aromatic=True) == ["c", "c", "c", "n", "c", "C"]
+    assert labels("[nH+]1ccccc1", aromatic=True, charge=True)[0] == "n+"
+    assert sorted(labels("CO", hydrogens=True)) == ["C", "H", "H", "H", "H", "O"]
+    assert labels("[H]C([H])([H])O") == ["C", "O"]
+
+
+def test_the_number_of_atoms_is_that_of_the_formula():
+    """Glucose C6H12O6, caffeine C8H10N4O2, aspirin C9H8O4, with hydrogens and without."""
+    smiles = ["OCC1OC(O)C(O)C(O)C1O", "Cn1cnc2c1c(=O)n(C)c(=O)n2C", "CC(=O)Oc1ccccc1C(=O)O"]
+    formulas = [
+        {"C": 6, "H": 12, "O": 6},
+        {"C": 8, "H": 10, "N": 4, "O": 2},
+        {"C": 9, "H": 8, "O": 4},
+    ]
+    for graph, formula in zip(gg.from_smiles(smiles, hydrogens=True), formulas, strict=True):
+        values, counts = np.unique(graph.labels, return_counts=True)
+        assert dict(zip(values.tolist(), counts.tolist(), strict=True)) == formula
+
+
+def test_rdkit_molecules():
+    molecules = [Chem.MolFromSmiles("CCO"), Chem.MolFromSmiles("CN")]
+    assert gg.as_graphs(molecules) == gg.from_smiles(["CCO", "CN"])
+    assert gg.from_rdkit(molecules, hydrogens=True).vertex_counts.tolist() == [9, 7]
+    with pytest.raises(InvalidGraphError, match="Item 1 is not an RDKit molecule"):
+        gg.from_rdkit([molecules[0], None])
+
+
+def test_bad_smiles_are_fatal_or_reported():
+    smiles = ["CCO", "C1CC", "C(C)(C)(C)(C)C", "", 5, "CN"]
+    with pytest.raises(InvalidGraphError, match=r"number 1, 'C1CC'.*and 3 more.*errors='skip'"):
+        gg.from_smiles(smiles)
+    with pytest.warns(GraphgrainWarning) as caught:
+        graphs, index = gg.from_smiles(smiles, errors="skip", return_index=True)
+    assert index.tolist() == [0, 5]
+    assert graphs == gg.from_smiles(["CCO", "CN"])
+    message = str(caught[0].message)
+    assert message.startswith("4 of 6 molecules")
+    for part in ("number 1, 'C1CC'", "number 2", "valence", "number 3, ''", "number 4, 5"):
+        assert part in message
+    with pytest.raises(InvalidParameterError, match="'ignore'"):
+        gg.from_smiles(smiles, errors="ignore")
+    with pytest.raises(InvalidGraphError, match="Put it in a list"):
+        gg.from_smiles("CCO")
+
+
+def test_without_rdkit_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "rdkit", None)
+    with pytest.raises(MissingDependencyError, match=r"graphgrain\[chem\]"):
+        gg.from_smiles(["CCO"])
+
+
+# ---------------------------------------------------------------- files
+
+
+def test_smi_files(tmp_path):
+    file = tmp_path / "x.smi"
+    file.write_text("CCO ethanol\n\nCN\tmethyl amine\r\nC\n")
+    graphs, columns = gg.load_molecules(file)
+    assert graphs == gg.from_smiles(["CCO", "CN", "C"])
+    assert columns["name"].tolist() == ["ethanol", "methyl amine", ""]
+    assert columns["line"].tolist() == [1, 3, 4]
+
+
+CSV = (
+    'id,Canonical_SMILES,active,logp,note\na,CCO,1,-0.3,"x, y"\nb,CN,0,,"two\nlines"\nc,C,1,1.1,\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.csv", CSV),
+        ("x.csv", "\ufeff" + CSV.replace("\n", "\r\n")),
+        ("x.csv", CSV.replace(",", ";").replace("x; y", "x, y")),
+        ("X.TSV", CSV.replace(",", "\t").replace("x\t y", "x, y")),
+        ("x.csv.gz", CSV),
+    ],
+)
+def test_csv_files(tmp_path, name, text):
+    file = tmp_path / name
+    data = text.encode()
+    file.write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    graphs, columns = gg.load_molecules(file)
+    assert graphs == gg.from_smiles(["CCO", "CN", "C"])
+    assert columns["active"].tolist() == [1, 0, 1]
+    assert columns["active"].dtype == np.int64
+    assert columns["logp"][[0, 2]].tolist() == [-0.3, 1.1]
+    assert np.isnan(columns["logp"][1])
+    assert columns["note"].tolist() == ["x, y", "two\nlines", ""]
+    assert columns["line"].tolist() == [2, 3, 5]
+    by_name = gg.load_molecules(file, smiles="Canonical_SMILES", charge=True)[0]
+    assert by_name == graphs
+
+
+def test_sdf_files(tmp_path):
+    records = []
+    for smiles, name, active in (("CCO", "ethanol", "1"), ("c1ccccc1N", "aniline", "0")):
+        molecule = Chem.AddHs(Chem.MolFromSmiles(smiles))
+        molecule.SetProp("_Name", name)
+        records.append(f"{Chem.MolToMolBlock(molecule)}>  <active>  (1)\n{active}\n\n$$$$\n")
+    file = tmp_path / "x.sdf"
+    file.write_text("".join(records))
+    graphs, columns = gg.load_molecules(file)
+    assert graphs == gg.from_smiles(["CCO", "c1ccccc1N"])
+    assert columns["name"].tolist() == ["ethanol", "aniline"]
+    assert columns["active"].tolist() == [1, 0]
+    assert columns["line"].tolist() == [1, records[0].count("\n") + 1]
+    assert gg.load_molecules(file, hydrogens=True)[0].vertex_counts.tolist() == [9, 14]
+
+    file.write_text(records[0].replace("V2000", "V9999") + records[1])
+    with pytest.raises(InvalidGraphError, match=r"x.sdf, line 1, 'ethanol'"):
+        gg.load_molecules(file)
+    with pytest.warns(GraphgrainWarning, match=r"1 of 2 molecules.*x.sdf, line 1"):
+        graphs, columns = gg.load_molecules(file, errors="skip")
+    assert columns["name"].tolist() == ["aniline"]
+
+
+def test_bad_lines_are_named(tmp_path):
+    file = tmp_path / "x.smi"
+    file.write_text("CCO\nnonsense here\nCN\nC1C\n")
+    with pytest.raises(InvalidGraphError, match=r"x.smi, line 2, 'nonsense'.*and 1 more"):
+        gg.load_molecules(file)
+    with pytest.warns(GraphgrainWarning, match=r"x.smi, line 2.*x.smi, line 4"):
+        graphs, columns = gg.load_molecules(file, errors="skip")
+    assert columns["line"].tolist() == [1, 3]
+    assert len(graphs) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (
+            "x.csv",
+            b"a,b\n1,2\n",
+            r"x.csv, line 1: no column is called SMILES; there are \['a', 'b'\]",
+        ),
+        ("x.csv", b"", r"x.csv, line 1: no column"),
+        ("x.csv", b"smiles,a\nCCO\n", r"x.csv, line 2: 2 fields .* found 1"),
+        ("x.csv", b"smiles,a,a\nCCO,1,2\n", r"column 'a' occurs twice"),
+        ("x.csv", b'smiles,a\n"CCO,1\n', r"x.csv, line 2: unexpected end"),
+        ("x.csv", b"smiles\n" + b"C" * 200_000 + b"\n", r"x.csv, line 2: field larger"),
+        ("x.smi", b"CCO\n\xff\xfe\n", r"x.smi, line 2: UTF-8 text is expected; found the byte"),
+        ("x.smi.gz", b"no gzip", r"x.smi.gz cannot be read"),
+    ],
+)
+def test_files_with_mistakes(tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InvalidFileError, match=message):
+        gg.load_molecules(tmp_path / name)
+
+
+def test_parameters_with_mistakes(tmp_path):
+    (tmp_path / "x.csv").write_text("smiles\nCCO\n")
+    (tmp_path / "x.doc").write_text("CCO\n")
+    with pytest.raises(InvalidParameterError, match="no column 'mol'"):
+        gg.load_molecules(tmp_path / "x.csv", smiles="mol")
+    with pytest.raises(InvalidParameterError, match=r"\.smi, .*'x.doc'"):
+        gg.load_molecules(tmp_path / "x.doc")
+    with pytest.raises(InvalidFileError, match="is a folder"):
+        gg.load_molecules(tmp_path)
+
+
+def test_a_packed_bomb(tmp_path):
+    (tmp_path / "x.smi.gz").write_bytes(gzip.compress(b"C\n" * (40 * 2**20)))
+    with pytest.raises(InvalidFileError, match="max_bytes"):
+        gg.load_molecules(tmp_path / "x.smi.gz")

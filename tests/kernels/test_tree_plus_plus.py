@@ -1,0 +1,204 @@
+"""Tree++ against the definition: golden values, the slow oracle, decoded features."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import graphgrain as gg
+
+from .. import oracle, pattern_hash
+from ..strategies import graphs, to_tuple
+
+G1 = ([(3, 4), (4, 0), (1, 4), (2, 3), (4, 2), (5, 2)], [1, 1, 3, 3, 4, 2])
+G2 = ([(5, 3), (4, 0), (1, 0), (4, 5), (4, 2), (5, 2)], [1, 1, 3, 2, 4, 3])
+
+often = settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
+
+
+def named_counts(kernel: gg.TreePlusPlus, graph: tuple) -> dict[str, int]:
+    row = kernel.transform([graph]).toarray()[0]
+    names = kernel.get_feature_names_out()
+    return {name: int(count) for name, count in zip(names, row, strict=True) if count}
+
+
+def hashed_counts(kernel: gg.TreePlusPlus, level: int, row: np.ndarray) -> dict[int, float]:
+    begin, end = kernel.level_offsets_[level], kernel.level_offsets_[level + 1]
+    pairs = zip(kernel.vocabulary_[level].tolist(), row[begin:end].tolist(), strict=True)
+    return {code: count for code, count in pairs if count}
+
+
+class TestGoldenValues:
+    """Figure 2 of the paper."""
+
+    def test_path_patterns_of_both_graphs(self):
+        kernel = gg.PathPattern(path_depth=1, output="features").fit([G1, G2])
+        assert named_counts(kernel, G1) == {
+            "k=0: 1": 2,
+            "k=0: 1 - 4": 4,
+            "k=0: 2": 1,
+            "k=0: 2 - 3": 2,
+            "k=0: 3": 2,
+            "k=0: 3 - 3": 2,
+            "k=0: 3 - 4": 4,
+            "k=0: 4": 1,
+        }
+        assert named_counts(kernel, G2) == {
+            "k=0: 1": 2,
+            "k=0: 1 - 1": 2,
+            "k=0: 1 - 4": 2,
+            "k=0: 2": 1,
+            "k=0: 2 - 3": 2,
+            "k=0: 3": 2,
+            "k=0: 3 - 3": 2,
+            "k=0: 3 - 4": 4,
+            "k=0: 4": 1,
+        }
+
+    def test_kernel_value(self):
+        K = gg.PathPattern(path_depth=1, normalize=False).fit_transform([G1, G2])
+        assert K[0, 1] == 42
+
+    def test_tree_labels_of_depth_two(self):
+        kernel = gg.TreePlusPlus(path_depth=0, tree_depth=2, output="features").fit([G1, G2])
+        trees = {
+            name.removeprefix("k=2: "): count
+            for name, count in named_counts(kernel, G1).items()
+            if name.startswith("k=2")
+        }
+        assert trees == {
+            "1(4,1,3,3)": 2,
+            "2(3,3,4)": 1,
+            "3(2,3,4,1,1)": 1,
+            "3(3,4,2,1,1)": 1,
+            "4(1,1,3,3,2)": 1,
+        }
+        trees = {
+            name.removeprefix("k=2: "): count
+            for name, count in named_counts(kernel, G2).items()
+            if name.startswith("k=2")
+        }
+        assert trees == {
+            "1(1,4)": 1,
+            "1(1,4,3,3)": 1,
+            "2(3,3,4)": 1,
+            "3(2,3,4,1)": 1,
+            "3(3,4,2,1)": 1,
+            "4(1,3,3,1,2)": 1,
+        }
+
+    def test_depth_zero_paths_and_depth_one_trees_group_vertices_as_weisfeiler_lehman(self):
+        kernel = gg.TreePlusPlus(path_depth=0, tree_depth=1, output="features").fit([G1, G2])
+        for edges, labels in (G1, G2):
+            around = Counter(
+                (labels[v], tuple(sorted(labels[w] for e in edges if v in e for w in e if w != v)))
+                for v in range(6)
+            )
+            counts = named_counts(kernel, (edges, labels))
+            steps = [count for name, count in counts.items() if name.startswith("k=1")]
+            assert sorted(steps) == sorted(around.values())
+
+
+OPTIONS = st.fixed_dictionaries(
+    {
+        "path_depth": st.integers(0, 4),
+        "tree_depth": st.integers(0, 4),
+        "centrality": st.sampled_from(["eigenvector", "closeness", "betweenness", "degree", None]),
+        "edge_labels": st.booleans(),
+    }
+)
+
+
+class TestAgainstOracle:
+    @often
+    @given(st.booleans().flatmap(lambda s: graphs(strings=s)), OPTIONS)
+    def test_every_feature_count(self, graph, options):
+        edge_labels = options["edge_labels"]
+        expected = oracle.patterns(
+            graph, **options, order=lambda p: pattern_hash.forward(p, edge_labels)
+        )
+        kernel = gg.TreePlusPlus(output="features", **options)
+        row = kernel.fit_transform([to_tuple(graph)]).toarray()[0]
+        for level, counter in enumerate(expected):
+            assert hashed_counts(kernel, level, row) == {
+                pattern_hash.feature(pattern, level, edge_labels): count
+                for pattern, count in counter.items()
+            }
+
+    @often
+    @given(
+        st.lists(graphs(max_size=7), min_size=2, max_size=4),
+        st.sampled_from(["raw", "sqrt", "log", "binary", "intersection"]),
+        st.booleans(),
+        st.booleans(),
+    )
+    def test_gram_with_every_count_map(self, made, counts, normalize, edge_labels):
+        features = [
+            oracle.patterns(
+                graph,
+                3,
+                2,
+                edge_labels=edge_labels,
+                order=lambda p: pattern_hash.forward(p, edge_labels),
+            )
+            for graph in made
+        ]
+        kernel = gg.TreePlusPlus(
+            3, 2, counts=counts, normalize=normalize, edge_labels=edge_labels
+        ).fit([to_tuple(graph) for graph in made])
+        levels = kernel.gram_levels()
+        for level in range(3):
+            upto = [one[: level + 1] for one in features]
+            expected = oracle.gram(upto, counts, normalize)
+            np.testing.assert_allclose(levels[level], expected, rtol=1e-12, atol=1e-12)
+
+    @often
+    @given(graphs(max_size=8), st.booleans())
+    def test_names_and_occurrences_tell_the_patterns(self, graph, edge_labels):
+        item = to_tuple(graph)
+        kernel = gg.TreePlusPlus(3, 1, output="features", edge_labels=edge_labels)
+        row = kernel.fit_transform([item]).toarray()[0]
+        names = kernel.get_feature_names_out()
+        assert len(set(names)) == len(names)
+        for column in range(len(names)):
+            paths = kernel.occurrences([item], column)
+            assert len(paths) == row[column]
+            for path in paths:
+                assert len(set(path)) == len(path)
+                assert all(frozenset(pair) in graph.edges for pair in pairwise(path))
+                if names[column].startswith("k=0") and not edge_labels:
+                    text = [str(graph.labels[v]) for v in path]
+                    readings = {" - ".join(text), " - ".join(text[::-1])}
+                    assert names[column].removeprefix("k=0: ") in readings
+
+
+def test_graphs_too_large_to_keep_all_searches(monkeypatch):
+    """Beyond STORED_PAIRS roots are traversed twice; the features stay the same."""
+    import networkx as nx
+
+    graph = nx.gnp_random_graph(60, 0.08, seed=3)
+    nx.set_node_attributes(graph, {v: v % 3 for v in graph}, "label")
+    small = nx.path_graph(5)
+    nx.set_node_attributes(small, 1, "label")
+    kernel = gg.TreePlusPlus(output="features")
+    kept = kernel.fit_transform([graph, small]).toarray()
+    monkeypatch.setattr("graphgrain.kernels.tree_plus_plus.STORED_PAIRS", 150)
+    again = kernel.fit_transform([graph, small]).toarray()
+    np.testing.assert_array_equal(kept, again)
+
+
+def test_occurrences_of_unknown_features():
+    kernel = gg.PathPattern(path_depth=1).fit([G1])
+    with pytest.raises(KeyError, match="get_feature_names_out"):
+        kernel.occurrences([G1], "k=0: 9")
+    with pytest.raises(IndexError, match="out of range"):
+        kernel.occurrences([G1], 99)
+    with pytest.raises(gg.errors.InvalidGraphError, match="one graph"):
+        kernel.occurrences([G1, G2], 0)
