@@ -97,6 +97,7 @@ def test_other_tables_hold_the_right_numbers(opened: Any, records: list[Any]) ->
     p = oracle.p_against_tree(records, "drugs", "wl")
     assert told["p vs. Tree++"] == ("< 0.001" if p < 0.001 else f"{p:.3f}")
     assert (told["Repetitions"], told["Graphs"]) == ("3", "292")
+    assert (told["Kernel time"], told["Memory"]) == ("40.0 ms", "2.9 MiB")  # 3,000,000 bytes
     folds = oracle.folds_of(records, "drugs", "wl")
     recalls = []
     for repetition in range(3):

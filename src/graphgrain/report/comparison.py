@@ -141,26 +141,28 @@ def is_figure(variant: str) -> bool:
 
 def comparisons(records: Iterable[Record]) -> list[Comparison]:
     """One comparison per protocol and, where a kernel chose between parameters, per reading."""
+    records = list(records)
+    costs = kernel_records(records)
     found = [e for e in experiments(records) if e.repetitions and not is_figure(e.first.variant)]
     groups: dict[tuple[Any, ...], list[Experiment]] = {}
     for experiment in found:
         groups.setdefault(protocol_of(experiment.first), []).append(experiment)
     result = []
     for group in groups.values():
-        result.append(_comparison(group, "validated"))
+        result.append(_comparison(group, "validated", costs))
         if group[0].first.mode == "paper" and any(len(e.candidates) > 1 for e in group):
-            result.append(_comparison(group, "reported-best"))
+            result.append(_comparison(group, "reported-best", costs))
     return result
 
 
-def _comparison(group: list[Experiment], select: str) -> Comparison:
+def _comparison(group: list[Experiment], select: str, costs: list[KernelRecord]) -> Comparison:
     columns = _columns((e.first.kernel, e.first.variant) for e in group)
     names = row_names(e.first for e in group)
     cells: dict[tuple[Any, ...], Cell] = {}
     folds: dict[tuple[Any, ...], dict[tuple[int, int], float]] = {}
     for experiment in group:
         first = experiment.first
-        [summary] = summarise(experiment.records, select)
+        [summary] = summarise([*experiment.records, *costs], select)
         column = Column(first.kernel, first.variant)
         key = (first.dataset, first.fingerprint, column)
         printed = published.TABLE2.get(first.dataset, {}) if not first.variant else {}

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numpy as np
-
 from ..evaluation.records import Record
 from ..evaluation.summary import Experiment, experiments
 from .comparison import REFERENCE, row_names
@@ -78,21 +76,12 @@ def _curve(name: str, experiment: Experiment, parameter: str, other: str) -> Cur
     if len(wanted) < 2:
         return None
     x = sorted(wanted)
-    accuracies = [_accuracies(experiment, wanted[value]) for value in x]
+    all_figures = experiment.accuracies()
+    figures = [all_figures[wanted[value]] for value in x]
     return Curve(
         name=name,
         x=x,
-        mean=[100 * float(np.mean(each)) for each in accuracies],
-        spread=[100 * float(np.std(each)) for each in accuracies],
+        mean=[100 * (item.mean or 0.0) for item in figures],
+        spread=[100 * (item.std or 0.0) for item in figures],
         fixed=at,
     )
-
-
-def _accuracies(experiment: Experiment, candidate: int) -> list[float]:
-    """The accuracy of a candidate in each repetition."""
-    each = []
-    for repetition in experiment.repetitions:
-        tested = experiment.tested(repetition, candidate)
-        right = [np.equal(record.truth, level.predictions) for record, level in tested]
-        each.append(float(np.concatenate(right).mean()))
-    return each

@@ -222,7 +222,10 @@ function seconds(value) {
 function rankPlot(plot, width) {
   const kernels = plot.kernels; // in ascending order of rank
   const count = kernels.length;
-  const margin = Math.max(98, Math.min(150, width * 0.16));
+  const names = kernels.map((kernel) => `${kernel.name} ${kernel.rank.toFixed(2)}`);
+  const letters = Math.floor((width * 0.36 - 24) / 7.8); // as many as fit beside the axis
+  const longest = Math.min(letters, Math.max(...names.map((name) => name.length)));
+  const margin = longest * 7.8 + 24;
   const x = linear(1, count, margin, width - margin);
   const groups = plot.groups.length;
   const axis = 46;
@@ -252,7 +255,8 @@ function rankPlot(plot, width) {
     const style = colour(kernel.number);
     picture.append(svg("path", { d: `M${at},${axis}V${y}H${end}`, class: "leader", style }));
     picture.append(mark(kernel.number, at, axis, 4.5));
-    const words = `${kernel.name} ${kernel.rank.toFixed(2)}`;
+    const whole = names[number];
+    const words = whole.length > letters ? `${whole.slice(0, letters - 6)}… ${kernel.rank.toFixed(2)}` : whole;
     picture.append(text(onLeft ? end - 5 : end + 5, y + 4, onLeft ? "end" : "start", words, "name"));
     marks.push({ x: at, y: axis, words: `${kernel.name}: average rank ${kernel.rank.toFixed(2)}` });
   });

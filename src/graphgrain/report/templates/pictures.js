@@ -63,7 +63,7 @@ function matrix(picture) {
   const ends = html("div", { class: "ends" }, html("span", {}, `≤ ${picture.low.toFixed(2)}`),
     html("span", {}, "similarity"), html("span", {}, `≥ ${picture.high.toFixed(2)}`));
   const frame = html("div", { class: "matrix" }, html("span"), strip(picture, "row"), strip(picture, "column"), canvas);
-  return html("figure", {}, html("h3", {}, "Kernel matrix, sorted by class"), frame,
+  return html("figure", {}, html("h3", {}, `${picture.name}: kernel matrix, sorted by class`), frame,
     html("div", { class: "ramp" }), ends, html("figcaption", {}, picture.matrixNote));
 }
 
@@ -105,7 +105,7 @@ function map(picture) {
     return [drawn];
   });
   const list = html("ul", { class: "legend" }, ...buttons.map((button) => html("li", {}, button)));
-  return html("figure", {}, html("h3", {}, "Map of the graphs (kernel PCA)"), place, list,
+  return html("figure", {}, html("h3", {}, `${picture.name}: map of the graphs (kernel PCA)`), place, list,
     html("figcaption", {}, picture.mapNote));
 }
 
