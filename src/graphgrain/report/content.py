@@ -175,13 +175,18 @@ def _find(record: FoldRecord | KernelRecord, data: Data) -> tuple[LabelledGraphs
 
     The fingerprint decides: graphs that have changed since are not shown.
     """
-    candidates = list(data.values())
+    candidates: list[tuple[Any, ...]] = []
     if record.dataset == "drugs":
         candidates.append(load_drugs(names=True))
     elif (file := find_tu(record.dataset)) is not None:
         candidates.append(load_tu(file))
+    # One of the same name is most likely the right one.
+    candidates += [data[name] for name in sorted(data, key=lambda name: name != record.dataset)]
     for graphs, y, *names in candidates:
-        ready = prepare(record.dataset, graphs, y, remove_duplicates=record.deduplicated)
+        try:
+            ready = prepare(record.dataset, graphs, y, remove_duplicates=record.deduplicated)
+        except GraphgrainError:
+            continue  # not fit for an evaluation, so it is not what was evaluated
         if ready.fingerprint == record.fingerprint:
             return ready, names[0] if names and not ready.removed else None
     if candidates:
