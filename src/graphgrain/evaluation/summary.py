@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidParameterError
-from .metrics import Figures, figures
+from .metrics import Figures, accuracies, figures
 from .records import FoldRecord, Level, Record, fold_records, kernel_records
 
 SELECTIONS = ("validated", "reported-best")
@@ -149,7 +149,7 @@ class Experiment:
     def accuracies(self) -> list[Figures]:
         """The accuracy of each candidate on its own, with C validated."""
         return [
-            figures(self.tested(repetition, number) for repetition in self.repetitions)[0]
+            accuracies(self.tested(repetition, number) for repetition in self.repetitions)
             for number in range(len(self.candidates))
         ]
 
