@@ -23,11 +23,15 @@ from ..kernels.base import GraphKernel
 from ..kernels.features import FeatureKernel
 from ..kernels.parameters import check_parameters
 from ..kernels.registry import KERNELS
+from ..kernels.views import EdgeFilter
 from .data import LabelledGraphs
 from .memory import measured
 from .protocol import Protocol
 from .records import FoldRecord, KernelRecord, identity_key
 from .results_file import ResultsFile
+
+#: The name in a setting that is no parameter of the kernel.
+EDGE_FILTER = "edge_filter"
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,9 @@ class Variant:
     kernel : str
         Name in the registry.
     grid : tuple of dict
-        The settings; for a kernel with levels each holds the highest level.
+        The settings; for a kernel with levels each holds the highest level. Beside the kernel's
+        parameters a setting may hold ``edge_filter``, the parameters of an :class:`EdgeFilter`
+        through which the kernel then sees the graphs.
     name : str
         Empty for the kernel's usual grid; see :class:`FoldRecord`.
     """
@@ -76,17 +82,20 @@ class Variant:
 
     def estimator(self, setting: dict[str, Any], n_jobs: int | None = None) -> GraphKernel:
         """The kernel itself."""
-        return KERNELS[self.kernel].kernel(**setting, n_jobs=n_jobs)
+        own = {name: value for name, value in setting.items() if name != EDGE_FILTER}
+        return KERNELS[self.kernel].kernel(**own, n_jobs=n_jobs)
 
     def grams(
         self, data: LabelledGraphs, setting: dict[str, Any], n_jobs: int | None
     ) -> np.ndarray:
         """Normalised kernel matrices of all levels, of shape (levels, graphs, graphs)."""
-        kernel = self.estimator(setting, n_jobs)
+        kernel, graphs = self.estimator(setting, n_jobs), data.graphs
+        if EDGE_FILTER in setting:
+            graphs = EdgeFilter(**setting[EDGE_FILTER]).fit_transform(graphs)
         if KERNELS[self.kernel].levels is not None and isinstance(kernel, FeatureKernel):
-            kernel.fit(data.graphs)
+            kernel.fit(graphs)
             return kernel.gram_levels()
-        return kernel.fit_transform(data.graphs)[np.newaxis]
+        return kernel.fit_transform(graphs)[np.newaxis]
 
 
 @dataclass

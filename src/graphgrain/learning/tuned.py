@@ -150,3 +150,12 @@ def _results(tried: list[dict[str, Any]], scores: np.ndarray) -> dict[str, Any]:
 
 #: A grid of positive numbers.
 POSITIVE = OneOrMore(Number(0.0))
+
+#: Count maps to choose from, the plainest first.
+COUNTS = ("raw", "sqrt", "log", "intersection")
+
+
+def tells_edges_apart(batch: GraphBatch) -> bool:
+    """Whether there are at least two different edge labels, so that they can say something."""
+    codes = batch.edge_label_codes
+    return codes is not None and len(codes) > 0 and bool((codes != codes[0]).any())
