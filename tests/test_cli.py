@@ -302,6 +302,21 @@ def test_reproduce_a_figure(real, here):
     assert len(kernel_records(read_results(here / "graphgrain-results.jsonl"))) == 8
 
 
+def test_reproduce_beyond(toy, here):
+    arguments = ("reproduce", "beyond", "-d", toy, "--repeats", 1, "--folds", 2)
+    [row] = json.loads(call(*arguments, "--json").output)["beyond"]
+    records = read_results(here / "graphgrain-results.jsonl")
+    assert {record.mode for record in fold_records(records)} == {"nested"}
+    assert row["published tree++"] is None
+    assert 0 <= row["p"] <= 1
+    plain = summarise([r for r in records if not r.variant and not r.deduplicated])
+    assert row["tree++"]["mean"] == plain[0].accuracy.mean
+    shown = words(call(*arguments).output)
+    assert f"{100 * row['tuned']['mean']:.2f} ± 0.00" in shown
+    assert "folds that chose" in shown
+    assert len(read_results(here / "graphgrain-results.jsonl")) == len(records)
+
+
 def test_demo(here):
     pytest.importorskip("graphgrain.report.page", reason="needs the report page")
     shown = json.loads(call("demo", "--json").output)

@@ -30,8 +30,9 @@ def two_families():
 
 def test_it_chooses_what_an_exhaustive_search_finds(drugs):
     graphs, y = drugs
-    model = gg.TreePlusPlusClassifier(4, max_tree_depth=2, C=[1, 10], cv=3, random_state=5)
-    model.fit(graphs, y)
+    model = gg.TreePlusPlusClassifier(
+        4, 2, C=[1, 10], counts="raw", edge_labels=False, cv=3, random_state=5
+    ).fit(graphs, y)
     codes = np.unique(y, return_inverse=True)[1]
     folds = stratified_folds(codes, 3, np.random.default_rng(5))
     expected = {}
@@ -63,7 +64,7 @@ def test_predictions_are_those_of_the_chosen_kernel_and_machine(drugs):
     graphs, y = drugs
     model = gg.TreePlusPlusClassifier(max_tree_depth=3, cv=3).fit(graphs[::2], y[::2])
     best = model.best_params_
-    kernel = gg.TreePlusPlus(best["path_depth"], best["tree_depth"])
+    kernel = gg.TreePlusPlus(**{name: best[name] for name in best if name != "C"})
     K = kernel.fit_transform(graphs[::2])
     svm = SVC(C=best["C"], kernel="precomputed").fit(K, y[::2])
     rows = kernel.transform(graphs[1::2])
@@ -140,7 +141,7 @@ def test_plain_lists_of_graphs_will_do():
 def test_the_regressor_predicts_sizes_of_unseen_graphs():
     graphs, _ = gg.load_drugs()
     sizes = np.column_stack((graphs.vertex_counts, graphs.edge_counts)).astype(float)
-    model = gg.TreePlusPlusRegressor(3, 1).fit(graphs[::2], sizes[::2])
+    model = gg.TreePlusPlusRegressor(3, 1, counts="raw").fit(graphs[::2], sizes[::2])
     predicted = model.predict(graphs[1::2])
     assert predicted.shape == (len(graphs) // 2, 2)
     assert model.score(graphs[1::2], sizes[1::2]) > 0.6
@@ -154,7 +155,11 @@ def test_the_regressor_predicts_sizes_of_unseen_graphs():
         ({"cv": 1}, "cv must be an integer of 2 or more"),
         ({"max_tree_depth": -1}, "max_tree_depth must be"),
         ({"counts": ["raw", "cube"]}, "counts must be"),
+        ({"counts": "automatic"}, "or a list of such values to choose from; or 'auto'; got 'autom"),
+        ({"path_depth": "auto"}, "path_depth must be"),
         ({"path_depth": "6"}, "path_depth must be"),
+        ({"time_budget": 0}, "time_budget must be a finite number above 0, or None; got 0"),
+        ({"time_budget": "1 h"}, "time_budget must be"),
     ],
 )
 def test_wrong_parameters(change, message, two_families):

@@ -13,6 +13,7 @@ the ``*_MD`` sets are complete, and edge label 1 says "no chemical bond".
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
@@ -27,7 +28,7 @@ from .data import LabelledGraphs
 from .experiment import EDGE_FILTER, Variant
 from .metrics import Figures, accuracies
 from .protocol import Protocol
-from .records import Record, fold_records
+from .records import Level, Record, fold_records
 from .summary import Experiment, Tested
 
 KERNEL = "tree++"
@@ -93,17 +94,19 @@ def compare(records: Iterable[Record], data: LabelledGraphs, protocol: Protocol)
     ]
     if any(all(record.settings != setting for record in of_set) for setting in settings):
         return None
-    of_set.sort(key=lambda record: settings.index(record.settings))
-    tuned = Experiment(of_set)
-    paper = Experiment([record for record in of_set if record.settings == settings[0]])
-    if not tuned.repetitions:
+    each = [Experiment([r for r in of_set if r.settings == setting]) for setting in settings]
+    repetitions = sorted(set.intersection(*(set(one.repetitions) for one in each)))
+    if not repetitions:
         return None
-    of_paper = [paper.validated(repetition)[0] for repetition in tuned.repetitions]
-    runs = [tuned.validated(repetition) for repetition in tuned.repetitions]
-    of_tuned = [folds for folds, _ in runs]
-    names = [_name(candidate) for candidate in tuned.candidates]
-    numbers = [names[number] for _, chosen in runs for number in chosen]
-    counts = {name: numbers.count(name) for name in dict.fromkeys(names) if name in numbers}
+    of_paper, of_tuned, chosen = [], [], []
+    for repetition in repetitions:
+        validated = [one.validated(repetition)[0] for one in each]
+        numbers = [
+            _preferred([tested[f][1] for tested in validated]) for f in range(protocol.folds)
+        ]
+        of_paper.append(validated[0])
+        of_tuned.append([validated[number][fold] for fold, number in enumerate(numbers)])
+        chosen += [_name(settings[number]) for number in numbers]
     return Side(
         paper=accuracies(of_paper),
         tuned=accuracies(of_tuned),
@@ -112,10 +115,15 @@ def compare(records: Iterable[Record], data: LabelledGraphs, protocol: Protocol)
             for mine, theirs in zip(of_tuned, of_paper, strict=True)
             for after, before in zip(_by_fold(mine), _by_fold(theirs), strict=True)
         ],
-        chosen=dict(sorted(counts.items(), key=lambda item: -item[1])),
-        repetitions=len(tuned.repetitions),
+        chosen=dict(Counter(chosen).most_common()),
+        repetitions=len(repetitions),
         folds=protocol.folds,
     )
+
+
+def _preferred(levels: list[Level]) -> int:
+    """The setting with the best validation accuracy, of equal ones the first (the plainest)."""
+    return int(np.argmax([max(level.validation) for level in levels]))
 
 
 def _by_fold(tested: Tested) -> list[float]:

@@ -50,16 +50,19 @@ class GraphKernel(TransformerMixin, BaseEstimator, ABC):
         X : GraphBatch or sequence of graphs
         y : ignored
         """
-        check_parameters(self, self._rules)
         batch = as_graphs(X)
+        self._begin_fit(batch)
+        self._fit(batch)
+        return self
+
+    def _begin_fit(self, batch: GraphBatch) -> None:
+        check_parameters(self, self._rules)
         if not len(batch):
             raise InvalidGraphError(
                 f"{type(self).__name__} needs at least one graph to fit; got an empty list."
             )
         self.label_kind_ = batch.label_kind
         self.n_graphs_ = len(batch)
-        self._fit(batch)
-        return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit to the graphs and return their Gram matrix (or features)."""

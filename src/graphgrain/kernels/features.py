@@ -9,7 +9,7 @@ or refinement steps.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -78,8 +78,36 @@ class FeatureKernel(GraphKernel):
     # ---------------------------------------------------------------- fit
 
     def _fit(self, batch: GraphBatch) -> None:
+        self._fit_counts(batch, self._count_features(batch))
+
+    def fit_counted(self, batch: GraphBatch, counted: Sequence[Counts]) -> FeatureKernel:
+        """Fit to graphs whose features are counted already.
+
+        Kernels that differ in nothing but ``counts`` have the same features; counting them is
+        most of the work, and is done once for all of them.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+        counted : list of Counts
+            What ``_count_features(batch)`` of such a kernel has given.
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> graphs = gg.as_graphs([([(0, 1), (1, 2)], [1, 1, 2]), ([(0, 1)], [1, 2])])
+        >>> counted = gg.TreePlusPlus()._count_features(graphs)
+        >>> shared = gg.TreePlusPlus(counts="sqrt").fit_counted(graphs, counted)
+        >>> (shared.transform(graphs) == gg.TreePlusPlus(counts="sqrt").fit_transform(graphs)).all()
+        np.True_
+        """
+        self._begin_fit(batch)
+        self._fit_counts(batch, counted)
+        return self
+
+    def _fit_counts(self, batch: GraphBatch, counted: Sequence[Counts]) -> None:
         with compilation_notice(group_hashes):
-            levels = [_mapped(counts, self.counts) for counts in self._count_features(batch)]
+            levels = [_mapped(counts, self.counts) for counts in counted]
             grouped = run(
                 lambda level, _: group_hashes(
                     levels[level].hashes, _rows(levels[level]), _floats(levels[level])
@@ -100,10 +128,10 @@ class FeatureKernel(GraphKernel):
     # ---------------------------------------------------------------- Gram matrices
 
     def _gram_of_fitted(self) -> np.ndarray:
-        return self._gram(None, self._norms)[-1]
+        return next(self._grams(None, self._norms))
 
     def _gram_with_fitted(self, batch: GraphBatch) -> np.ndarray:
-        return self._gram(*self._known_features(batch))[-1]
+        return next(self._grams(*self._known_features(batch)))
 
     def gram_levels(self, X: Any = None) -> np.ndarray:
         """Gram matrices of all levels from one extraction.
@@ -129,13 +157,20 @@ class FeatureKernel(GraphKernel):
         [[[17, 7], [7, 6]], [[32, 8], [8, 12]]]
         """
         check_is_fitted(self, "vocabulary_")
-        if X is None:
-            return np.stack(self._gram(None, self._norms, every_level=True))
-        return np.stack(self._gram(*self._known_features(self._checked(X)), every_level=True))
+        new = (None, self._norms) if X is None else self._known_features(self._checked(X))
+        levels = np.empty((len(self.vocabulary_), new[1].shape[1], self.n_graphs_))
+        for level, K in enumerate(self._grams(*new, every_level=True)):
+            levels[level] = K
+        return levels
 
-    def _gram(
+    def each_gram_level(self) -> Iterator[np.ndarray]:
+        """The Gram matrices of :meth:`gram_levels` one by one, for sets too large to hold all."""
+        check_is_fitted(self, "vocabulary_")
+        return self._grams(None, self._norms, every_level=True)
+
+    def _grams(
         self, new: Csc | None, norms: np.ndarray, every_level: bool = False
-    ) -> list[np.ndarray]:
+    ) -> Iterator[np.ndarray]:
         """Gram matrix of the fitted graphs (no ``new``) or with new ones; last or all levels."""
         symmetric = new is None
         left, other = (self._features, None) if new is None else (new, self._features)
@@ -145,13 +180,12 @@ class FeatureKernel(GraphKernel):
         K: np.ndarray = np.zeros((norms.shape[1], self.n_graphs_), dtype=precision(bound, integral))
         offsets = self.level_offsets_
         ends = offsets[1:] if every_level else offsets[-1:]
-        results, begin = [], 0
+        begin = 0
         for step, end in enumerate(ends.tolist()):
             add_products(K, left, other, begin, end, self.n_jobs)
             at = step if every_level else -1
-            results.append(finish(K, own[at], fitted[at], symmetric, self.normalize, self.n_jobs))
+            yield finish(K, own[at], fitted[at], symmetric, self.normalize, self.n_jobs)
             begin = end
-        return results
 
     def _known_features(self, batch: GraphBatch) -> tuple[Csc, np.ndarray]:
         """Features of new graphs in the fitted columns, and the norms with all features."""

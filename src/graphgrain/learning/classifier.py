@@ -17,8 +17,9 @@ from .tuned import POSITIVE, TunedTreePlusPlus, alternatives
 class TreePlusPlusClassifier(ClassifierMixin, TunedTreePlusPlus):
     """Classify graphs: Tree++ and a support vector machine that choose their own parameters.
 
-    ``fit`` computes the kernel once for all tree depths, finds the best depth and the best C by
-    stratified cross-validation, and trains on all graphs with these.
+    ``fit`` counts features once for all tree depths and count maps (once more with edge labels,
+    where graphs have them), finds the best combination and the best C by stratified
+    cross-validation, and trains on all graphs with these.
 
     Parameters
     ----------
@@ -29,9 +30,16 @@ class TreePlusPlusClassifier(ClassifierMixin, TunedTreePlusPlus):
     C : float or list of float, default=(1, 10, 100, 1000)
         How much an error costs the support vector machine. Of equally good values the largest
         is taken, of equally good tree depths the smallest.
-    centrality, edge_labels, counts
-        As in :class:`TreePlusPlus`, or a list of values to choose from. Each combination costs
-        one more pass over the graphs.
+    centrality : str or None, or list of these, default="eigenvector"
+        As in :class:`TreePlusPlus`.
+    edge_labels : "auto", bool or list of bool, default="auto"
+        As in :class:`TreePlusPlus`. "auto" tries both if there are at least two edge labels.
+    counts : "auto", str or list of str, default="auto"
+        As in :class:`TreePlusPlus`. "auto" tries "raw", "sqrt", "log" and "intersection".
+    time_budget : float, optional
+        Seconds. Once they are over, no further combination of the parameters above is begun; at
+        least one is tried. Combinations are tried in this order: the first count map without
+        edge labels, with edge labels, then the other count maps in the same way.
     cv : int, default=5
         Number of inner folds.
     random_state : int or None, default=0
@@ -50,6 +58,8 @@ class TreePlusPlusClassifier(ClassifierMixin, TunedTreePlusPlus):
         for an honest figure give the classifier to ``cross_val_score``.
     cv_results_ : dict
         All that was tried, in the form of scikit-learn's ``GridSearchCV``.
+    skipped_ : list of dict
+        What there was no time for.
     kernel_ : TreePlusPlus
         The fitted kernel with the chosen parameters.
 
@@ -76,8 +86,9 @@ class TreePlusPlusClassifier(ClassifierMixin, TunedTreePlusPlus):
         *,
         C: Any = (1, 10, 100, 1000),
         centrality: Any = "eigenvector",
-        edge_labels: Any = False,
-        counts: Any = "raw",
+        edge_labels: Any = "auto",
+        counts: Any = "auto",
+        time_budget: float | None = None,
         cv: int = 5,
         random_state: int | None = 0,
         n_jobs: int | None = None,
@@ -88,6 +99,7 @@ class TreePlusPlusClassifier(ClassifierMixin, TunedTreePlusPlus):
         self.centrality = centrality
         self.edge_labels = edge_labels
         self.counts = counts
+        self.time_budget = time_budget
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs

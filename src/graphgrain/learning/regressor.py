@@ -19,14 +19,15 @@ class TreePlusPlusRegressor(RegressorMixin, TunedTreePlusPlus):
 
     Parameters
     ----------
-    path_depth, max_tree_depth, centrality, edge_labels, counts, cv, random_state, n_jobs
+    path_depth, max_tree_depth, centrality, edge_labels, counts, time_budget, cv,
+    random_state, n_jobs
         As in :class:`TreePlusPlusClassifier`.
     alpha : float or list of float
         How much to smooth. Of equally good values the largest is taken.
 
     Attributes
     ----------
-    best_params_, cv_results_, kernel_
+    best_params_, cv_results_, skipped_, kernel_
         As in :class:`TreePlusPlusClassifier`.
     best_score_ : float
         Minus the mean squared error in the inner cross-validation.
@@ -51,8 +52,9 @@ class TreePlusPlusRegressor(RegressorMixin, TunedTreePlusPlus):
         *,
         alpha: Any = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0),
         centrality: Any = "eigenvector",
-        edge_labels: Any = False,
-        counts: Any = "raw",
+        edge_labels: Any = "auto",
+        counts: Any = "auto",
+        time_budget: float | None = None,
         cv: int = 5,
         random_state: int | None = 0,
         n_jobs: int | None = None,
@@ -63,6 +65,7 @@ class TreePlusPlusRegressor(RegressorMixin, TunedTreePlusPlus):
         self.centrality = centrality
         self.edge_labels = edge_labels
         self.counts = counts
+        self.time_budget = time_budget
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs

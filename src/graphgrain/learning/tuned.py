@@ -1,15 +1,21 @@
 """What the ready-made Tree++ estimators share: they choose their kernel's parameters themselves.
 
-1. Every combination of the kernel parameters that were given as lists is a setting.
-2. For each setting one extraction gives the kernel matrices of all tree depths.
+1. Every combination of kernel parameters to choose from is a setting. The plainest come first:
+   plain counts of vertex labels, then edge labels, then other count maps.
+2. Settings that differ in the count map alone share one extraction of features, which also gives
+   the kernel matrices of all tree depths, one after the other.
 3. Inner cross-validation scores each matrix with each value of the learner's own parameter.
 4. The best learner is trained on all graphs.
+
+With a time budget no setting is begun once it is used up; the first is always tried.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
+from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,26 +25,45 @@ from sklearn.utils.validation import check_is_fitted
 from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert import as_graphs
-from ..kernels.features import COUNT_MAPS
+from ..kernels.features import COUNT_MAPS, Counts
 from ..kernels.parameters import BOOLEAN, Jobs, Number, OneOf, Rule, Seed, Whole, check_parameters
 from ..kernels.tree_plus_plus import CENTRALITIES, TreePlusPlus
 from .machines import Learner
 from .search import Split, best, search
 from .targets import check_folds
 
+AUTO = "auto"
+#: Count maps to choose from, the plainest first.
+COUNTS = ("raw", "sqrt", "log", "intersection")
+
+
+def tells_edges_apart(batch: GraphBatch) -> bool:
+    """Whether there are at least two different edge labels, so that they can say something."""
+    codes = batch.edge_label_codes
+    return codes is not None and len(codes) > 0 and bool((codes != codes[0]).any())
+
+
+def is_auto(value: Any) -> bool:
+    """Whether a parameter leaves the choice to the estimator."""
+    return isinstance(value, str) and value == AUTO
+
 
 @dataclass(frozen=True)
 class OneOrMore:
-    """A value, or a list of values to choose from."""
+    """A value, or a list of values to choose from; also "auto" if ``auto``."""
 
     rule: Rule
+    auto: bool = False
 
     def allows(self, value: Any) -> bool:
+        if self.auto and is_auto(value):
+            return True
         values = alternatives(value)
         return bool(values) and all(self.rule.allows(item) for item in values)
 
     def __str__(self) -> str:
-        return f"{self.rule}; or a list of such values to choose from"
+        words = f"{self.rule}; or a list of such values to choose from"
+        return f"{words}; or {AUTO!r}" if self.auto else words
 
 
 def alternatives(value: Any) -> list[Any]:
@@ -53,8 +78,9 @@ class TunedTreePlusPlus(BaseEstimator):
         "path_depth": OneOrMore(Whole(0)),
         "max_tree_depth": Whole(0),
         "centrality": OneOrMore(OneOf(tuple(CENTRALITIES))),
-        "edge_labels": OneOrMore(BOOLEAN),
-        "counts": OneOrMore(OneOf(COUNT_MAPS)),
+        "edge_labels": OneOrMore(BOOLEAN, auto=True),
+        "counts": OneOrMore(OneOf(COUNT_MAPS), auto=True),
+        "time_budget": Number(0.0, optional=True),
         "cv": Whole(2),
         "random_state": Seed(),
         "n_jobs": Jobs(),
@@ -67,6 +93,7 @@ class TunedTreePlusPlus(BaseEstimator):
     centrality: Any
     edge_labels: Any
     counts: Any
+    time_budget: float | None
     cv: int
     random_state: int | None
     n_jobs: int | None
@@ -79,11 +106,18 @@ class TunedTreePlusPlus(BaseEstimator):
 
     # ---------------------------------------------------------------- fit
 
-    def _settings(self) -> list[dict[str, Any]]:
-        """The kernel's parameters that are tried, all but the tree depth."""
-        names = ("path_depth", "centrality", "edge_labels", "counts")
-        values = [alternatives(getattr(self, name)) for name in names]
-        return [dict(zip(names, chosen, strict=True)) for chosen in product(*values)]
+    def _settings(self, batch: GraphBatch) -> list[dict[str, Any]]:
+        """The kernel's parameters that are tried, all but the tree depth, in this order."""
+        offers = {
+            "counts": COUNTS if is_auto(self.counts) else self.counts,
+            "path_depth": self.path_depth,
+            "centrality": self.centrality,
+            "edge_labels": self.edge_labels,
+        }
+        if is_auto(self.edge_labels):
+            offers["edge_labels"] = (False, True) if tells_edges_apart(batch) else False
+        values = [alternatives(offer) for offer in offers.values()]
+        return [dict(zip(offers, chosen, strict=True)) for chosen in product(*values)]
 
     def _checked_graphs(self, X: Any) -> GraphBatch:
         check_parameters(self, self._rules)
@@ -98,33 +132,55 @@ class TunedTreePlusPlus(BaseEstimator):
     def _tune(
         self, batch: GraphBatch, targets: np.ndarray, splits: list[Split], learner: Learner
     ) -> None:
-        """Try all settings, keep the best model and its kernel."""
+        """Try the settings, keep the best one's kernel, train on all graphs."""
+        settings = self._settings(batch)
         tried: list[dict[str, Any]] = []
         scores: list[np.ndarray] = []
         top = -np.inf
-        for setting in self._settings():
-            kernel = TreePlusPlus(tree_depth=self.max_tree_depth, n_jobs=self.n_jobs, **setting)
-            grams = kernel.fit(batch).gram_levels()
-            found = search(grams, targets, splits, learner, self.n_jobs)
+        for setting, kernel in self._kernels(batch, settings):
+            found = np.concatenate(
+                [
+                    search([gram], targets, splits, learner, self.n_jobs)
+                    for gram in kernel.each_gram_level()
+                ]
+            )
             tried += [
                 {**setting, "tree_depth": depth, self._tuned: value}
-                for depth, value in product(range(len(grams)), learner.grid)
+                for depth, value in product(range(len(found)), learner.grid)
             ]
             scores.append(found.reshape(-1, len(splits)))
             depth, place = best(found, learner)
             score = float(found[depth, place].mean())
-            if score > top:
-                top = score
-                self.kernel_ = kernel.at_depth(depth)
-                self.model_ = learner.fit(grams[depth], targets)[place]
+            if score > top + 1e-12:  # of equally good settings the first
+                top, chosen, value = score, kernel.at_depth(depth), place
                 self.best_params_ = {
                     **setting,
                     "tree_depth": depth,
                     self._tuned: learner.grid[place],
                 }
+        self.kernel_ = chosen
+        self.model_ = learner.fit(chosen._gram_of_fitted(), targets)[value]
         self.best_score_ = top
         self.n_graphs_ = len(batch)
         self.cv_results_ = _results(tried, np.concatenate(scores))
+        self.skipped_ = settings[len(scores) :]
+
+    def _kernels(
+        self, batch: GraphBatch, settings: list[dict[str, Any]]
+    ) -> Iterator[tuple[dict[str, Any], TreePlusPlus]]:
+        """The fitted kernel of each setting, as long as there is time."""
+        begin = perf_counter()
+        extractions: dict[tuple[Any, ...], list[Counts]] = {}
+        for number, setting in enumerate(settings):
+            spent = perf_counter() - begin
+            if number and self.time_budget is not None and spent >= self.time_budget:
+                return
+            kernel = TreePlusPlus(tree_depth=self.max_tree_depth, n_jobs=self.n_jobs, **setting)
+            features = tuple(value for name, value in setting.items() if name != "counts")
+            if features not in extractions:
+                extractions[features] = kernel._count_features(batch)
+            kernel.fit_counted(batch, extractions[features])
+            yield setting, kernel
 
     # ---------------------------------------------------------------- predict
 
@@ -150,12 +206,3 @@ def _results(tried: list[dict[str, Any]], scores: np.ndarray) -> dict[str, Any]:
 
 #: A grid of positive numbers.
 POSITIVE = OneOrMore(Number(0.0))
-
-#: Count maps to choose from, the plainest first.
-COUNTS = ("raw", "sqrt", "log", "intersection")
-
-
-def tells_edges_apart(batch: GraphBatch) -> bool:
-    """Whether there are at least two different edge labels, so that they can say something."""
-    codes = batch.edge_label_codes
-    return codes is not None and len(codes) > 0 and bool((codes != codes[0]).any())

@@ -1,0 +1,126 @@
+"""Past the paper: what there is to choose from, and that the choice is made inside the folds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import graphgrain as gg
+from graphgrain.evaluation.beyond import BEYOND, best_competitor, candidates, compare, variants
+from graphgrain.evaluation.data import prepare
+from graphgrain.evaluation.experiment import Variant, run
+from graphgrain.evaluation.protocol import Protocol
+from graphgrain.evaluation.published import TABLE2
+from graphgrain.evaluation.records import fold_records
+from graphgrain.evaluation.results_file import ResultsFile
+from graphgrain.learning.tuned import COUNTS
+
+NESTED = Protocol(folds=3, inner_folds=2)
+USUAL = {"path_depth": 6, "tree_depth": 7}
+
+
+@pytest.fixture(scope="module")
+def records(families, tmp_path_factory):
+    with ResultsFile(tmp_path_factory.mktemp("beyond") / "r.jsonl") as results:
+        for variant in variants(families):
+            run(families, variant, NESTED, 2, results, n_jobs=2)
+        return results.records
+
+
+def test_candidates(families):
+    settings = candidates(families)
+    assert settings[:2] == [USUAL, {**USUAL, "edge_labels": True}]
+    assert len(settings) == 2 * len(COUNTS)
+    bare = prepare("bare", [([(0, 1)], [1, 2]), ([], [1])] * 2, [1, 2, 1, 2])
+    assert candidates(bare) == [USUAL] + [{**USUAL, "counts": how} for how in COUNTS[1:]]
+    complete = replace(families, name="BZR_MD")
+    views = [setting.get("edge_filter") for setting in candidates(complete)]
+    assert views.count({"drop": [1]}) == 2 * len(COUNTS)
+    assert candidates(complete)[0] == USUAL
+
+
+def test_the_papers_tree_is_recorded_as_anywhere_else(families):
+    first, further = variants(families)
+    assert first == Variant.usual("tree++")
+    assert further.name == BEYOND
+    assert [*first.grid, *further.grid] == candidates(families)
+
+
+def test_a_filtered_setting_sees_filtered_graphs():
+    triangle = ([(0, 1), (1, 2), (0, 2)], ["C", "C", "O"], [2, 3, 1])
+    path = ([(0, 1), (1, 2)], ["C", "C", "O"], [2, 3])
+    complete = prepare("BZR_MD", [triangle, path] * 2, [1, 2, 1, 2])
+    setting = {"path_depth": 2, "tree_depth": 1, "edge_labels": True}
+    variant = Variant("tree++", ({**setting, "edge_filter": {"drop": [1]}},))
+    seen = variant.grams(complete, variant.grid[0], 1)
+    assert seen == pytest.approx(np.ones((2, 4, 4)))  # without the bond that is none: a path
+    assert variant.grams(complete, setting, 1).min() < 0.99
+    assert gg.TreePlusPlus(**setting).get_params()["edge_labels"]
+
+
+def test_the_choice_is_that_of_the_validation_in_each_fold(records, families):
+    side = compare(records, families, NESTED)
+    settings = candidates(families)
+    tuned, plain, differences = [], [], []
+    for repetition in range(2):
+        right = plainly_right = 0
+        for fold in range(3):
+            here = [
+                (max(level.validation), level.C, -settings.index(record.settings), -number, level)
+                for record in fold_records(records)
+                if (record.repetition, record.fold) == (repetition, fold)
+                for number, level in enumerate(record.levels)
+            ]
+            truth = next(
+                np.array(record.truth)
+                for record in fold_records(records)
+                if (record.repetition, record.fold) == (repetition, fold)
+            )
+            # Within a setting the larger C comes before the smaller depth; then the first setting.
+            each = [
+                max((item for item in here if item[2] == -place), key=lambda item: item[:4])
+                for place in range(len(settings))
+            ]
+            best = max(each, key=lambda item: (item[0], item[2]))
+            hits = int((np.array(best[4].predictions) == truth).sum())
+            plain_hits = int((np.array(each[0][4].predictions) == truth).sum())
+            right += hits
+            plainly_right += plain_hits
+            differences.append((hits - plain_hits) / len(truth))
+        tuned.append(right / len(families))
+        plain.append(plainly_right / len(families))
+    assert side.tuned.each == pytest.approx(tuned)
+    assert side.paper.each == pytest.approx(plain)
+    assert side.differences == pytest.approx(differences)
+    assert (side.repetitions, side.folds, sum(side.chosen.values())) == (2, 3, 6)
+
+
+def test_test_graphs_have_no_say(records, families):
+    """Wrong answers on the test graphs change the accuracy, not what was chosen."""
+    wrong = [
+        replace(record, truth=[1 - answer for answer in record.truth])
+        for record in fold_records(records)
+    ]
+    before, after = compare(records, families, NESTED), compare(wrong, families, NESTED)
+    assert after.chosen == before.chosen
+    assert after.tuned.each == pytest.approx([1 - value for value in before.tuned.each])
+
+
+def test_nothing_is_shown_before_it_is_complete(records, families):
+    folds = fold_records(records)
+    last = candidates(families)[-1]
+    assert compare([r for r in folds if r.settings != last], families, NESTED) is None
+    one = [r for r in folds if (r.settings, r.repetition) != (last, 1)]
+    assert compare(one, families, NESTED).repetitions == 1
+    assert compare(folds, families, Protocol(folds=3, inner_folds=3)) is None
+
+
+def test_best_competitor():
+    for dataset, row in TABLE2.items():
+        name, mean, _ = best_competitor(dataset)
+        assert name != "tree++"
+        assert mean == max(figure for kernel, (figure, _) in row.items() if kernel != "tree++")
+    assert best_competitor("PROTEINS")[:2] == ("sp", 76.00)
+    assert best_competitor("drugs") is None
