@@ -9,7 +9,7 @@ or refinement steps.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -128,10 +128,10 @@ class FeatureKernel(GraphKernel):
     # ---------------------------------------------------------------- Gram matrices
 
     def _gram_of_fitted(self) -> np.ndarray:
-        return next(self._grams(None, self._norms))
+        return list(self._gram(None, self._norms))[-1]
 
     def _gram_with_fitted(self, batch: GraphBatch) -> np.ndarray:
-        return next(self._grams(*self._known_features(batch)))
+        return list(self._gram(*self._known_features(batch)))[-1]
 
     def gram_levels(self, X: Any = None) -> np.ndarray:
         """Gram matrices of all levels from one extraction.
@@ -157,20 +157,22 @@ class FeatureKernel(GraphKernel):
         [[[17, 7], [7, 6]], [[32, 8], [8, 12]]]
         """
         check_is_fitted(self, "vocabulary_")
-        new = (None, self._norms) if X is None else self._known_features(self._checked(X))
-        levels = np.empty((len(self.vocabulary_), new[1].shape[1], self.n_graphs_))
-        for level, K in enumerate(self._grams(*new, every_level=True)):
+        new, norms = None, self._norms
+        if X is not None:
+            new, norms = self._known_features(self._checked(X))
+        levels = np.empty((len(self.vocabulary_), norms.shape[1], self.n_graphs_))
+        for level, K in enumerate(self._gram(new, norms, every_level=True)):
             levels[level] = K
         return levels
 
     def each_gram_level(self) -> Iterator[np.ndarray]:
         """The Gram matrices of :meth:`gram_levels` one by one, for sets too large to hold all."""
         check_is_fitted(self, "vocabulary_")
-        return self._grams(None, self._norms, every_level=True)
+        yield from self._gram(None, self._norms, every_level=True)
 
-    def _grams(
+    def _gram(
         self, new: Csc | None, norms: np.ndarray, every_level: bool = False
-    ) -> Iterator[np.ndarray]:
+    ) -> Iterable[np.ndarray]:
         """Gram matrix of the fitted graphs (no ``new``) or with new ones; last or all levels."""
         symmetric = new is None
         left, other = (self._features, None) if new is None else (new, self._features)
