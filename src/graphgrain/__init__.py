@@ -15,13 +15,40 @@ from .graphs.statistics import describe
 from .graphs.tables import from_edge_list
 from .graphs.tu import load_tu
 from .graphs.tu_write import save_tu
+from .kernels.deep_graph_kernel import DeepGraphKernel
+from .kernels.hashed_attributes import HashedAttributes
+from .kernels.histograms import EdgeHistogram, VertexHistogram
+from .kernels.propagation import Propagation
+from .kernels.pyramid_match import PyramidMatch
+from .kernels.return_probability import ReturnProbability
+from .kernels.shortest_path import ShortestPath
+from .kernels.spectral_distance import SpectralDistance
 from .kernels.tree_plus_plus import PathPattern, TreePlusPlus
+from .kernels.views import AttributeBins, EdgeFilter, EdgeLengths
+from .kernels.weisfeiler_lehman import WeisfeilerLehman
+from .learning.classifier import TreePlusPlusClassifier
+from .learning.regressor import TreePlusPlusRegressor
 
 __version__ = "0.1.0"
 __all__ = [
+    "AttributeBins",
+    "DeepGraphKernel",
+    "EdgeFilter",
+    "EdgeHistogram",
+    "EdgeLengths",
     "GraphBatch",
+    "HashedAttributes",
     "PathPattern",
+    "Propagation",
+    "PyramidMatch",
+    "ReturnProbability",
+    "ShortestPath",
+    "SpectralDistance",
     "TreePlusPlus",
+    "TreePlusPlusClassifier",
+    "TreePlusPlusRegressor",
+    "VertexHistogram",
+    "WeisfeilerLehman",
     "as_graphs",
     "describe",
     "duplicates",

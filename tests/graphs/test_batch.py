@@ -1,140 +1,220 @@
-"""GraphBatch: the door, and parts and sums of batches, against plain Python."""
+"""GraphBatch: what goes in comes out, indexing like an array, and what it refuses."""
+
+from __future__ import annotations
 
 import pickle
 
+import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.model_selection import StratifiedKFold, train_test_split
 
 import graphgrain as gg
-from graphgrain import GraphBatch
 from graphgrain.errors import InvalidGraphError
 
-from .graph_strategies import batches
+from ..strategies import graphs, to_tuple
+
+BATCH = gg.GraphBatch.from_edges(
+    [3, 0, 2, 1],
+    [(0, 1), (1, 2), (3, 4)],
+    list("CNOCNO"),
+    edge_labels=["single", "double", "single"],
+    vertex_attributes=np.arange(12).reshape(6, 2),
+    edge_attributes=[1.5, 2.5, 3.5],
+)
 
 
-def listed(batch):
-    """A batch as plain Python data: per graph its labels, and its edges with all they carry."""
-    edge_labels = batch.edge_labels
-    rows = None if batch.edge_attributes is None else batch.edge_attributes[batch.edge_entries]
-    result = []
-    for number in range(len(batch)):
-        low, high = batch.offsets[number], batch.offsets[number + 1]
-        inside = (batch.edges[:, 0] >= low) & (batch.edges[:, 0] < high)
-        result.append(
-            (
-                batch.labels[low:high].tolist(),
-                None
-                if batch.vertex_attributes is None
-                else batch.vertex_attributes[low:high].tolist(),
-                (batch.edges[inside] - low).tolist(),
-                None if edge_labels is None else edge_labels[inside].tolist(),
-                None if rows is None else rows[inside].tolist(),
-            )
-        )
-    return result
-
-
-def test_the_door_sorts_merges_and_drops():
-    batch = GraphBatch.from_edges(
-        [3, 1, 2],
-        [(2, 0), (0, 2), (1, 1), (5, 4), (0, 1)],
-        ["b", "a", "b", "c", "a", "a"],
-        edge_labels=[7, 5, 1, 3, 9],
-        edge_attributes=[[0.7], [0.5], [0.1], [0.3], [0.9]],
+def test_parts():
+    assert len(BATCH) == 4
+    assert BATCH.vertex_counts.tolist() == [3, 0, 2, 1]
+    assert BATCH.edge_counts.tolist() == [2, 0, 1, 0]
+    assert BATCH.degrees.tolist() == [1, 2, 1, 1, 1, 0]
+    assert BATCH.graph_of_vertex.tolist() == [0, 0, 0, 2, 2, 3]
+    assert BATCH.labels.tolist() == list("CNOCNO")
+    assert BATCH.edges.tolist() == [[0, 1], [1, 2], [3, 4]]
+    assert BATCH.edge_labels.tolist() == ["single", "double", "single"]
+    assert repr(BATCH) == (
+        "GraphBatch(4 graphs, 6 vertices, 3 edges, 3 vertex labels, 2 edge labels, "
+        "2 vertex attributes, 1 edge attribute)"
     )
-    assert batch.indptr.tolist() == [0, 2, 3, 4, 4, 5, 6]
-    assert batch.indices.tolist() == [1, 2, 0, 0, 5, 4]
-    assert batch.edges.tolist() == [[0, 1], [0, 2], [4, 5]]
-    assert batch.edge_labels.tolist() == [9, 5, 3]  # of 7 and 5 the smaller stays
-    assert batch.edge_attributes[:, 0].tolist() == [0.9, 0.5, 0.9, 0.5, 0.3, 0.3]
-    assert batch.label_table.tolist() == ["a", "b", "c"]
-    assert batch.degrees.tolist() == [2, 1, 1, 0, 1, 1]
-    assert batch.vertex_counts.tolist() == [3, 1, 2]
-    assert batch.edge_counts.tolist() == [2, 0, 1]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("key", "expected"),
     [
-        (([2], [(0, 2)]), r"edge \(0, 2\).*outside"),
-        (([2], [(-1, 0)]), r"edge \(-1, 0\).*outside"),
-        (([2, 2], [(1, 2)]), r"edge \(1, 2\).*joins graph 0\s+to graph 1"),
-        (([2], [(0.5, 1)]), "float64"),
-        (([2], [(0, 1, 2)]), "shape"),
-        (([-1], []), "got -1"),
-        (([2], [(0, 1)], ["a"]), "1 labels for 2 vertices"),
-        (([2], [(0, 1)], ["a", 1]), "all integers or all strings"),
-        (([2], [(0, 1)], [1.5, 1]), "1.5"),
-        (([2], [(0, 1)], [True, 1]), "bool"),
-        (([2], [(0, 1)], [None, 1]), "missing"),
-        (([2], [(0, 1)], [2**63, 1]), "64 signed bits"),
+        (2, [2]),
+        (-1, [3]),
+        (slice(1, None), [1, 2, 3]),
+        (slice(None, None, -1), [3, 2, 1, 0]),
+        ([2, 0, 2], [2, 0, 2]),
+        (np.array([True, False, True, False]), [0, 2]),
+        ([], []),
+        ((np.array([1, 2]), ...), [1, 2]),
     ],
 )
-def test_the_door_names_what_is_wrong(arguments, message):
-    with pytest.raises(InvalidGraphError, match=message):
-        GraphBatch.from_edges(*arguments)
+def test_indexing(key, expected):
+    taken = BATCH[key]
+    assert [graph.labels.tolist() for graph in taken] == [
+        [["C", "N", "O"], [], ["C", "N"], ["O"]][number] for number in expected
+    ]
+    assert len(taken) == len(expected)
+    assert taken == gg.GraphBatch.concatenate([BATCH[number] for number in expected] or [BATCH[[]]])
 
 
-@pytest.mark.parametrize(
-    ("extra", "message"),
-    [
-        ({"edge_labels": [1, 2]}, "2 edge labels for 1 edges"),
-        ({"vertex_attributes": [[1.0]]}, "1 rows of vertex attributes for 2 vertices"),
-        ({"vertex_attributes": [[1.0], [float("nan")]]}, "vertex 1 has nan"),
-        ({"vertex_attributes": [["x"], ["y"]]}, "must be numbers"),
-        ({"edge_attributes": [[float("inf")]]}, "edge 0 has inf"),
-    ],
-)
-def test_the_door_checks_what_goes_with_vertices_and_edges(extra, message):
-    with pytest.raises(InvalidGraphError, match=message):
-        GraphBatch.from_edges([2], [(0, 1)], **extra)
+def test_a_part_keeps_everything_that_belongs_to_it():
+    part = BATCH[2]
+    assert part.edges.tolist() == [[0, 1]]
+    assert part.edge_labels.tolist() == ["single"]
+    assert part.vertex_attributes.tolist() == [[6, 7], [8, 9]]
+    assert part.edge_attributes.tolist() == [[3.5], [3.5]]
 
 
-def test_the_arrays_cannot_be_changed_by_accident():
-    batch = gg.as_graphs([([(0, 1)], [1, 2])])
-    with pytest.raises(ValueError):
-        batch.indices[0] = 1
+@pytest.mark.parametrize("key", [4, -5, [0, 9]])
+def test_index_out_of_range(key):
+    with pytest.raises(IndexError, match="there are 4 graphs"):
+        BATCH[key]
 
 
-@given(batches(), st.data())
-def test_indexing_takes_the_graphs_asked_for(batch, data):
-    numbers = data.draw(
-        st.lists(st.integers(0, len(batch) - 1), max_size=5) if len(batch) else st.just([])
+@pytest.mark.parametrize("key", [[True, False], "a", 1.5, [[0, 1]]])
+def test_index_of_a_wrong_kind(key):
+    with pytest.raises(IndexError):
+        BATCH[key]
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.lists(graphs(), min_size=1, max_size=6), st.randoms(use_true_random=False))
+def test_slices_and_sums_agree_with_building_from_scratch(made, random):
+    whole = gg.as_graphs([to_tuple(graph) for graph in made])
+    order = [random.randrange(len(made)) for _ in range(5)]
+    assert whole[order] == gg.as_graphs([to_tuple(made[number]) for number in order])
+    assert whole[:2] + whole[2:] == whole
+    assert gg.GraphBatch.concatenate(list(whole)) == whole
+    assert pickle.loads(pickle.dumps(whole)) == whole
+    assert gg.as_graphs(list(whole)) == whole
+
+
+def test_equality_sees_every_part():
+    same = pickle.loads(pickle.dumps(BATCH))
+    assert same == BATCH
+    assert BATCH[::-1] != BATCH
+    assert BATCH.with_labels(list("CNOCNX")) != BATCH
+    assert BATCH.with_labels(None) != BATCH
+    assert BATCH != "graphs"
+    # the numbers behind the labels do not matter, the labels do
+    other_table = gg.GraphBatch.concatenate([BATCH, BATCH.with_labels(["Zn"] * 6)])[:4]
+    assert len(other_table.label_table) == 4
+    assert other_table == BATCH
+
+
+def test_loops_directions_and_parallel_edges():
+    batch = gg.GraphBatch.from_edges(
+        [3],
+        [(0, 0), (1, 0), (0, 1), (1, 2), (2, 1)],
+        edge_labels=[5, 3, 2, 7, 7],
+        edge_attributes=[0, 30, 20, 71, 70],
     )
-    plain = listed(batch)
-    assert listed(batch[numbers]) == [plain[number] for number in numbers]
-    assert listed(batch[1:]) == plain[1:]
-    assert listed(batch[np.arange(len(batch)) % 2 == 0]) == plain[::2]
-    assert [listed(graph)[0] for graph in batch] == plain
+    assert batch.edges.tolist() == [[0, 1], [1, 2]]
+    assert batch.edge_labels.tolist() == [2, 7]
+    assert batch.edge_attributes[batch.edge_entries].tolist() == [[20], [70]]
 
 
-@given(batches())
-def test_parts_join_to_the_whole(batch):
-    assert GraphBatch.concatenate([batch[:2], batch[2:]]) == batch
-    assert batch[:1] + batch[1:] == batch
-    assert pickle.loads(pickle.dumps(batch)) == batch
+def test_without_labels_and_with_degrees():
+    batch = gg.as_graphs([nx.star_graph(3), nx.empty_graph(2)])
+    assert not batch.labelled
+    assert batch.label_kind == "none"
+    assert "no labels" in repr(batch)
+    assert batch.with_degree_labels().labels.tolist() == [3, 1, 1, 1, 0, 0]
 
 
-def test_index_errors_say_what_is_there():
-    batch = gg.as_graphs([([(0, 1)], [1, 2])] * 3)
-    for key, message in ((3, "3 is out of range"), ([True], "mask"), ("a", "indexed by")):
-        with pytest.raises(IndexError, match=message):
-            batch[key]
+def test_labels_sort_as_numbers_or_code_points():
+    assert gg.as_graphs([([], [10, 9, -1])]).label_table.tolist() == [-1, 9, 10]
+    assert gg.as_graphs([([], ["é", "b", "B", "10"])]).label_table.tolist() == ["10", "B", "b", "é"]
 
 
-def test_batches_that_do_not_fit_are_refused():
-    labelled, bare = gg.as_graphs([([(0, 1)], [1, 2])]), gg.as_graphs([([(0, 1)], None)])
-    with pytest.raises(InvalidGraphError, match="vertex labels"):
-        labelled + bare
-    with pytest.raises(InvalidGraphError, match="all integers or all strings"):
-        labelled + gg.as_graphs([([(0, 1)], ["a", "b"])])
+def test_arrays_are_read_only():
+    with pytest.raises(ValueError, match="read-only"):
+        BATCH.indices[0] = 5
 
 
-def test_labels_can_be_replaced():
-    batch = gg.as_graphs([([(0, 1), (1, 2)], ["a", "b", "a"])])
-    assert batch.with_degree_labels().labels.tolist() == [1, 2, 1]
-    assert batch.with_labels(None).label_kind == "none"
-    assert batch.label_kind == "string"
-    assert batch.with_labels([3, 2, 1]).label_kind == "integer"
+def test_splitters_of_scikit_learn():
+    batch = gg.as_graphs([nx.path_graph(n) for n in range(1, 21)])
+    y = np.arange(20) % 2
+    for train, test in StratifiedKFold(4).split(batch, y):
+        assert isinstance(batch[train], gg.GraphBatch)
+        assert len(batch[train]) == 15
+        assert batch[test].vertex_counts.tolist() == (test + 1).tolist()
+    train, test, _, _ = train_test_split(batch, y, test_size=5, random_state=0)
+    assert isinstance(train, gg.GraphBatch)
+    assert sorted(train.vertex_counts.tolist() + test.vertex_counts.tolist()) == list(range(1, 21))
+
+
+BAD = {
+    "edge outside": (lambda: gg.GraphBatch.from_edges([2], [(0, 2)]), r"\(0, 2\).*outside"),
+    "edge below zero": (lambda: gg.GraphBatch.from_edges([2], [(-1, 0)]), "outside"),
+    "edge across graphs": (
+        lambda: gg.GraphBatch.from_edges([1, 1], [(0, 1)]),
+        "graph 0 to graph 1",
+    ),
+    "edges of three": (lambda: gg.GraphBatch.from_edges([3], [(0, 1, 2)]), r"shape \(1, 3\)"),
+    "edges of floats": (lambda: gg.GraphBatch.from_edges([3], [(0.5, 1)]), "integers"),
+    "negative size": (lambda: gg.GraphBatch.from_edges([-1], []), "0 or more; got -1"),
+    "too few labels": (lambda: gg.GraphBatch.from_edges([2], [], [1]), "1 labels for 2 vertices"),
+    "mixed labels": (lambda: gg.GraphBatch.from_edges([2], [], [1, "C"]), "1 and 'C'"),
+    "missing label": (lambda: gg.GraphBatch.from_edges([2], [], ["C", None]), "position 1"),
+    "NaN label": (lambda: gg.GraphBatch.from_edges([2], [], [1, float("nan")]), "position 1"),
+    "fraction as label": (lambda: gg.GraphBatch.from_edges([1], [], [1.5]), "1.5 of type float"),
+    "truth as label": (lambda: gg.GraphBatch.from_edges([1], [], [True]), "True of type bool"),
+    "huge label": (lambda: gg.GraphBatch.from_edges([1], [], [2**63]), "64 signed bits"),
+    "NaN attribute": (
+        lambda: gg.GraphBatch.from_edges([2], [], vertex_attributes=[[1.0], [np.nan]]),
+        "vertex 1 has nan in column 0",
+    ),
+    "ragged attributes": (
+        lambda: gg.GraphBatch.from_edges([2], [], vertex_attributes=[[1.0], [1.0, 2.0]]),
+        "same number in each row",
+    ),
+    "labels on some graphs": (
+        lambda: gg.as_graphs([([(0, 1)], ["C", "C"]), ([(0, 1)], None)]),
+        "graph 0 has them, graph 1 does not",
+    ),
+    "vertex of networkx without label": (
+        lambda: gg.from_networkx([nx.path_graph(2)], node_label="symbol"),
+        "Vertex 0 of graph 0 has no 'symbol'",
+    ),
+    "string": (lambda: gg.as_graphs("MUTAG"), "'MUTAG'.*load_tu"),
+    "number": (lambda: gg.as_graphs(3), "got 3"),
+    "numbers": (lambda: gg.as_graphs([1, 2]), "item 0 is 1"),
+    "one networkx graph": (lambda: gg.as_graphs(nx.path_graph(3)), r"\[graph\]"),
+    "adjacency not square": (lambda: gg.as_graphs([(np.ones((2, 3)), [1, 2])]), r"\(2, 3\)"),
+    "adjacency with NaN": (
+        lambda: gg.as_graphs([(np.array([[0, np.nan, 0]] * 3), [1, 2, 3])]),
+        "NaN",
+    ),
+    "attributes on some graphs": (
+        lambda: BATCH + gg.as_graphs([([], ["C"])]),
+        "vertex attributes",
+    ),
+    "other kind of labels": (
+        lambda: gg.GraphBatch.concatenate([gg.as_graphs([([], ["C"])]), gg.as_graphs([([], [1])])]),
+        "all integers or all strings",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_states_rule_value_and_way_out(name):
+    make, message = BAD[name]
+    with pytest.raises(InvalidGraphError, match=message):
+        make()
+
+
+def test_directed_graphs_lose_their_direction():
+    graph = nx.DiGraph([(0, 1), (1, 0), (2, 1)])
+    assert gg.as_graphs([graph]) == gg.as_graphs([graph.to_undirected()])
+
+
+def test_direct_construction_points_to_the_door():
+    with pytest.raises(TypeError, match="from_edges"):
+        gg.GraphBatch()

@@ -1,8 +1,11 @@
-"""From hashes to the columns of a sparse matrix.
+"""From hashes to counts per graph, and to the columns of a sparse matrix.
+
+Counting: a small hash table takes the hashes of one graph and is read out (``count_hashes``).
 
 A feature is a 64-bit hash; its column is its place in the sorted list of all distinct hashes.
-1. Hashes fall into buckets by their leading bits, a handful of entries each.
+1. Entries fall into buckets by the leading bits of their hash, a handful in each.
 2. The few distinct hashes of a bucket are sorted by insertion; buckets are in order already.
+3. The entries of a bucket move to their columns.
 """
 
 from __future__ import annotations
@@ -10,64 +13,80 @@ from __future__ import annotations
 import numpy as np
 
 from .compiling import compiled
+from .hashing import GOLDEN
 
 _PER_BUCKET = 8
-_64 = np.uint64(64)
+_ONE, _32, _64 = np.uint64(1), np.uint64(32), np.uint64(64)
 
 
 @compiled
-def index_hashes(hashes):
-    """Return ``(columns, vocabulary)`` with ``vocabulary[columns] == hashes``, sorted, distinct."""
+def group_hashes(hashes, rows, values):
+    """Columns of a matrix whose entry ``e`` says: row ``rows[e]`` has feature ``hashes[e]``.
+
+    Returns the sorted distinct hashes and the matrix in CSC form, ``(indptr, rows, values)``;
+    within a column entries keep their order.
+    """
     n = len(hashes)
     bits = 1
     while bits < 24 and (n >> bits) > _PER_BUCKET:
         bits += 1
     shift = _64 - np.uint64(bits)
-    ends = np.zeros((1 << bits) + 1, dtype=np.int32)
-    for i in range(n):
-        ends[(hashes[i] >> shift) + np.uint64(1)] += 1
+    ends = np.zeros((1 << bits) + 1, dtype=np.int64)
+    for e in range(n):
+        ends[(hashes[e] >> shift) + _ONE] += 1
     for b in range(1 << bits):
         ends[b + 1] += ends[b]
+    code_of = np.empty(n, dtype=np.uint64)
     entry_of = np.empty(n, dtype=np.int32)
-    for i in range(n):
-        bucket = hashes[i] >> shift
-        entry_of[ends[bucket]] = i
-        ends[bucket] += 1
+    for e in range(n):
+        code = hashes[e]
+        bucket = code >> shift
+        place = ends[bucket]
+        code_of[place] = code
+        entry_of[place] = e
+        ends[bucket] = place + 1
     # ends[b] is now the end of bucket b
 
-    columns = np.empty(n, dtype=np.int32)
     vocabulary = np.empty(n, dtype=np.uint64)
+    indptr = np.zeros(n + 1, dtype=np.int64)
+    out_rows = np.empty(n, dtype=np.int32)
+    out_values = np.empty(n, dtype=np.float64)
+    column_of = np.empty(n, dtype=np.int32)
     distinct = 0
     begin = 0
     for b in range(1 << bits):
         end = ends[b]
         first = distinct
-        for position in range(begin, end):
-            code = hashes[entry_of[position]]
-            low, high = first, distinct
-            while low < high:
-                middle = (low + high) >> 1
-                if vocabulary[middle] < code:
-                    low = middle + 1
-                else:
-                    high = middle
+        for place in range(begin, end):  # the few distinct hashes of the bucket, sorted
+            code = code_of[place]
+            low = distinct
+            while low > first and vocabulary[low - 1] >= code:
+                low -= 1
             if low == distinct or vocabulary[low] != code:
-                for place in range(distinct, low, -1):
-                    vocabulary[place] = vocabulary[place - 1]
+                for other in range(distinct, low, -1):
+                    vocabulary[other] = vocabulary[other - 1]
                 vocabulary[low] = code
                 distinct += 1
-        for position in range(begin, end):
-            code = hashes[entry_of[position]]
-            low, high = first, distinct
-            while low < high:
-                middle = (low + high) >> 1
-                if vocabulary[middle] < code:
-                    low = middle + 1
-                else:
-                    high = middle
-            columns[entry_of[position]] = low
+        for column in range(first, distinct):
+            indptr[column + 1] = 0
+        for place in range(begin, end):
+            column = first
+            while vocabulary[column] != code_of[place]:
+                column += 1
+            column_of[place] = column
+            indptr[column + 1] += 1
+        start = begin
+        for column in range(first, distinct):  # from counts to where each column begins
+            start += indptr[column + 1]
+            indptr[column + 1] = start - indptr[column + 1]
+        for place in range(begin, end):
+            column = column_of[place]
+            entry = entry_of[place]
+            out_rows[indptr[column + 1]] = rows[entry]
+            out_values[indptr[column + 1]] = values[entry]
+            indptr[column + 1] += 1
         begin = end
-    return columns, vocabulary[:distinct].copy()
+    return vocabulary[:distinct].copy(), indptr[: distinct + 1].copy(), out_rows, out_values
 
 
 @compiled
@@ -111,3 +130,86 @@ def transpose(indptr, columns, values, n_columns):
                 moved[place] = values[entry]
                 fill[column] = place + 1
     return starts, rows, moved
+
+
+@compiled
+def make_table(room):
+    """An empty hash table with room for that many entries: ``(hashes, counts, used slots)``."""
+    size = 16
+    while size < 2 * room:
+        size *= 2
+    return (
+        np.empty(size, dtype=np.uint64),
+        np.zeros(size, dtype=np.int64),
+        np.empty(size // 2, dtype=np.int64),
+    )
+
+
+@compiled
+def enter(table, distinct, hashes, n):
+    """Count the first n hashes in a table that holds ``distinct``; returns how many it holds then.
+
+    The table must have room for all of them.
+    """
+    keys, counts, used = table
+    mask = np.uint64(len(keys) - 1)
+    for i in range(n):
+        code = hashes[i]
+        slot = (code * GOLDEN) >> _32 & mask
+        while counts[slot] != 0 and keys[slot] != code:
+            slot = (slot + _ONE) & mask
+        if counts[slot] == 0:
+            keys[slot] = code
+            used[distinct] = slot
+            distinct += 1
+        counts[slot] += 1
+    return distinct
+
+
+@compiled
+def larger_table(table, distinct, room):
+    """A table with the same content and room for ``room`` entries; itself if it has that."""
+    keys, counts, used = table
+    if room <= len(used):
+        return table
+    grown = make_table(2 * room)
+    one = np.empty(1, dtype=np.uint64)
+    for i in range(distinct):
+        one[0] = keys[used[i]]
+        enter(grown, i, one, 1)
+        grown[1][grown[2][i]] = counts[used[i]]
+    return grown
+
+
+@compiled
+def read_out(table, distinct, hashes, counts, at):
+    """Write the content of a table from place ``at`` on, and empty it."""
+    keys, tally, used = table
+    for i in range(distinct):
+        slot = used[i]
+        hashes[at + i] = keys[slot]
+        counts[at + i] = tally[slot]
+        tally[slot] = 0
+
+
+@compiled
+def count_hashes(pointers, hashes):
+    """Distinct hashes of each segment ``pointers[i]:pointers[i + 1]``, and how often each occurs.
+
+    Returns ``(lengths, hashes, counts)``, segment after segment.
+    """
+    segments = len(pointers) - 1
+    longest = 0
+    for i in range(segments):
+        longest = max(longest, pointers[i + 1] - pointers[i])
+    table = make_table(longest)
+    lengths = np.empty(segments, dtype=np.int64)
+    out_hashes = np.empty(pointers[segments] - pointers[0], dtype=np.uint64)
+    out_counts = np.empty(len(out_hashes), dtype=np.int64)
+    total = 0
+    for i in range(segments):
+        part = hashes[pointers[i] : pointers[i + 1]]
+        lengths[i] = enter(table, 0, part, len(part))
+        read_out(table, lengths[i], out_hashes, out_counts, total)
+        total += lengths[i]
+    return lengths, out_hashes[:total].copy(), out_counts[:total].copy()

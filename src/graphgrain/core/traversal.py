@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .centrality import sort_by
 from .compiling import compiled, inlined
+from .components import sort_by
 
 
 class Work(NamedTuple):

@@ -16,7 +16,20 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidGraphError
+from .checks import (
+    both_directions,
+    check_length,
+    checked_attributes,
+    checked_offsets,
+    checked_pairs,
+)
+from .flat import (
+    all_or_none,
+    gathered_ranges,
+    graph_numbers,
+    joined_attributes,
+    joined_offsets,
+)
 from .labels import encode_labels, label_kind, merge_tables
 
 
@@ -123,24 +136,24 @@ class GraphBatch:
         vertex_attributes, edge_attributes : array-like, optional
             Finite numbers: one row per vertex, one row per row of ``edges``.
         """
-        offsets = _offsets(sizes)
+        offsets = checked_offsets(sizes)
         n_vertices = int(offsets[-1])
-        pairs = _pairs(edges, offsets)
+        pairs = checked_pairs(edges, offsets)
 
         if labels is None:
             label_codes = np.zeros(n_vertices, dtype=np.int32)
             label_table = np.zeros(1, dtype=np.int64)
         else:
             label_codes, label_table = encode_labels(labels, "vertex")
-            _check_length(len(label_codes), n_vertices, "labels", "vertices")
+            check_length(len(label_codes), n_vertices, "labels", "vertices")
         edge_codes = edge_table = None
         if edge_labels is not None:
             edge_codes, edge_table = encode_labels(edge_labels, "edge")
-            _check_length(len(edge_codes), len(pairs), "edge labels", "edges")
-        vertex_attributes = _attributes(vertex_attributes, n_vertices, "vertex")
-        edge_attributes = _attributes(edge_attributes, len(pairs), "edge")
+            check_length(len(edge_codes), len(pairs), "edge labels", "edges")
+        vertex_attributes = checked_attributes(vertex_attributes, n_vertices, "vertex")
+        edge_attributes = checked_attributes(edge_attributes, len(pairs), "edge")
 
-        source, target, origin = _both_directions(pairs, edge_codes, edge_attributes)
+        source, target, origin = both_directions(pairs, edge_codes, edge_attributes)
         indptr = np.zeros(n_vertices + 1, dtype=np.int64)
         np.cumsum(np.bincount(source, minlength=n_vertices), out=indptr[1:])
         return cls._of(
@@ -261,7 +274,7 @@ class GraphBatch:
     def __getitem__(self, key: Any) -> GraphBatch:
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
             key = key[0]  # scikit-learn asks for X[rows, ...]
-        return self._take(_graph_numbers(key, len(self)))
+        return self._take(graph_numbers(key, len(self)))
 
     def __iter__(self) -> Iterator[GraphBatch]:
         return (self._take(np.array([number])) for number in range(len(self)))
@@ -275,8 +288,8 @@ class GraphBatch:
         return _restore, ({name: getattr(self, name) for name in self.__slots__},)
 
     def _take(self, graphs: np.ndarray) -> GraphBatch:
-        vertices, offsets = _ranges(self.offsets, graphs)
-        entries, indptr = _ranges(self.indptr, vertices)
+        vertices, offsets = gathered_ranges(self.offsets, graphs)
+        entries, indptr = gathered_ranges(self.indptr, vertices)
         shift = np.repeat(offsets[:-1] - self.offsets[graphs], np.diff(offsets))
         indices = self.indices[entries] + np.repeat(shift, np.diff(indptr))
         codes, attributes = self.edge_label_codes, self.edge_attributes
@@ -303,14 +316,14 @@ class GraphBatch:
             return cls.from_edges([], [])
         # Without vertices there is nothing that could have a label or an attribute.
         telling = [batch for batch in batches if batch.n_vertices] or batches[:1]
-        labelled = _all_or_none([batch.labelled for batch in telling], "vertex labels")
+        labelled = all_or_none([batch.labelled for batch in telling], "vertex labels")
         table, maps = merge_tables([batch.label_table for batch in telling], "vertex")
         edge_codes, edge_table = _joined_edge_labels(batches)
         vertex_base = np.cumsum([0] + [batch.n_vertices for batch in batches])
         entry_base = np.cumsum([0] + [len(batch.indices) for batch in batches])
         return cls._of(
-            offsets=_joined_offsets([batch.offsets for batch in batches], vertex_base),
-            indptr=_joined_offsets([batch.indptr for batch in batches], entry_base),
+            offsets=joined_offsets([batch.offsets for batch in batches], vertex_base),
+            indptr=joined_offsets([batch.indptr for batch in batches], entry_base),
             indices=np.concatenate(
                 [
                     batch.indices + int(base)
@@ -324,10 +337,10 @@ class GraphBatch:
             labelled=labelled,
             edge_label_codes=edge_codes,
             edge_label_table=edge_table,
-            vertex_attributes=_joined_attributes(
+            vertex_attributes=joined_attributes(
                 [batch.vertex_attributes for batch in telling], "vertex attributes"
             ),
-            edge_attributes=_joined_attributes(
+            edge_attributes=joined_attributes(
                 [batch.edge_attributes for batch in batches if batch.n_edges]
                 or [batches[0].edge_attributes],
                 "edge attributes",
@@ -341,7 +354,7 @@ class GraphBatch:
             table = np.zeros(1, dtype=np.int64)
         else:
             codes, table = encode_labels(labels, "vertex")
-            _check_length(len(codes), self.n_vertices, "labels", "vertices")
+            check_length(len(codes), self.n_vertices, "labels", "vertices")
         return self._replace(label_codes=codes, label_table=table, labelled=labels is not None)
 
     def with_degree_labels(self) -> GraphBatch:
@@ -356,177 +369,13 @@ def _restore(arrays: dict[str, Any]) -> GraphBatch:
     return GraphBatch._of(**arrays)
 
 
-# -------------------------------------------------------------------- checks at the door
-
-
-def _offsets(sizes: Iterable[int]) -> np.ndarray:
-    sizes = np.asarray(list(sizes) if not isinstance(sizes, np.ndarray) else sizes)
-    if sizes.size and (sizes.dtype.kind not in "iu" or sizes.min() < 0):
-        wrong = next(s for s in sizes.tolist() if not isinstance(s, int) or s < 0)
-        raise InvalidGraphError(
-            f"The size of a graph must be an integer of 0 or more; got {wrong!r}."
-        )
-    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
-    np.cumsum(sizes, out=offsets[1:])
-    if offsets[-1] > np.iinfo(np.int32).max:
-        raise InvalidGraphError(
-            f"A batch holds at most 2**31 - 1 vertices; got {offsets[-1]}. Split it into several."
-        )
-    return offsets
-
-
-def _pairs(edges: Any, offsets: np.ndarray) -> np.ndarray:
-    """Edges as an int64 array of shape (m, 2), each within one graph."""
-    array = np.asarray(list(edges) if not isinstance(edges, np.ndarray) else edges)
-    if array.size == 0:
-        return np.empty((0, 2), dtype=np.int64)
-    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
-        raise InvalidGraphError(
-            "Edges must be pairs of vertex numbers (integers, an array of shape (m, 2)); got an "
-            f"array of shape {array.shape} and type {array.dtype}."
-        )
-    pairs = array.astype(np.int64)
-    outside = np.flatnonzero((pairs < 0).any(1) | (pairs >= offsets[-1]).any(1))
-    if outside.size:
-        edge = tuple(array[outside[0]].tolist())
-        raise InvalidGraphError(
-            f"An edge must join vertices of its graph; edge {edge} (number {outside[0]}) points "
-            f"outside the vertices 0 to {offsets[-1] - 1}. Vertices are counted from 0."
-        )
-    graph = np.searchsorted(offsets, pairs, side="right") - 1
-    across = np.flatnonzero(graph[:, 0] != graph[:, 1])
-    if across.size:
-        edge, ends = tuple(pairs[across[0]].tolist()), graph[across[0]]
-        raise InvalidGraphError(
-            f"An edge must stay within one graph; edge {edge} (number {across[0]}) joins graph "
-            f"{ends[0]} to graph {ends[1]}. Check the sizes of the graphs."
-        )
-    return pairs
-
-
-def _check_length(got: int, wanted: int, what: str, of: str) -> None:
-    if got != wanted:
-        raise InvalidGraphError(
-            f"There must be as many {what} as {of}; got {got} {what} for {wanted} {of}."
-        )
-
-
-def _attributes(values: Any, rows: int, what: str) -> np.ndarray | None:
-    if values is None:
-        return None
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidGraphError(
-            f"The {what} attributes must be numbers, the same number in each row; {error}."
-        ) from None
-    if array.ndim == 1:
-        array = array.reshape(-1, 1)
-    _check_length(
-        len(array), rows, f"rows of {what} attributes", "vertices" if what == "vertex" else "edges"
-    )
-    if array.ndim != 2:
-        raise InvalidGraphError(
-            f"The {what} attributes must have one row per {what}; got {array.ndim} dimensions."
-        )
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
-        row, column = bad[0]
-        raise InvalidGraphError(
-            f"Attributes must be finite; {what} {row} has {array[row, column]} in column {column}. "
-            "Replace it with a value, or remove the column."
-        )
-    return array
-
-
-def _both_directions(
-    pairs: np.ndarray, codes: np.ndarray | None, attributes: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Source, target and origin (row of ``pairs``) of each entry: no loops, nothing twice."""
-    origin = np.flatnonzero(pairs[:, 0] != pairs[:, 1])
-    pairs = pairs[origin]
-    source = np.concatenate((pairs[:, 0], pairs[:, 1]))
-    target = np.concatenate((pairs[:, 1], pairs[:, 0]))
-    origin = np.concatenate((origin, origin))
-    keys: list[np.ndarray] = []
-    if attributes is not None:
-        keys += [attributes[origin, column] for column in range(attributes.shape[1])][::-1]
-    if codes is not None:
-        keys.append(codes[origin])
-    order = np.lexsort((*keys, target, source))
-    source, target, origin = source[order], target[order], origin[order]
-    first = np.ones(len(source), dtype=bool)
-    first[1:] = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
-    return source[first], target[first], origin[first]
-
-
-# -------------------------------------------------------------------- small helpers
-
-
-def _graph_numbers(key: Any, count: int) -> np.ndarray:
-    """The graph numbers that an index, slice, mask or index array asks for."""
-    if isinstance(key, slice):
-        return np.arange(count)[key]
-    array = np.asarray(key)
-    if array.dtype == bool and array.shape != (count,):
-        raise IndexError(f"A mask must have one entry per graph ({count}); got {array.shape}.")
-    if array.size == 0:
-        return np.empty(0, dtype=np.int64)
-    if array.dtype.kind not in "iub" or array.ndim > 1:
-        raise IndexError(
-            "A GraphBatch is indexed by an integer, a slice, a mask or a list of integers; "
-            f"got {key!r}."
-        )
-    numbers = (
-        np.flatnonzero(array) if array.dtype == bool else np.atleast_1d(array).astype(np.int64)
-    )
-    outside = (numbers < -count) | (numbers >= count)
-    if outside.any():
-        raise IndexError(f"Graph {numbers[outside][0]} is out of range: there are {count} graphs.")
-    return np.where(numbers < 0, numbers + count, numbers)
-
-
-def _ranges(pointers: np.ndarray, items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All positions ``pointers[i]:pointers[i + 1]`` of the items, and where each begins now."""
-    lengths = pointers[items + 1] - pointers[items]
-    begins = np.zeros(len(items) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=begins[1:])
-    positions = np.arange(begins[-1]) + np.repeat(pointers[items] - begins[:-1], lengths)
-    return positions, begins
-
-
-def _joined_offsets(parts: list[np.ndarray], base: np.ndarray) -> np.ndarray:
-    moved = [part[1:] + start for part, start in zip(parts, base, strict=False)]
-    return np.concatenate([np.zeros(1, dtype=np.int64), *moved])
-
-
 def _joined_edge_labels(batches: list[GraphBatch]) -> tuple[np.ndarray | None, np.ndarray | None]:
     telling = [batch for batch in batches if batch.n_edges] or batches[:1]
-    if not _all_or_none([batch.edge_label_table is not None for batch in telling], "edge labels"):
+    if not all_or_none([batch.edge_label_table is not None for batch in telling], "edge labels"):
         return None, None
     table, maps = merge_tables([b.edge_label_table for b in telling], "edge")  # type: ignore[misc]
     codes = [new[batch.edge_label_codes] for batch, new in zip(telling, maps, strict=True)]
     return np.concatenate(codes), table
-
-
-def _joined_attributes(parts: list[np.ndarray | None], what: str) -> np.ndarray | None:
-    if not _all_or_none([part is not None for part in parts], what):
-        return None
-    widths = {part.shape[1] for part in parts if part is not None}
-    if len(widths) > 1:
-        raise InvalidGraphError(
-            f"All graphs must have the same number of {what}; got {sorted(widths)}."
-        )
-    return np.concatenate([part for part in parts if part is not None])
-
-
-def _all_or_none(present: list[bool], what: str) -> bool:
-    if any(present) and not all(present):
-        raise InvalidGraphError(
-            f"Either all graphs have {what} or none has; part {present.index(True)} has them, part "
-            f"{present.index(False)} does not. Add them, or remove them from the others."
-        )
-    return all(present)
 
 
 def _same(a: np.ndarray | None, b: np.ndarray | None) -> bool:

@@ -6,9 +6,11 @@ Knowledge and Data Engineering 33 (4), 2021.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from ..core.centrality import centrality_classes
 from ..core.compiling import compilation_notice
@@ -16,8 +18,9 @@ from ..core.hashing import hash_labels, position_weights
 from ..core.patterns import STORED_PAIRS, count_patterns, trace_patterns
 from ..core.threads import chunks, run
 from ..core.traversal import Work, make_work
-from ..errors import InvalidGraphError
+from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
+from .edge_labels import edge_label_hashes
 from .features import Counts, FeatureKernel
 from .naming import join_path, tree_name
 from .parameters import BOOLEAN, OneOf, Rule, Whole
@@ -52,7 +55,7 @@ class _Patterns(FeatureKernel):
                 )
 
         with compilation_notice(count_patterns):
-            parts = run(count, chunks(batch.vertex_counts), self.n_jobs)
+            parts = run(count, chunks(batch.vertex_counts) or [(0, 0)], self.n_jobs)
         levels = []
         for level in range(self.tree_depth + 1):
             sizes = [int(lengths[level].sum()) for lengths, _, _ in parts]
@@ -69,15 +72,6 @@ class _Patterns(FeatureKernel):
 
     def _core_arguments(self, batch: GraphBatch) -> tuple[Any, ...]:
         """What the compiled functions need to know about a batch, centralities included."""
-        edge_codes, edge_hashes = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.uint64)
-        if self.edge_labels and batch.n_edges:
-            if batch.edge_label_codes is None or batch.edge_label_table is None:
-                raise InvalidGraphError(
-                    "edge_labels=True needs graphs with edge labels; these have none. Give them "
-                    "(for example from_networkx(graphs, edge_label=...)) or use edge_labels=False."
-                )
-            edge_codes = batch.edge_label_codes
-            edge_hashes = hash_labels(batch.edge_label_table, 1)
         most = int(batch.vertex_counts.max(initial=1))
         return (
             batch.offsets,
@@ -86,8 +80,7 @@ class _Patterns(FeatureKernel):
             batch.label_codes,
             hash_labels(batch.label_table),
             self._centrality_classes(batch),
-            edge_codes,
-            edge_hashes,
+            *edge_label_hashes(batch, self.edge_labels),
             self.edge_labels,
             position_weights(most),
         )
@@ -236,7 +229,7 @@ class TreePlusPlus(_Patterns):
     >>> methanol = ([(0, 1)], ["C", "O"])
     >>> water = ([], ["O"])
     >>> gg.TreePlusPlus(tree_depth=1).fit_transform([ethanol, methanol, water]).round(2).tolist()
-    [[1.0, 0.4, 0.17], [0.4, 1.0, 0.29], [0.17, 0.29, 1.0]]
+    [[1.0, 0.41, 0.12], [0.41, 1.0, 0.2], [0.12, 0.2, 1.0]]
     """
 
     _rules: ClassVar[dict[str, Rule]] = {**_Patterns._rules, "tree_depth": Whole(0)}
@@ -261,6 +254,31 @@ class TreePlusPlus(_Patterns):
         self.edge_labels = edge_labels
         self.counts = counts
         self.n_jobs = n_jobs
+
+    def at_depth(self, tree_depth: int) -> TreePlusPlus:
+        """The fitted kernel as it would be with a smaller ``tree_depth``, without a new pass.
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> graphs = [([(0, 1), (1, 2)], [1, 1, 2]), ([(0, 1)], [1, 2])]
+        >>> kernel = gg.TreePlusPlus(tree_depth=3, normalize=False).fit(graphs)
+        >>> kernel.at_depth(0).transform(graphs).astype(int).tolist()
+        [[17, 7], [7, 6]]
+        """
+        check_is_fitted(self, "vocabulary_")
+        depth = Whole(0, self.tree_depth)
+        if not depth.allows(tree_depth):
+            raise InvalidParameterError(f"tree_depth must be {depth}; got {tree_depth!r}.")
+        kernel = copy(self)
+        kernel.tree_depth = tree_depth
+        kernel.vocabulary_ = self.vocabulary_[: tree_depth + 1]
+        kernel._norms = self._norms[: tree_depth + 1]
+        columns = int(kernel.level_offsets_[-1])
+        pointers, rows, values = self._features
+        entries = int(pointers[columns])
+        kernel._features = (pointers[: columns + 1], rows[:entries], values[:entries])
+        return kernel
 
 
 class PathPattern(_Patterns):

@@ -1,0 +1,1 @@
+"""Side-by-side timing: ratios measured in one run, never absolute claims."""

@@ -1,0 +1,174 @@
+"""Shortest paths between all vertices of a graph, by breadth-first search, as counted features.
+
+1. A search from every root finds the distance of each vertex it reaches.
+2. With edge labels it also finds, of all shortest paths to a vertex, the one whose sequence of
+   edge labels comes first in lexicographic order. Paths of one length share this order with
+   their beginnings, so a vertex needs only the best (rank of a predecessor, edge label), and the
+   vertices of one distance are ranked before the next is begun.
+3. A pair is hashed as (label of the root, label of the vertex, length or sequence) and counted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .compiling import compiled
+from .components import sort_by
+from .counting import enter, larger_table, make_table, read_out
+from .hashing import BASE, GOLDEN, mix
+
+_ZERO = np.uint64(0)
+
+
+@compiled
+def _rank_layer(queue, begin, end, from_rank, via, rank, keys, members, most_codes):
+    """Ranks, among the vertices of one distance, of their edge label sequences."""
+    count = end - begin
+    for i in range(count):
+        v = queue[begin + i]
+        members[i] = v
+        keys[i] = from_rank[v] * most_codes + via[v]
+    sort_by(keys, members, 0, count)
+    current = 0
+    for i in range(count):
+        if i and keys[i] != keys[i - 1]:
+            current += 1
+        rank[members[i]] = current
+
+
+@compiled
+def search(indptr, indices, base, root, edge_codes, edge_hashes, edges, work, paths):
+    """Breadth-first search from ``root``; returns the number of vertices in ``queue``.
+
+    Fills ``distance`` (-1 where not reached); with ``edges`` also ``before`` (predecessor on the
+    chosen path), ``via`` (edge label code towards it) and ``paths`` (hash of the sequence).
+    """
+    queue, distance, before, via, from_rank, rank, keys, members = work
+    n = len(paths)
+    for v in range(n):
+        distance[v] = -1
+    distance[root] = 0
+    queue[0] = root
+    rank[root] = 0
+    paths[root] = _ZERO
+    begin = 0
+    end = 1
+    while begin < end:
+        tail = end
+        for head in range(begin, end):
+            u = queue[head]
+            for entry in range(indptr[base + u], indptr[base + u + 1]):
+                v = indices[entry] - base
+                fresh = distance[v] < 0
+                if fresh:
+                    distance[v] = distance[u] + 1
+                    queue[tail] = v
+                    tail += 1
+                if not edges or distance[v] != distance[u] + 1:
+                    continue
+                if not fresh and (from_rank[v], via[v]) <= (rank[u], edge_codes[entry]):
+                    continue
+                before[v] = u
+                from_rank[v] = rank[u]
+                via[v] = edge_codes[entry]
+                paths[v] = paths[u] * BASE + mix(edge_hashes[edge_codes[entry]])
+        if edges and tail > end:
+            _rank_layer(queue, end, tail, from_rank, via, rank, keys, members, len(edge_hashes))
+        begin = end
+        end = tail
+    return end
+
+
+@compiled
+def make_search(n):
+    """Scratch arrays of :func:`search` for graphs of up to n vertices."""
+    return (
+        np.empty(n, dtype=np.int64),  # queue
+        np.empty(n, dtype=np.int64),  # distance
+        np.empty(n, dtype=np.int64),  # before
+        np.empty(n, dtype=np.int64),  # via
+        np.empty(n, dtype=np.int64),  # from_rank
+        np.empty(n, dtype=np.int64),  # rank
+        np.empty(n, dtype=np.int64),  # keys
+        np.empty(n, dtype=np.int64),  # members
+    )
+
+
+@compiled
+def pair_code(source, target, distance, path):
+    """Hash of an ordered pair at a distance, with the hash of a path's labels (or 0)."""
+    return mix(mix(source * BASE + target) + np.uint64(distance) * GOLDEN + path)
+
+
+@compiled
+def count_pairs(
+    offsets, indptr, indices, labels, label_hashes, edge_codes, edge_hashes, edges, begin, end
+):
+    """Count the ordered pairs of distinct, connected vertices of the graphs ``begin`` to ``end``.
+
+    Returns ``(lengths, hashes, counts)``, graph after graph.
+    """
+    most = 1
+    for g in range(begin, end):
+        most = max(most, offsets[g + 1] - offsets[g])
+    work = make_search(most)
+    queue, distance = work[0], work[1]
+    paths = np.zeros(most, dtype=np.uint64)
+    codes = np.empty(most, dtype=np.uint64)
+    table = make_table(most)
+    lengths = np.empty(end - begin, dtype=np.int64)
+    hashes = np.empty(1024, dtype=np.uint64)
+    counts = np.empty(1024, dtype=np.int64)
+    total = 0
+    for g in range(begin, end):
+        base = offsets[g]
+        n = offsets[g + 1] - base
+        distinct = 0
+        for root in range(n):
+            reached = search(
+                indptr, indices, base, root, edge_codes, edge_hashes, edges, work, paths[:n]
+            )
+            source = label_hashes[labels[base + root]]
+            for i in range(1, reached):
+                v = queue[i]
+                path = paths[v] if edges else _ZERO
+                codes[i - 1] = pair_code(source, label_hashes[labels[base + v]], distance[v], path)
+            table = larger_table(table, distinct, distinct + reached)
+            distinct = enter(table, distinct, codes, reached - 1)
+        if total + distinct > len(hashes):
+            room = 2 * (total + distinct)
+            hashes = np.concatenate((hashes[:total], np.empty(room - total, dtype=np.uint64)))
+            counts = np.concatenate((counts[:total], np.empty(room - total, dtype=np.int64)))
+        read_out(table, distinct, hashes, counts, total)
+        lengths[g - begin] = distinct
+        total += distinct
+    return lengths, hashes[:total].copy(), counts[:total].copy()
+
+
+@compiled
+def trace_pairs(offsets, indptr, indices, labels, label_hashes, edge_codes, edge_hashes, edges, g):
+    """The pairs of graph ``g`` one by one: ``(hashes, distances, before, via)``, n x n each.
+
+    Row u, column v is the pair (u, v); its distance is -1 if it has no path. ``before`` and
+    ``via`` lead back from v along the chosen path.
+    """
+    base = offsets[g]
+    n = offsets[g + 1] - base
+    work = make_search(max(n, 1))
+    paths = np.zeros(n, dtype=np.uint64)
+    hashes = np.zeros((n, n), dtype=np.uint64)
+    distances = np.empty((n, n), dtype=np.int64)
+    before = np.zeros((n, n), dtype=np.int64)
+    via = np.zeros((n, n), dtype=np.int64)
+    for root in range(n):
+        search(indptr, indices, base, root, edge_codes, edge_hashes, edges, work, paths)
+        for v in range(n):
+            distances[root, v] = work[1][v]
+            before[root, v] = work[2][v]
+            via[root, v] = work[3][v]
+            path = paths[v] if edges else _ZERO
+            hashes[root, v] = pair_code(
+                label_hashes[labels[base + root]], label_hashes[labels[base + v]],
+                max(0, distances[root, v]), path,
+            )  # fmt: skip
+    return hashes, distances, before, via

@@ -1,0 +1,68 @@
+"""Dense matrices of single graphs and what linear algebra makes of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .components import component_order
+
+#: Eigenvalues closer than this, relative to the largest, are one.
+SAME_EIGENVALUE = 1e-9
+
+
+def adjacency(indptr: np.ndarray, indices: np.ndarray, first: int, last: int) -> np.ndarray:
+    """The adjacency matrix of the graph that owns the vertices ``first`` to ``last``."""
+    n = last - first
+    A = np.zeros((n, n))
+    pointers = indptr[first : last + 1]
+    rows = np.repeat(np.arange(n), np.diff(pointers))
+    A[rows, indices[pointers[0] : pointers[-1]] - first] = 1.0
+    return A
+
+
+def laplacian_inverse(indptr: np.ndarray, indices: np.ndarray, first: int, last: int) -> np.ndarray:
+    """Pseudo-inverse of the Laplacian D - A of one graph.
+
+    The kernel of the Laplacian is spanned by the indicators of the components. So adding the
+    projection onto it makes an invertible matrix, and subtracting it from the inverse leaves
+    the pseudo-inverse: no eigenvalue has to be called zero.
+    """
+    n = last - first
+    A = adjacency(indptr, indices, first, last)
+    order = np.empty(n, dtype=np.int64)
+    starts = np.empty(n + 1, dtype=np.int64)
+    count = component_order(indptr, indices, first, n, order, starts, np.empty(n, dtype=np.int64))
+    projection = np.zeros((n, n))
+    for begin, end in zip(starts[:count].tolist(), starts[1 : count + 1].tolist(), strict=True):
+        members = order[begin:end]
+        projection[np.ix_(members, members)] = 1.0 / (end - begin)
+    return np.linalg.inv(np.diag(A.sum(axis=1)) - A + projection) - projection
+
+
+def eigenspace_magnitudes(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues of a symmetric matrix, ascending, and the magnitudes of its eigenvectors.
+
+    If an eigenvalue repeats, its eigenvectors are a matter of choice; all its columns then hold
+    the root mean square over the eigenspace, which is not.
+    """
+    values, vectors = np.linalg.eigh(A)
+    squares = vectors**2
+    if len(values):
+        gap = SAME_EIGENVALUE * max(1.0, float(np.abs(values).max()))
+        space = np.concatenate(([0], np.cumsum(np.diff(values) > gap)))
+        sizes = np.bincount(space)
+        if len(sizes) < len(values):
+            starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+            squares = (np.add.reduceat(squares, starts, axis=1) / sizes)[:, space]
+    return values, np.sqrt(squares)
+
+
+def return_probabilities(A: np.ndarray, steps: int) -> np.ndarray:
+    """Row v: the probability that a random walk from v is back at v after 1, 2, ... steps.
+
+    The walk may also stay where it is: A + I takes the place of A.
+    """
+    A = A + np.eye(len(A))
+    roots = np.sqrt(A.sum(axis=1))
+    values, vectors = np.linalg.eigh(A / np.outer(roots, roots))
+    return vectors**2 @ values[:, None] ** np.arange(1, steps + 1)

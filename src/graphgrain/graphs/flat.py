@@ -1,0 +1,66 @@
+"""Taking parts of flat arrays and joining them: the index arithmetic behind GraphBatch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidGraphError
+
+
+def graph_numbers(key: Any, count: int) -> np.ndarray:
+    """The graph numbers that an index, slice, mask or index array asks for."""
+    if isinstance(key, slice):
+        return np.arange(count)[key]
+    array = np.asarray(key)
+    if array.dtype == bool and array.shape != (count,):
+        raise IndexError(f"A mask must have one entry per graph ({count}); got {array.shape}.")
+    if array.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if array.dtype.kind not in "iub" or array.ndim > 1:
+        raise IndexError(
+            "A GraphBatch is indexed by an integer, a slice, a mask or a list of integers; "
+            f"got {key!r}."
+        )
+    numbers = (
+        np.flatnonzero(array) if array.dtype == bool else np.atleast_1d(array).astype(np.int64)
+    )
+    outside = (numbers < -count) | (numbers >= count)
+    if outside.any():
+        raise IndexError(f"Graph {numbers[outside][0]} is out of range: there are {count} graphs.")
+    return np.where(numbers < 0, numbers + count, numbers)
+
+
+def gathered_ranges(pointers: np.ndarray, items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All positions ``pointers[i]:pointers[i + 1]`` of the items, and where each begins now."""
+    lengths = pointers[items + 1] - pointers[items]
+    begins = np.zeros(len(items) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=begins[1:])
+    positions = np.arange(begins[-1]) + np.repeat(pointers[items] - begins[:-1], lengths)
+    return positions, begins
+
+
+def joined_offsets(parts: list[np.ndarray], base: np.ndarray) -> np.ndarray:
+    moved = [part[1:] + start for part, start in zip(parts, base, strict=False)]
+    return np.concatenate([np.zeros(1, dtype=np.int64), *moved])
+
+
+def joined_attributes(parts: list[np.ndarray | None], what: str) -> np.ndarray | None:
+    if not all_or_none([part is not None for part in parts], what):
+        return None
+    widths = {part.shape[1] for part in parts if part is not None}
+    if len(widths) > 1:
+        raise InvalidGraphError(
+            f"All graphs must have the same number of {what}; got {sorted(widths)}."
+        )
+    return np.concatenate([part for part in parts if part is not None])
+
+
+def all_or_none(present: list[bool], what: str) -> bool:
+    if any(present) and not all(present):
+        raise InvalidGraphError(
+            f"Either all graphs have {what} or none has; part {present.index(True)} has them, part "
+            f"{present.index(False)} does not. Add them, or remove them from the others."
+        )
+    return all(present)

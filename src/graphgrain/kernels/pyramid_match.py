@@ -1,0 +1,199 @@
+"""The pyramid match kernel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from ..core.compiling import compilation_notice
+from ..core.counting import transpose
+from ..core.gram import Csc, add_products, finish
+from ..core.hashing import hash_labels, mix_array
+from ..core.spectra import adjacency, eigenspace_magnitudes
+from ..core.threads import chunks, run
+from ..graphs.batch import GraphBatch
+from .base import GraphKernel
+from .features import Counts, FeatureKernel, counted
+from .linear_algebra import one_thread_each
+from .naming import label_name
+from .parameters import OneOf, Rule, Whole
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+#: Coordinates are rounded to this many digits, so that rounding errors cannot cross a border.
+_DIGITS = 9
+
+
+class PyramidMatch(FeatureKernel):
+    """Pyramid match kernel: vertices as points in a cube, matched in ever smaller cells.
+
+    A vertex becomes the point of its entries, in magnitude, in the ``dimension`` eigenvectors of
+    the adjacency matrix with the largest eigenvalues. At level l each axis on its own is cut into
+    2^l cells, and I_l counts how many vertices of two graphs can be matched in the same cell with
+    the same label. New matches at a level count half as much as those one level finer: with
+    L = ``depth`` the kernel is I_L + sum over l < L of 2^-(L-l) (I_l - I_{l+1}).
+
+    Parameters
+    ----------
+    dimension : int, default=6
+        Number of eigenvectors, the paper's d (there 4, 6, 8 or 10).
+    depth : int, default=4
+        The finest level, the paper's L (there 2, 4 or 6). All levels come from one pass; see
+        :meth:`gram_levels`.
+    form : {"paper", "grakel"}, default="paper"
+        The kernel of the paper, or that of GraKeL (see the notes).
+    normalize : bool, default=True
+        Scale the Gram matrix so that every graph has similarity 1 with itself.
+    output : {"gram", "features"}, default="gram"
+        What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
+        weighted features whose product is the kernel.
+    n_jobs : int, optional
+        Number of threads; -1 takes all cores. The result does not depend on it.
+
+    Notes
+    -----
+    If an eigenvalue repeats, its eigenvectors are a matter of choice, and a kernel that takes
+    them from a solver depends on how vertices are numbered. Here each of them stands for the
+    root mean square over the eigenspace; for single eigenvalues this is the paper's embedding.
+    Graphs with fewer than d vertices get zeros for the missing coordinates.
+
+    GraKeL differs in three ways, all of which ``form="grakel"`` follows: its sum over levels
+    runs inside a loop over levels, which gives I_p the weight (L+1-p) 2^-(L+1-p) for p > 0 and
+    (L+1) 2^-L for p = 0; it orders the chosen eigenvectors by eigenvalue, not by magnitude; and
+    it leaves out missing coordinates. Its parameter ``L`` counts levels: ``L=depth + 1``.
+
+    References
+    ----------
+    Nikolentzos, Meladianos, Vazirgiannis: Matching Node Embeddings for Graph Similarity.
+    AAAI 2017.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> graphs = [([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])]
+    >>> kernel = gg.PyramidMatch(dimension=2, depth=1, normalize=False)
+    >>> kernel.fit_transform(graphs).tolist()
+    [[6.0, 4.0], [4.0, 4.0]]
+    """
+
+    _rules: ClassVar[dict[str, Rule]] = {
+        **GraphKernel._rules,
+        "output": OneOf(("gram", "features")),
+        "dimension": Whole(1),
+        "depth": Whole(0, 30),
+        "form": OneOf(("paper", "grakel")),
+    }
+    counts = "intersection"  # a histogram intersection, always
+
+    def __init__(
+        self,
+        dimension: int = 6,
+        depth: int = 4,
+        *,
+        form: str = "paper",
+        normalize: bool = True,
+        output: str = "gram",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.dimension = dimension
+        self.depth = depth
+        self.form = form
+        self.normalize = normalize
+        self.output = output
+        self.n_jobs = n_jobs
+
+    def _weights(self, depth: int) -> np.ndarray:
+        """The weight of each I_l in the kernel of this depth."""
+        levels = np.arange(depth + 1)
+        weights = 0.5 ** (depth - levels + 1.0)
+        weights[0] *= 2.0
+        return weights * (depth + 1 - levels) if self.form == "grakel" else weights
+
+    # ---------------------------------------------------------------- points and cells
+
+    def _points(self, batch: GraphBatch) -> np.ndarray:
+        """A row of coordinates per vertex; NaN where a coordinate is left out."""
+        points = np.zeros((batch.n_vertices, self.dimension))
+
+        def embed(begin: int, end: int) -> None:
+            for graph in range(begin, end):
+                first, last = int(batch.offsets[graph]), int(batch.offsets[graph + 1])
+                A = adjacency(batch.indptr, batch.indices, first, last)
+                values, magnitudes = eigenspace_magnitudes(A)
+                chosen = self._chosen(np.round(values, _DIGITS))
+                points[first:last, : len(chosen)] = magnitudes[:, chosen]
+                if self.form == "grakel":
+                    points[first:last, len(chosen) :] = np.nan
+
+        with one_thread_each():
+            run(embed, chunks(batch.vertex_counts), self.n_jobs)
+        return np.round(points, _DIGITS)
+
+    def _chosen(self, values: np.ndarray) -> np.ndarray:
+        """Which eigenvectors become coordinates, in order; ``values`` ascend."""
+        by_magnitude = np.lexsort((-values, -np.abs(values)))
+        if self.form == "paper":
+            return by_magnitude[: self.dimension]
+        if len(values) <= self.dimension + 1:
+            return np.arange(len(values))[::-1][: self.dimension]
+        return np.sort(by_magnitude[: self.dimension])[::-1]
+
+    def _codes(self, batch: GraphBatch, points: np.ndarray, level: int) -> np.ndarray:
+        """A hash of (axis, cell, label) for each coordinate."""
+        cells = np.minimum(np.floor(np.nan_to_num(points) * 2.0**level), 2.0**level - 1)
+        axes = np.arange(self.dimension, dtype=np.uint64) << np.uint64(32)
+        labels = hash_labels(batch.label_table)[batch.label_codes]
+        return mix_array(labels[:, None] + mix_array(cells.astype(np.uint64) | axes))
+
+    def _count_features(self, batch: GraphBatch) -> list[Counts]:
+        points = self._points(batch)
+        there = ~np.isnan(points)
+        pointers = np.concatenate(([0], np.cumsum(there.sum(axis=1))))[batch.offsets]
+        return [
+            counted(pointers, self._codes(batch, points, level)[there])
+            for level in range(self.depth + 1)
+        ]
+
+    def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+        points = self._points(batch)
+        codes, where = np.unique(self._codes(batch, points, level), return_index=True)
+        names = {}
+        for code, place in zip(codes.tolist(), where.tolist(), strict=True):
+            vertex, axis = divmod(place, self.dimension)
+            cell = int(min(np.nan_to_num(points[vertex, axis]) * 2**level, 2**level - 1))
+            label = label_name(batch.label_table[batch.label_codes[vertex]])
+            names[code] = f"level {level}, axis {axis + 1}, cell {cell + 1}: {label}"
+        return [names[code] for code in hashes.tolist()]
+
+    # ---------------------------------------------------------------- weighted levels
+
+    def _gram(
+        self, new: Csc | None, norms: np.ndarray, every_level: bool = False
+    ) -> list[np.ndarray]:
+        symmetric = new is None
+        left, other = (self._features, None) if new is None else (new, self._features)
+        depths = range(self.depth + 1) if every_level else [self.depth]
+        weights = [self._weights(depth) for depth in depths]
+        results = [np.zeros((norms.shape[1], self.n_graphs_)) for _ in depths]
+        bounds = self.level_offsets_.tolist()
+        for level in range(self.depth + 1):
+            matches = np.zeros_like(results[0])
+            with compilation_notice(transpose):
+                add_products(
+                    matches, left, other, bounds[level], bounds[level + 1], True, self.n_jobs
+                )
+            for K, weight in zip(results, weights, strict=True):
+                if level < len(weight):
+                    K += weight[level] * matches
+        for K, weight in zip(results, weights, strict=True):
+            own, fitted = weight @ norms[: len(weight)], weight @ self._norms[: len(weight)]
+            finish(K, own, fitted, symmetric, self.normalize, self.n_jobs)
+        return results
+
+    def _sparse(self, columns: Csc, rows: int) -> csr_array:
+        X = super()._sparse(columns, rows)
+        sizes = [len(vocabulary) for vocabulary in self.vocabulary_]
+        X.data *= np.repeat(np.sqrt(self._weights(self.depth)), sizes)[X.indices]
+        return X

@@ -1,0 +1,321 @@
+"""What every kernel must do, for every kernel class there is: found, not listed."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC, LinearSVC
+from sklearn.utils import estimator_checks
+
+import graphgrain as gg
+from graphgrain.kernels import registry
+from graphgrain.kernels.base import GraphKernel
+from graphgrain.kernels.features import FeatureKernel
+
+KERNELS = sorted(
+    (
+        value
+        for value in vars(gg).values()
+        if inspect.isclass(value)
+        and issubclass(value, GraphKernel)
+        and value is not gg.HashedAttributes  # needs attributes: tests/kernels/test_views.py
+    ),
+    key=lambda kernel: kernel.__name__,
+)
+EXPLICIT = [kernel for kernel in KERNELS if issubclass(kernel, FeatureKernel)]
+
+every_kernel = pytest.mark.parametrize("Kernel", KERNELS, ids=lambda kernel: kernel.__name__)
+every_explicit = pytest.mark.parametrize("Kernel", EXPLICIT, ids=lambda kernel: kernel.__name__)
+
+
+def make_graphs(count: int = 24, seed: int = 0) -> tuple[gg.GraphBatch, np.ndarray]:
+    """Rings and trees with labels and edge labels; the two shapes are the classes."""
+    rng = np.random.default_rng(seed)
+    made, y = [], []
+    for number in range(count):
+        size = int(rng.integers(5, 12))
+        ring = number % 2 == 0
+        graph = nx.cycle_graph(size) if ring else nx.random_labeled_tree(size, seed=number)
+        labels = rng.choice(["C", "N", "O"], size, p=[0.6, 0.2, 0.2]).tolist()
+        bonds = rng.integers(1, 3, graph.number_of_edges()).tolist()
+        made.append((list(graph.edges), labels, bonds))
+        y.append(int(ring))
+    return gg.as_graphs(made), np.array(y)
+
+
+GRAPHS, Y = make_graphs()
+ODD_GRAPHS = gg.as_graphs(
+    [
+        ([], []),
+        ([], ["C"]),
+        ([], ["C", "N"]),
+        ([(0, 1)], ["C", "C"]),
+        ([(0, 1), (2, 3)], ["C", "C", "N", "N"]),
+        ([(0, 1), (1, 2), (0, 2)], ["C", "C", "C"]),
+        ([(0, 1)], ["new", "labels"]),
+    ]
+)
+
+
+def plain(X: object) -> np.ndarray:
+    return X.toarray() if issparse(X) else np.asarray(X)
+
+
+def test_there_are_kernels():
+    assert {gg.TreePlusPlus, gg.PathPattern} <= set(KERNELS)
+
+
+@every_kernel
+def test_every_public_kernel_documents_its_parameters(Kernel):
+    assert Kernel.__doc__
+    own = inspect.signature(Kernel).parameters
+    text = "".join(parent.__doc__ or "" for parent in Kernel.__mro__)
+    undocumented = [name for name in own if name not in text]
+    assert not undocumented or "parameters mean the same there" in text
+    assert ">>>" in Kernel.__doc__
+
+
+@every_kernel
+def test_gram_is_symmetric_positive_semidefinite_with_unit_diagonal(Kernel):
+    K = Kernel().fit_transform(GRAPHS)
+    assert K.shape == (len(GRAPHS), len(GRAPHS))
+    assert K.dtype == np.float64
+    np.testing.assert_array_equal(K, K.T)
+    np.testing.assert_allclose(np.diag(K), 1.0, atol=1e-12)
+    values = np.linalg.eigvalsh(K)
+    assert values[0] > -1e-8 * values[-1]
+
+
+@every_kernel
+def test_transform_of_the_fitted_graphs_is_fit_transform(Kernel):
+    kernel = Kernel()
+    expected = kernel.fit_transform(GRAPHS)
+    np.testing.assert_allclose(kernel.transform(GRAPHS), expected, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(
+        clone(kernel).fit(GRAPHS).transform(GRAPHS[3:7]), expected[3:7], rtol=1e-10, atol=1e-12
+    )
+    assert kernel.transform(GRAPHS[5]).shape == (1, len(GRAPHS))
+
+
+@every_kernel
+def test_never_nan_on_odd_graphs(Kernel):
+    for normalize in (True, False):
+        kernel = Kernel(normalize=normalize)
+        K = kernel.fit_transform(ODD_GRAPHS)
+        assert np.isfinite(K).all()
+        assert np.isfinite(kernel.transform(GRAPHS)).all()
+        assert np.isfinite(kernel.transform(ODD_GRAPHS[0])).all()
+        again = kernel.transform(ODD_GRAPHS)
+        # A graph without features is 1 with itself; to transform it is a stranger.
+        blank = np.diag(np.diag(again) == 0)
+        np.testing.assert_allclose(again[~blank], K[~blank], rtol=1e-10, atol=1e-12)
+        values = np.linalg.eigvalsh(K)
+        assert values[0] > -1e-8 * max(values[-1], 1.0)
+        if normalize:
+            np.testing.assert_allclose(np.diag(K), 1.0, atol=1e-12)
+    for single in ODD_GRAPHS:
+        assert np.isfinite(Kernel().fit_transform(single)).all()
+
+
+@every_kernel
+def test_unseen_labels_at_transform(Kernel):
+    strange = GRAPHS.with_labels(np.array(["strange"] * GRAPHS.n_vertices, dtype=object))
+    K = Kernel().fit(GRAPHS).transform(strange[:4])
+    assert np.isfinite(K).all()
+    assert (K <= 1 + 1e-12).all()
+
+
+@every_kernel
+def test_labels_of_another_kind_are_an_error(Kernel):
+    if not Kernel._uses_labels:
+        pytest.skip(f"{Kernel.__name__} does not look at labels")
+    with pytest.raises(gg.errors.InvalidGraphError, match="kind seen at fit"):
+        Kernel().fit(GRAPHS).transform(GRAPHS.with_degree_labels())
+
+
+@every_kernel
+def test_refit_forgets(Kernel):
+    kernel = Kernel()
+    kernel.fit(ODD_GRAPHS)
+    kernel.transform(GRAPHS[:2])
+    again = kernel.fit(GRAPHS[:9]).transform(GRAPHS[9:12])
+    fresh = Kernel().fit(GRAPHS[:9]).transform(GRAPHS[9:12])
+    np.testing.assert_array_equal(again, fresh)
+
+
+@every_kernel
+def test_transform_leaves_the_kernel_as_it_was(Kernel):
+    kernel = Kernel().fit(GRAPHS[:9])
+    first = kernel.transform(GRAPHS[9:12])
+    kernel.transform(GRAPHS[12:])
+    np.testing.assert_array_equal(kernel.transform(GRAPHS[9:12]), first)
+
+
+@every_kernel
+def test_pickle_then_transform(Kernel):
+    kernel = Kernel().fit(GRAPHS[:9])
+    copy = pickle.loads(pickle.dumps(kernel))
+    np.testing.assert_array_equal(copy.transform(GRAPHS[9:]), kernel.transform(GRAPHS[9:]))
+
+
+@every_kernel
+def test_clone_and_parameters_round_trip(Kernel):
+    kernel = Kernel()
+    parameters = kernel.get_params()
+    assert clone(kernel).get_params() == parameters
+    assert Kernel().set_params(**parameters).get_params() == parameters
+    assert set(Kernel._rules) <= set(parameters)
+
+
+@every_kernel
+def test_every_parameter_has_a_rule_that_names_value_and_way_out(Kernel):
+    assert set(Kernel._rules) == set(Kernel().get_params())
+    for name in Kernel._rules:
+        wrong = Kernel().set_params(**{name: "nonsense"})
+        with pytest.raises(gg.errors.InvalidParameterError) as caught:
+            wrong.fit(GRAPHS)
+        message = str(caught.value)
+        assert name in message
+        assert "'nonsense'" in message
+        assert "set_params" in message
+
+
+@every_kernel
+def test_transform_before_fit(Kernel):
+    with pytest.raises(NotFittedError, match="not fitted"):
+        Kernel().transform(GRAPHS)
+
+
+@every_kernel
+@pytest.mark.parametrize("nothing", [[], ()])
+def test_empty_list(Kernel, nothing):
+    with pytest.raises(gg.errors.InvalidGraphError, match="at least one graph"):
+        Kernel().fit(nothing)
+    assert Kernel().fit(GRAPHS[:3]).transform(nothing).shape == (0, 3)
+
+
+@every_kernel
+def test_threads_do_not_change_the_result(Kernel):
+    one = Kernel(n_jobs=1).fit(GRAPHS[:12])
+    two = Kernel(n_jobs=2).fit(GRAPHS[:12])
+    np.testing.assert_allclose(one.transform(GRAPHS), two.transform(GRAPHS), rtol=1e-12, atol=0)
+
+
+@every_kernel
+def test_renumbering_vertices_changes_nothing(Kernel):
+    from .test_invariance import shuffled
+
+    expected = Kernel().fit_transform(GRAPHS)
+    np.testing.assert_allclose(Kernel().fit_transform(shuffled(GRAPHS, 3)), expected, atol=1e-6)
+
+
+@every_kernel
+def test_pipeline_cross_validation_and_lists(Kernel):
+    pipeline = make_pipeline(Kernel(), SVC(kernel="precomputed"))
+    folds = StratifiedKFold(3)
+    scores = cross_val_score(pipeline, GRAPHS, Y, cv=folds)
+    assert scores.shape == (3,)
+    assert np.isfinite(scores).all()
+    listed = cross_val_score(pipeline, list(GRAPHS), Y, cv=folds)
+    np.testing.assert_array_equal(scores, listed)
+
+
+@every_explicit
+def test_features_multiply_to_the_gram(Kernel):
+    kernel = Kernel(output="features")
+    X = kernel.fit_transform(GRAPHS)
+    assert issparse(X)
+    assert X.has_canonical_format
+    K = Kernel(normalize=False).fit_transform(GRAPHS)
+    np.testing.assert_allclose((X @ X.T).toarray(), K, rtol=1e-12)
+    new = kernel.transform(GRAPHS[4:9])
+    np.testing.assert_array_equal(new.toarray(), X[4:9].toarray())
+
+
+@every_explicit
+def test_feature_names_are_distinct_and_readable(Kernel):
+    kernel = Kernel(output="features")
+    X = kernel.fit_transform(GRAPHS)
+    names = kernel.get_feature_names_out()
+    assert len(names) == X.shape[1] == len(set(names))
+    assert all(isinstance(name, str) and name.strip() for name in names)
+
+
+@every_explicit
+@pytest.mark.parametrize("counts", ["raw", "sqrt", "log", "binary", "intersection"])
+def test_count_maps(Kernel, counts):
+    if "counts" not in Kernel().get_params():
+        pytest.skip(f"{Kernel.__name__} has no choice of counts")
+    X = plain(Kernel(output="features").fit_transform(GRAPHS))
+    kernel = Kernel(normalize=False, counts=counts)
+    K = kernel.fit_transform(GRAPHS)
+    maps = {"raw": lambda c: c, "sqrt": np.sqrt, "log": np.log1p, "binary": lambda c: c > 0}
+    if counts == "intersection":
+        expected = np.minimum(X[:, None, :], X[None, :, :]).sum(axis=2)
+    else:
+        mapped = maps[counts](X).astype(float)
+        expected = mapped @ mapped.T
+    np.testing.assert_allclose(K, expected, rtol=1e-12)
+    np.testing.assert_allclose(kernel.transform(GRAPHS[:3]), expected[:3], rtol=1e-12)
+    named = Kernel(output="features", counts=counts).fit(GRAPHS[:4])
+    names = named.get_feature_names_out()
+    assert len(set(names)) == len(names) == named.transform(GRAPHS[:1]).shape[1]
+
+
+@every_explicit
+def test_features_in_a_linear_model(Kernel):
+    model = make_pipeline(Kernel(output="features"), LinearSVC())
+    scores = cross_val_score(model, GRAPHS, Y, cv=StratifiedKFold(3))
+    assert np.isfinite(scores).all()
+
+
+@every_explicit
+def test_gram_levels_are_what_fewer_levels_give(Kernel):
+    depth = next((e.levels for e in registry.KERNELS.values() if e.kernel is Kernel), None)
+    levels = Kernel().fit(GRAPHS).gram_levels()
+    np.testing.assert_allclose(levels[-1], Kernel().fit_transform(GRAPHS), rtol=1e-12)
+    new = Kernel().fit(GRAPHS).gram_levels(GRAPHS[:2])
+    np.testing.assert_allclose(new, levels[:, :2], rtol=1e-12, atol=1e-12)
+    if depth is not None:
+        for level, K in enumerate(levels):
+            expected = Kernel(**{depth: level}).fit_transform(GRAPHS)
+            np.testing.assert_allclose(K, expected, rtol=1e-12)
+
+
+def test_grid_search_over_tree_depth():
+    pipeline = make_pipeline(gg.TreePlusPlus(), SVC(kernel="precomputed"))
+    search = GridSearchCV(pipeline, {"treeplusplus__tree_depth": [0, 1, 2]}, cv=3)
+    search.fit(GRAPHS, Y)
+    assert search.best_params_["treeplusplus__tree_depth"] in (0, 1, 2)
+    assert search.best_score_ > 0.6
+
+
+APPLICABLE = [
+    "check_estimator_cloneable",
+    "check_estimator_tags_renamed",
+    "check_valid_tag_types",
+    "check_estimator_repr",
+    "check_no_attributes_set_in_init",
+    "check_parameters_default_constructible",
+    "check_get_params_invariance",
+    "check_set_params",
+    "check_mixin_order",
+]
+
+
+@every_kernel
+@pytest.mark.parametrize("name", APPLICABLE)
+def test_checks_of_scikit_learn_that_apply_to_graphs(Kernel, name):
+    check = getattr(estimator_checks, name, None)
+    if check is None:
+        pytest.skip(f"this scikit-learn has no {name}")
+    check(Kernel.__name__, Kernel())

@@ -1,0 +1,124 @@
+"""The house is in order: rooms, light imports, documentation that runs."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import graphgrain as gg
+
+SOURCE = Path(gg.__file__).parent
+ROOT = SOURCE.parents[1]
+ROOMS = ["errors", "graphs", "core", "kernels", "learning", "evaluation", "report", "cli"]
+OPTIONAL = {
+    "gensim",
+    "igraph",
+    "matplotlib",
+    "networkx",
+    "pandas",
+    "rdkit",
+    "torch",
+    "torch_geometric",
+}
+FILES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
+
+
+def room(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imported(node: ast.AST, path: Path) -> list[str]:
+    """Full module names that an import statement asks for."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        package = list(path.relative_to(SOURCE.parent).parts[:-1])
+        base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+        full = ".".join(part for part in (base, node.module or "") if part)
+        if full == "graphgrain":
+            return [f"graphgrain.{alias.name}" for alias in node.names]
+        return [full]
+    return []
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_room_imports_only_from_rooms_above(path):
+    here = room(path)
+    assert here in ROOMS
+    for node in ast.walk(ast.parse(path.read_text())):
+        for name in imported(node, path):
+            if not name.startswith("graphgrain."):
+                continue
+            there = name.split(".")[1]
+            if there == "__version__":
+                continue
+            assert there in ROOMS, f"{name} is no room"
+            assert ROOMS.index(there) <= ROOMS.index(here), f"{here} must not import {name}"
+            if here == "core":
+                assert there in ("core", "errors")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_optional_packages_are_imported_where_they_are_needed_only(path):
+    allowed_in_core = {"numpy", "numba"} | sys.stdlib_module_names
+    for node in ast.parse(path.read_text()).body:
+        for name in imported(node, path):
+            top = name.split(".")[0]
+            assert top not in OPTIONAL, f"{top} belongs inside the function that needs it"
+            if room(path) == "core":
+                assert top in allowed_in_core | {"graphgrain"}
+
+
+def test_import_is_light():
+    """With optional packages out of reach, everything public can still be imported and used."""
+    script = (
+        "import sys\n"
+        "class Absent:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name.split('.')[0] in {sorted(OPTIONAL)!r}:\n"
+        "            raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, Absent())\n"
+        "import graphgrain as gg\n"
+        "K = gg.TreePlusPlus(2, 1).fit_transform([([(0, 1)], ['C', 'O']), ([], ['C'])])\n"
+        "assert K.shape == (2, 2)\n"
+        "assert 'typer' not in sys.modules and 'pooch' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_plain_python_gives_the_same_values():
+    """With the compiler switched off the same code runs under a debugger."""
+    script = (
+        "import graphgrain as gg\n"
+        "g1 = ([(3, 4), (4, 0), (1, 4), (2, 3), (4, 2), (5, 2)], [1, 1, 3, 3, 4, 2])\n"
+        "g2 = ([(5, 3), (4, 0), (1, 0), (4, 5), (4, 2), (5, 2)], [1, 1, 3, 2, 4, 3])\n"
+        "kernel = gg.TreePlusPlus(1, 2, normalize=False)\n"
+        "print(kernel.fit_transform([g1, g2]).tolist(), [v.tolist() for v in kernel.vocabulary_])\n"
+    )
+    runs = [
+        subprocess.run(
+            [sys.executable, "-W", "error::RuntimeWarning", "-c", script],
+            env={**os.environ, "NUMBA_DISABLE_JIT": switch},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for switch in ("0", "1")
+    ]
+    assert runs[0] == runs[1]
+
+
+def test_public_names():
+    assert sorted(gg.__all__) == sorted(set(gg.__all__))
+    for name in gg.__all__:
+        assert getattr(gg, name).__doc__, f"{name} has no documentation"
+
+
+def test_files_fit_in_one_head():
+    long = {str(path.relative_to(SOURCE)): len(path.read_text().splitlines()) for path in FILES}
+    assert {name: lines for name, lines in long.items() if lines > 400} == {}
