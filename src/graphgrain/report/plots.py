@@ -24,7 +24,8 @@ def accuracy_plot(comparison: Comparison, paper: bool) -> dict[str, Any]:
                 cells.append(None)
                 continue
             printed = cell.published if paper else None
-            words = f"{cell.mean:.2f} ± {cell.spread:.2f} %"
+            several = cell.summary.repetitions > 1
+            words = f"{cell.mean:.2f}{f' ± {cell.spread:.2f}' if several else ''} %"
             spread = [cell.mean - cell.spread, cell.mean + cell.spread]
             if printed:
                 words += f"\npaper: {printed[0]:.2f} ± {printed[1]:.2f} %"

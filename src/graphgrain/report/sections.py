@@ -96,7 +96,8 @@ class Sections:
         parts = []
         if any(cell.best for cell in comparison.cells):
             parts.append('<span class="swatch">Bold</span> is the best of a row.')
-        parts.append("± is the standard deviation over the repetitions.")
+        if max(comparison.repetitions) > 1:
+            parts.append("± is the standard deviation over the repetitions.")
         if self.paper and any(cell.published for cell in comparison.cells):
             other = comparison.first.mode != "paper" or comparison.first.deduplicated
             differs = ", which were measured under another protocol" if other else ""

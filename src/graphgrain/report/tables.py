@@ -9,6 +9,7 @@ from ..evaluation import published
 from .comparison import Cell, Comparison, Cost, Runtimes
 from .words import p_value, seconds, size
 
+PAPER = '<span class="word">paper </span>'
 MARKS = {"better": "▲", "worse": "▼"}
 
 
@@ -51,7 +52,12 @@ def accuracy_table(comparison: Comparison, label: str, paper: bool, anchor: str)
             note = f"<sup><a {place}>{number}</a></sup>"
         first = f'<th scope="row" data-value="{escape(row.name)}">{escape(row.name)}{note}</th>'
         rows.append([first, *(_accuracy(cell, paper) for cell in row.cells)])
-    return table(label, heads, rows, "accuracy")
+    return table(label, heads, rows, _kind("accuracy", comparison.columns))
+
+
+def _kind(kind: str, columns: Sequence[object]) -> str:
+    """The class of a table; one with many columns is set more tightly."""
+    return f"{kind} tight" if len(columns) > 6 else kind
 
 
 def notes(comparison: Comparison) -> dict[str, str]:
@@ -86,11 +92,11 @@ def _accuracy(cell: Cell | None, paper: bool) -> str:
     printed = ""
     if paper and cell.published:
         mean, spread = cell.published
-        printed = f'<span class="paper">paper {mean:.2f} ± {spread:.2f}</span>'
+        printed = f'<span class="paper">{PAPER}{mean:.2f} ± {spread:.2f}</span>'
+    spread = f' <span class="sd">± {cell.spread:.2f}</span>' if cell.summary.repetitions > 1 else ""
     return (
         f'<td{" class=best" if cell.best else ""} data-value="{cell.mean!r}">'
-        f'<span class="mean">{cell.mean:.2f}</span> <span class="sd">± {cell.spread:.2f}</span>'
-        f"{mark}{best}{printed}</td>"
+        f'{mark}<span class="mean">{cell.mean:.2f}</span>{spread}{best}{printed}</td>'
     )
 
 
@@ -115,7 +121,7 @@ def runtime_table(runtimes: Runtimes, paper: bool) -> str:
         fastest = min((cost.seconds for cost in costs if cost), default=0.0)
         several = sum(cost is not None for cost in costs) > 1
         rows.append([first, *(_runtime(cost, paper, several, fastest) for cost in costs)])
-    return table("Time for the kernel matrices", heads, rows, "runtime")
+    return table("Time for the kernel matrices", heads, rows, _kind("runtime", runtimes.columns))
 
 
 def _runtime(cost: Cost | None, paper: bool, several: bool, fastest: float) -> str:
@@ -124,7 +130,7 @@ def _runtime(cost: Cost | None, paper: bool, several: bool, fastest: float) -> s
     best = several and cost.seconds == fastest
     printed = ""
     if paper and cost.published is not None:
-        printed = f'<span class="paper">paper {seconds(cost.published)}</span>'
+        printed = f'<span class="paper">{PAPER}{seconds(cost.published)}</span>'
     return (
         f'<td{" class=best" if best else ""} data-value="{cost.seconds!r}">'
         f'<span class="mean">{seconds(cost.seconds)}</span>{printed}</td>'
@@ -133,6 +139,7 @@ def _runtime(cost: Cost | None, paper: bool, several: bool, fastest: float) -> s
 
 def details_table(comparison: Comparison, label: str, paper: bool) -> str:
     """A row for every kernel on every data set, with all that was measured."""
+    paper = paper and any(cell.published for cell in comparison.cells)
     heads = [
         ("Data set", ' class="text"'),
         ("Kernel", ' class="text"'),
@@ -154,11 +161,12 @@ def details_table(comparison: Comparison, label: str, paper: bool) -> str:
             if cell is None:
                 continue
             summary = cell.summary
+            several = summary.repetitions > 1
             told = [
                 f'<th scope="row" data-value="{escape(row.name)}">{escape(row.name)}</th>',
                 _text(column.name),
                 _number(cell.mean, f"{cell.mean:.2f}"),
-                _number(cell.spread, f"{cell.spread:.2f}"),
+                _number(cell.spread, f"{cell.spread:.2f}") if several else MISSING,
             ]
             if paper:
                 mean = cell.published[0] if cell.published else None
