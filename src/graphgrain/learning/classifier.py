@@ -19,7 +19,8 @@ class TreePlusPlusClassifier(ClassifierMixin, TunedTreePlusPlus):
 
     ``fit`` counts features once for all tree depths and count maps (once more with edge labels,
     where graphs have them), finds the best combination and the best C by stratified
-    cross-validation, and trains on all graphs with these.
+    cross-validation, and trains on all graphs with these. Plain counts of vertex labels are given
+    up only for what is better by more than a quarter of a standard error.
 
     Parameters
     ----------
@@ -54,7 +55,8 @@ class TreePlusPlusClassifier(ClassifierMixin, TunedTreePlusPlus):
     best_params_ : dict
         The parameters that were chosen.
     best_score_ : float
-        Their accuracy in the inner cross-validation. Having been chosen makes it optimistic:
+        Their accuracy in the inner cross-validation; a less plain combination may have a slightly
+        higher one. Having been chosen makes it optimistic:
         for an honest figure give the classifier to ``cross_val_score``.
     cv_results_ : dict
         All that was tried, in the form of scikit-learn's ``GridSearchCV``.
@@ -68,12 +70,12 @@ class TreePlusPlusClassifier(ClassifierMixin, TunedTreePlusPlus):
     >>> import graphgrain as gg
     >>> graphs, y = gg.load_drugs()
     >>> model = gg.TreePlusPlusClassifier().fit(graphs[::2], y[::2])
-    >>> model.best_params_["tree_depth"], model.best_params_["C"]
-    (1, 10)
+    >>> [model.best_params_[name] for name in ("counts", "edge_labels", "tree_depth", "C")]
+    ['intersection', True, 0, 10]
     >>> model.predict(graphs[[61, 81, 221]]).tolist()
     ['benzodiazepines', 'beta blockers', 'opioids']
     >>> float(round(model.score(graphs[1::2], y[1::2]), 2))
-    0.92
+    0.97
     """
 
     _rules: ClassVar[dict[str, Rule]] = {**TunedTreePlusPlus._rules, "C": POSITIVE}
