@@ -78,16 +78,12 @@ def test_the_choice_is_that_of_the_validation_in_each_fold(records, families):
                 for record in fold_records(records)
                 if (record.repetition, record.fold) == (repetition, fold)
             )
-            # Within a setting the larger C comes before the smaller depth.
+            # Within a setting the larger C comes before the smaller depth; then the first setting.
             each = [
                 max((item for item in here if item[2] == -place), key=lambda item: item[:4])
                 for place in range(len(settings))
             ]
-            best = each[0]
-            for other in each[1:]:  # a quarter of a standard error better, or it stays as it is
-                spread = np.sqrt(other[0] * (1 - other[0]) / (len(families) - len(truth)))
-                if other[0] > best[0] + spread / 4 + 1e-12:
-                    best = other
+            best = max(each, key=lambda item: (item[0], item[2]))
             hits = int((np.array(best[4].predictions) == truth).sum())
             plain_hits = int((np.array(each[0][4].predictions) == truth).sum())
             right += hits

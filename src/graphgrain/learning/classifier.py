@@ -19,8 +19,7 @@ class TreePlusPlusClassifier(ClassifierMixin, TunedTreePlusPlus):
 
     ``fit`` counts features once for all tree depths and count maps (once more with edge labels,
     where graphs have them), finds the best combination and the best C by stratified
-    cross-validation, and trains on all graphs with these. Plain counts of vertex labels are given
-    up only for what is better by more than a quarter of a standard error.
+    cross-validation, and trains on all graphs with these.
 
     Parameters
     ----------
@@ -36,7 +35,7 @@ class TreePlusPlusClassifier(ClassifierMixin, TunedTreePlusPlus):
     edge_labels : "auto", bool or list of bool, default="auto"
         As in :class:`TreePlusPlus`. "auto" tries both if there are at least two edge labels.
     counts : "auto", str or list of str, default="auto"
-        As in :class:`TreePlusPlus`. "auto" tries "raw", "sqrt", "log" and "intersection".
+        As in :class:`TreePlusPlus`. "auto" tries "raw", "sqrt" and "intersection".
     time_budget : float, optional
         Seconds. Once they are over, no further combination of the parameters above is begun; at
         least one is tried. Combinations are tried in this order: the first count map without
@@ -55,8 +54,7 @@ class TreePlusPlusClassifier(ClassifierMixin, TunedTreePlusPlus):
     best_params_ : dict
         The parameters that were chosen.
     best_score_ : float
-        Their accuracy in the inner cross-validation; a less plain combination may have a slightly
-        higher one. Having been chosen makes it optimistic:
+        Their accuracy in the inner cross-validation. Having been chosen makes it optimistic:
         for an honest figure give the classifier to ``cross_val_score``.
     cv_results_ : dict
         All that was tried, in the form of scikit-learn's ``GridSearchCV``.

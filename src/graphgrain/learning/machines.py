@@ -34,8 +34,6 @@ class Learner(Protocol):
 
     def preferred(self, scores: np.ndarray) -> int: ...
 
-    def standard_error(self, scores: np.ndarray, graphs: int) -> float: ...
-
 
 @dataclass(frozen=True)
 class Machine:
@@ -104,15 +102,6 @@ class SupportVectors:
         """The best entry of the grid; of equal ones the last, the largest C."""
         return len(scores) - 1 - int(np.argmax(scores[::-1]))
 
-    def standard_error(self, scores: np.ndarray, graphs: int) -> float:
-        """How uncertain the mean of the accuracies is, as each graph was tested once."""
-        return accuracy_error(float(np.mean(scores)), graphs)
-
-
-def accuracy_error(accuracy: float, graphs: int) -> float:
-    """The standard error of a share that was counted on so many graphs."""
-    return float(np.sqrt(max(accuracy * (1 - accuracy), 0.0) / graphs))
-
 
 @dataclass(frozen=True)
 class RidgeModel:
@@ -149,7 +138,3 @@ class Ridge:
     def preferred(self, scores: np.ndarray) -> int:
         """The best entry of the grid; of equal ones the last, the largest alpha."""
         return len(scores) - 1 - int(np.argmax(scores[::-1]))
-
-    def standard_error(self, scores: np.ndarray, graphs: int) -> float:
-        """How uncertain the mean of the scores is, from their spread over the splits."""
-        return float(np.std(scores, ddof=1) / np.sqrt(len(scores)))

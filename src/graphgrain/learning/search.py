@@ -13,9 +13,6 @@ from .machines import Learner
 
 Split = tuple[np.ndarray, np.ndarray]
 
-#: By how many standard errors a setting must be better than a plainer one to be preferred.
-MARGIN = 0.25
-
 
 def split_scores(
     gram: np.ndarray, targets: np.ndarray, split: Split, learner: Learner
@@ -62,18 +59,3 @@ def best(scores: np.ndarray, learner: Learner) -> tuple[int, int]:
     means = scores.mean(axis=2).round(12)
     chosen = learner.preferred(means.max(axis=0))
     return int(np.argmax(means[:, chosen])), chosen
-
-
-def clearly_better(score: float, error: float, before: float) -> bool:
-    """Whether a setting should replace a plainer one.
-
-    The more settings are tried, the more often one is best by luck alone. So a later one must
-    beat the one chosen so far by more than a part of the standard error of its score.
-
-    Examples
-    --------
-    >>> from graphgrain.learning.search import clearly_better
-    >>> clearly_better(0.81, 0.02, 0.80), clearly_better(0.804, 0.02, 0.80)
-    (True, False)
-    """
-    return score > before + MARGIN * error + 1e-12
