@@ -97,23 +97,23 @@ def test_the_installed_program_answers():
 def test_datasets():
     assert "MUTAG" in call("datasets").output
     assert "drugs" in call("datasets").output
-    found = json.loads(call("datasets", "proteins", "--json").output)
+    found = json.loads(call("datasets", "proteins", "--json").stdout)
     assert {item["name"] for item in found} >= {"PROTEINS"}
 
 
 def test_info(toy, here):
     graphs, _ = gg.load_tu(toy)
-    shown = json.loads(call("info", toy, "--json").output)
+    shown = json.loads(call("info", toy, "--json").stdout)
     assert shown["graphs"] == len(graphs)
     assert shown["classes"] == 2
-    assert f"graphs {len(graphs)}" in words(call("info", toy).output)
+    assert f"graphs {len(graphs)}" in words(call("info", toy).stdout)
     call("info", "drugs", "--plot", "drugs.svg")
     assert (here / "drugs.svg").read_text().startswith("<?xml")
 
 
 def test_kernel_writes_the_matrix(toy, here):
     graphs, y = gg.load_tu(toy)
-    shown = json.loads(call("kernel", toy, "-o", "K.npz", "--json").output)
+    shown = json.loads(call("kernel", toy, "-o", "K.npz", "--json").stdout)
     saved = np.load(here / "K.npz")
     np.testing.assert_array_equal(saved["K"], gg.TreePlusPlus().fit_transform(graphs))
     assert saved["y"].tolist() == y.tolist()
@@ -133,16 +133,16 @@ def test_kernel_writes_the_matrix(toy, here):
 
 def test_evaluate(toy, here):
     arguments = ("evaluate", toy, "--kernel", "tree++", "vertex-histogram", "--repeats", 2)
-    rows = json.loads(call(*arguments, "--folds", 5, "--json").output)
+    rows = json.loads(call(*arguments, "--folds", 5, "--json").stdout)
     results = here / "graphgrain-results.jsonl"
     assert [row["kernel"] for row in rows] == ["tree++", "vertex-histogram"]
     assert rows == [row.as_dict() for row in summarise(read_results(results))]
     assert rows[0]["accuracy"]["mean"] > 0.8
     before = results.read_bytes()
-    table = words(call(*arguments, "--folds", 5).output)
+    table = words(call(*arguments, "--folds", 5).stdout)
     assert results.read_bytes() == before  # nothing was computed again
     assert f"{100 * rows[0]['accuracy']['mean']:.2f} ±" in table
-    best = json.loads(call(*arguments, "--folds", 5, "--select", "reported-best", "--json").output)
+    best = json.loads(call(*arguments, "--folds", 5, "--select", "reported-best", "--json").stdout)
     assert results.read_bytes() == before
     assert best[0]["accuracy"]["mean"] >= rows[0]["accuracy"]["mean"]
 
@@ -160,6 +160,16 @@ def test_evaluate_with_parameters_and_without_duplicates(toy, here):
     assert len(fold_records(records)[0].levels) == 2
 
 
+def test_results_of_another_version_are_told(toy, here):
+    arguments = ("evaluate", toy, "--repeats", 1, "--folds", 3, "--set", "tree_depth=0")
+    assert "holds results" not in call(*arguments).stderr
+    path = here / "graphgrain-results.jsonl"
+    now = f'"versions": {{"graphgrain": "{gg.__version__}"'
+    assert now in path.read_text()
+    path.write_text(path.read_text().replace(now, '"versions": {"graphgrain": "0.0.7"'))
+    assert "holds results of graphgrain 0.0.7" in words(call(*arguments).stderr)
+
+
 def test_evaluate_a_table_of_molecules(here):
     pytest.importorskip("rdkit")
     rows = ["name,smiles,active"]
@@ -167,7 +177,7 @@ def test_evaluate_a_table_of_molecules(here):
     rows += [f"ether{n},{'C' * n}OC,1" for n in range(2, 12)]
     (here / "molecules.csv").write_text("\n".join(rows) + "\n")
     arguments = ("evaluate", "molecules.csv", "--repeats", 1, "--folds", 4)
-    [row] = json.loads(call(*arguments, "--target", "active", "--json").output)
+    [row] = json.loads(call(*arguments, "--target", "active", "--json").stdout)
     assert row["dataset"] == "molecules"
     assert row["accuracy"]["mean"] == 1.0
     assert "must be classes to learn" in fails(*arguments)
@@ -196,8 +206,6 @@ def test_evaluate_a_table_of_molecules(here):
     ],
 )
 def test_bad_input_has_one_message_and_exit_code_2(arguments, message, here):
-    if arguments[0] == "report":
-        pytest.importorskip("graphgrain.report.page", reason="needs the report page")
     if arguments[-1].startswith("/proc") and not Path("/proc").is_dir():
         pytest.skip("needs a folder that nobody can write to")
     assert message in fails(*arguments)
@@ -273,20 +281,20 @@ def real(monkeypatch):
 
 def test_reproduce_shows_the_papers_figures_next_to_ours(real, here):
     arguments = ("--datasets", "KKI", "--kernel", "tree++", "wl", "--repeats", 1)
-    shown = words(call("reproduce", "table2", *arguments).output)
+    shown = words(call("reproduce", "table2", *arguments).stdout)
     assert "55.63 ± 1.69" in shown
     assert "50.38 ± 2.77" in shown
-    found = json.loads(call("reproduce", "table2", *arguments, "--json").output)["table2"]
+    found = json.loads(call("reproduce", "table2", *arguments, "--json").stdout)["table2"]
     assert {row["select"] for row in found["reported-best"]} == {"reported-best"}
     before = len(read_results(here / "graphgrain-results.jsonl"))
-    times = json.loads(call("reproduce", "table3", *arguments, "--json").output)["table3"]
+    times = json.loads(call("reproduce", "table3", *arguments, "--json").stdout)["table3"]
     assert len(read_results(here / "graphgrain-results.jsonl")) == before
     assert [row["paper"] for row in times] == [2.00, 0.25]
     assert all(row["seconds"] > 0 for row in times)
 
 
 def test_reproduce_table1_and_the_distributions(real, here):
-    [row] = json.loads(call("reproduce", "table1", "-d", "KKI", "--json").output)["table1"]
+    [row] = json.loads(call("reproduce", "table1", "-d", "KKI", "--json").stdout)["table1"]
     assert row["ours"] == pytest.approx(list(published.TABLE1["KKI"]), abs=0.005)
     assert "190" in call("reproduce", "table1", "-d", "KKI").output
     call("reproduce", "figure-distributions", "-d", "KKI", "--plot", "d.svg")
@@ -296,18 +304,28 @@ def test_reproduce_table1_and_the_distributions(real, here):
 
 def test_reproduce_a_figure(real, here):
     arguments = ("reproduce", "figure-d", "-d", "KKI", "--repeats", 1, "--folds", 3)
-    [row] = json.loads(call(*arguments, "--json").output)["figure-d"]
+    [row] = json.loads(call(*arguments, "--json").stdout)["figure-d"]
     assert list(row["accuracy"]) == [str(depth) for depth in range(8)]
-    assert "d = 7" in words(call(*arguments).output)
+    assert "d = 7" in words(call(*arguments).stdout)
     assert len(kernel_records(read_results(here / "graphgrain-results.jsonl"))) == 8
 
 
+def test_report_on_data_of_ones_own(toy, here):
+    call("evaluate", toy, "--repeats", 1, "--folds", 3, "--set", "tree_depth=0", "-r", "r.jsonl")
+    arguments = ("report", "r.jsonl", "--data", toy, "--title", "My graphs", "--no-paper")
+    assert json.loads(call(*arguments, "--json").stdout) == {"output": ["report.html"]}
+    assert "My graphs" in (here / "report.html").read_text()
+    drawn = json.loads(call(*arguments, "--format", "svg", "-o", "f", "--json").stdout)["output"]
+    assert all(Path(path).read_text().startswith("<?xml") for path in drawn)
+    assert any("TOY" in path for path in drawn)  # the map of the graphs
+    assert "--format is one of html, pdf, svg, png" in fails(*arguments, "--format", "gif")
+
+
 def test_demo(here):
-    pytest.importorskip("graphgrain.report.page", reason="needs the report page")
-    shown = json.loads(call("demo", "--json").output)
+    shown = json.loads(call("demo", "--json").stdout)
     assert shown["drug"] == "morphine"
     assert [near["family"] for near in shown["neighbours"]][:3] == ["opioids"] * 3
     assert shown["accuracy"]["tree++"] > 0.9 > shown["accuracy"]["vertex-histogram"]
     assert (here / "graphgrain-demo" / "report.html").exists()
-    text = words(call("demo", "--drug", "diazepam").output)
+    text = words(call("demo", "--drug", "diazepam").stdout)
     assert "Most similar to diazepam (benzodiazepines)" in text

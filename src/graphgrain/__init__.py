@@ -18,6 +18,7 @@ from .graphs.tu_write import save_tu
 from .kernels.deep_graph_kernel import DeepGraphKernel
 from .kernels.hashed_attributes import HashedAttributes
 from .kernels.histograms import EdgeHistogram, VertexHistogram
+from .kernels.multiscale_laplacian import MultiscaleLaplacian
 from .kernels.propagation import Propagation
 from .kernels.pyramid_match import PyramidMatch
 from .kernels.return_probability import ReturnProbability
@@ -38,6 +39,7 @@ __all__ = [
     "EdgeLengths",
     "GraphBatch",
     "HashedAttributes",
+    "MultiscaleLaplacian",
     "PathPattern",
     "Propagation",
     "PyramidMatch",

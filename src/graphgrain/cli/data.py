@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import io
 import json
-import os
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,6 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..errors import InvalidParameterError, UnwritableFileError
+from ..report.files import write_whole
 from .app import answer, command, err, out
 from .choices import BUNDLED, load, variant
 
@@ -191,31 +191,14 @@ def write_matrix(
     about: dict[str, Any],
 ) -> None:
     """Write a matrix in full or not at all."""
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=path.suffix)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                if path.suffix == ".npz":
-                    arrays: dict[str, Any] = {"K": K, "about": json.dumps(about)}
-                    arrays |= {} if y is None else {"y": y}
-                    arrays |= {} if names is None else {"names": names}
-                    np.savez_compressed(file, **arrays)
-                elif path.suffix == ".npy":
-                    np.save(file, K)
-                else:
-                    np.savetxt(file, K, delimiter=",", fmt="%.17g")
-            os.chmod(temporary, 0o666 & ~_umask())
-            os.replace(temporary, path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise UnwritableFileError(
-            f"The kernel matrix cannot be written to {str(path)!r}: {error.strerror or error}."
-        ) from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    content = io.BytesIO()
+    if path.suffix == ".npz":
+        arrays: dict[str, Any] = {"K": K, "about": json.dumps(about)}
+        arrays |= {} if y is None else {"y": y}
+        arrays |= {} if names is None else {"names": names}
+        np.savez_compressed(content, **arrays)
+    elif path.suffix == ".npy":
+        np.save(content, K)
+    else:
+        np.savetxt(content, K, delimiter=",", fmt="%.17g")
+    write_whole(path, content.getvalue(), "The kernel matrix")

@@ -18,6 +18,7 @@ from .base import GraphKernel
 from .deep_graph_kernel import DeepGraphKernel
 from .features import FeatureKernel
 from .histograms import EdgeHistogram, VertexHistogram
+from .multiscale_laplacian import MultiscaleLaplacian
 from .propagation import Propagation
 from .pyramid_match import PyramidMatch
 from .return_probability import ReturnProbability
@@ -95,6 +96,10 @@ KERNELS: dict[str, KernelEntry] = {
             {"dimension": dimension, "window": window}
             for dimension, window in ((5, 2), (10, 5), (25, 10), (50, 25))
         ),
+    ),
+    # The defaults of the authors' code, with one to three levels.
+    "mlg": KernelEntry(
+        MultiscaleLaplacian, "MLG", tuple({"n_levels": levels} for levels in (1, 2, 3))
     ),
     "retgk": KernelEntry(ReturnProbability, "RetGK"),
     # The authors' bin width for molecules; C is all they validate.

@@ -1,0 +1,162 @@
+"""The kernels that Tree++ is compared with, side by side with GraKeL where it has them.
+
+``python -m benchmarks.competitors [DATASET ...]``. Both libraries compute the same normalised
+Gram matrix of the same graphs with the same parameters in one process; GraKeL once, ours several
+times of which the best counts. GraKeL's graphs are made beforehand, and so is our batch. The
+kernels without a counterpart that finishes are listed with their time alone, and every kernel
+with the most memory that a fresh process takes for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import graphgrain as gg
+from graphgrain.kernels.registry import KERNELS
+
+from .data import load
+from .stages import best_of
+
+SETS = ["PTC_MM", "PROTEINS", "NCI1"]
+
+#: Parameters of ours, and the class and parameters that compute the same in GraKeL.
+PEERS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
+    "wl": ({"n_iter": 5}, "WeisfeilerLehman", {"n_iter": 5}),
+    "sp": ({}, "ShortestPath", {}),
+    "pm": ({"dimension": 6, "depth": 3, "form": "grakel"}, "PyramidMatch", {"d": 6, "L": 4}),
+    "propa": (
+        {"n_iter": 4, "bin_width": 0.01},
+        "Propagation",
+        {"t_max": 5, "w": 0.01, "random_state": 0},
+    ),
+    "vertex-histogram": ({}, "VertexHistogram", {}),
+    "mlg": ({"n_levels": 2}, "MultiscaleLaplacian", {"L": 2, "random_state": 0}),
+}
+#: GraKeL's multiscale Laplacian kernel would take hours: both get the first graphs only.
+PART = {"mlg": 20}
+NAMES = ["wl", "sp", "pm", "propa", "mlg", "dgk", "retgk", "fgsd"]
+NAMES += ["vertex-histogram", "edge-histogram"]
+
+
+def grakel_graphs(graphs: gg.GraphBatch, kind: str) -> list[Any]:
+    """The graphs in GraKeL's form, with both directions of every edge."""
+    from grakel import Graph
+
+    one_hot = np.eye(len(graphs.label_table))
+    made = []
+    for graph in graphs:
+        edges = [tuple(edge) for edge in graph.edges.tolist()]
+        both = dict.fromkeys(edges + [edge[::-1] for edge in edges], 1)
+        labels = dict(enumerate(graph.labels.tolist()))
+        if kind == "MultiscaleLaplacian":  # takes vectors
+            labels = dict(enumerate(one_hot[graph.label_codes].tolist()))
+        made.append(Graph(both, labels))
+    return made
+
+
+def grakel_seconds(graphs: gg.GraphBatch, kind: str, parameters: dict[str, Any]) -> float:
+    """Time of GraKeL's kernel for the Gram matrix."""
+    import grakel.kernels
+
+    made = grakel_graphs(graphs, kind)
+    kernel = getattr(grakel.kernels, kind)(normalize=True, **parameters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of complex eigenvectors and the like
+        start = time.perf_counter()
+        kernel.fit_transform(made)
+        return time.perf_counter() - start
+
+
+def our_seconds(make: Callable[[], Any], graphs: gg.GraphBatch, repeats: int) -> float:
+    """Best time of ours, compiled beforehand."""
+    make().fit_transform(graphs[:8])
+    return best_of(lambda: make().fit_transform(graphs), repeats)
+
+
+def peak_memory(name: str, data_set: str, n_jobs: int) -> float:
+    """Most memory, in MiB, of a fresh process that loads a set and computes its Gram matrix."""
+    script = (
+        "import resource; from benchmarks.data import load;"
+        "from graphgrain.kernels.registry import KERNELS;"
+        f"KERNELS[{name!r}].kernel(n_jobs={n_jobs}).fit_transform(load({data_set!r}));"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    unit = 1 if sys.platform == "darwin" else 1024
+    return int(done.stdout) * unit / 2**20
+
+
+def measure(
+    name: str, data_set: str, n_jobs: int, repeats: int, with_grakel: bool, with_memory: bool
+) -> dict[str, Any]:
+    """One row of the table."""
+    graphs = load(data_set)
+    entry = KERNELS[name]
+    row: dict[str, Any] = {"set": data_set, "kernel": entry.column, "graphs": len(graphs)}
+    row["seconds"] = our_seconds(lambda: entry.kernel(n_jobs=n_jobs), graphs, repeats)
+    row["MiB"] = round(peak_memory(name, data_set, n_jobs)) if with_memory else None
+    row["GraKeL / ours"] = row["compared on"] = None
+    if with_grakel and name in PEERS:
+        ours, kind, theirs = PEERS[name]
+        part = graphs[: PART.get(name, len(graphs))]
+        seconds = our_seconds(lambda: entry.kernel(n_jobs=n_jobs, **ours), part, repeats)
+        row["GraKeL / ours"] = grakel_seconds(part, kind, theirs) / seconds
+        row["compared on"] = len(part)
+    return row
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Read the arguments and print the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.competitors", description=__doc__)
+    parser.add_argument("datasets", nargs="*", default=SETS, help="names of TU data sets")
+    parser.add_argument("--kernels", nargs="+", default=NAMES, choices=sorted(KERNELS))
+    parser.add_argument("--jobs", type=int, default=1, help="threads of ours (default: 1)")
+    parser.add_argument("--repeats", type=int, default=3, help="runs of ours, best counts")
+    parser.add_argument("--without-grakel", action="store_true", help="skip the slow comparison")
+    parser.add_argument("--without-memory", action="store_true", help="skip the fresh processes")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    options = parser.parse_args(argv)
+    rows = [
+        measure(
+            name,
+            data_set,
+            options.jobs,
+            options.repeats,
+            not options.without_grakel,
+            not options.without_memory,
+        )
+        for data_set in options.datasets
+        for name in options.kernels
+    ]
+    if options.json:
+        print(json.dumps(rows, indent=2))
+        return
+    table = Table(title=f"Gram matrices, default parameters, {options.jobs} thread(s)")
+    for column in rows[0]:
+        table.add_column(column, justify="left" if column in ("set", "kernel") else "right")
+    for row in rows:
+        table.add_row(
+            *(
+                "" if value is None else f"{value:.3g}" if isinstance(value, float) else str(value)
+                for value in row.values()
+            )
+        )
+    Console(width=120).print(table)
+    print("GraKeL / ours: ratio of times with equal parameters, on the first graphs where fewer.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,339 @@
+"""The balls around vertices as Gaussian distributions, and how similar two of those are.
+
+1. The ball of radius r around a vertex has the Laplacian L and the feature rows U, each divided
+   by 1 + its distance from the centre. It stands for the covariance matrix
+   S = U^T (L + eta I)^-1 U + gamma I.
+2. Similarity is k(S, T) = |((S^-1 + T^-1) / 2)^-1|^(1/2) / (|S| |T|)^(1/4), the overlap of two
+   Gaussians. It does not change if S and T are both divided by gamma, and then a feature that
+   no vertex of a ball has stands for a row of the identity. So only the features that occur, the
+   support of a ball, need to be kept: S^-1 on the support, and log |S|.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .compiling import compiled
+from .components import sort_by
+from .hashing import BASE, GOLDEN, mix
+
+#: Similarities below exp of this are zero.
+LOWEST = -30.0
+_REFINEMENTS = 3
+
+
+@compiled
+def ball(indptr, indices, base, centre, radius, place, distance, members):
+    """Collect the vertices within ``radius``; returns how many there are.
+
+    ``place`` maps local vertex numbers to positions in ``members``; -1 for all others, as it
+    must be when the function is called.
+    """
+    members[0] = centre
+    distance[0] = 0
+    place[centre] = 0
+    count = 1
+    head = 0
+    while head < count and distance[head] < radius:
+        v = base + members[head]
+        for entry in range(indptr[v], indptr[v + 1]):
+            w = indices[entry] - base
+            if place[w] < 0:
+                place[w] = count
+                members[count] = w
+                distance[count] = distance[head] + 1
+                count += 1
+        head += 1
+    return count
+
+
+@compiled
+def largest_ball(offsets, indptr, indices, radius, begin, end):
+    """Most vertices within ``radius`` of any vertex of the graphs ``begin`` to ``end``."""
+    most = 1
+    for g in range(begin, end):
+        most = max(most, offsets[g + 1] - offsets[g])
+    place = np.full(most, -1, dtype=np.int64)
+    distance = np.empty(most, dtype=np.int64)
+    members = np.empty(most, dtype=np.int64)
+    largest = 1
+    for g in range(begin, end):
+        base = offsets[g]
+        for centre in range(offsets[g + 1] - base):
+            count = ball(indptr, indices, base, centre, radius, place, distance, members)
+            for i in range(count):
+                place[members[i]] = -1
+            largest = max(largest, count)
+    return largest
+
+
+@compiled
+def ball_keys(offsets, indptr, indices, previous, radius, begin, end, keys):
+    """A hash for each ball: equal balls with equal keys of the vertices in them share it.
+
+    Refinement of colours within the ball, which start from the distances and ``previous``.
+    """
+    most = 0
+    for g in range(begin, end):
+        most = max(most, offsets[g + 1] - offsets[g])
+    place = np.full(most, -1, dtype=np.int64)
+    distance = np.empty(most, dtype=np.int64)
+    members = np.empty(most, dtype=np.int64)
+    colours = np.empty(most, dtype=np.uint64)
+    fresh = np.empty(most, dtype=np.uint64)
+    for g in range(begin, end):
+        base = offsets[g]
+        for centre in range(offsets[g + 1] - base):
+            count = ball(indptr, indices, base, centre, radius, place, distance, members)
+            for i in range(count):
+                colours[i] = mix(previous[base + members[i]] + np.uint64(distance[i]) * GOLDEN)
+            for _ in range(_REFINEMENTS):
+                for i in range(count):
+                    v = base + members[i]
+                    total = colours[i] * BASE
+                    for entry in range(indptr[v], indptr[v + 1]):
+                        j = place[indices[entry] - base]
+                        if j >= 0:
+                            total += colours[j]
+                    fresh[i] = mix(total)
+                for i in range(count):
+                    colours[i] = fresh[i]
+            key = colours[0] * BASE
+            for i in range(count):
+                key += mix(colours[i])
+                place[members[i]] = -1
+            keys[base + centre] = key
+
+
+@compiled
+def cholesky(M, n):
+    """Lower triangle C with C C^T = M, in place; returns log |M|."""
+    total = 0.0
+    for j in range(n):
+        pivot = M[j, j]
+        for k in range(j):
+            pivot -= M[j, k] * M[j, k]
+        pivot = np.sqrt(pivot)
+        M[j, j] = pivot
+        total += np.log(pivot)
+        for i in range(j + 1, n):
+            value = M[i, j]
+            for k in range(j):
+                value -= M[i, k] * M[j, k]
+            M[i, j] = value / pivot
+    return 2.0 * total
+
+
+@compiled
+def forward(C, n, B, width):
+    """B becomes C^-1 B for the lower triangle C."""
+    for i in range(n):
+        for k in range(i):
+            factor = C[i, k]
+            if factor != 0.0:
+                for j in range(width):
+                    B[i, j] -= factor * B[k, j]
+        for j in range(width):
+            B[i, j] /= C[i, i]
+
+
+@compiled
+def invert(S, n, inverse):
+    """Write S^-1 to ``inverse``; returns log |S|. S is overwritten."""
+    size = cholesky(S, n)
+    lower = np.zeros((n, n))
+    for i in range(n):
+        lower[i, i] = 1.0
+    forward(S, n, lower, n)
+    for i in range(n):
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(i, n):
+                total += lower[k, i] * lower[k, j]
+            inverse[i, j] = total
+            inverse[j, i] = total
+    return size
+
+
+@compiled
+def summarize(
+    indptr, indices, base, centre, radius, eta, gamma, codes, features, place, distance, members,
+    keys, support, inverse,
+):  # fmt: skip
+    """Fill ``support`` and ``inverse`` for one ball; returns the support's size and log |S|.
+
+    Features are the columns of ``features``, or, if it has none, one per distinct code.
+    """
+    count = ball(indptr, indices, base, centre, radius, place, distance, members)
+    dense = features.shape[1]
+    width = dense
+    if dense:
+        for j in range(dense):
+            support[j] = np.uint64(j)
+    else:
+        for i in range(count):
+            keys[i] = codes[base + members[i]]
+        sort_by(keys, keys, 0, count)
+        for i in range(count):
+            if i == 0 or keys[i] != keys[i - 1]:
+                support[width] = keys[i]
+                width += 1
+    L = np.zeros((count, count))
+    U = np.zeros((count, width))
+    for i in range(count):
+        v = base + members[i]
+        L[i, i] += eta
+        for entry in range(indptr[v], indptr[v + 1]):
+            j = place[indices[entry] - base]
+            if j >= 0:
+                L[i, j] = -1.0
+                L[i, i] += 1.0
+        for j in range(width):
+            if dense:
+                U[i, j] = features[v, j] / (distance[i] + 1.0)
+            elif codes[v] == support[j]:
+                U[i, j] = 1.0 / (distance[i] + 1.0)
+    for i in range(count):
+        place[members[i]] = -1
+    cholesky(L, count)
+    forward(L, count, U, width)
+    S = np.zeros((width, width))
+    for i in range(count):
+        for a in range(width):
+            if U[i, a] != 0.0:
+                for b in range(a + 1):
+                    S[a, b] += U[i, a] * U[i, b] / gamma
+    for a in range(width):
+        S[a, a] += 1.0
+        for b in range(a):
+            S[b, a] = S[a, b]
+    return width, invert(S, width, inverse)
+
+
+@compiled
+def log_similarity(a_support, a_inverse, a, a_size, b_support, b_inverse, b, b_size, M, where):
+    """log k of two balls with supports of a and b entries. ``M`` and ``where`` are scratch."""
+    n = 0
+    i = 0
+    j = 0
+    while i < a or j < b:
+        in_a = i < a and (j >= b or a_support[i] <= b_support[j])
+        in_b = j < b and (i >= a or b_support[j] <= a_support[i])
+        for k in range(n + 1):
+            M[n, k] = 0.0
+        M[n, n] = 1.0 - 0.5 * in_a - 0.5 * in_b  # a missing feature is a row of the identity
+        if in_a:
+            where[0, i] = n
+            i += 1
+        if in_b:
+            where[1, j] = n
+            j += 1
+        n += 1
+    for i in range(a):
+        for k in range(i + 1):
+            M[where[0, i], where[0, k]] += 0.5 * a_inverse[i, k]
+    for j in range(b):
+        for k in range(j + 1):
+            M[where[1, j], where[1, k]] += 0.5 * b_inverse[j, k]
+    return -0.5 * cholesky(M, n) - 0.25 * (a_size + b_size)
+
+
+@compiled
+def summaries(
+    offsets, indptr, indices, graphs, vertices, radius, eta, gamma, codes, features, room
+):
+    """Summaries of the balls around some vertices: ``(supports, inverses, widths, sizes)``.
+
+    ``graphs`` are the graphs of the vertices, ``room`` the largest support there can be.
+    """
+    most = 0
+    for g in graphs:
+        most = max(most, offsets[g + 1] - offsets[g])
+    place = np.full(most, -1, dtype=np.int64)
+    distance = np.empty(most, dtype=np.int64)
+    members = np.empty(most, dtype=np.int64)
+    keys = np.empty(most, dtype=np.uint64)
+    supports = np.zeros((len(vertices), room), dtype=np.uint64)
+    inverses = np.zeros((len(vertices), room, room))
+    widths = np.empty(len(vertices), dtype=np.int64)
+    sizes = np.empty(len(vertices))
+    for i in range(len(vertices)):
+        base = offsets[graphs[i]]
+        widths[i], sizes[i] = summarize(
+            indptr, indices, base, vertices[i] - base, radius, eta, gamma, codes, features,
+            place, distance, members, keys, supports[i], inverses[i],
+        )  # fmt: skip
+    return supports, inverses, widths, sizes
+
+
+@compiled
+def anchor_kernel(supports, inverses, widths, sizes):
+    """Similarities among the anchors."""
+    count, room = supports.shape
+    M = np.empty((2 * room, 2 * room))
+    where = np.empty((2, room), dtype=np.int64)
+    K = np.empty((count, count))
+    for i in range(count):
+        for j in range(i + 1):
+            value = log_similarity(
+                supports[i], inverses[i], widths[i], sizes[i],
+                supports[j], inverses[j], widths[j], sizes[j], M, where,
+            )  # fmt: skip
+            K[i, j] = np.exp(value) if value > LOWEST else 0.0
+            K[j, i] = K[i, j]
+    return K
+
+
+@compiled
+def similarities(
+    offsets, indptr, indices, radius, eta, gamma, codes, features, room,
+    supports, inverses, widths, sizes, begin, end,
+):  # fmt: skip
+    """Similarity of the ball around each vertex of the graphs ``begin`` to ``end`` to anchors.
+
+    ``supports`` to ``sizes`` are the anchors' summaries. Returns one row per vertex.
+    """
+    most = 1
+    for g in range(begin, end):
+        most = max(most, offsets[g + 1] - offsets[g])
+    place = np.full(most, -1, dtype=np.int64)
+    distance = np.empty(most, dtype=np.int64)
+    members = np.empty(most, dtype=np.int64)
+    keys = np.empty(most, dtype=np.uint64)
+    support = np.empty(room, dtype=np.uint64)
+    inverse = np.empty((room, room))
+    both = room + supports.shape[1]
+    M = np.empty((both, both))
+    where = np.empty((2, both), dtype=np.int64)
+    result = np.empty((offsets[end] - offsets[begin], len(widths)))
+    for g in range(begin, end):
+        base = offsets[g]
+        for centre in range(offsets[g + 1] - base):
+            width, size = summarize(
+                indptr, indices, base, centre, radius, eta, gamma, codes, features,
+                place, distance, members, keys, support, inverse,
+            )  # fmt: skip
+            row = base + centre - offsets[begin]
+            for anchor in range(len(widths)):
+                value = log_similarity(
+                    support, inverse, width, size,
+                    supports[anchor], inverses[anchor], widths[anchor], sizes[anchor], M, where,
+                )  # fmt: skip
+                result[row, anchor] = np.exp(value) if value > LOWEST else 0.0
+    return result
+
+
+@compiled
+def add_pairs(left, left_sizes, right, right_sizes, lower, begin, end, K):
+    """k of all pairs of whole graphs, given S^-1 and log |S| on the same features."""
+    n = left.shape[1]
+    M = np.empty((n, n))
+    for g in range(begin, end):
+        for h in range(g + 1 if lower else len(right)):
+            for i in range(n):
+                for j in range(i + 1):
+                    M[i, j] = 0.5 * (left[g, i, j] + right[h, i, j])
+            value = -0.5 * cholesky(M, n) - 0.25 * (left_sizes[g] + right_sizes[h])
+            K[g, h] = np.exp(min(value, 0.0)) if value > LOWEST else 0.0
+            if lower:
+                K[h, g] = K[g, h]
