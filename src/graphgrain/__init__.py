@@ -27,6 +27,8 @@ from .kernels.spectral_distance import SpectralDistance
 from .kernels.tree_plus_plus import PathPattern, TreePlusPlus
 from .kernels.views import AttributeBins, EdgeFilter, EdgeLengths
 from .kernels.weisfeiler_lehman import WeisfeilerLehman
+from .learning.classifier import TreePlusPlusClassifier
+from .learning.regressor import TreePlusPlusRegressor
 
 __version__ = "0.1.0"
 __all__ = [
@@ -45,6 +47,8 @@ __all__ = [
     "ShortestPath",
     "SpectralDistance",
     "TreePlusPlus",
+    "TreePlusPlusClassifier",
+    "TreePlusPlusRegressor",
     "VertexHistogram",
     "WeisfeilerLehman",
     "as_graphs",

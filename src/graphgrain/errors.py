@@ -24,6 +24,10 @@ class DownloadError(GraphgrainError, OSError):
     """A file could not be downloaded, or is not the one that was expected."""
 
 
+class UnwritableFileError(GraphgrainError, OSError):
+    """A file that is to be written cannot be."""
+
+
 class MissingDependencyError(GraphgrainError, ImportError):
     """An optional package is needed that is not installed."""
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csc_array, random_array
 
 from graphgrain.core import gram
-from graphgrain.core.counting import find_columns, index_hashes, transpose
+from graphgrain.core.counting import find_columns, group_hashes, transpose
 from graphgrain.core.hashing import hash_labels, position_weights
 from graphgrain.core.threads import chunks, run, thread_count
 
@@ -18,7 +18,7 @@ from .. import pattern_hash
 
 @pytest.mark.parametrize("size", [0, 1, 5, 1000, 50_000])
 @pytest.mark.parametrize("distinct", [1, 30, 10**9])
-def test_index_hashes_is_unique(size, distinct):
+def test_grouping_is_a_sort_by_hash(size, distinct):
     rng = np.random.default_rng(size)
     values = np.concatenate(
         [
@@ -27,10 +27,15 @@ def test_index_hashes_is_unique(size, distinct):
         ]
     )
     hashes = values * np.uint64(0x9E3779B97F4A7C15)
-    columns, vocabulary = index_hashes(hashes)
-    expected, inverse = np.unique(hashes, return_inverse=True)
+    rows = rng.integers(0, 50, len(hashes)).astype(np.int32)
+    values = rng.random(len(hashes))
+    vocabulary, indptr, out_rows, out_values = group_hashes(hashes, rows, values)
+    expected, counts = np.unique(hashes, return_counts=True)
+    order = np.argsort(hashes, kind="stable")
     np.testing.assert_array_equal(vocabulary, expected)
-    np.testing.assert_array_equal(columns, inverse)
+    np.testing.assert_array_equal(np.diff(indptr), counts)
+    np.testing.assert_array_equal(out_rows, rows[order])
+    np.testing.assert_array_equal(out_values, values[order])
     asked = np.concatenate([hashes, hashes + np.uint64(1)])
     found = find_columns(asked, vocabulary)
     known = np.isin(asked, vocabulary)
@@ -67,13 +72,15 @@ def test_products_equal_dense_ones(monkeypatch, common, largest, integral):
         for n in (60, 45)
     )
     X, Y = (m * (1.0 if integral else np.sqrt(2)) for m in (X, Y))
-    square = np.zeros((60, 60))
     norms = (X**2).sum(axis=1)
+    kind = gram.precision(max(norms.max(), (Y**2).sum(axis=1).max()), integral)
+    assert kind is (np.float32 if integral and largest == 3 else np.float64)
+    square = np.zeros((60, 60), dtype=kind)
     for begin, end in ((0, 100), (100, 300)):
-        gram.add_products(square, columns_of(X), None, begin, end, integral, 2)
-    gram.finish(square, norms, norms, True, False, 2)
-    rectangular = np.zeros((60, 45))
-    gram.add_products(rectangular, columns_of(X), columns_of(Y), 0, 300, integral, 1)
+        gram.add_products(square, columns_of(X), None, begin, end, 2)
+    square = gram.finish(square, norms, norms, True, False, 2)
+    rectangular = np.zeros((60, 45), dtype=kind)
+    gram.add_products(rectangular, columns_of(X), columns_of(Y), 0, 300, 1)
     if integral:
         np.testing.assert_array_equal(square, X @ X.T)
         np.testing.assert_array_equal(rectangular, X @ Y.T)

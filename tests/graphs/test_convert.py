@@ -355,6 +355,7 @@ def test_tuples_there_and_back(batch):
         ([([(0, 1)], [1, 2]), ([(0, 1)], None)], "graph 0 has them, graph 1 does not"),
         ([([(0, 1)], [1, 2]), ([(0, 1)], ["a", "b"])], "all integers or all strings"),
         ([(np.array([[0, 1]]), np.array([1, 2])), (np.array([[0, 1]]), np.array([1.0, 2]))], "1.0"),
+        ([([(0, 1)], np.array([1, 2])), ([(0, 1)], np.array(["1", "2"]))], "all integers or all"),
         ([({"a": 3}, None)], "neighbours"),
         ([(5, [1])], "list of pairs"),
         ([(((0, 1), 5), [1, 2])], "pair of vertices"),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import graphgrain as gg
 from graphgrain.errors import GraphgrainWarning
+from graphgrain.graphs import duplicates as duplicates_module
 
 from .graph_strategies import batches
 
@@ -190,6 +191,25 @@ def test_real_data(name, labelled, shared_data):
         wanted += [[members[n] for n in group] for group in found]
     assert gg.duplicates(graphs, vertex_labels=labelled, edge_labels=labelled) == sorted(wanted)
     assert wanted
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        [([(0, 1), (1, 2), (2, 3)], None), ([(0, 1), (0, 2), (0, 3)], None)],
+        [([(0, 1), (1, 2)], ["a", "b", "a"]), ([(0, 1), (1, 2)], ["b", "a", "a"])],
+        [([(0, 1), (1, 2)], None, ["x", "x"]), ([(0, 1), (1, 2)], None, ["x", "y"])],
+    ],
+    ids=["edges", "labels", "edge labels"],
+)
+def test_colours_alone_prove_nothing(pair, monkeypatch):
+    """Even if colours said that two graphs agree, the edges and labels have the last word."""
+
+    def numbers(batch, colours, rounds=None):
+        return np.concatenate([np.arange(n, dtype=np.uint64) for n in batch.vertex_counts])
+
+    monkeypatch.setattr(duplicates_module, "_refined", numbers)
+    assert gg.duplicates(pair) == []
 
 
 def test_attributes_play_no_part():

@@ -193,8 +193,19 @@ def test_files_of_another_kind(tmp_path, content, message):
         gg.load_mat(tmp_path / "x.mat")
 
 
-def test_cutting_a_file_short_anywhere_is_noticed(tmp_path):
-    whole = saved(tmp_path / "x.mat", [{"am": PATH, "nl": np.array([[1], [2], [3]])}]).read_bytes()
+@pytest.mark.parametrize("packed", [False, True])
+def test_cutting_a_file_short_anywhere_is_noticed(tmp_path, packed):
+    graphs = [{"am": PATH, "nl": np.array([[1], [2], [3]])}]
+    whole = saved(tmp_path / "x.mat", graphs).read_bytes()
+    if packed:
+        # Cut what is packed, so that every length but that of the contents is right.
+        for length in range(10):
+            data = zlib.compress(whole[128:])[: -1 - length]
+            part = struct.pack("<II", 15, len(data)) + data
+            (tmp_path / "x.mat").write_bytes(whole[:128] + part)
+            with pytest.raises(InvalidFileError, match="cut short"):
+                gg.load_mat(tmp_path / "x.mat")
+        return
     for length in range(len(whole) - 1):
         (tmp_path / "x.mat").write_bytes(whole[:length])
         with pytest.raises(InvalidFileError, match=r"x\.mat"):

@@ -54,6 +54,8 @@ def test_all_figures():
         duplicates=2,  # the second and the fourth graph
         contradictions=3,  # one group of three graphs with two classes
     )
+    both = gg.describe(graphs + graphs[2:3], ["a", "b", "c", "a", "c"])
+    assert (both.duplicates, both.contradictions) == (3, 3)  # the second group is of one mind
     assert gg.describe(graphs[:1], [1]).vertex_labels == 2  # only labels that occur
     assert gg.describe(graphs, [0.5, 1, 2, 3]).classes is None
     assert gg.describe(graphs).contradictions == 0

@@ -45,6 +45,24 @@ def test_tables_there_and_back(batch):
     assert gg.from_edge_list(columns, rows, graph="g", **options) == filled
 
 
+def test_rows_in_any_order():
+    edges = {"g": ["b", "a", "b"], "source": [1, 1, 2], "target": [2, 2, 3], "w": [7, 8, 9]}
+    vertices = {
+        "g": list("babab"),
+        "vertex": [3, 2, 1, 1, 2],
+        "label": list("zxyxw"),
+        "x": range(5),
+    }
+    found = gg.from_edge_list(edges, vertices, graph="g", edge_label="w", vertex_attributes=["x"])
+    assert found == gg.GraphBatch.from_edges(
+        [2, 3],
+        [(0, 1), (2, 4), (3, 4)],
+        ["x", "x", "z", "y", "w"],
+        edge_labels=[8, 9, 7],
+        vertex_attributes=[1, 3, 0, 2, 4],
+    )
+
+
 def test_plain_pairs():
     found = gg.from_edge_list([(30, 10), (10, 20)])
     assert found.edges.tolist() == [[0, 1], [0, 2]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import pairwise
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -132,6 +133,31 @@ class TestAgainstOracle:
                 for pattern, count in counter.items()
             }
 
+    def test_candidate_parents_with_different_trees(self):
+        """Equal ranks, different neighbourhoods: the smallest pattern must be chosen."""
+        telling = 0
+        for seed in range(60):
+            rng = np.random.default_rng(seed)
+            made = nx.gnp_random_graph(9, 0.3, seed=seed)
+            labels = rng.choice(["C", "N"], 9, p=[0.8, 0.2]).tolist()
+            graph = oracle.Graph(labels, {frozenset(edge): 1 for edge in made.edges})
+            smallest, largest = (
+                oracle.patterns(graph, 3, 2, None, order=order)
+                for order in (
+                    lambda p: pattern_hash.forward(p, False),
+                    lambda p: -pattern_hash.forward(p, False),
+                )
+            )
+            telling += smallest != largest
+            kernel = gg.TreePlusPlus(3, 2, centrality=None, output="features")
+            row = kernel.fit_transform([to_tuple(graph)]).toarray()[0]
+            for level, counter in enumerate(smallest):
+                assert hashed_counts(kernel, level, row) == {
+                    pattern_hash.feature(pattern, level, False): count
+                    for pattern, count in counter.items()
+                }
+        assert telling > 20
+
     @often
     @given(
         st.lists(graphs(max_size=7), min_size=2, max_size=4),
@@ -181,8 +207,6 @@ class TestAgainstOracle:
 
 def test_graphs_too_large_to_keep_all_searches(monkeypatch):
     """Beyond STORED_PAIRS roots are traversed twice; the features stay the same."""
-    import networkx as nx
-
     graph = nx.gnp_random_graph(60, 0.08, seed=3)
     nx.set_node_attributes(graph, {v: v % 3 for v in graph}, "label")
     small = nx.path_graph(5)

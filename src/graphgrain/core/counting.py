@@ -3,8 +3,9 @@
 Counting: a small hash table takes the hashes of one graph and is read out (``count_hashes``).
 
 A feature is a 64-bit hash; its column is its place in the sorted list of all distinct hashes.
-1. Hashes fall into buckets by their leading bits, a handful of entries each.
+1. Entries fall into buckets by the leading bits of their hash, a handful in each.
 2. The few distinct hashes of a bucket are sorted by insertion; buckets are in order already.
+3. The entries of a bucket move to their columns.
 """
 
 from __future__ import annotations
@@ -19,58 +20,73 @@ _ONE, _32, _64 = np.uint64(1), np.uint64(32), np.uint64(64)
 
 
 @compiled
-def index_hashes(hashes):
-    """Return ``(columns, vocabulary)`` with ``vocabulary[columns] == hashes``, sorted, distinct."""
+def group_hashes(hashes, rows, values):
+    """Columns of a matrix whose entry ``e`` says: row ``rows[e]`` has feature ``hashes[e]``.
+
+    Returns the sorted distinct hashes and the matrix in CSC form, ``(indptr, rows, values)``;
+    within a column entries keep their order.
+    """
     n = len(hashes)
     bits = 1
     while bits < 24 and (n >> bits) > _PER_BUCKET:
         bits += 1
     shift = _64 - np.uint64(bits)
-    ends = np.zeros((1 << bits) + 1, dtype=np.int32)
-    for i in range(n):
-        ends[(hashes[i] >> shift) + np.uint64(1)] += 1
+    ends = np.zeros((1 << bits) + 1, dtype=np.int64)
+    for e in range(n):
+        ends[(hashes[e] >> shift) + _ONE] += 1
     for b in range(1 << bits):
         ends[b + 1] += ends[b]
+    code_of = np.empty(n, dtype=np.uint64)
     entry_of = np.empty(n, dtype=np.int32)
-    for i in range(n):
-        bucket = hashes[i] >> shift
-        entry_of[ends[bucket]] = i
-        ends[bucket] += 1
+    for e in range(n):
+        code = hashes[e]
+        bucket = code >> shift
+        place = ends[bucket]
+        code_of[place] = code
+        entry_of[place] = e
+        ends[bucket] = place + 1
     # ends[b] is now the end of bucket b
 
-    columns = np.empty(n, dtype=np.int32)
     vocabulary = np.empty(n, dtype=np.uint64)
+    indptr = np.zeros(n + 1, dtype=np.int64)
+    out_rows = np.empty(n, dtype=np.int32)
+    out_values = np.empty(n, dtype=np.float64)
+    column_of = np.empty(n, dtype=np.int32)
     distinct = 0
     begin = 0
     for b in range(1 << bits):
         end = ends[b]
         first = distinct
-        for position in range(begin, end):
-            code = hashes[entry_of[position]]
-            low, high = first, distinct
-            while low < high:
-                middle = (low + high) >> 1
-                if vocabulary[middle] < code:
-                    low = middle + 1
-                else:
-                    high = middle
+        for place in range(begin, end):  # the few distinct hashes of the bucket, sorted
+            code = code_of[place]
+            low = distinct
+            while low > first and vocabulary[low - 1] >= code:
+                low -= 1
             if low == distinct or vocabulary[low] != code:
-                for place in range(distinct, low, -1):
-                    vocabulary[place] = vocabulary[place - 1]
+                for other in range(distinct, low, -1):
+                    vocabulary[other] = vocabulary[other - 1]
                 vocabulary[low] = code
                 distinct += 1
-        for position in range(begin, end):
-            code = hashes[entry_of[position]]
-            low, high = first, distinct
-            while low < high:
-                middle = (low + high) >> 1
-                if vocabulary[middle] < code:
-                    low = middle + 1
-                else:
-                    high = middle
-            columns[entry_of[position]] = low
+        for column in range(first, distinct):
+            indptr[column + 1] = 0
+        for place in range(begin, end):
+            column = first
+            while vocabulary[column] != code_of[place]:
+                column += 1
+            column_of[place] = column
+            indptr[column + 1] += 1
+        start = begin
+        for column in range(first, distinct):  # from counts to where each column begins
+            start += indptr[column + 1]
+            indptr[column + 1] = start - indptr[column + 1]
+        for place in range(begin, end):
+            column = column_of[place]
+            entry = entry_of[place]
+            out_rows[indptr[column + 1]] = rows[entry]
+            out_values[indptr[column + 1]] = values[entry]
+            indptr[column + 1] += 1
         begin = end
-    return columns, vocabulary[:distinct].copy()
+    return vocabulary[:distinct].copy(), indptr[: distinct + 1].copy(), out_rows, out_values
 
 
 @compiled

@@ -15,7 +15,6 @@ Matrices are given by columns (CSC: ``indptr, rows, values``), values in float64
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -83,14 +82,6 @@ def _scatter(indptr, rows, values, chosen, block):
 
 
 @compiled
-def _add_rows(K, product, lower, begin, end):
-    """K += product for some rows; only j <= i if ``lower``."""
-    for i in range(begin, end):
-        for j in range(i + 1 if lower else K.shape[1]):
-            K[i, j] += product[i, j]
-
-
-@compiled
 def _finish(K, left, right, symmetric, normalize, out, begin, end):
     """Mirror the lower triangle, divide by the norms; rows of zeros stay zero."""
     for i in range(begin, end):
@@ -116,19 +107,17 @@ def _row_ranges(rows: int, n_jobs: int | None, triangle: bool) -> list[tuple[int
     return list(pairwise(bounds))
 
 
-def add_products(
-    K: np.ndarray,
-    x: Csc,
-    y: Csc | None,
-    begin: int,
-    end: int,
-    integral: bool,
-    n_jobs: int | None,
-) -> None:
-    """Add X Y^T over the columns ``begin`` to ``end`` to K.
+def precision(bound: float, integral: bool) -> type:
+    """Single precision if it is exact: integers whose products stay below 2^24."""
+    return np.float32 if integral and bound < _EXACT_IN_SINGLE else np.float64
 
-    Without ``y`` it is X X^T, of which only the lower triangle is added. ``integral`` says that
-    all values are integers.
+
+def add_products(
+    K: np.ndarray, x: Csc, y: Csc | None, begin: int, end: int, n_jobs: int | None
+) -> None:
+    """Add X Y^T over the columns ``begin`` to ``end`` to K, in the precision of K.
+
+    Without ``y`` it is X X^T, of which only the lower triangle is right.
     """
     symmetric = y is None
     if y is None:
@@ -138,36 +127,25 @@ def add_products(
     needed = in_y >= 2 if symmetric else (in_x > 0) & (in_y > 0)
     common = needed & (in_x.astype(np.float64) * in_y > COMMON**2 * K.size) & (in_y >= 8)
 
+    chosen = np.flatnonzero(common) + begin
+    width = max(1, BLOCK_BYTES // (max(*K.shape, 1) * K.itemsize))
+    for start in range(0, len(chosen), width):
+        part = chosen[start : start + width]
+        left = _dense(x, part, K.shape[0], K.dtype)
+        right = left if symmetric else _dense(y, part, K.shape[1], K.dtype)
+        K += left @ right.T
+
     tile = max(1, TILE_BYTES // max(1, K.itemsize * K.shape[1]))
     tiles = -(-K.shape[0] // tile)
     entries = _tile_entries(*x, needed & ~common, begin, end, tile, tiles)
     groups = _row_ranges(tiles, n_jobs, symmetric)
     run(lambda a, b: _add_tiles(*entries, *y, symmetric, a, b, K), groups, n_jobs)
 
-    chosen = np.flatnonzero(common) + begin
-    if not len(chosen):
-        return
-    bound = max(_largest_norm(x, K.shape[0]), _largest_norm(y, K.shape[1]))
-    kind = np.float32 if integral and bound < _EXACT_IN_SINGLE else np.float64
-    width = max(1, BLOCK_BYTES // (max(K.shape) * np.dtype(kind).itemsize))
-    ranges = _row_ranges(K.shape[0], n_jobs, symmetric)
-    for start in range(0, len(chosen), width):
-        part = chosen[start : start + width]
-        left = _dense(x, part, K.shape[0], kind)
-        right = left if symmetric else _dense(y, part, K.shape[1], kind)
-        product = left @ right.T
-        run(partial(_add_rows, K, product, symmetric), ranges, n_jobs)
 
-
-def _dense(columns: Csc, chosen: np.ndarray, rows: int, kind: type) -> np.ndarray:
+def _dense(columns: Csc, chosen: np.ndarray, rows: int, kind: np.dtype) -> np.ndarray:
     block: np.ndarray = np.zeros((rows, len(chosen)), dtype=kind)
     _scatter(*columns, chosen, block)
     return block
-
-
-def _largest_norm(columns: Csc, rows: int) -> float:
-    _, row_of, values = columns
-    return float(np.bincount(row_of, weights=values * values, minlength=rows).max(initial=0.0))
 
 
 def finish(
@@ -177,10 +155,12 @@ def finish(
     symmetric: bool,
     normalize: bool,
     n_jobs: int | None,
-    out: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Normalise by the squared norms of rows and columns; mirror a triangle. In place if no out."""
-    out = K if out is None else out
+    """The Gram matrix in double precision: a triangle mirrored, divided by the norms if asked.
+
+    ``left`` and ``right`` are the squared norms of rows and columns.
+    """
+    out = np.empty(K.shape)
     ranges = _row_ranges(K.shape[0], n_jobs, symmetric)
     run(lambda a, b: _finish(K, left, right, symmetric, normalize, out, a, b), ranges, n_jobs)
     return out

@@ -111,6 +111,20 @@ def fetch_tu(
     return load_tu(local, **options)
 
 
+def find_tu(name: str, *, cache: str | os.PathLike[str] | None = None) -> Path | None:
+    """Where a data set of the TU collection lies on this machine; None if it would be downloaded.
+
+    The places are those of :func:`fetch_tu`.
+    """
+    import pooch
+
+    local = _in_data_folder(name)
+    if local is None and isinstance(name, str) and Path(name).name == name:
+        file = Path(cache or pooch.os_cache("graphgrain")) / f"{name}.zip"
+        local = file if file.is_file() else None
+    return local
+
+
 def _in_data_folder(name: str) -> Path | None:
     """The data set in the folder that GRAPHGRAIN_DATA names, if it is there."""
     place = os.environ.get("GRAPHGRAIN_DATA")

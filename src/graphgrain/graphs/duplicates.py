@@ -133,7 +133,7 @@ def _refined(batch: GraphBatch, colours: np.ndarray, rounds: int | None = None) 
             rounds -= 1
             continue
         classes = len(np.unique(colours))
-        if classes in (before, len(colours)):
+        if classes <= before or classes == len(colours):
             break
         before = classes
     return colours

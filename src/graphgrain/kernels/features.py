@@ -16,8 +16,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.compiling import compilation_notice
-from ..core.counting import count_hashes, find_columns, index_hashes, transpose
-from ..core.gram import Csc, add_products, finish
+from ..core.counting import count_hashes, find_columns, group_hashes, transpose
+from ..core.gram import Csc, add_products, finish, precision
 from ..core.hashing import GOLDEN, mix_array
 from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
@@ -78,18 +78,19 @@ class FeatureKernel(GraphKernel):
     # ---------------------------------------------------------------- fit
 
     def _fit(self, batch: GraphBatch) -> None:
-        with compilation_notice(index_hashes):
+        with compilation_notice(group_hashes):
             levels = [_mapped(counts, self.counts) for counts in self._count_features(batch)]
-            indexed = run(
-                lambda level, _: index_hashes(levels[level].hashes),
+            grouped = run(
+                lambda level, _: group_hashes(
+                    levels[level].hashes, _rows(levels[level]), _floats(levels[level])
+                ),
                 [(level, level + 1) for level in range(len(levels))],
                 self.n_jobs,
             )
         self.graphs_ = batch
-        self.vocabulary_ = [vocabulary for _, vocabulary in indexed]
-        self._features, self._norms = _matrix(
-            levels, [columns for columns, _ in indexed], self.vocabulary_, self.n_jobs
-        )
+        self.vocabulary_ = [vocabulary for vocabulary, *_ in grouped]
+        self._features = _side_by_side([columns for _, *columns in grouped])
+        self._norms = _squared_norms(levels)
 
     @property
     def level_offsets_(self) -> np.ndarray:
@@ -136,32 +137,31 @@ class FeatureKernel(GraphKernel):
         self, new: Csc | None, norms: np.ndarray, every_level: bool = False
     ) -> list[np.ndarray]:
         """Gram matrix of the fitted graphs (no ``new``) or with new ones; last or all levels."""
-        K = np.zeros((norms.shape[1], self.n_graphs_))
         symmetric = new is None
         left, other = (self._features, None) if new is None else (new, self._features)
+        own, fitted = norms.cumsum(axis=0), self._norms.cumsum(axis=0)
         integral = self.counts in ("raw", "binary", "intersection")
+        bound = max(own[-1].max(initial=0.0), fitted[-1].max(initial=0.0))
+        K: np.ndarray = np.zeros((norms.shape[1], self.n_graphs_), dtype=precision(bound, integral))
         offsets = self.level_offsets_
         ends = offsets[1:] if every_level else offsets[-1:]
         results, begin = [], 0
-        own, fitted = norms.cumsum(axis=0), self._norms.cumsum(axis=0)
         for step, end in enumerate(ends.tolist()):
-            with compilation_notice(transpose):
-                add_products(K, left, other, begin, end, integral, self.n_jobs)
-            level = step if every_level else -1
-            out = np.empty_like(K) if every_level else K
-            finish(K, own[level], fitted[level], symmetric, self.normalize, self.n_jobs, out)
-            results.append(out)
+            add_products(K, left, other, begin, end, self.n_jobs)
+            at = step if every_level else -1
+            results.append(finish(K, own[at], fitted[at], symmetric, self.normalize, self.n_jobs))
             begin = end
         return results
 
     def _known_features(self, batch: GraphBatch) -> tuple[Csc, np.ndarray]:
         """Features of new graphs in the fitted columns, and the norms with all features."""
         levels = [_mapped(counts, self.counts) for counts in self._count_features(batch)]
-        columns = [
-            find_columns(level.hashes, vocabulary)
-            for level, vocabulary in zip(levels, self.vocabulary_, strict=True)
-        ]
-        return _matrix(levels, columns, self.vocabulary_, self.n_jobs)
+        parts = []
+        for level, vocabulary in zip(levels, self.vocabulary_, strict=True):
+            columns = find_columns(level.hashes, vocabulary)
+            starts = np.concatenate(([0], np.cumsum(level.lengths)))
+            parts.append(transpose(starts, columns, _floats(level), len(vocabulary)))
+        return _side_by_side(parts), _squared_norms(levels)
 
     # ---------------------------------------------------------------- explicit features
 
@@ -223,39 +223,34 @@ class FeatureKernel(GraphKernel):
         return level, self.vocabulary_[level][feature - offsets[level]]
 
 
-def _matrix(
-    levels: Sequence[Counts],
-    columns: Sequence[np.ndarray],
-    vocabulary: Sequence[np.ndarray],
-    n_jobs: int | None,
-) -> tuple[Csc, np.ndarray]:
-    """All levels side by side in CSC form, and the squared norm of each graph at each level."""
-    graphs = len(levels[0].lengths)
-    pointers = [np.concatenate(([0], np.cumsum(level.lengths))) for level in levels]
-    norms = np.array(
+def _rows(level: Counts) -> np.ndarray:
+    """The graph that each feature belongs to."""
+    return np.repeat(np.arange(len(level.lengths), dtype=np.int32), level.lengths)
+
+
+def _floats(level: Counts) -> np.ndarray:
+    return level.counts.astype(np.float64)
+
+
+def _squared_norms(levels: Sequence[Counts]) -> np.ndarray:
+    """Sum of squared counts of each graph (columns) at each level (rows)."""
+    return np.array(
         [
-            np.bincount(
-                np.repeat(np.arange(graphs), level.lengths),
-                weights=np.square(level.counts, dtype=np.float64),
-                minlength=graphs,
-            )
+            np.bincount(_rows(level), weights=_floats(level) ** 2, minlength=len(level.lengths))
             for level in levels
         ]
     )
-    parts = run(
-        lambda i, _: transpose(
-            pointers[i], columns[i], levels[i].counts.astype(np.float64), len(vocabulary[i])
-        ),
-        [(i, i + 1) for i in range(len(levels))],
-        n_jobs,
+
+
+def _side_by_side(parts: Sequence[Sequence[np.ndarray]]) -> Csc:
+    """One matrix from the levels, all in CSC form."""
+    base = np.cumsum([0] + [len(rows) for _, rows, _ in parts])
+    ends = [indptr[1:] + start for (indptr, _, _), start in zip(parts, base[:-1], strict=True)]
+    return (
+        np.concatenate([[0], *ends]),
+        np.concatenate([rows for _, rows, _ in parts]),
+        np.concatenate([values for _, _, values in parts]),
     )
-    base = np.cumsum([0] + [len(part[1]) for part in parts])
-    indptr = np.concatenate(
-        [[0], *(part[0][1:] + start for part, start in zip(parts, base[:-1], strict=True))]
-    )
-    rows = np.concatenate([part[1] for part in parts])
-    values = np.concatenate([part[2] for part in parts])
-    return (indptr, rows, values), norms
 
 
 def _mapped(level: Counts, how: str) -> Counts:

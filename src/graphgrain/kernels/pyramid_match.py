@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ..core.compiling import compilation_notice
-from ..core.counting import transpose
 from ..core.gram import Csc, add_products, finish
 from ..core.hashing import hash_labels, mix_array
 from ..core.spectra import adjacency, eigenspace_magnitudes
@@ -180,17 +178,15 @@ class PyramidMatch(FeatureKernel):
         bounds = self.level_offsets_.tolist()
         for level in range(self.depth + 1):
             matches = np.zeros_like(results[0])
-            with compilation_notice(transpose):
-                add_products(
-                    matches, left, other, bounds[level], bounds[level + 1], True, self.n_jobs
-                )
+            add_products(matches, left, other, bounds[level], bounds[level + 1], self.n_jobs)
             for K, weight in zip(results, weights, strict=True):
                 if level < len(weight):
                     K += weight[level] * matches
+        finished = []
         for K, weight in zip(results, weights, strict=True):
             own, fitted = weight @ norms[: len(weight)], weight @ self._norms[: len(weight)]
-            finish(K, own, fitted, symmetric, self.normalize, self.n_jobs)
-        return results
+            finished.append(finish(K, own, fitted, symmetric, self.normalize, self.n_jobs))
+        return finished
 
     def _sparse(self, columns: Csc, rows: int) -> csr_array:
         X = super()._sparse(columns, rows)

@@ -1,0 +1,133 @@
+"""The command evaluate: cross-validated accuracy on any data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from ..errors import InvalidParameterError
+from ..evaluation.data import prepare
+from ..evaluation.protocol import Protocol
+from ..evaluation.results_file import read_results
+from ..evaluation.summary import SELECTIONS, Summary, summarise
+from .app import answer, command, err, out
+from .choices import load, variant
+from .data import Jobs, Json, Set, Target
+from .running import running
+from .tables import accuracy_table
+
+RESULTS = Path("graphgrain-results.jsonl")
+
+Results = Annotated[
+    Path,
+    typer.Option(
+        "--results", "-r", help="Where every finished fold is kept; an existing file is continued."
+    ),
+]
+Repeats = Annotated[int, typer.Option(min=1, help="Number of repetitions.")]
+Folds = Annotated[int, typer.Option(help="Number of test folds.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the folds.")]
+Duplicates = Annotated[
+    bool, typer.Option("--remove-duplicates", help="Remove isomorphic duplicates first.")
+]
+Select = Annotated[
+    str,
+    typer.Option(
+        help="validated: each fold chooses the kernel's parameters on its training graphs. "
+        "reported-best: the parameters with the best test accuracy, as papers often report; "
+        "optimistic."
+    ),
+]
+
+
+def check_choice(option: str, value: str, allowed: tuple[str, ...]) -> None:
+    """One of a few words."""
+    if value not in allowed:
+        raise InvalidParameterError(f"--{option} is one of {', '.join(allowed)}; got {value!r}.")
+
+
+@command(
+    "evaluate",
+    [
+        "graphgrain evaluate drugs",
+        "graphgrain evaluate MUTAG PTC_FR --kernel tree++ wl sp --repeats 3",
+        "graphgrain evaluate my_graphs.zip --kernel tree++ --set edge_labels=True",
+        "graphgrain evaluate molecules.csv --target active --mode nested --json",
+    ],
+)
+def evaluate(
+    data: Annotated[
+        list[str],
+        typer.Argument(
+            help="Files, folders, names of the TU collection, or drugs.", metavar="DATA"
+        ),
+    ],
+    kernel: Annotated[
+        list[str] | None,
+        typer.Option("--kernel", "-k", help="Kernels to compare.", show_default="tree++"),
+    ] = None,
+    mode: Annotated[
+        str,
+        typer.Option(
+            help="nested: stratified folds, inner cross-validation (recommended). paper: as in "
+            "the Tree++ paper, random folds, one of them validates."
+        ),
+    ] = "nested",
+    repeats: Repeats = 10,
+    folds: Folds = 10,
+    select: Select = "validated",
+    seed: Seed = 0,
+    remove_duplicates: Duplicates = False,
+    parameters: Set = None,
+    target: Target = None,
+    results: Results = RESULTS,
+    n_jobs: Jobs = -1,
+    as_json: Json = False,
+) -> None:
+    """Measure how well kernels classify: repeated cross-validation of a support vector machine.
+
+    Parameters of the kernel and C are chosen inside each fold, from training graphs only. Every
+    finished fold is written to the results file at once; after an interruption the same command
+    goes on where it was. Results do not depend on the number of threads.
+    """
+    check_choice("select", select, SELECTIONS)
+    protocol = Protocol(mode, folds, seed=seed)
+    variants = [variant(name, parameters or []) for name in kernel or ["tree++"]]
+    sets = []
+    for item in data:
+        name, graphs, y, _ = load(item, target)
+        sets.append(
+            prepare(name, graphs, y, remove_duplicates=remove_duplicates, folds=protocol.folds)
+        )
+        if sets[-1].removed:
+            err().print(f"{escape(name)}: {sets[-1].removed} duplicates removed.")
+    total = len(sets) * sum(len(v.grid) for v in variants) * repeats * folds
+    with running(results, total, n_jobs, quiet=as_json) as runner:
+        for prepared in sets:
+            for each in variants:
+                runner(prepared, each, protocol, repeats)
+    names = {(v.kernel, v.name) for v in variants}
+    fingerprints = {prepared.fingerprint for prepared in sets}
+    records = [
+        record
+        for record in read_results(results)
+        if record.fingerprint in fingerprints and (record.kernel, record.variant) in names
+    ]
+    rows = [
+        summary
+        for summary in summarise(records, select)
+        if (summary.mode, summary.folds, summary.seed) == (mode, folds, seed)
+    ]
+    show(rows, f"Accuracy in per cent ({mode}, {select})", as_json, results)
+
+
+def show(rows: list[Summary], title: str, as_json: bool, results: Path) -> None:
+    """Print a table of accuracies, or the same as JSON."""
+    if as_json:
+        answer([row.as_dict() for row in rows])
+        return
+    out().print(accuracy_table(rows, title))
+    err().print(f"Results are in {escape(str(results))}; `graphgrain report` makes a page of them.")

@@ -1,0 +1,77 @@
+"""The command report: one page from a results file, or its figures for a paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from .app import answer, command, out
+from .choices import load
+from .data import Jobs, Json, Target
+from .evaluate import check_choice
+
+FORMATS = ("html", "pdf", "svg", "png")
+
+
+@command(
+    "report",
+    [
+        "graphgrain report graphgrain-results.jsonl -o report.html",
+        "graphgrain report graphgrain-results.jsonl --format pdf -o figures",
+        "graphgrain report graphgrain-results.jsonl --data my-graphs.zip",
+        "graphgrain evaluate drugs --repeats 3 && graphgrain report graphgrain-results.jsonl",
+    ],
+)
+def report(
+    results: Annotated[Path, typer.Argument(help="A results file.", metavar="RESULTS")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="The page to write, or the folder for figures.",
+            show_default="report.html or figures",
+        ),
+    ] = None,
+    format: Annotated[
+        str, typer.Option(help="html makes a page; pdf, svg and png one file per figure.")
+    ] = "html",
+    data: Annotated[
+        list[str] | None,
+        typer.Option(help="The graphs of the results, to show their kernel matrix and map."),
+    ] = None,
+    target: Target = None,
+    paper: Annotated[bool, typer.Option(help="Show the figures of the Tree++ paper.")] = True,
+    title: Annotated[str, typer.Option(help="Heading of the page.")] = "Graph kernels compared",
+    n_jobs: Jobs = -1,
+    as_json: Json = False,
+) -> None:
+    """Make one self-contained HTML page of results: tables, tests, figures, pictures.
+
+    Kernel matrices and maps are shown for graphs that are at hand: the bundled drugs, data sets of
+    the TU collection that were downloaded before or lie in the folder GRAPHGRAIN_DATA, and what
+    --data names. With --format pdf, svg or png the figures are drawn for a paper instead.
+    """
+    check_choice("format", format, FORMATS)
+    loaded = [load(item, target) for item in data or []]
+    given = {name: (graphs, y, names) for name, graphs, y, names in loaded}
+    if format == "html":
+        from ..report.page import write_report
+
+        page = output or Path("report.html")
+        write_report(results, page, paper=paper, data=given, title=title, n_jobs=n_jobs)
+        written = [page]
+    else:
+        from ..report.figures import write_figures
+
+        place = output or Path("figures")
+        written = write_figures(results, place, format, paper=paper, data=given, n_jobs=n_jobs)
+    if as_json:
+        answer({"output": [str(path) for path in written]})
+    elif format == "html":
+        out().print(f"Report written to {escape(str(written[0]))}.")
+    else:
+        out().print(f"{len(written)} figures written to {escape(str(written[0].parent))}.")

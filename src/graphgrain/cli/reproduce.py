@@ -1,0 +1,260 @@
+"""The command reproduce: the tables and figures of the Tree++ paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from ..evaluation import published
+from ..evaluation.data import LabelledGraphs, prepare
+from ..evaluation.experiment import Variant
+from ..evaluation.protocol import MODES, Protocol
+from ..evaluation.records import Record, kernel_records
+from ..evaluation.results_file import read_results
+from ..evaluation.studies import FIGURE_D, FIGURE_K, curves, table_kernels, varying_d, varying_k
+from ..evaluation.summary import summarise
+from ..kernels.registry import KERNELS
+from .app import answer, command, err, out
+from .choices import load, variant
+from .data import Jobs, Json
+from .evaluate import RESULTS, Duplicates, Folds, Repeats, Results, Seed, check_choice
+from .running import running
+from .tables import accuracy_table, percent, seconds
+
+DISTRIBUTIONS = "figure-distributions"
+WHAT = ("table1", "table2", "table3", FIGURE_K, FIGURE_D, DISTRIBUTIONS, "all")
+
+
+@command(
+    "reproduce",
+    [
+        "graphgrain reproduce table2 --kernel tree++ --datasets PTC_MM KKI",
+        "graphgrain reproduce table3 --datasets BZR COX2 --kernel tree++ wl sp",
+        "graphgrain reproduce figure-k --repeats 3",
+        "graphgrain reproduce all",
+    ],
+)
+def reproduce(
+    what: Annotated[str, typer.Argument(help=f"One of {', '.join(WHAT)}.", metavar="WHAT")],
+    datasets: Annotated[
+        list[str] | None,
+        typer.Option("--datasets", "-d", help="Data sets.", show_default="the paper's twelve"),
+    ] = None,
+    kernel: Annotated[
+        list[str] | None,
+        typer.Option("--kernel", "-k", help="Kernels.", show_default="the paper's nine"),
+    ] = None,
+    repeats: Repeats = 10,
+    mode: Annotated[str, typer.Option(help="paper or nested; see `evaluate`.")] = "paper",
+    folds: Folds = 10,
+    seed: Seed = 0,
+    remove_duplicates: Duplicates = False,
+    results: Results = RESULTS,
+    plot: Annotated[
+        Path | None, typer.Option(help=f"File for {DISTRIBUTIONS}: .png, .pdf or .svg.")
+    ] = None,
+    n_jobs: Jobs = -1,
+    as_json: Json = False,
+) -> None:
+    """Rerun the experiments of the Tree++ paper and show its figures next to ours.
+
+    table1: the data sets. table2: accuracies, both with parameters validated inside each fold
+    and, as in the paper, with the parameters of the best test accuracy (optimistic). table3: time
+    for the kernel matrices. figure-k, figure-d: accuracy against the two depths of Tree++.
+    figure-distributions: sizes and degrees of the graphs.
+
+    Finished folds are kept in the results file; after an interruption the same command goes on.
+    """
+    check_choice("mode", mode, MODES)
+    if what not in WHAT:
+        check_choice("WHAT", what, WHAT)
+    wanted = WHAT[:-1] if what == "all" else (what,)
+    kernels = [variant(name) for name in kernel or table_kernels()]
+    protocol = Protocol(mode, folds, seed=seed)
+    work = _work(wanted, kernels, repeats)
+    names = list(datasets or published.DATASETS)
+    loaded = [load(name) for name in names]
+    sets = [
+        prepare(name, graphs, y, remove_duplicates=remove_duplicates, folds=folds)
+        for name, graphs, y, _ in loaded
+    ]
+    if work:
+        total = len(sets) * folds * sum(len(item.grid) * times for item, times in work)
+        with running(results, total, n_jobs, quiet=as_json) as runner:
+            for prepared in sets:
+                for item, times in work:
+                    runner(prepared, item, protocol, times)
+    fingerprints = {prepared.fingerprint for prepared in sets}
+    records = [r for r in read_results(results) if r.fingerprint in fingerprints] if work else []
+    machine: dict[str, object] = {}
+    for part in wanted:
+        if part == "table1":
+            machine[part] = _table1(sets, as_json)
+        elif part == "table2":
+            machine[part] = _table2(records, kernels, protocol, as_json)
+        elif part == "table3":
+            machine[part] = _table3(records, sets, kernels, as_json)
+        elif part == DISTRIBUTIONS:
+            machine[part] = _distributions(sets, plot, as_json)
+        else:
+            machine[part] = _curves(records, part, protocol, as_json)
+    if as_json:
+        answer(machine)
+    elif work:
+        err().print(
+            f"Results are in {escape(str(results))}; `graphgrain report` makes a page of them."
+        )
+
+
+def _work(wanted: Sequence[str], kernels: list[Variant], repeats: int) -> list[tuple[Variant, int]]:
+    """Kernels to evaluate, with the number of repetitions; 0 only measures the time."""
+    work: list[tuple[Variant, int]] = []
+    if "table2" in wanted or "table3" in wanted:
+        work += [(item, repeats if "table2" in wanted else 0) for item in kernels]
+    work += [(varying_k(), repeats)] if FIGURE_K in wanted else []
+    work += [(varying_d(), repeats)] if FIGURE_D in wanted else []
+    return work
+
+
+def _table1(sets: list[LabelledGraphs], quiet: bool) -> list[dict[str, object]]:
+    from ..graphs.statistics import describe
+
+    rows: list[dict[str, object]] = []
+    table = Table(title="Table 1: the data sets", box=None, title_justify="left", pad_edge=False)
+    table.add_column("data set")
+    for name in ("graphs", "classes", "vertices", "edges", "labels", "duplicates"):
+        table.add_column(name, justify="right")
+    for data in sets:
+        ours = describe(data.graphs, data.codes)
+        paper = published.TABLE1.get(data.name)
+        figures = (ours.graphs, ours.classes, ours.vertices, ours.edges, ours.vertex_labels)
+        cells = [f"{v:.2f}" if isinstance(v, float) else str(v) for v in figures]
+        if paper is not None:
+            theirs = [f"{v:.2f}" if isinstance(v, float) else str(v) for v in paper]
+            cells = [
+                a if a == b else f"{a} (paper {b})" for a, b in zip(cells, theirs, strict=True)
+            ]
+        table.add_row(escape(data.name), *cells, str(ours.duplicates))
+        rows.append({"dataset": data.name, "ours": figures, "paper": paper})
+    if not quiet:
+        out().print(table)
+    return rows
+
+
+def _table2(
+    records: list[Record], kernels: list[Variant], protocol: Protocol, quiet: bool
+) -> dict[str, object]:
+    result: dict[str, object] = {}
+    for select in ("reported-best", "validated"):
+        rows = [
+            row
+            for row in summarise(records, select)
+            if (row.mode, row.folds, row.seed) == (protocol.mode, protocol.folds, protocol.seed)
+            and (row.kernel, row.variant) in {(item.kernel, item.name) for item in kernels}
+        ]
+        result[select] = [row.as_dict() for row in rows]
+        if not quiet:
+            what = {
+                "reported-best": "parameters with the best test accuracy, as in the paper",
+                "validated": "parameters chosen inside each fold",
+            }[select]
+            out().print(accuracy_table(rows, f"Table 2: accuracy in per cent ({what})"))
+            out().print()
+            shown = {row.dataset for row in rows}
+    if not quiet:
+        for dataset, note in published.NOTES.items():
+            if dataset in shown:
+                out().print(f"[dim]{escape(f'{dataset}: {note}.')}[/dim]")
+    return result
+
+
+def _table3(
+    records: list[Record], sets: list[LabelledGraphs], kernels: list[Variant], quiet: bool
+) -> list[dict[str, object]]:
+    """Mean seconds per setting, all levels included."""
+    table = Table(
+        title="Table 3: seconds for the kernel matrices (paper's on its own machine)",
+        box=None,
+        title_justify="left",
+        pad_edge=False,
+    )
+    table.add_column("data set")
+    for item in kernels:
+        table.add_column(KERNELS[item.kernel].column, justify="right")
+    rows: list[dict[str, object]] = []
+    for data in sets:
+        cells = []
+        for item in kernels:
+            times = [
+                r.seconds
+                for r in kernel_records(records)
+                if (r.fingerprint, r.kernel, r.variant)
+                == (data.fingerprint, item.kernel, item.name)
+            ]
+            ours = float(np.mean(times)) if times else None
+            paper = published.TABLE3.get(data.name, {}).get(item.kernel)
+            rows.append(
+                {"dataset": data.name, "kernel": item.kernel, "seconds": ours, "paper": paper}
+            )
+            cells.append(seconds(ours) + (f" ({seconds(paper)})" if paper is not None else ""))
+        table.add_row(escape(data.name), *cells)
+    if not quiet:
+        out().print(table)
+        out().print(
+            "[dim]ours (paper's): mean over the settings of the grid, all levels of "
+            "each included[/dim]\n"
+        )
+    return rows
+
+
+def _curves(
+    records: list[Record], figure: str, protocol: Protocol, quiet: bool
+) -> list[dict[str, object]]:
+    symbol, fixed = ("k", "d = 7") if figure == FIGURE_K else ("d", "k = 1")
+    table = Table(
+        title=f"Accuracy of Tree++ in per cent against {symbol} ({fixed})",
+        box=None,
+        title_justify="left",
+        pad_edge=False,
+    )
+    table.add_column("data set")
+    found = [
+        (experiment, curve)
+        for experiment, curve in curves(records, figure)
+        if (experiment.first.mode, experiment.first.folds, experiment.first.seed)
+        == (protocol.mode, protocol.folds, protocol.seed)
+    ]
+    depths = sorted({depth for _, curve in found for depth in curve})
+    for depth in depths:
+        table.add_column(f"{symbol} = {depth}", justify="right")
+    rows: list[dict[str, object]] = []
+    for experiment, curve in found:
+        name = experiment.first.dataset
+        table.add_row(escape(name), *(percent(curve[depth]) for depth in depths))
+        rows.append(
+            {
+                "dataset": name,
+                "repetitions": len(experiment.repetitions),
+                "accuracy": {str(depth): [c.mean, c.std] for depth, c in curve.items()},
+            }
+        )
+    if not quiet:
+        out().print(table)
+        out().print()
+    return rows
+
+
+def _distributions(sets: list[LabelledGraphs], plot: Path | None, quiet: bool) -> str:
+    from ..report.distributions import plot_distributions
+
+    path = plot or Path("graphgrain-distributions.png")
+    plot_distributions({data.name: data.graphs for data in sets}, path)
+    if not quiet:
+        err().print(f"Distributions of vertices, edges and degrees are in {escape(str(path))}.")
+    return str(path)

@@ -1,0 +1,131 @@
+"""A data set made ready for evaluation: classes checked, duplicates removed, a fingerprint."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..graphs.batch import GraphBatch
+from ..graphs.convert import as_graphs
+from ..graphs.duplicates import duplicates
+from ..learning.targets import check_classes, check_folds
+
+
+@dataclass(frozen=True)
+class LabelledGraphs:
+    """Graphs with their classes.
+
+    Attributes
+    ----------
+    name : str
+    graphs : GraphBatch
+    classes : list of str
+        In sorted order.
+    codes : array
+        The class of each graph as a position in ``classes``.
+    deduplicated : bool
+        Whether isomorphic duplicates were removed.
+    removed : int
+        How many.
+    fingerprint : str
+        Hash of graphs and classes.
+    """
+
+    name: str
+    graphs: GraphBatch
+    classes: list[str]
+    codes: np.ndarray
+    deduplicated: bool
+    removed: int
+    fingerprint: str
+
+    def __len__(self) -> int:
+        return len(self.graphs)
+
+
+def prepare(
+    name: str, graphs: Any, y: Any, *, remove_duplicates: bool = False, folds: int = 2
+) -> LabelledGraphs:
+    """Check graphs and classes; remove duplicates if asked to.
+
+    Parameters
+    ----------
+    name : str
+        For tables and records.
+    graphs : GraphBatch or anything that :func:`graphgrain.as_graphs` accepts
+    y : array-like
+        The class of each graph: integers or strings.
+    remove_duplicates : bool
+        Keep one graph of each set of isomorphic ones, labels included: the first of the class
+        that most of them have.
+    folds : int
+        There must be at least as many graphs as this.
+
+    Examples
+    --------
+    >>> from graphgrain.evaluation.data import prepare
+    >>> edge, path = ([(0, 1)], [1, 2]), ([(0, 1), (1, 2)], [1, 2, 1])
+    >>> data = prepare("toy", [edge, path, edge, path, path], [1, 2, 1, 2, 2])
+    >>> len(data), data.classes, data.codes.tolist()
+    (5, ['1', '2'], [0, 1, 0, 1, 1])
+    """
+    batch = as_graphs(graphs)
+    check_folds(folds, len(batch))
+    classes, codes = check_classes(y, len(batch))
+    removed = 0
+    if remove_duplicates:
+        keep = _without_duplicates(batch, codes)
+        removed = len(batch) - len(keep)
+        batch = batch[keep]
+        check_folds(folds, len(batch))
+        classes, codes = check_classes(classes[codes[keep]], len(batch))
+    return LabelledGraphs(
+        name=name,
+        graphs=batch,
+        classes=[str(item) for item in classes.tolist()],
+        codes=codes,
+        deduplicated=remove_duplicates,
+        removed=removed,
+        fingerprint=fingerprint(batch, classes[codes]),
+    )
+
+
+def _without_duplicates(batch: GraphBatch, codes: np.ndarray) -> np.ndarray:
+    keep = np.ones(len(batch), dtype=bool)
+    for group in duplicates(batch):
+        members = np.array(group)
+        majority = np.bincount(codes[members]).argmax()
+        keep[members] = False
+        keep[members[codes[members] == majority][0]] = True
+    return np.flatnonzero(keep)
+
+
+def fingerprint(batch: GraphBatch, y: np.ndarray) -> str:
+    """Sixteen hexadecimal digits that change with any graph, label, attribute or class."""
+    digest = hashlib.sha256()
+    for array in (
+        batch.offsets,
+        batch.indptr,
+        batch.indices,
+        batch.labels,
+        batch.edge_labels,
+        batch.vertex_attributes,
+        batch.edge_attributes,
+        y,
+    ):
+        if array is None:
+            digest.update(b"none;")
+            continue
+        # Integers of any width and strings of any width count the same on all machines.
+        if array.dtype.kind in "iu":
+            array = array.astype("<i8")
+        elif array.dtype.kind == "f":
+            array = array.astype("<f8")
+        content = (
+            array.tobytes() if array.dtype.kind in "if" else "\0".join(map(str, array)).encode()
+        )
+        digest.update(f"{array.shape};{len(content)};".encode() + content)
+    return digest.hexdigest()[:16]

@@ -1,0 +1,147 @@
+"""How accuracy is measured: repeated cross-validation of a C-SVM on kernel matrices.
+
+``paper``
+    As published: in each repetition the graphs are cut at random into ten folds, not stratified.
+    For each test fold the next fold validates: machines trained on the other eight are scored on
+    it. The machine that is tested is trained on all nine.
+``nested``
+    Recommended: the folds are stratified, and validation is a stratified cross-validation of the
+    nine training folds, which wastes no training graphs and is far less a matter of luck.
+
+Each graph is tested once per repetition. What is random comes from the seed and the number of
+the repetition alone: all kernels see the same folds, and nothing depends on the number of threads
+or on what was computed before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InvalidParameterError
+from ..learning.machines import SupportVectors
+from ..learning.search import Split, split_scores
+from ..learning.splits import random_folds, stratified_folds, train_and_test
+from .records import Level
+
+MODES = ("paper", "nested")
+
+
+@dataclass(frozen=True)
+class TestFold:
+    """One test fold: positions of graphs; validation splits are positions in ``train``."""
+
+    __test__ = False  # not a test case, whatever pytest thinks of the name
+
+    train: np.ndarray
+    test: np.ndarray
+    validation: list[Split]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """The rules of an evaluation.
+
+    Parameters
+    ----------
+    mode : {"paper", "nested"}
+    folds : int
+        Number of test folds.
+    inner_folds : int
+        Number of validation folds in mode ``nested``.
+    C : sequence of float
+        Values that validation chooses from; of equally good ones the largest is taken.
+    seed : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphgrain.evaluation.protocol import Protocol
+    >>> codes = np.arange(20) % 2
+    >>> fold = Protocol("paper").test_fold(codes, repetition=0, fold=3)
+    >>> len(fold.train), len(fold.test), [len(part) for part in fold.validation[0]]
+    (18, 2, [16, 2])
+    """
+
+    mode: str = "nested"
+    folds: int = 10
+    inner_folds: int = 5
+    C: Sequence[float] = (1, 10, 100, 1000)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise InvalidParameterError(f"mode must be one of {MODES}; got {self.mode!r}.")
+        least = 3 if self.mode == "paper" else 2
+        if self.folds < least:
+            raise InvalidParameterError(
+                f"folds must be {least} or more in mode {self.mode!r}; got {self.folds}."
+            )
+        if self.inner_folds < 2:
+            raise InvalidParameterError(f"inner_folds must be 2 or more; got {self.inner_folds}.")
+        if not self.C or any(not 0 < C < np.inf for C in self.C):
+            raise InvalidParameterError(
+                f"C must be a list of finite numbers above 0; got {list(self.C)}."
+            )
+        if self.seed < 0:
+            raise InvalidParameterError(f"seed must be 0 or more; got {self.seed}.")
+        object.__setattr__(self, "C", tuple(sorted(self.C)))
+
+    def test_fold(self, codes: np.ndarray, repetition: int, fold: int) -> TestFold:
+        """Which graphs train, validate and test."""
+        rng = np.random.default_rng([self.seed, repetition])
+        if self.mode == "paper":
+            folds = random_folds(len(codes), self.folds, rng)
+            train, test = train_and_test(folds, fold)
+            validating = np.isin(train, folds[(fold + 1) % self.folds])
+            return TestFold(
+                train, test, [(np.flatnonzero(~validating), np.flatnonzero(validating))]
+            )
+        folds = stratified_folds(codes, self.folds, rng)
+        train, test = train_and_test(folds, fold)
+        # Not fold itself: a seed that ends in 0 is the seed without it.
+        inner_rng = np.random.default_rng([self.seed, repetition, fold + 1])
+        inner = stratified_folds(codes[train], min(self.inner_folds, len(train)), inner_rng)
+        return TestFold(train, test, [train_and_test(inner, part) for part in range(len(inner))])
+
+    def evaluate(
+        self, grams: np.ndarray, codes: np.ndarray, n_classes: int, fold: TestFold
+    ) -> tuple[list[Level], int]:
+        """What each kernel matrix achieves on a test fold, and how many machines it took.
+
+        Parameters
+        ----------
+        grams : array of shape (levels, graphs, graphs)
+            Normalised kernel matrices.
+        codes : array
+            The class of each graph, from 0 to ``n_classes - 1``.
+        """
+        learner = SupportVectors(self.C, n_classes)
+        levels, fits = [], 0
+        for gram in grams:
+            # The training part is cut out once; all validation splits are parts of it.
+            training, targets = gram[np.ix_(fold.train, fold.train)], codes[fold.train]
+            tried = [split_scores(training, targets, split, learner) for split in fold.validation]
+            scores = np.mean([scores for scores, _ in tried], axis=0).round(12)
+            C = self.C[learner.preferred(scores)]
+            [machine] = SupportVectors([C], n_classes).fit(training, targets)
+            fits += 1 + sum(trained for _, trained in tried)
+            K = gram[np.ix_(fold.test, fold.train)]
+            levels.append(
+                Level(
+                    validation=scores.tolist(),
+                    C=C,
+                    predictions=machine.predict(K).tolist(),
+                    scores=_rounded(machine.scores(K)),
+                )
+            )
+        return levels, fits
+
+
+def _rounded(scores: np.ndarray) -> list:
+    """Six significant digits: enough to rank graphs, short enough to keep."""
+    if scores.ndim == 1:
+        return [float(f"{score:.6g}") for score in scores.tolist()]
+    return [_rounded(row) for row in scores]

@@ -1,0 +1,61 @@
+"""Choose between kernel matrices and a learner's parameter by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+
+import numpy as np
+
+from ..core.threads import thread_count
+from .machines import Learner
+
+Split = tuple[np.ndarray, np.ndarray]
+
+
+def split_scores(
+    gram: np.ndarray, targets: np.ndarray, split: Split, learner: Learner
+) -> tuple[np.ndarray, int]:
+    """The score of every value of the learner's grid on one split of one kernel matrix.
+
+    Returned with the number of different models that were trained for it.
+    """
+    train, test = split
+    models = learner.fit(gram[np.ix_(train, train)], targets[train])
+    K = gram[np.ix_(test, train)]
+    known: dict[int, float] = {}  # models may serve for several values of the grid
+    for model in models:
+        if id(model) not in known:
+            known[id(model)] = learner.score(targets[test], model.predict(K))
+    return np.array([known[id(model)] for model in models]), len(known)
+
+
+def search(
+    grams: Sequence[np.ndarray],
+    targets: np.ndarray,
+    splits: Sequence[Split],
+    learner: Learner,
+    n_jobs: int | None = None,
+) -> np.ndarray:
+    """Scores of shape (kernel matrices, grid, splits).
+
+    libsvm and LAPACK release the interpreter lock, so threads share the matrices and the work.
+    """
+    work = list(product(grams, splits))
+    with ThreadPoolExecutor(max(1, min(thread_count(n_jobs), len(work)))) as pool:
+        scores = list(
+            pool.map(lambda item: split_scores(item[0], targets, item[1], learner)[0], work)
+        )
+    return np.array(scores).reshape(len(grams), len(splits), -1).transpose(0, 2, 1)
+
+
+def best(scores: np.ndarray, learner: Learner) -> tuple[int, int]:
+    """Kernel matrix and grid position with the best mean score.
+
+    Of equally good ones the learner's preference decides (the larger C), then the first matrix.
+    """
+    # Rounded, so that the order in which equal scores are added does not decide.
+    means = scores.mean(axis=2).round(12)
+    chosen = learner.preferred(means.max(axis=0))
+    return int(np.argmax(means[:, chosen])), chosen

@@ -1,0 +1,314 @@
+"""The figures of a report for papers, drawn with Matplotlib."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidParameterError, MissingDependencyError, UnwritableFileError
+from .comparison import Column, Comparison, Runtimes
+from .content import Content, Data, content
+from .curves import Curve
+from .distributions import plot_distributions
+from .files import write_whole
+from .pictures import Picture
+
+FORMATS = ("pdf", "svg", "png")
+#: The colours and marks of the page's light theme, in the same order.
+COLOURS = (
+    *("#0b5cb8", "#c2410c", "#15803d", "#a21caf", "#a16207", "#0e7490"),
+    *("#be123c", "#5b21b6", "#4d7c0f", "#475569", "#7c3a12", "#0f766e"),
+)
+MARKS = "os^Dv"
+STYLE: dict[Any, Any] = {
+    "font.size": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 8,
+    "axes.titleweight": "bold",
+    "legend.frameon": False,
+    "pdf.fonttype": 42,  # text stays text
+    "svg.fonttype": "none",
+    "text.parse_math": False,  # a data set may be called anything
+    "svg.hashsalt": "graphgrain",
+}
+#: Without the time of writing, so that the same results give the same file.
+METADATA = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
+
+
+def write_figures(
+    results_path: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    format: str = "pdf",
+    *,
+    paper: bool = True,
+    data: Data | None = None,
+    n_jobs: int | None = None,
+) -> list[Path]:
+    """Write every figure of a report to a file of its own.
+
+    Parameters
+    ----------
+    results_path : path
+    folder : path
+        Made if it does not exist. Figures of the same name in it are replaced.
+    format : {"pdf", "svg", "png"}
+    paper, data, n_jobs
+        See :func:`graphgrain.report.page.write_report`.
+
+    Returns
+    -------
+    paths : list of Path
+        ``accuracy``, ``accuracy-hindsight``, ``ranks``, ``runtime``, ``accuracy-against-k``,
+        ``accuracy-against-d`` and, for each data set whose graphs are found, ``map-NAME``,
+        ``matrix-NAME`` and ``distributions-NAME``.
+    """
+    if format not in FORMATS:
+        raise InvalidParameterError(f"format must be one of {', '.join(FORMATS)}; got {format!r}.")
+    try:
+        import matplotlib
+    except ImportError:
+        raise MissingDependencyError(
+            "Figures are drawn with matplotlib, which is not installed. Install it with: "
+            "pip install 'graphgrain[plot]'"
+        ) from None
+    place = Path(folder)
+    shown = content(results_path, data, n_jobs)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnwritableFileError(
+            f"Figures must go into a folder; {str(place)!r} cannot be made: "
+            f"{error.strerror or error}. Choose another one."
+        ) from None
+    paths: list[Path] = []
+    with matplotlib.rc_context(STYLE):
+        for name, figure in _figures(shown, paper):
+            stem = stem_of(name)
+            taken = sum(path.stem == stem for path in paths)
+            path = place / (f"{stem}-{taken + 1}.{format}" if taken else f"{stem}.{format}")
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=format, dpi=200, metadata=METADATA[format])
+            write_whole(path, buffer.getvalue(), "The figure")
+            paths.append(path)
+    return paths
+
+
+def stem_of(name: str) -> str:
+    """A file name from any name.
+
+    Examples
+    --------
+    >>> from graphgrain.report.figures import stem_of
+    >>> stem_of("map-PTC_MM"), stem_of("map-../my set")
+    ('map-PTC_MM', 'map-.._my_set')
+    """
+    return re.sub(r"[^\w.-]+", "_", name)
+
+
+def _figures(shown: Content, paper: bool) -> Iterator[tuple[str, Any]]:
+    """Names and figures, only where there is something to draw."""
+    for comparison in shown.comparisons:
+        kind = "accuracy" if comparison.select == "validated" else "accuracy-hindsight"
+        yield kind, accuracy_figure(comparison, paper)
+        if comparison.ranks is not None and comparison.select == "validated":
+            yield "ranks", rank_figure(comparison)
+    if shown.runtimes is not None:
+        yield "runtime", runtime_figure(shown.runtimes, paper)
+    for symbol, curves in (("k", shown.against_k), ("d", shown.against_d)):
+        if curves:
+            yield f"accuracy-against-{symbol}", curve_figure(curves, symbol)
+    for item in shown.pictures:
+        yield f"map-{item.name}", map_figure(item)
+        yield f"matrix-{item.name}", matrix_figure(item)
+    for name, graphs in shown.graphs.items():
+        if graphs.n_vertices:
+            yield f"distributions-{name}", plot_distributions(graphs, name=name)
+
+
+def _figure(width: float, height: float) -> Any:
+    """A Figure of its own, without pyplot: no window, no state of the whole program."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def _style(number: int) -> dict[str, Any]:
+    colour = COLOURS[number % len(COLOURS)]
+    return {"color": colour, "marker": MARKS[number % len(MARKS)], "linestyle": "none"}
+
+
+def accuracy_figure(comparison: Comparison, paper: bool = True) -> Any:
+    """Dots with their spread; hollow ones are the paper's."""
+    cells = [
+        [
+            (cell.mean, cell.spread, cell.published[0] if cell.published else None)
+            if cell
+            else None
+            for cell in row.cells
+        ]
+        for row in comparison.rows
+    ]
+    names = [row.name for row in comparison.rows]
+    return _dots(names, comparison.columns, cells, "accuracy in per cent", paper)
+
+
+def runtime_figure(runtimes: Runtimes, paper: bool = True) -> Any:
+    """Seconds on a logarithmic axis."""
+    cells = [
+        [(max(cost.seconds, 1e-4), 0.0, cost.published) if cost else None for cost in costs]
+        for _, costs in runtimes.rows
+    ]
+    names = [name for name, _ in runtimes.rows]
+    figure = _dots(names, runtimes.columns, cells, "seconds for the kernel matrices", paper)
+    figure.axes[0].set_xscale("log")
+    return figure
+
+
+def _dots(
+    names: list[str],
+    columns: list[Column],
+    cells: list[list[tuple[float, float, float | None] | None]],
+    axis: str,
+    paper: bool,
+) -> Any:
+    step = 0.8 / max(len(columns), 1)
+    height = len(names) * (0.12 * len(columns) + 0.14)
+    figure = _figure(5.5, max(1.2, height) + 0.8)
+    axes = figure.subplots()
+    printed = False
+    for number, column in enumerate(columns):
+        style, label = _style(number), column.name
+        for row, line in enumerate(cells):
+            cell = line[number]
+            if cell is None:
+                continue
+            mean, spread, published = cell
+            y = row + step * (number - (len(columns) - 1) / 2)
+            axes.errorbar(
+                mean, y, xerr=spread or None, markersize=4, elinewidth=0.8, label=label, **style
+            )
+            label = ""  # once in the legend
+            if paper and published is not None:
+                axes.plot(published, y, markersize=4, markerfacecolor="white", **style)
+                printed = True
+    for row in range(0, len(names), 2):
+        axes.axhspan(row - 0.5, row + 0.5, color="#f3f5f8", zorder=-2, linewidth=0)
+    if printed:
+        grey = {"color": "#475569", "marker": "o", "markerfacecolor": "white"}
+        axes.errorbar([], [], linestyle="none", markersize=4, label="the paper's figure", **grey)
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color="#dde3ea", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.set_xlabel(axis)
+    figure.legend(loc="outside upper center", ncols=min(len(columns) + 1, 6))
+    return figure
+
+
+def rank_figure(comparison: Comparison) -> Any:
+    """Average ranks; a thick line joins kernels that do not differ significantly."""
+    ranks = comparison.ranks
+    assert ranks is not None
+    order = np.argsort(ranks.average, kind="stable")
+    count, half = len(order), -(-len(order) // 2)
+    groups = ranks.groups()
+    first = 1.0 + 0.45 * len(groups)
+    figure = _figure(5.5, 0.7 + 0.19 * (half + first))
+    axes = figure.subplots()
+    axes.set_xlim(0.1 - 0.2 * count, count + 0.9 + 0.2 * count)
+    axes.set_ylim(first + half, -1.6)
+    axes.axis("off")
+    axes.plot([1, count], [0, 0], color="black", linewidth=0.8)
+    for tick in range(1, count + 1):
+        axes.plot([tick, tick], [-0.2, 0], color="black", linewidth=0.8)
+        axes.text(tick, -0.35, str(tick), ha="center", va="bottom")
+    for number, (best, worst) in enumerate(groups):
+        y = 0.5 + 0.45 * number
+        ends = [ranks.average[order[best]] - 0.03, ranks.average[order[worst]] + 0.03]
+        axes.plot(ends, [y, y], color="black", linewidth=2.5, solid_capstyle="round")
+    for place, number in enumerate(order.tolist()):
+        left = place < half
+        y = first + (place if left else count - 1 - place)
+        at, end = float(ranks.average[number]), 0.8 if left else count + 0.2
+        style = _style(number) | {"linestyle": "-"}
+        axes.plot([at, at, end], [0, y, y], linewidth=0.8, markevery=[0], markersize=4, **style)
+        words = f"{comparison.columns[number].name} {at:.2f}"
+        axes.text(
+            end,
+            y,
+            f"{words} " if left else f" {words}",
+            ha="right" if left else "left",
+            va="center",
+        )
+    if ranks.critical_difference <= count - 1:
+        axes.plot([1, 1 + ranks.critical_difference], [-1.2, -1.2], color="black", linewidth=1.2)
+        words = f"critical difference {ranks.critical_difference:.2f}"
+        axes.text(1, -1.3, words, va="bottom", ha="left")
+    return figure
+
+
+def curve_figure(curves: list[Curve], symbol: str) -> Any:
+    """A panel for each data set."""
+    across = min(len(curves), 3)
+    down = -(-len(curves) // across)
+    figure = _figure(1.9 * across + 0.3, 1.5 * down + 0.2)
+    panels = figure.subplots(down, across, squeeze=False).ravel()
+    for axes, curve in zip(panels, curves, strict=False):
+        mean, spread = np.array(curve.mean), np.array(curve.spread)
+        axes.fill_between(
+            curve.x, mean - spread, mean + spread, color=COLOURS[0], alpha=0.16, linewidth=0
+        )
+        axes.plot(curve.x, mean, color=COLOURS[0], marker="o", markersize=3, linewidth=1.2)
+        axes.set_title(curve.name)
+        axes.set_xticks(curve.x)
+        axes.grid(axis="y", color="#dde3ea", linewidth=0.6)
+    for axes in panels[len(curves) :]:
+        axes.set_axis_off()
+    figure.supxlabel(symbol, fontsize=9, style="italic")
+    figure.supylabel("accuracy in per cent", fontsize=8)
+    return figure
+
+
+def map_figure(picture: Picture) -> Any:
+    """Kernel PCA, a mark per graph."""
+    figure = _figure(4.2, 3.2)
+    axes = figure.subplots()
+    for number, name in enumerate(picture.classes):
+        members = picture.points[picture.codes == number]
+        axes.plot(*members.T, markersize=3, markeredgewidth=0, label=name, **_style(number))
+    first, second = (100 * picture.explained).tolist()
+    axes.set_xlabel(f"first axis ({first:.0f} % of the variance)")
+    axes.set_ylabel(f"second axis ({second:.0f} %)")
+    axes.set_title(f"{picture.name}, {Column(picture.kernel).name}")
+    if len(picture.classes) > 1:
+        figure.legend(loc="outside right upper", markerscale=1.6, fontsize=7)
+    return figure
+
+
+def matrix_figure(picture: Picture) -> Any:
+    """The kernel matrix, with lines between the classes."""
+    figure = _figure(3.9, 3.4)
+    axes = figure.subplots()
+    low, high = picture.scale
+    image = axes.imshow(
+        picture.matrix, vmin=low, vmax=high, cmap="viridis", interpolation="nearest"
+    )
+    ends = np.cumsum(picture.blocks)
+    for end in ends[:-1]:
+        axes.axhline(end - 0.5, color="white", linewidth=0.5)
+        axes.axvline(end - 0.5, color="white", linewidth=0.5)
+    middles = ends - np.array(picture.blocks) / 2 - 0.5
+    axes.set_yticks(middles, picture.classes, fontsize=7)
+    axes.set_xticks([])
+    axes.tick_params(length=0)
+    axes.set_title(f"{picture.name}, {Column(picture.kernel).name}")
+    figure.colorbar(image, ax=axes, shrink=0.8, extend="both", label="similarity")
+    return figure

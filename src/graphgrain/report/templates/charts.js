@@ -1,0 +1,302 @@
+// Drawing: SVG by hand, one tooltip for all, one way to point at marks by mouse, touch and keys.
+
+const SHAPES = [
+  (r) => `M${-r},0a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0Z`,
+  (r) => `M${-r * 0.87},${-r * 0.87}H${r * 0.87}V${r * 0.87}H${-r * 0.87}Z`,
+  (r) => `M0,${-r * 1.2}L${r * 1.1},${r * 0.8}H${-r * 1.1}Z`,
+  (r) => `M0,${-r * 1.3}L${r * 1.3},0L0,${r * 1.3}L${-r * 1.3},0Z`,
+  (r) => `M0,${r * 1.2}L${r * 1.1},${-r * 0.8}H${-r * 1.1}Z`,
+];
+const COLOURS = 12;
+const HOLLOW = 45; // a round grey mark, for legends
+
+function node(space, name, attributes, children) {
+  const element = space ? document.createElementNS(space, name) : document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+const svg = (name, attributes = {}, ...children) =>
+  node("http://www.w3.org/2000/svg", name, attributes, children);
+const html = (name, attributes = {}, ...children) => node(null, name, attributes, children);
+const text = (x, y, anchor, words, kind = "label") =>
+  svg("text", { x, y, "text-anchor": anchor, class: kind }, words);
+const colour = (number) => `--c: var(--c${number % COLOURS})`;
+const percent = (value) => value.toFixed(2);
+
+/** A mark of series `number`: shape and colour both tell it apart. */
+function mark(number, x, y, size, kind = "dot") {
+  const d = SHAPES[number % SHAPES.length](size);
+  return svg("path", { d, transform: `translate(${x},${y})`, class: kind, style: colour(number) });
+}
+
+function drawing(width, height, title, description) {
+  const labels = [svg("title", {}, title), svg("desc", {}, description)];
+  const box = { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", tabindex: "0" };
+  return svg("svg", { ...box, "aria-label": `${title}. ${description}` }, ...labels);
+}
+
+/** Round numbers from low to high, about `count` of them. */
+function ticks(low, high, count) {
+  const rough = (high - low) / Math.max(count, 1) || 1;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999);
+  const found = [];
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) {
+    found.push(Number((i * step).toPrecision(12)));
+  }
+  return found;
+}
+
+function linear(low, high, from, to) {
+  const span = high - low || 1;
+  return (value) => from + ((value - low) / span) * (to - from);
+}
+
+// ---- Tooltip ----
+
+const tip = document.getElementById("tip");
+
+function showTip(words, x, y) {
+  tip.textContent = words;
+  tip.hidden = false;
+  const box = tip.getBoundingClientRect();
+  const above = y - box.height - 14;
+  tip.style.left = `${Math.max(8, Math.min(x - box.width / 2, innerWidth - box.width - 8))}px`;
+  tip.style.top = `${above > 4 ? above : Math.min(y + 18, innerHeight - box.height - 4)}px`;
+}
+
+function hideTip() {
+  tip.hidden = true;
+}
+addEventListener("scroll", hideTip, { passive: true, capture: true });
+
+/** Show the text of the nearest mark under the pointer; arrow keys go from mark to mark. */
+function explore(picture, marks, reach = 26) {
+  const ring = svg("circle", { r: 7, class: "current", visibility: "hidden" });
+  picture.append(ring);
+  let current = -1;
+  const open = marks.map(() => true);
+
+  function choose(number) {
+    current = number;
+    if (number < 0) {
+      ring.setAttribute("visibility", "hidden");
+      hideTip();
+      return;
+    }
+    const { x, y, words } = marks[number];
+    ring.setAttribute("transform", `translate(${x},${y})`);
+    ring.setAttribute("visibility", "visible");
+    const place = new DOMPoint(x, y).matrixTransform(picture.getScreenCTM());
+    showTip(words, place.x, place.y);
+  }
+
+  function nearest(event) {
+    const at = new DOMPoint(event.clientX, event.clientY);
+    const { x, y } = at.matrixTransform(picture.getScreenCTM().inverse());
+    let best = -1;
+    let least = reach * reach;
+    marks.forEach((item, number) => {
+      const distance = (item.x - x) ** 2 + (item.y - y) ** 2;
+      if (open[number] && distance < least) [best, least] = [number, distance];
+    });
+    if (best !== current) choose(best);
+  }
+
+  picture.addEventListener("pointermove", nearest);
+  picture.addEventListener("pointerdown", nearest);
+  picture.addEventListener("pointerleave", () => choose(-1));
+  picture.addEventListener("blur", () => choose(-1));
+  picture.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (event.key === "Escape") choose(-1);
+    if (!step || !open.includes(true)) return;
+    event.preventDefault();
+    let next = current;
+    do next = (next + step + marks.length + (next < 0 && step < 0 ? 1 : 0)) % marks.length;
+    while (!open[next]);
+    choose(next);
+  });
+  return (isOpen) => {
+    marks.forEach((item, number) => (open[number] = isOpen(item)));
+    choose(-1);
+  };
+}
+
+/** Draw into a container for its width, and again whenever that changes. */
+function responsive(container, render) {
+  let width = 0;
+  new ResizeObserver(() => {
+    const now = Math.floor(container.clientWidth);
+    if (!now || now === width) return;
+    width = now;
+    hideTip();
+    container.replaceChildren(...render(width));
+  }).observe(container);
+}
+
+function sample(number, kind = "dot") {
+  const icon = { width: 14, height: 14, viewBox: "-7 -7 14 14", "aria-hidden": "true" };
+  return svg("svg", icon, mark(number, 0, 0, 4.5, kind));
+}
+
+function legend(names, hollow) {
+  const items = names.map((name, number) => html("li", {}, sample(number), name));
+  if (hollow) items.push(html("li", {}, sample(HOLLOW, "hollow"), hollow));
+  return html("ul", { class: "legend" }, ...items);
+}
+
+// ---- Dot plot: a block per data set, a line per kernel ----
+
+function dotPlot(plot, width) {
+  const wide = width > 560;
+  const left = wide ? 128 : 8;
+  const right = 18;
+  const head = wide ? 10 : 26;
+  const line = 11;
+  const values = plot.rows.flatMap((row) =>
+    row.cells.flatMap((cell) => (cell ? cell.range : [])),
+  );
+  const shown = plot.log ? values.map(Math.log10) : values;
+  const pad = (Math.max(...shown) - Math.min(...shown)) * 0.04 || 0.5;
+  const [low, high] = [Math.min(...shown) - pad, Math.max(...shown) + pad];
+  const scale = linear(low, high, left + 8, width - right);
+  const x = (value) => scale(plot.log ? Math.log10(value) : value);
+  const heights = plot.rows.map((row) => head + 8 + line * row.cells.filter(Boolean).length);
+  const bottom = heights.reduce((sum, value) => sum + value, 0) + 4;
+  const picture = drawing(width, bottom + 38, plot.title, plot.description);
+  const marks = [];
+  let top = 4;
+  plot.rows.forEach((row, number) => {
+    if (number % 2 === 0) {
+      const size = { x: 0, y: top, width, height: heights[number], rx: 4 };
+      picture.append(svg("rect", { ...size, class: "stripe" }));
+    }
+    const middle = top + heights[number] / 2 + 4;
+    picture.append(text(8, wide ? middle : top + 18, "start", row.name, "name"));
+    top += heights[number];
+  });
+  const steps = plot.log
+    ? ticks(Math.ceil(low), Math.floor(high), Math.min(8, width / 70)).filter(Number.isInteger)
+    : ticks(low, high, width / 110);
+  for (const step of steps) {
+    const at = scale(step);
+    picture.append(svg("line", { x1: at, x2: at, y1: 4, y2: bottom, class: "grid" }));
+    const words = plot.log ? seconds(10 ** step) : String(step);
+    picture.append(text(at, bottom + 16, "middle", words));
+  }
+  picture.append(text(width - right, bottom + 34, "end", plot.axis));
+  top = 4;
+  plot.rows.forEach((row, number) => {
+    let y = top + head + 4 + line / 2 - (wide ? 5 : 2);
+    row.cells.forEach((cell, kernel) => {
+      if (!cell) return;
+      const words = `${row.name} · ${plot.series[kernel]}\n${cell.words}`;
+      if (cell.published !== null) {
+        picture.append(mark(kernel, x(cell.published), y, 4, "hollow"));
+        marks.push({ x: x(cell.published), y, words });
+      }
+      if (cell.spread) {
+        const ends = { x1: x(cell.value - cell.spread), x2: x(cell.value + cell.spread) };
+        picture.append(svg("line", { ...ends, y1: y, y2: y, class: "bar-line", style: colour(kernel) }));
+      }
+      picture.append(mark(kernel, x(cell.value), y, 4.5));
+      marks.push({ x: x(cell.value), y, words });
+      y += line;
+    });
+    top += heights[number];
+  });
+  explore(picture, marks);
+  return [legend(plot.series, plot.hollow), picture];
+}
+
+function seconds(value) {
+  if (value >= 60) return `${Number((value / 60).toPrecision(2))} min`;
+  if (value >= 1) return `${Number(value.toPrecision(3))} s`;
+  return `${Number((value * 1000).toPrecision(3))} ms`;
+}
+
+// ---- Average ranks with the line of the critical difference ----
+
+function rankPlot(plot, width) {
+  const kernels = plot.kernels; // in ascending order of rank
+  const count = kernels.length;
+  const names = kernels.map((kernel) => `${kernel.name} ${kernel.rank.toFixed(2)}`);
+  const letters = Math.floor((width * 0.36 - 24) / 7.8); // as many as fit beside the axis
+  const longest = Math.min(letters, Math.max(...names.map((name) => name.length)));
+  const margin = longest * 7.8 + 24;
+  const x = linear(1, count, margin, width - margin);
+  const groups = plot.groups.length;
+  const axis = 46;
+  const first = axis + 26 + 10 * groups;
+  const half = Math.ceil(count / 2);
+  const picture = drawing(width, first + half * 22 + 2, plot.title, plot.description);
+  const marks = [];
+  picture.append(svg("line", { x1: x(1), x2: x(count), y1: axis, y2: axis, stroke: "currentColor" }));
+  for (let step = 1; step <= count; step++) {
+    picture.append(svg("line", { x1: x(step), x2: x(step), y1: axis - 6, y2: axis, stroke: "currentColor" }));
+    picture.append(text(x(step), axis - 11, "middle", String(step)));
+  }
+  if (plot.critical <= count - 1) {
+    const end = x(1 + plot.critical);
+    picture.append(svg("line", { x1: x(1), x2: end, y1: 16, y2: 16, stroke: "currentColor", "stroke-width": 2 }));
+    picture.append(text(x(1), 10, "start", `critical difference ${plot.critical.toFixed(2)}`));
+  }
+  plot.groups.forEach(([from, to], number) => {
+    const y = axis + 12 + 10 * number;
+    const [x1, x2] = [x(kernels[from].rank) - 4, x(kernels[to].rank) + 4];
+    picture.append(svg("line", { x1, x2, y1: y, y2: y, class: "cd" }));
+  });
+  kernels.forEach((kernel, number) => {
+    const onLeft = number < half;
+    const y = first + 22 * (onLeft ? number : count - 1 - number) + 6;
+    const [at, end] = [x(kernel.rank), onLeft ? margin - 12 : width - margin + 12];
+    const style = colour(kernel.number);
+    picture.append(svg("path", { d: `M${at},${axis}V${y}H${end}`, class: "leader", style }));
+    picture.append(mark(kernel.number, at, axis, 4.5));
+    const whole = names[number];
+    const words = whole.length > letters ? `${whole.slice(0, letters - 6)}… ${kernel.rank.toFixed(2)}` : whole;
+    picture.append(text(onLeft ? end - 5 : end + 5, y + 4, onLeft ? "end" : "start", words, "name"));
+    marks.push({ x: at, y: axis, words: `${kernel.name}: average rank ${kernel.rank.toFixed(2)}` });
+  });
+  explore(picture, marks);
+  return [picture];
+}
+
+// ---- Accuracy against a parameter ----
+
+function curve(panel, plot, width) {
+  const [left, right, top, bottom, height] = [38, 10, 8, 34, 176];
+  const lows = panel.mean.map((value, i) => value - panel.sd[i]);
+  const highs = panel.mean.map((value, i) => value + panel.sd[i]);
+  const pad = (Math.max(...highs) - Math.min(...lows)) * 0.06 || 1;
+  const [low, high] = [Math.min(...lows) - pad, Math.max(...highs) + pad];
+  const x = linear(Math.min(...panel.x), Math.max(...panel.x), left + 8, width - right - 4);
+  const y = linear(low, high, height - bottom, top);
+  const description = panel.x.map((value, i) => `${value}: ${percent(panel.mean[i])}`).join(", ");
+  const picture = drawing(width, height, `${panel.name}: ${plot.title}`, description);
+  for (const step of ticks(low, high, 4)) {
+    const at = y(step);
+    picture.append(svg("line", { x1: left, x2: width - right, y1: at, y2: at, class: "grid" }));
+    picture.append(text(left - 5, at + 4, "end", String(step)));
+  }
+  for (const value of panel.x) {
+    picture.append(text(x(value), height - bottom + 16, "middle", String(value)));
+  }
+  picture.append(text((left + width - right) / 2, height - 3, "middle", plot.axis));
+  const outward = panel.x.map((value, i) => `${x(value)},${y(highs[i])}`);
+  const back = panel.x.map((value, i) => `${x(value)},${y(lows[i])}`).reverse();
+  const style = colour(0);
+  picture.append(svg("polygon", { points: [...outward, ...back].join(" "), class: "band", style }));
+  const points = panel.x.map((value, i) => `${x(value)},${y(panel.mean[i])}`).join(" ");
+  picture.append(svg("polyline", { points, class: "line", style }));
+  const best = panel.mean.indexOf(Math.max(...panel.mean));
+  const marks = panel.x.map((value, i) => {
+    picture.append(mark(0, x(value), y(panel.mean[i]), i === best ? 5 : 3));
+    const words = `${panel.name}, ${plot.parameter} = ${value}\n${percent(panel.mean[i])} ± ${percent(panel.sd[i])} %`;
+    return { x: x(value), y: y(panel.mean[i]), words };
+  });
+  explore(picture, marks, 60);
+  return [picture];
+}

@@ -1,0 +1,79 @@
+// What happens on the page: the theme, sorting, and each figure in its place.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+
+// ---- Theme: as the system says, or as chosen here ----
+
+(() => {
+  const button = document.getElementById("theme");
+  const themes = ["system", "light", "dark"];
+  let stored = null;
+  try {
+    stored = localStorage.getItem("graphgrain-theme");
+  } catch {
+    // Some browsers keep nothing for files; the choice then lasts as long as the page.
+  }
+  function set(theme) {
+    if (theme === "system") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = theme;
+    button.lastElementChild.textContent = theme;
+    try {
+      localStorage.setItem("graphgrain-theme", theme);
+    } catch {
+      // See above.
+    }
+  }
+  set(themes.includes(stored) ? stored : "system");
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const now = themes.indexOf(button.lastElementChild.textContent);
+    set(themes[(now + 1) % themes.length]);
+  });
+})();
+
+// ---- Sorting: numbers by their value, text by the alphabet, missing ones last ----
+
+for (const table of document.querySelectorAll("table.sortable")) {
+  const heads = [...table.tHead.rows[0].cells];
+  const body = table.tBodies[0];
+  const original = [...body.rows];
+  heads.forEach((head, column) => {
+    const button = html("button", { type: "button" });
+    button.append(...head.childNodes);
+    head.append(button);
+    const isText = head.classList.contains("text");
+    // Numbers begin with the largest where large is good; a third press restores the order.
+    const order = isText || head.dataset.first === "ascending" ? ["ascending", "descending"] : ["descending", "ascending"];
+    button.addEventListener("click", () => {
+      const now = order.indexOf(head.getAttribute("aria-sort"));
+      const direction = order[now + 1];
+      heads.forEach((other) => other.removeAttribute("aria-sort"));
+      if (direction) head.setAttribute("aria-sort", direction);
+      const sign = direction === "descending" ? -1 : 1;
+      const key = (row) => row.cells[column].dataset.value;
+      const compare = (a, b) => {
+        const [left, right] = [key(a), key(b)];
+        if (left === undefined || right === undefined) return (left === undefined) - (right === undefined);
+        return sign * (isText ? left.localeCompare(right, "en", { numeric: true }) : left - right);
+      };
+      body.append(...(direction ? [...original].sort(compare) : original));
+    });
+  });
+}
+
+// ---- Figures ----
+
+for (const place of document.querySelectorAll("[data-figure]")) {
+  const [kind, number] = place.dataset.figure.split(":");
+  const plot = data[kind][Number(number)];
+  if (kind === "dots") responsive(place, (width) => dotPlot(plot, width));
+  if (kind === "ranks") responsive(place, (width) => rankPlot(plot, width));
+  if (kind === "pictures") pictures(place, data.pictures);
+  if (kind === "curves") {
+    for (const panel of plot.panels) {
+      const inside = html("div");
+      place.append(html("div", {}, html("h3", {}, panel.name), inside));
+      responsive(inside, (width) => curve(panel, plot, width));
+    }
+  }
+}

@@ -1,0 +1,88 @@
+"""Figures against scikit-learn's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+
+from graphgrain.evaluation.metrics import Figures, figures, roc_auc
+from graphgrain.evaluation.records import FoldRecord, Level
+
+
+def fold(truth, predictions, scores, classes) -> tuple[FoldRecord, Level]:
+    level = Level(validation=[1.0], C=1.0, predictions=predictions, scores=scores)
+    record = FoldRecord(
+        dataset="toy",
+        fingerprint="f",
+        deduplicated=False,
+        classes=[str(c) for c in range(classes)],
+        kernel="tree++",
+        variant="",
+        settings={},
+        grid_size=1,
+        level_names=[{}],
+        mode="paper",
+        folds=2,
+        inner_folds=1,
+        C=[1.0],
+        seed=0,
+        repetition=0,
+        fold=0,
+        test=list(range(len(truth))),
+        truth=truth,
+        levels=[level],
+        fits=1,
+        seconds=0.0,
+    )
+    return record, level
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_one_repetition(classes):
+    rng = np.random.default_rng(classes)
+    folds, truths, guesses, areas = [], [], [], []
+    for _ in range(3):
+        truth = np.concatenate((np.arange(classes), rng.integers(0, classes, 20)))
+        scores = rng.normal(size=(len(truth), classes)).round(1)
+        guess = scores.argmax(axis=1)
+        values = scores[:, 1] if classes == 2 else scores
+        folds.append(fold(truth.tolist(), guess.tolist(), values.tolist(), classes))
+        truths += truth.tolist()
+        guesses += guess.tolist()
+        areas.append(
+            [
+                roc_auc_score(truth == c, scores[:, c])
+                for c in (range(1, 2) if classes == 2 else range(classes))
+            ]
+        )
+    accuracy, balanced, area = figures([folds])
+    assert accuracy.mean == pytest.approx(np.mean(np.array(truths) == guesses))
+    assert balanced.mean == pytest.approx(balanced_accuracy_score(truths, guesses))
+    assert area.mean == pytest.approx(np.mean(areas))
+
+
+def test_multiclass_area_is_scikit_learns_one_versus_rest():
+    rng = np.random.default_rng(0)
+    truth = np.concatenate((np.arange(3), rng.integers(0, 3, 30)))
+    scores = rng.dirichlet(np.ones(3), size=len(truth))
+    one = fold(truth.tolist(), scores.argmax(axis=1).tolist(), scores.tolist(), 3)
+    expected = roc_auc_score(truth, scores, multi_class="ovr")
+    assert figures([[one]])[2].mean == pytest.approx(expected)
+
+
+def test_a_fold_of_one_class_has_no_area():
+    alone = fold([1, 1], [1, 0], [0.3, -0.2], 2)
+    both = fold([0, 1], [0, 1], [-0.3, 0.2], 2)
+    assert figures([[alone]])[2] == Figures(None, None, [None])
+    assert figures([[alone, both]])[2].mean == 1.0
+    assert roc_auc(np.array([True, True]), np.array([1.0, 2.0])) is None
+
+
+def test_spread_is_over_repetitions():
+    right = fold([0, 1], [0, 1], [-1.0, 1.0], 2)
+    wrong = fold([0, 1], [1, 0], [1.0, -1.0], 2)
+    accuracy = figures([[right, right], [right, wrong]])[0]
+    assert accuracy.each == [1.0, 0.5]
+    assert accuracy.mean == 0.75
+    assert accuracy.std == 0.25

@@ -1,0 +1,85 @@
+"""Learners on kernel matrices against scikit-learn, one fit for each value."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.svm import SVC
+
+import graphgrain as gg
+from graphgrain.learning.machines import Ridge, SupportVectors
+
+GRID = (1, 10, 100, 1000)
+
+
+def gaussian(seed: int, graphs: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(graphs, 3))
+    squared = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    return np.exp(-squared), rng.integers(0, classes, graphs)
+
+
+@pytest.fixture(scope="module")
+def drugs():
+    graphs, y = gg.load_drugs()
+    K = gg.TreePlusPlus(tree_depth=2).fit_transform(graphs)
+    return K, np.unique(y, return_inverse=True)[1]
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5])
+@pytest.mark.parametrize("seed", range(3))
+def test_every_C_of_the_grid_is_the_machine_that_scikit_learn_trains(seed, classes):
+    K, y = gaussian(seed, 60, classes)
+    train, test = np.arange(45), np.arange(45, 60)
+    square, rows = K[np.ix_(train, train)], K[np.ix_(test, train)]
+    machines = SupportVectors(GRID, classes).fit(square, y[train])
+    for C, machine in zip(GRID, machines, strict=True):
+        alone = SVC(C=C, kernel="precomputed").fit(square, y[train])
+        assert machine.predict(rows).tolist() == alone.predict(rows).tolist()
+        np.testing.assert_allclose(
+            machine.scores(rows), alone.decision_function(rows), rtol=0, atol=0.02
+        )
+
+
+def test_a_machine_without_bounded_vectors_serves_for_larger_C(drugs):
+    K, y = drugs
+    machines = SupportVectors(GRID, 11).fit(K, y)
+    assert machines[-1] is machines[-2]
+    assert machines[0] is not machines[-1]
+    assert np.abs(machines[-1].svm.dual_coef_).max() < 100
+
+
+def test_one_class_in_the_training_part_is_predicted():
+    K, _ = gaussian(0, 10, 2)
+    for n_classes, shape in ((2, (10,)), (3, (10, 3))):
+        [machine] = SupportVectors([1], n_classes).fit(K, np.ones(10, dtype=int))
+        assert machine.predict(K).tolist() == [1] * 10
+        assert machine.scores(K).shape == shape
+
+
+def test_a_class_that_was_not_trained_comes_last():
+    K, y = gaussian(1, 40, 2)
+    [machine] = SupportVectors([10], 4).fit(K, 2 * y)  # classes 0 and 2 of 0..3
+    scores = machine.scores(K)
+    assert scores.shape == (40, 4)
+    assert (scores[:, [1, 3]] < scores[:, [0, 2]].min()).all()
+    assert scores[:, [0, 2]].argmax(axis=1).tolist() == (machine.predict(K) // 2).tolist()
+
+
+@pytest.mark.parametrize("shape", [(50,), (50, 2)])
+def test_ridge_is_scikit_learns_on_centred_values(shape):
+    rng = np.random.default_rng(3)
+    K, _ = gaussian(3, 50, 2)
+    values = rng.normal(size=shape) + 100
+    alphas = (1e-3, 0.1, 10.0)
+    for alpha, model in zip(alphas, Ridge(alphas).fit(K, values), strict=True):
+        peer = KernelRidge(alpha=alpha, kernel="precomputed").fit(K, values - values.mean(axis=0))
+        expected = peer.predict(K) + values.mean(axis=0)
+        np.testing.assert_allclose(model.predict(K), expected, atol=1e-8)
+
+
+def test_of_equal_scores_the_larger_parameter_wins():
+    learner = SupportVectors(GRID, 2)
+    assert learner.preferred(np.array([0.5, 0.7, 0.7, 0.6])) == 2
+    assert learner.preferred(np.array([0.7, 0.7, 0.7, 0.7])) == 3

@@ -1,0 +1,61 @@
+"""Each kind of wrong target has one clear message."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graphgrain.errors import InvalidParameterError
+from graphgrain.learning.targets import check_classes, check_folds, check_values
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [1, 2, 1, 2],
+        np.array([1.0, 2.0, 1.0, 2.0]),
+        ["a", "b", "a", "b"],
+        np.array(["a", "b", "a", "b"], dtype=object),
+        np.array([True, False, True, False]),
+    ],
+    ids=["int", "whole floats", "str", "object str", "bool"],
+)
+def test_classes_of_any_kind(y):
+    classes, codes = check_classes(y, 4)
+    assert classes[codes].tolist() == list(y)
+    assert sorted(classes.tolist()) == classes.tolist()
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([1.5, 2.5, 1.5, 2.5], r"got the number 1.5.*TreePlusPlusRegressor"),
+        ([1, 1, 1, 1], r"at least two classes.*all 4 graphs have the class"),
+        ([1, 1, 1, 2], r"at least 2 graphs.*class 2 has 1"),
+        ([1, np.nan, 1, 2], r"graph 1 has nan \(1 in all\)"),
+        (np.array(["a", None, "a", "b"], dtype=object), r"graph 1 has None"),
+        ([1, 2, 1], r"each of the 4 graphs; its shape is \(3,\)"),
+        ([[1, 2], [1, 2], [2, 1], [2, 1]], r"one class per graph; y has the shape \(4, 2\)"),
+        (np.array([1, "a", 1, "a"], dtype=object), r"all of one kind; got .*'int', 'str'"),
+        (None, r"must be classes to learn; got y=None"),
+    ],
+)
+def test_wrong_classes(y, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        check_classes(y, 4)
+
+
+def test_regression_values():
+    assert check_values([1, 2, 3], 3).dtype == np.float64
+    with pytest.raises(InvalidParameterError, match="must be numbers; got 'a'"):
+        check_values(["a", "b"], 2)
+    with pytest.raises(InvalidParameterError, match="must be finite"):
+        check_values([1.0, np.inf], 2)
+    with pytest.raises(InvalidParameterError, match="graph 1 has nan"):
+        check_values([1.0, np.nan], 2)
+
+
+def test_fewer_graphs_than_folds():
+    check_folds(10, 10)
+    with pytest.raises(InvalidParameterError, match="got 9 graphs for 10 folds"):
+        check_folds(10, 9)

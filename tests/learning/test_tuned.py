@@ -1,0 +1,172 @@
+"""TreePlusPlusClassifier and TreePlusPlusRegressor: what they choose, and life in scikit-learn."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.svm import SVC
+
+import graphgrain as gg
+from graphgrain.errors import InvalidGraphError, InvalidParameterError
+from graphgrain.learning.splits import stratified_folds, train_and_test
+
+
+@pytest.fixture(scope="module")
+def drugs():
+    graphs, y = gg.load_drugs()
+    return graphs[::3], y[::3]
+
+
+@pytest.fixture(scope="module")
+def two_families():
+    graphs, y = gg.load_drugs()
+    pick = np.flatnonzero(np.isin(y, ["opioids", "barbiturates"]))
+    return graphs[pick], y[pick]
+
+
+def test_it_chooses_what_an_exhaustive_search_finds(drugs):
+    graphs, y = drugs
+    model = gg.TreePlusPlusClassifier(4, max_tree_depth=2, C=[1, 10], cv=3, random_state=5)
+    model.fit(graphs, y)
+    codes = np.unique(y, return_inverse=True)[1]
+    folds = stratified_folds(codes, 3, np.random.default_rng(5))
+    expected = {}
+    for depth in range(3):
+        K = gg.TreePlusPlus(4, depth).fit_transform(graphs)
+        for C in (1, 10):
+            scores = []
+            for fold in range(3):
+                train, test = train_and_test(folds, fold)
+                svm = SVC(C=C, kernel="precomputed").fit(K[np.ix_(train, train)], y[train])
+                scores.append(svm.score(K[np.ix_(test, train)], y[test]))
+            expected[depth, C] = np.mean(scores)
+    tried = {
+        (params["tree_depth"], params["C"]): score
+        for params, score in zip(
+            model.cv_results_["params"], model.cv_results_["mean_test_score"], strict=True
+        )
+    }
+    assert tried == pytest.approx(expected)
+    top = max(expected.values())
+    winners = [key for key, score in expected.items() if np.isclose(score, top)]
+    wanted = min((-C, depth) for depth, C in winners)
+    assert (model.best_params_["tree_depth"], -model.best_params_["C"]) == wanted[::-1]
+    assert model.best_score_ == pytest.approx(top)
+    assert min(model.cv_results_["rank_test_score"]) == 1
+
+
+def test_predictions_are_those_of_the_chosen_kernel_and_machine(drugs):
+    graphs, y = drugs
+    model = gg.TreePlusPlusClassifier(max_tree_depth=3, cv=3).fit(graphs[::2], y[::2])
+    best = model.best_params_
+    kernel = gg.TreePlusPlus(best["path_depth"], best["tree_depth"])
+    K = kernel.fit_transform(graphs[::2])
+    svm = SVC(C=best["C"], kernel="precomputed").fit(K, y[::2])
+    rows = kernel.transform(graphs[1::2])
+    assert model.predict(graphs[1::2]).tolist() == svm.predict(rows).tolist()
+    assert model.decision_function(graphs[1::2]).shape == (len(rows), len(model.classes_))
+    assert model.score(graphs[1::2], y[1::2]) == svm.score(rows, y[1::2])
+
+
+def test_two_classes_have_one_decision_value(two_families):
+    graphs, y = two_families
+    model = gg.TreePlusPlusClassifier(max_tree_depth=1, cv=3).fit(graphs, y)
+    values = model.decision_function(graphs)
+    assert values.shape == (len(y),)
+    assert model.classes_[(values > 0).astype(int)].tolist() == model.predict(graphs).tolist()
+
+
+def test_at_depth_is_a_kernel_fitted_with_that_depth(drugs):
+    graphs, _ = drugs
+    deep = gg.TreePlusPlus(tree_depth=4).fit(graphs[::2])
+    for depth in (0, 2, 4):
+        fresh = gg.TreePlusPlus(tree_depth=depth).fit(graphs[::2])
+        cut = deep.at_depth(depth)
+        np.testing.assert_array_equal(cut.transform(graphs), fresh.transform(graphs))
+        assert cut.get_feature_names_out().tolist() == fresh.get_feature_names_out().tolist()
+    assert deep.tree_depth == 4
+    with pytest.raises(InvalidParameterError, match="from 0 to 4; got 5"):
+        deep.at_depth(5)
+
+
+def test_lists_of_kernel_parameters_are_tried(two_families):
+    graphs, y = two_families
+    model = gg.TreePlusPlusClassifier(
+        [1, 2], 1, edge_labels=[False, True], counts=["raw", "sqrt"], C=10, cv=2
+    ).fit(graphs, y)
+    assert len(model.cv_results_["params"]) == 2 * 2 * 2 * 2
+    assert model.kernel_.get_params()["path_depth"] == model.best_params_["path_depth"]
+    assert model.kernel_.get_params()["counts"] == model.best_params_["counts"]
+
+
+def test_threads_change_nothing(drugs):
+    graphs, y = drugs
+    one = gg.TreePlusPlusClassifier(max_tree_depth=2, cv=3).fit(graphs, y)
+    two = gg.TreePlusPlusClassifier(max_tree_depth=2, cv=3, n_jobs=2).fit(graphs, y)
+    assert one.best_params_ == two.best_params_
+    np.testing.assert_array_equal(one.decision_function(graphs), two.decision_function(graphs))
+
+
+@pytest.mark.parametrize("kind", [gg.TreePlusPlusClassifier, gg.TreePlusPlusRegressor])
+def test_scikit_learn_life(kind, two_families):
+    graphs, y = two_families
+    targets = y if kind is gg.TreePlusPlusClassifier else graphs.vertex_counts.astype(float)
+    model = kind(path_depth=3, max_tree_depth=1, cv=3)
+    assert clone(model).get_params() == model.get_params()
+    scores = cross_val_score(model, graphs, targets, cv=KFold(3, shuffle=True, random_state=0))
+    assert scores.shape == (3,)
+    assert (scores > 0.3).all()
+    grid = GridSearchCV(model, {"path_depth": [1, 3]}, cv=2).fit(graphs, targets)
+    assert grid.best_params_["path_depth"] in (1, 3)
+    model.fit(graphs, targets)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(graphs), model.predict(graphs))
+    model.fit(graphs[::2], targets[::2])  # a second fit forgets the first
+    np.testing.assert_array_equal(
+        model.predict(graphs), kind(3, 1, cv=3).fit(graphs[::2], targets[::2]).predict(graphs)
+    )
+
+
+def test_plain_lists_of_graphs_will_do():
+    ring, path = ([(0, 1), (1, 2), (0, 2)], [1, 1, 1]), ([(0, 1), (1, 2)], [1, 1, 1])
+    model = gg.TreePlusPlusClassifier(cv=2).fit([ring, path] * 4, ["ring", "path"] * 4)
+    assert model.predict([path, ring]).tolist() == ["path", "ring"]
+
+
+def test_the_regressor_predicts_sizes_of_unseen_graphs():
+    graphs, _ = gg.load_drugs()
+    sizes = np.column_stack((graphs.vertex_counts, graphs.edge_counts)).astype(float)
+    model = gg.TreePlusPlusRegressor(3, 1).fit(graphs[::2], sizes[::2])
+    predicted = model.predict(graphs[1::2])
+    assert predicted.shape == (len(graphs) // 2, 2)
+    assert model.score(graphs[1::2], sizes[1::2]) > 0.6
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"C": []}, "C must be"),
+        ({"C": [1, -1]}, "C must be a finite number above 0"),
+        ({"cv": 1}, "cv must be an integer of 2 or more"),
+        ({"max_tree_depth": -1}, "max_tree_depth must be"),
+        ({"counts": ["raw", "cube"]}, "counts must be"),
+        ({"path_depth": "6"}, "path_depth must be"),
+    ],
+)
+def test_wrong_parameters(change, message, two_families):
+    with pytest.raises(InvalidParameterError, match=message):
+        gg.TreePlusPlusClassifier(**change).fit(*two_families)
+
+
+def test_wrong_input(two_families):
+    graphs, y = two_families
+    with pytest.raises(InvalidGraphError, match="needs graphs to learn from"):
+        gg.TreePlusPlusClassifier().fit([], [])
+    with pytest.raises(InvalidParameterError, match="got 3 graphs for 5 folds"):
+        gg.TreePlusPlusClassifier().fit(graphs[:3], y[:3])
+    with pytest.raises(InvalidParameterError, match="TreePlusPlusRegressor"):
+        gg.TreePlusPlusClassifier().fit(graphs, np.linspace(0, 1, len(graphs)))

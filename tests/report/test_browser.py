@@ -1,0 +1,372 @@
+"""The page in a real browser: it opens cleanly, holds the right numbers, and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphgrain as gg
+from graphgrain.evaluation import published
+from graphgrain.report.page import write_report
+
+from . import oracle
+from .made_up import FOLDS, HOSTILE, made_up_fold, made_up_kernel, save
+
+TIMES = "\u00d7"
+KERNELS = {"tree++": "Tree++", "sp": "SP", "wl": "WL"}
+
+
+@pytest.fixture
+def opened(browser: Any, report: Path) -> Iterator[Any]:
+    """A function that opens the report; whatever goes wrong in the page fails the test."""
+    troubles: list[str] = []
+    contexts = []
+
+    def open_page(width: int = 1280, height: int = 900, scheme: str = "light") -> Any:
+        viewport = {"width": width, "height": height}
+        context = browser.new_context(viewport=viewport, color_scheme=scheme, has_touch=width < 500)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: troubles.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on("dialog", lambda dialog: troubles.append("a dialog opened"))
+        page.on(
+            "request",
+            lambda request: (
+                request.url.startswith(("file://", "data:"))
+                or troubles.append(f"request to {request.url}")
+            ),
+        )
+        page.goto(report.as_uri())
+        page.wait_for_selector("#graphs canvas")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+def column(page: Any, number: int, table: str = "#accuracy table") -> list[str]:
+    """The texts of a column, first lines only."""
+    cells = page.locator(f"{table} tbody tr > :nth-child({number})")
+    return [text.split("\n")[0] for text in cells.all_inner_texts()]
+
+
+def test_the_accuracy_table_holds_the_right_numbers(opened: Any, records: list[Any]) -> None:
+    page = opened()
+    heads = page.locator("#accuracy thead th").all_inner_texts()
+    assert heads == ["Data set", *KERNELS.values()]
+    rows = page.locator("#accuracy tbody tr")
+    for number in range(rows.count()):
+        cells = rows.nth(number).locator("th, td")
+        name = cells.nth(0).get_attribute("data-value")
+        means = {}
+        for place, kernel in enumerate(KERNELS, 1):
+            expected = oracle.accuracies(records, name, kernel)
+            means[kernel] = np.mean(expected)
+            text = cells.nth(place).inner_text()
+            told = cells.nth(place).locator(".mean, .sd").all_inner_texts()
+            assert told == [f"{np.mean(expected):.2f}", f"± {np.std(expected):.2f}"]
+            if kernel != "tree++":
+                significant = oracle.p_against_tree(records, name, kernel) < 0.05
+                assert ("▼" in text or "▲" in text) == significant
+                if significant:
+                    assert ("▲" in text) == (means[kernel] > means["tree++"])
+        best = [cells.nth(i).get_attribute("class") == "best" for i in range(1, 4)]
+        assert best == [mean == max(means.values()) for mean in means.values()]
+    cox2 = page.locator("#accuracy tbody tr", has_text="COX2_MD").locator("td").nth(0)
+    assert "paper 69.20 ± 1.69" in cox2.inner_text()
+
+
+def test_other_tables_hold_the_right_numbers(opened: Any, records: list[Any]) -> None:
+    page = opened()
+    page.locator("#runtime tbody tr", has_text="BZR").wait_for()
+    seconds = {r.kernel: r.seconds for r in records if r.kind == "kernel" and r.dataset == "BZR"}
+    cells = page.locator("#runtime tbody tr", has_text="BZR").locator("td").all_inner_texts()
+    for text, kernel in zip(cells, KERNELS, strict=True):
+        assert text.split("\n")[0] == f"{1000 * seconds[kernel]:.0f} ms"
+    details = page.locator("#details table").nth(0).locator("tbody tr")
+    assert details.count() == 5 * 3
+    row = details.filter(has_text="drugs").filter(has_text="WL").locator("th, td").all_inner_texts()
+    heads = page.locator("#details table").nth(0).locator("thead th").all_inner_texts()
+    told = dict(zip(heads, row, strict=True))
+    expected = np.mean(oracle.accuracies(records, "drugs", "wl"))
+    assert told["Accuracy"] == f"{expected:.2f}"
+    p = oracle.p_against_tree(records, "drugs", "wl")
+    assert told["p vs. Tree++"] == ("< 0.001" if p < 0.001 else f"{p:.3f}")
+    assert (told["Repetitions"], told["Graphs"]) == ("3", "292")
+    assert (told["Kernel time"], told["Memory"]) == ("40.0 ms", "2.9 MiB")  # 3,000,000 bytes
+    folds = oracle.folds_of(records, "drugs", "wl")
+    recalls = []
+    for repetition in range(3):
+        pairs = [
+            pair
+            for r in folds
+            if r.repetition == repetition
+            for pair in zip(r.truth, r.levels[0].predictions, strict=True)
+        ]
+        each = [np.mean([b == c for a, b in pairs if a == c]) for c in range(11)]
+        recalls.append(np.mean(each))
+    assert told["Balanced"] == f"{100 * np.mean(recalls):.2f}"
+
+
+def test_sorting_by_mouse_and_by_keys(opened: Any, records: list[Any], sets: Any) -> None:
+    page = opened()
+    means = {name: np.mean(oracle.accuracies(records, name, "tree++")) for name in sets}
+    falling = sorted(means, key=lambda name: -means[name])
+    head = page.locator("#accuracy thead th").nth(1)
+    values = "els => els.map(e => e.dataset.value)"
+
+    def names() -> list[str]:
+        return page.locator("#accuracy tbody th").evaluate_all(values)
+
+    assert head.get_attribute("aria-sort") is None
+    head.locator("button").click()
+    assert head.get_attribute("aria-sort") == "descending"
+    assert names() == falling
+    page.keyboard.press("Enter")
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert names() == sorted(means, key=lambda name: means[name])
+    page.keyboard.press("Space")
+    assert head.get_attribute("aria-sort") is None
+    assert names() == list(sets)
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Enter")
+    assert page.locator("#accuracy thead th").nth(0).get_attribute("aria-sort") == "ascending"
+    assert names() == sorted(sets, key=str.lower)
+    # Missing numbers come last, whichever way.
+    table = page.locator("#details table").nth(0)
+    heads = table.locator("thead th").all_inner_texts()
+    paper = table.locator("thead th").nth(heads.index("Paper")).locator("button")
+    for _ in range(2):
+        paper.click()
+        cells = table.locator(f"tbody tr > :nth-child({heads.index('Paper') + 1})")
+        known = cells.evaluate_all("els => els.map(e => e.dataset.value !== undefined)")
+        assert known == sorted(known, reverse=True)
+        assert 0 < sum(known) < len(known)
+
+
+def test_hover_tells_which_drug_it_is(opened: Any) -> None:
+    page = opened()
+    graphs, y, names = gg.load_drugs(names=True)
+    tip = page.locator("#tip")
+    assert tip.is_hidden()
+    drawing = page.locator("#graphs .map svg")
+    drawing.scroll_into_view_if_needed()
+    marks = drawing.locator("path.dot")
+    assert marks.count() == len(names)
+    seen = set()
+    for number in (0, 50, 100, 291):
+        box = marks.nth(number).bounding_box()
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        name, family, size = tip.inner_text().split("\n")
+        found = int(np.flatnonzero(names == name)[0])
+        assert family == y[found]
+        expected = f"{graphs.vertex_counts[found]} vertices, {graphs.edge_counts[found]} edges"
+        assert size == expected
+        seen.add(name)
+    assert len(seen) > 1
+    page.mouse.move(2, 2)
+    assert tip.is_hidden()
+    # The same by keys.
+    drawing.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert tip.inner_text().split("\n")[0] == names[1]
+    page.keyboard.press("ArrowLeft")
+    assert tip.inner_text().split("\n")[0] == names[0]
+    page.keyboard.press("Escape")
+    assert tip.is_hidden()
+
+
+def test_a_class_can_be_singled_out(opened: Any) -> None:
+    page = opened()
+    _, y = gg.load_drugs()
+    button = page.locator("#graphs .legend button", has_text="opioids")
+    assert button.inner_text() == f"opioids ({np.sum(y == 'opioids')})"
+    button.click()
+    assert button.get_attribute("aria-pressed") == "true"
+    faded = page.locator("#graphs .map path.faded")
+    assert faded.count() == np.sum(y != "opioids")
+    button.click()
+    assert faded.count() == 0
+
+
+def test_other_data_sets_can_be_looked_at(opened: Any, sets: dict[str, Any]) -> None:
+    page = opened()
+    options = page.locator("#dataset option").all_inner_texts()
+    assert options == list(sets)
+    page.locator("#dataset").select_option(label=HOSTILE)
+    assert page.locator("#graphs .map path.dot").count() == 40
+    drawing = page.locator("#graphs .map svg")
+    drawing.focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#tip").inner_text().startswith(HOSTILE)
+
+
+def test_the_matrix_tells_its_cells(opened: Any) -> None:
+    page = opened()
+    graphs, y = gg.load_drugs()
+    canvas = page.locator("#graphs canvas")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    page.mouse.move(box["x"] + 2, box["y"] + box["height"] - 2)
+    words, value = page.locator("#tip").inner_text().split("\n")
+    classes = sorted(set(y))
+    assert words == f"{classes[-1]} {TIMES} {classes[0]}"
+    K = gg.TreePlusPlus(tree_depth=2).fit_transform(graphs)
+    block = K[np.ix_(y == classes[-1], y == classes[0])]
+    shown = float(value.split()[-1])
+    assert block.min() - 0.01 <= shown <= block.max() + 0.01
+    canvas.focus()
+    page.keyboard.press("ArrowDown")
+    assert page.locator("#tip").inner_text().count(TIMES) == 1
+
+
+def test_figures_are_drawn_and_tell_their_numbers(opened: Any, records: list[Any]) -> None:
+    page = opened()
+    # Three kernels on five sets, and the paper's figures for three of the sets.
+    assert page.locator("#accuracy figure svg[role=img] path.dot").count() == 15
+    assert page.locator("#accuracy figure svg[role=img] path.hollow").count() == 9
+    assert page.locator("#ranks svg .leader").count() == 3
+    assert page.locator("#against-k svg").count() == 5
+    assert page.locator("#against-d svg").count() == 2
+    panel = page.locator("#against-k svg").nth(0)
+    panel.focus()
+    page.keyboard.press("ArrowRight")
+    expected = oracle.accuracies(records, "drugs", "tree++", 0)
+    told = f"drugs, k = 0\n{np.mean(expected):.2f} ± {np.std(expected):.2f} %"
+    assert page.locator("#tip").inner_text() == told
+    for drawing in page.locator("svg[role=img]").all():
+        assert drawing.locator("title").text_content()
+        assert drawing.get_attribute("aria-label")
+
+
+@pytest.mark.parametrize("width", [320, 360, 768, 1280, 1920])
+def test_nothing_overflows_sideways(opened: Any, width: int) -> None:
+    page = opened(width, 740)
+    sizes = page.evaluate("[document.documentElement.scrollWidth, document.body.scrollWidth]")
+    assert max(sizes) <= width
+    # Narrower while it is open, as when a phone is turned.
+    page.set_viewport_size({"width": 300, "height": 740})
+    page.wait_for_timeout(100)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 300
+
+
+def test_touching_a_mark_tells_it(opened: Any) -> None:
+    page = opened(360, 740)
+    mark = page.locator("#graphs .map path.dot").nth(0)
+    mark.scroll_into_view_if_needed()
+    box = mark.bounding_box()
+    page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    assert "vertices" in page.locator("#tip").inner_text()
+
+
+BACKGROUND = "getComputedStyle(document.body).backgroundColor"
+LIGHT, DARK = "rgb(255, 255, 255)", "rgb(18, 22, 28)"
+
+
+def test_dark_and_light(opened: Any) -> None:
+    assert opened(scheme="light").evaluate(BACKGROUND) == LIGHT
+    page = opened(scheme="dark")
+    assert page.evaluate(BACKGROUND) == DARK
+    button = page.locator("#theme")
+    assert button.inner_text() == "Theme: system"
+    button.click()
+    assert button.inner_text() == "Theme: light"
+    assert page.evaluate(BACKGROUND) == LIGHT
+    page.reload()
+    assert page.evaluate(BACKGROUND) == LIGHT
+    button.click()
+    assert button.inner_text() == "Theme: dark"
+    assert page.evaluate(BACKGROUND) == DARK
+    page.emulate_media(media="print")
+    assert page.evaluate(BACKGROUND) == LIGHT
+    page.emulate_media(media="screen", color_scheme="light")
+    button.click()
+    assert page.evaluate(BACKGROUND) == LIGHT
+
+
+CONTRASTS = """() => {
+  const linear = (v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  const channel = (v) => linear(v / 255);
+  const light = (c) => 0.2126 * channel(c[0]) + 0.7152 * channel(c[1]) + 0.0722 * channel(c[2]);
+  const rgb = (text) => text.match(/[\\d.]+/g).map(Number);
+  const back = (e) => {
+    for (; e; e = e.parentElement) {
+      const c = rgb(getComputedStyle(e).backgroundColor);
+      if (c.length < 4 || c[3] > 0) return c;
+    }
+  };
+  const low = [];
+  for (const e of document.querySelectorAll("body *")) {
+    const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+    if (!own || e.closest("script, .hidden, .skip, [hidden], svg title, svg desc")) continue;
+    const style = getComputedStyle(e);
+    const ink = rgb(e.namespaceURI.endsWith("svg") ? style.fill : style.color);
+    const [a, b] = [light(ink), light(back(e))].sort((x, y) => y - x);
+    const ratio = (a + 0.05) / (b + 0.05);
+    if (ratio < 4.5) low.push(`${e.tagName}.${e.getAttribute("class")} ${ratio.toFixed(2)}`);
+  }
+  return low;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_text_has_enough_contrast(opened: Any, scheme: str) -> None:
+    assert opened(scheme=scheme).evaluate(CONTRASTS) == []
+
+
+def test_it_reads_without_a_script(browser: Any, report: Path, records: list[Any]) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(report.as_uri())
+    expected = np.mean(oracle.accuracies(records, "KKI", "wl"))
+    row = page.locator("#accuracy tbody tr", has_text="KKI")
+    assert f"{expected:.2f}" in row.inner_text()
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def wide(sets: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All nine kernels of the paper, and cells that hold every figure they can."""
+    data = replace(sets["KKI"], name="Mutagenicity")
+    folds = [
+        made_up_fold(data, kernel, [0.9 - 0.07 * number], repetition, fold)
+        for number, kernel in enumerate(published.KERNELS)
+        for repetition in range(2)
+        for fold in range(FOLDS)
+    ]
+    costs = [made_up_kernel(data, kernel, 87.09) for kernel in published.KERNELS]
+    folder = tmp_path_factory.mktemp("wide")
+    return write_report(save([*folds, *costs], folder / "results"), folder / "report.html")
+
+
+def test_it_prints(browser: Any, wide: Path, tmp_path: Path) -> None:
+    page = browser.new_page(color_scheme="dark")
+    page.goto(wide.as_uri())
+    page.pdf(path=str(tmp_path / "report.pdf"), format="A4")
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF-")
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 687, "height": 1000})  # 182 mm, A4 within its margins
+    page.wait_for_timeout(100)
+    assert page.locator("nav").is_hidden()
+    edges = page.locator("table, svg").evaluate_all(
+        "els => els.map(e => e.getBoundingClientRect().right)"
+    )
+    assert max(edges) <= 687
+    page.close()
+
+
+def test_nine_kernels_fit_a_desktop(browser: Any, wide: Path) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(wide.as_uri())
+    box = page.locator("#accuracy .scroll")
+    assert box.evaluate("e => e.scrollWidth <= e.clientWidth")
+    page.close()

@@ -1,0 +1,206 @@
+"""What a report shows against numbers computed anew from the records."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphgrain as gg
+from graphgrain.errors import InvalidFileError
+from graphgrain.evaluation import published
+from graphgrain.evaluation.data import prepare
+from graphgrain.report.comparison import comparisons, runtimes
+from graphgrain.report.content import content
+from graphgrain.report.curves import accuracy_against
+
+from . import oracle
+from .made_up import FOLDS, made_up_fold, made_up_kernel, save, small_set
+
+KERNELS = ["tree++", "sp", "wl"]
+
+
+def test_accuracies_tests_and_marks(records: list[Any], sets: dict[str, Any]) -> None:
+    validated, hindsight = comparisons(records)
+    assert [column.kernel for column in validated.columns] == KERNELS
+    assert [row.name for row in validated.rows] == list(sets)
+    verdicts = set()
+    for row in validated.rows:
+        means = []
+        for kernel, cell in zip(KERNELS, row.cells, strict=True):
+            assert cell is not None
+            expected = oracle.accuracies(records, row.name, kernel)
+            assert cell.mean == pytest.approx(np.mean(expected))
+            assert cell.spread == pytest.approx(np.std(expected))
+            assert cell.published == published.TABLE2.get(row.name, {}).get(kernel)
+            means.append(np.mean(expected))
+            if kernel == "tree++":
+                assert cell.p is None
+                continue
+            p = oracle.p_against_tree(records, row.name, kernel)
+            assert cell.p == pytest.approx(p, rel=1e-9)
+            better = np.mean(expected) > means[0]
+            assert cell.verdict == ("" if p >= 0.05 else "better" if better else "worse")
+            verdicts.add(cell.verdict)
+        assert [cell.best for cell in row.cells if cell] == [m == max(means) for m in means]
+    assert verdicts >= {"", "worse"}
+    for row in hindsight.rows:
+        level = oracle.best_level(records, row.name, "tree++")
+        expected = oracle.accuracies(records, row.name, "tree++", level)
+        assert row.cells[0] is not None
+        assert row.cells[0].mean == pytest.approx(np.mean(expected))
+        assert row.cells[0].summary.parameters["tree_depth"] == level
+
+
+def test_ranks_leave_out_data_sets_with_gaps(records: list[Any]) -> None:
+    gapless = comparisons(records)[0]
+    assert gapless.ranks is not None
+    assert gapless.ranks.datasets == 5
+    fewer = [r for r in records if not (r.dataset == "BZR" and r.kernel == "sp")]
+    gappy = comparisons(fewer)[0]
+    assert gappy.ranks is not None
+    assert gappy.ranks.datasets == 4
+    one_set = [r for r in records if r.dataset == "drugs"]
+    assert comparisons(one_set)[0].ranks is None
+
+
+def test_protocols_are_never_mixed(sets: dict[str, Any]) -> None:
+    data = sets["KKI"]
+    folds = [made_up_fold(data, "tree++", [0.7], 0, fold) for fold in range(FOLDS)]
+    nested = [replace(r, mode="nested", inner_folds=5) for r in folds]
+    without = [replace(r, deduplicated=True) for r in folds]
+    seeded = [replace(r, seed=1) for r in folds]
+    found = comparisons([*folds, *nested, *without, *seeded])
+    assert [(c.first.mode, c.first.deduplicated, c.first.seed) for c in found] == [
+        ("paper", False, 0),
+        ("nested", False, 0),
+        ("paper", True, 0),
+        ("paper", False, 1),
+    ]
+    assert all(len(c.cells) == 1 for c in found)
+
+
+def test_changed_data_and_variants_stay_apart(sets: dict[str, Any]) -> None:
+    folds = [made_up_fold(sets["KKI"], "tree++", [0.7], 0, fold) for fold in range(FOLDS)]
+    changed = [replace(r, fingerprint="f00dcafe") for r in folds]
+    variant = [replace(r, variant="counts=sqrt") for r in folds]
+    [found] = comparisons([*folds, *changed, *variant])
+    assert [row.name for row in found.rows] == [
+        f"KKI [{sets['KKI'].fingerprint[:6]}]",
+        "KKI [f00dca]",
+    ]
+    assert [column.name for column in found.columns] == ["Tree++", "Tree++ (counts=sqrt)"]
+    # The paper's figure is of Tree++ as it is.
+    assert [cell.published is None for cell in found.rows[0].cells if cell] == [False, True]
+
+
+def test_runtimes_are_means_over_settings(sets: dict[str, Any]) -> None:
+    data = sets["BZR"]
+    costs = [
+        made_up_kernel(data, "pm", 1.0, settings={"d": 4}),
+        made_up_kernel(data, "pm", 3.0, settings={"d": 6}, memory=9),
+        made_up_kernel(data, "pm", 0.5, settings={"d": 4}, n_jobs=2),
+        made_up_kernel(data, "wl", 0.25, memory=None),
+    ]
+    found = runtimes(costs)
+    assert found is not None
+    [(name, [pm, wl])] = found.rows
+    assert name == "BZR"
+    assert (pm.seconds, pm.n_jobs, pm.memory) == (2.0, 1, 3_000_000)  # type: ignore[union-attr]
+    assert (wl.seconds, wl.memory) == (0.25, None)  # type: ignore[union-attr]
+    assert pm.published == 16.80  # type: ignore[union-attr]
+    assert runtimes([]) is None
+
+
+def test_curves(records: list[Any]) -> None:
+    against_k = accuracy_against("tree_depth", records)
+    # Two of the sets have a figure-d, which is no curve for k; the usual grid gives all five.
+    assert [curve.x for curve in against_k] == [[0, 1, 2]] * 5
+    for curve in against_k:
+        for level in range(3):
+            expected = oracle.accuracies(records, curve.name, "tree++", level)
+            assert curve.mean[level] == pytest.approx(np.mean(expected))
+            assert curve.spread[level] == pytest.approx(np.std(expected))
+        assert curve.fixed == 6
+    against_d = accuracy_against("path_depth", records)
+    assert [(curve.name, curve.x, curve.fixed) for curve in against_d] == [
+        ("drugs", [0, 1, 2, 3], 1),
+        ("COX2_MD", [0, 1, 2, 3], 1),
+    ]
+    for curve in against_d:
+        renamed = [
+            replace(r, variant="")
+            for r in records
+            if r.kind == "fold" and r.variant == "figure-d" and r.dataset == curve.name
+        ]
+        for depth, mean in zip(curve.x, curve.mean, strict=True):
+            of_depth = [r for r in renamed if r.settings["path_depth"] == depth]
+            expected = oracle.accuracies(of_depth, curve.name, "tree++", 1)
+            assert mean == pytest.approx(np.mean(expected))
+
+
+def test_a_figure_has_its_own_results_first(sets: dict[str, Any]) -> None:
+    usual = [made_up_fold(sets["KKI"], "tree++", [0.5, 0.6], 0, fold) for fold in range(FOLDS)]
+    settings = {"path_depth": 7, "tree_depth": 1}
+    own = [
+        replace(record, variant="figure-k", settings=settings)
+        for record in (made_up_fold(sets["KKI"], "tree++", [1.0, 1.0], 0, f) for f in range(FOLDS))
+    ]
+    [curve] = accuracy_against("tree_depth", [*usual, *own])
+    assert (curve.mean, curve.fixed) == ([100.0, 100.0], 7)
+    assert len(comparisons([*usual, *own])[0].cells) == 1
+
+
+def test_what_is_unfinished_is_said(results: Path, given: dict[str, Any]) -> None:
+    shown = content(results, given)
+    assert shown.unfinished == [
+        "KKI, PM: 1 of the 5 folds of a repetition are done; it is left out until one is complete."
+    ]
+    assert [item.name for item in shown.pictures] == ["drugs", *given]
+    assert shown.unseen == {}
+
+
+def test_only_the_graphs_of_the_results_are_shown(
+    sets: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GRAPHGRAIN_DATA", raising=False)
+    data = sets["KKI"]
+    path = save(
+        [made_up_fold(data, "tree++", [0.7], 0, fold) for fold in range(FOLDS)], tmp_path / "r"
+    )
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert "not found" in content(path).unseen["KKI"]
+    other = small_set("another")
+    assert "changed" in content(path, {"KKI": (other.graphs, other.codes)}).unseen["KKI"]
+    # Under whatever name: the graphs decide.
+    assert content(path, {"mine": (data.graphs, data.codes)}).pictures[0].name == "KKI"
+    # And where GRAPHGRAIN_DATA says, without being handed over.
+    gg.save_tu(tmp_path / "sets" / "KKI", data.graphs, data.codes)
+    monkeypatch.setenv("GRAPHGRAIN_DATA", str(tmp_path / "sets"))
+    assert content(path).pictures[0].total == 40
+
+
+def test_duplicates_are_removed_as_in_the_results(tmp_path: Path) -> None:
+    base = small_set("twice")
+    graphs, codes = base.graphs[[*range(40), 0, 1]], base.codes[[*range(40), 0, 1]]
+    data = prepare("twice", graphs, codes, remove_duplicates=True)
+    assert data.removed >= 2
+    folds = [made_up_fold(data, "tree++", [0.7], 0, f, deduplicated=True) for f in range(FOLDS)]
+    shown = content(save(folds, tmp_path / "r"), {"twice": (graphs, codes)})
+    assert shown.pictures[0].total == len(data)
+
+
+def test_empty_and_foreign_files(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    with pytest.raises(InvalidFileError, match="nothing to report"):
+        content(empty)
+    with pytest.raises(InvalidFileError, match="cannot be read"):
+        content(tmp_path / "absent.jsonl")
+    foreign = tmp_path / "foreign"
+    foreign.write_text("hello\n")
+    with pytest.raises(InvalidFileError, match="not a results file"):
+        content(foreign)

@@ -1,0 +1,331 @@
+"""The program graphgrain: answers, exit codes, messages, interruption."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import graphgrain as gg
+from graphgrain.cli import app as shared
+from graphgrain.cli import application
+from graphgrain.evaluation import published
+from graphgrain.evaluation.records import fold_records, kernel_records
+from graphgrain.evaluation.results_file import read_results
+from graphgrain.evaluation.summary import summarise
+
+SOURCE = str(Path(gg.__file__).parents[1])
+SHARED = Path(__file__).parents[2] / "shared" / "data"
+COMMANDS = ["datasets", "info", "kernel", "demo", "evaluate", "report", "reproduce"]
+
+
+def call(*arguments: object, code: int = 0):
+    shared.options.debug = False
+    result = CliRunner().invoke(application(), [str(word) for word in arguments])
+    if result.exit_code != code:
+        raise AssertionError(f"exit code {result.exit_code}\n{result.output}") from result.exception
+    return result
+
+
+def words(text: str) -> str:
+    """Text as one line, however it was folded."""
+    return " ".join(text.split())
+
+
+def fails(*arguments: object) -> str:
+    """The message of a call with bad input."""
+    result = call(*arguments, code=2)
+    assert "Traceback" not in result.output
+    return words(result.stderr)
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory) -> Path:
+    """Two families of drugs as a TU zip."""
+    graphs, y = gg.load_drugs()
+    pick = np.flatnonzero(np.isin(y, ["antihistamines", "tricyclics"]))
+    path = tmp_path_factory.mktemp("data") / "TOY.zip"
+    gg.save_tu(path, graphs[pick], y[pick])
+    return path
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# ---------------------------------------------------------------- help and versions
+
+
+def test_every_command_has_help_with_examples():
+    assert all(name in call("--help").output for name in COMMANDS)
+    for name in COMMANDS:
+        text = call(name, "--help").output
+        assert "Examples" in text
+        assert f"$ graphgrain {name}" in words(text)
+
+
+def test_version():
+    assert call("--version").output == f"graphgrain {gg.__version__}\n"
+
+
+def test_the_installed_program_answers():
+    done = subprocess.run(
+        [sys.executable, "-m", "graphgrain.cli", "info", "nowhere", "--debug"],
+        env={**os.environ, "PYTHONPATH": SOURCE},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "InvalidParameterError" in done.stderr
+    assert "Traceback" in done.stderr  # --debug, at the end of the line
+
+
+# ---------------------------------------------------------------- datasets, info, kernel
+
+
+def test_datasets():
+    assert "MUTAG" in call("datasets").output
+    assert "drugs" in call("datasets").output
+    found = json.loads(call("datasets", "proteins", "--json").stdout)
+    assert {item["name"] for item in found} >= {"PROTEINS"}
+
+
+def test_info(toy, here):
+    graphs, _ = gg.load_tu(toy)
+    shown = json.loads(call("info", toy, "--json").stdout)
+    assert shown["graphs"] == len(graphs)
+    assert shown["classes"] == 2
+    assert f"graphs {len(graphs)}" in words(call("info", toy).stdout)
+    call("info", "drugs", "--plot", "drugs.svg")
+    assert (here / "drugs.svg").read_text().startswith("<?xml")
+
+
+def test_kernel_writes_the_matrix(toy, here):
+    graphs, y = gg.load_tu(toy)
+    shown = json.loads(call("kernel", toy, "-o", "K.npz", "--json").stdout)
+    saved = np.load(here / "K.npz")
+    np.testing.assert_array_equal(saved["K"], gg.TreePlusPlus().fit_transform(graphs))
+    assert saved["y"].tolist() == y.tolist()
+    assert json.loads(str(saved["about"]))["parameters"]["tree_depth"] == 3
+    assert shown["graphs"] == len(graphs)
+    call("kernel", toy, "-o", "K.csv", "--kernel", "wl", "--set", "n_iter=2")
+    expected = gg.WeisfeilerLehman(n_iter=2).fit_transform(graphs)
+    np.testing.assert_array_equal(np.loadtxt(here / "K.csv", delimiter=","), expected)
+    call("kernel", "drugs", "-o", "K.npy", "--set", "tree_depth=0", "counts=sqrt")
+    expected = gg.TreePlusPlus(tree_depth=0, counts="sqrt").fit_transform(gg.load_drugs()[0])
+    np.testing.assert_array_equal(np.load(here / "K.npy"), expected)
+    assert sorted(path.name for path in here.iterdir()) == ["K.csv", "K.npy", "K.npz"]
+
+
+# ---------------------------------------------------------------- evaluate
+
+
+def test_evaluate(toy, here):
+    arguments = ("evaluate", toy, "--kernel", "tree++", "vertex-histogram", "--repeats", 2)
+    rows = json.loads(call(*arguments, "--folds", 5, "--json").stdout)
+    results = here / "graphgrain-results.jsonl"
+    assert [row["kernel"] for row in rows] == ["tree++", "vertex-histogram"]
+    assert rows == [row.as_dict() for row in summarise(read_results(results))]
+    assert rows[0]["accuracy"]["mean"] > 0.8
+    before = results.read_bytes()
+    table = words(call(*arguments, "--folds", 5).stdout)
+    assert results.read_bytes() == before  # nothing was computed again
+    assert f"{100 * rows[0]['accuracy']['mean']:.2f} ±" in table
+    best = json.loads(call(*arguments, "--folds", 5, "--select", "reported-best", "--json").stdout)
+    assert results.read_bytes() == before
+    assert best[0]["accuracy"]["mean"] >= rows[0]["accuracy"]["mean"]
+
+
+def test_evaluate_with_parameters_and_without_duplicates(toy, here):
+    call(
+        *("evaluate", toy, "drugs", "--set", "tree_depth=1", "edge_labels=True", "--repeats", 1),
+        *("--mode", "paper", "--folds", 3, "--remove-duplicates", "-r", "mine.jsonl"),
+    )
+    records = read_results(here / "mine.jsonl")
+    assert {r.dataset for r in records} == {"TOY", "drugs"}
+    assert {r.variant for r in records} == {"edge_labels=True, tree_depth=1"}
+    assert all(r.deduplicated for r in records)
+    assert len(fold_records(records)) == 6
+    assert len(fold_records(records)[0].levels) == 2
+
+
+def test_results_of_another_version_are_told(toy, here):
+    arguments = ("evaluate", toy, "--repeats", 1, "--folds", 3, "--set", "tree_depth=0")
+    assert "holds results" not in call(*arguments).stderr
+    path = here / "graphgrain-results.jsonl"
+    now = f'"versions": {{"graphgrain": "{gg.__version__}"'
+    assert now in path.read_text()
+    path.write_text(path.read_text().replace(now, '"versions": {"graphgrain": "0.0.7"'))
+    assert "holds results of graphgrain 0.0.7" in words(call(*arguments).stderr)
+
+
+def test_evaluate_a_table_of_molecules(here):
+    pytest.importorskip("rdkit")
+    rows = ["name,smiles,active"]
+    rows += [f"alkane{n},{'C' * n},0" for n in range(2, 12)]
+    rows += [f"ether{n},{'C' * n}OC,1" for n in range(2, 12)]
+    (here / "molecules.csv").write_text("\n".join(rows) + "\n")
+    arguments = ("evaluate", "molecules.csv", "--repeats", 1, "--folds", 4)
+    [row] = json.loads(call(*arguments, "--target", "active", "--json").stdout)
+    assert row["dataset"] == "molecules"
+    assert row["accuracy"]["mean"] == 1.0
+    assert "must be classes to learn" in fails(*arguments)
+    assert "Did you mean active?" in fails(*arguments, "--target", "activ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["evaluate", "MUTAGG"], "no file, folder or data set 'MUTAGG'. Did you mean MUTAG?"),
+        (["evaluate", "drug"], "Did you mean drugs?"),
+        (["evaluate", "no/such.zip"], "There is no file or folder 'no/such.zip'"),
+        (["evaluate", "drugs", "--kernel", "treepp"], "no kernel 'treepp'. Did you mean tree++?"),
+        (["evaluate", "drugs", "--mode", "naive"], "mode must be one of"),
+        (["evaluate", "drugs", "--select", "lucky"], "--select is one of validated"),
+        (["evaluate", "drugs", "--set", "depth=3"], "Did you mean tree_depth or path_depth?"),
+        (["evaluate", "drugs", "--set", "tree_depth=-1"], "tree_depth must be an integer of 0"),
+        (["evaluate", "drugs", "--folds", "500"], "got 292 graphs for 500 folds"),
+        (["evaluate", "drugs", "--target", "x"], "--target names a column of a table"),
+        (["evaluate", "drugs", "-r", "/proc/r.jsonl"], "'/proc/r.jsonl' cannot"),
+        (["kernel", "drugs", "-o", "K.txt"], "written as .npz, .npy or .csv; got 'K.txt'"),
+        (["kernel", "drugs", "-o", "no/K.npz"], "There is no folder 'no'"),
+        (["reproduce", "table4"], "WHAT is one of table1, table2"),
+        (["demo", "--drug", "morphin"], "Did you mean morphine or"),
+        (["report", "nothing.jsonl"], "cannot be read: No such file"),
+    ],
+)
+def test_bad_input_has_one_message_and_exit_code_2(arguments, message, here):
+    if arguments[-1].startswith("/proc") and not Path("/proc").is_dir():
+        pytest.skip("needs a folder that nobody can write to")
+    assert message in fails(*arguments)
+    assert not list(here.glob("*.jsonl"))  # nothing half-written
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([1] * 20, "at least two classes"),
+        ([0] * 19 + [1], "class 1 has 1"),
+        (np.linspace(0, 1, 20), "as for regression"),
+        (None, "must be classes to learn"),
+    ],
+)
+def test_data_that_cannot_be_classified(y, message, here):
+    graphs = gg.load_drugs()[0][:20]
+    gg.save_tu(here / "D.zip", graphs, y)
+    assert message in fails("evaluate", "D.zip")
+
+
+def test_wrong_usage_is_exit_code_2():
+    assert "No such command" in fails("evaluat")
+    assert "requires an argument" in fails("evaluate", "drugs", "--kernel")
+    assert "Missing argument" in fails("evaluate")
+
+
+def test_a_mistake_of_the_program_says_so(monkeypatch):
+    monkeypatch.setattr(gg, "tu_datasets", lambda: 1 / 0)
+    message = words(call("datasets", code=1).stderr)
+    assert "ZeroDivisionError" in message
+    assert "graphgrain --debug" in message
+    result = CliRunner().invoke(application(), ["--debug", "datasets"])
+    assert isinstance(result.exception, ZeroDivisionError)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs SIGINT")
+def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(here):
+    command = [sys.executable, "-m", "graphgrain.cli", "evaluate", "drugs", "--repeats", "3"]
+    command += ["--kernel", "tree++", "--results", "r.jsonl"]
+    settings = {"env": {**os.environ, "PYTHONPATH": SOURCE}, "cwd": here, "text": True}
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, **settings)
+    deadline = time.monotonic() + 120
+    results = here / "r.jsonl"
+    while time.monotonic() < deadline:
+        if results.exists() and b'"kind": "fold"' in results.read_bytes():
+            break
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "Traceback" not in errors
+    assert "Run the same command again" in words(errors)
+    finished = len(fold_records(read_results(results)))
+    assert 1 <= finished < 30
+    content = results.read_bytes()
+    done = subprocess.run(
+        [*command[:-5], "1", *command[-4:]], capture_output=True, check=False, **settings
+    )
+    assert done.returncode == 0, done.stderr
+    assert results.read_bytes().startswith(content)
+
+
+# ---------------------------------------------------------------- reproduce and demo
+
+
+@pytest.fixture
+def real(monkeypatch):
+    if not (SHARED / "KKI.zip").exists():
+        pytest.skip("needs the data set KKI: it is not in ../shared/data")
+    monkeypatch.setenv("GRAPHGRAIN_DATA", str(SHARED))
+
+
+def test_reproduce_shows_the_papers_figures_next_to_ours(real, here):
+    arguments = ("--datasets", "KKI", "--kernel", "tree++", "wl", "--repeats", 1)
+    shown = words(call("reproduce", "table2", *arguments).stdout)
+    assert "55.63 ± 1.69" in shown
+    assert "50.38 ± 2.77" in shown
+    found = json.loads(call("reproduce", "table2", *arguments, "--json").stdout)["table2"]
+    assert {row["select"] for row in found["reported-best"]} == {"reported-best"}
+    before = len(read_results(here / "graphgrain-results.jsonl"))
+    times = json.loads(call("reproduce", "table3", *arguments, "--json").stdout)["table3"]
+    assert len(read_results(here / "graphgrain-results.jsonl")) == before
+    assert [row["paper"] for row in times] == [2.00, 0.25]
+    assert all(row["seconds"] > 0 for row in times)
+
+
+def test_reproduce_table1_and_the_distributions(real, here):
+    [row] = json.loads(call("reproduce", "table1", "-d", "KKI", "--json").stdout)["table1"]
+    assert row["ours"] == pytest.approx(list(published.TABLE1["KKI"]), abs=0.005)
+    assert "190" in call("reproduce", "table1", "-d", "KKI").output
+    call("reproduce", "figure-distributions", "-d", "KKI", "--plot", "d.svg")
+    assert (here / "d.svg").exists()
+    assert not (here / "graphgrain-results.jsonl").exists()
+
+
+def test_reproduce_a_figure(real, here):
+    arguments = ("reproduce", "figure-d", "-d", "KKI", "--repeats", 1, "--folds", 3)
+    [row] = json.loads(call(*arguments, "--json").stdout)["figure-d"]
+    assert list(row["accuracy"]) == [str(depth) for depth in range(8)]
+    assert "d = 7" in words(call(*arguments).stdout)
+    assert len(kernel_records(read_results(here / "graphgrain-results.jsonl"))) == 8
+
+
+def test_report_on_data_of_ones_own(toy, here):
+    call("evaluate", toy, "--repeats", 1, "--folds", 3, "--set", "tree_depth=0", "-r", "r.jsonl")
+    arguments = ("report", "r.jsonl", "--data", toy, "--title", "My graphs", "--no-paper")
+    assert json.loads(call(*arguments, "--json").stdout) == {"output": ["report.html"]}
+    assert "My graphs" in (here / "report.html").read_text()
+    drawn = json.loads(call(*arguments, "--format", "svg", "-o", "f", "--json").stdout)["output"]
+    assert all(Path(path).read_text().startswith("<?xml") for path in drawn)
+    assert any("TOY" in path for path in drawn)  # the map of the graphs
+    assert "--format is one of html, pdf, svg, png" in fails(*arguments, "--format", "gif")
+
+
+def test_demo(here):
+    shown = json.loads(call("demo", "--json").stdout)
+    assert shown["drug"] == "morphine"
+    assert [near["family"] for near in shown["neighbours"]][:3] == ["opioids"] * 3
+    assert shown["accuracy"]["tree++"] > 0.9 > shown["accuracy"]["vertex-histogram"]
+    assert (here / "graphgrain-demo" / "report.html").exists()
+    text = words(call("demo", "--drug", "diazepam").stdout)
+    assert "Most similar to diazepam (benzodiazepines)" in text
