@@ -160,6 +160,16 @@ def test_evaluate_with_parameters_and_without_duplicates(toy, here):
     assert len(fold_records(records)[0].levels) == 2
 
 
+def test_results_of_another_version_are_told(toy, here):
+    arguments = ("evaluate", toy, "--repeats", 1, "--folds", 3, "--set", "tree_depth=0")
+    assert "holds results" not in call(*arguments).stderr
+    path = here / "graphgrain-results.jsonl"
+    now = f'"versions": {{"graphgrain": "{gg.__version__}"'
+    assert now in path.read_text()
+    path.write_text(path.read_text().replace(now, '"versions": {"graphgrain": "0.0.7"'))
+    assert "holds results of graphgrain 0.0.7" in words(call(*arguments).stderr)
+
+
 def test_evaluate_a_table_of_molecules(here):
     pytest.importorskip("rdkit")
     rows = ["name,smiles,active"]

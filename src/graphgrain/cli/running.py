@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -18,6 +19,7 @@ from rich.progress import Progress as Bars
 from ..evaluation.data import LabelledGraphs
 from ..evaluation.experiment import Progress, Variant, run
 from ..evaluation.protocol import Protocol
+from ..evaluation.records import versions
 from ..evaluation.results_file import ResultsFile
 from .app import Interrupted, err
 
@@ -65,6 +67,7 @@ def running(results: Path, total: int, n_jobs: int, quiet: bool = False) -> Iter
         TimeRemainingColumn(),
     )
     with ResultsFile(results) as file:
+        _tell_versions(file)
         bars = Bars(*columns, console=err(), disable=quiet, transient=True)
         try:
             with bars:
@@ -74,3 +77,14 @@ def running(results: Path, total: int, n_jobs: int, quiet: bool = False) -> Iter
                 f"Every finished fold is safe in {str(results)!r}. Run the same command again "
                 "to go on from there."
             ) from None
+
+
+def _tell_versions(file: ResultsFile) -> None:
+    """Results of several versions in one table are worth a note."""
+    known = {record.versions.get("graphgrain", "unknown") for record in file.records}
+    if others := sorted(known - {versions()["graphgrain"]}):
+        err().print(
+            f"[yellow]Note:[/yellow] {escape(str(file.path))} holds results of graphgrain "
+            f"{escape(', '.join(others))}; they are used as they are. Choose another --results to "
+            "compute them anew."
+        )

@@ -26,7 +26,7 @@ from .records import FoldRecord, Level, Record, fold_records, kernel_records
 
 SELECTIONS = ("validated", "reported-best")
 
-#: One graph after the other: fold, true class, predicted class, decision values.
+#: For each fold of a repetition its record and the level that is looked at.
 Tested = list[tuple[FoldRecord, Level]]
 
 

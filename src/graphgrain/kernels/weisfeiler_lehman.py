@@ -50,6 +50,8 @@ class WeisfeilerLehman(FeatureKernel):
     Colours are 64-bit hashes of label values, the same in every run: graphs can be added or
     left out without changing the features of others. Counts equal those of GraKeL, whose
     ``n_iter`` means the same. GraKeL forgets edge labels; its form is ``edge_labels=False``.
+    On a small set such as PTC_MM, validation among ``n_iter`` from 0 to 10 can end about two
+    points of accuracy below the Tree++ paper, which does not say how it set this parameter.
 
     A feature name shows the tree that a colour stands for, such as ``t=1: C(C,O)``; where that
     would be longer than a line, the root's label and the hash of the colour.
