@@ -33,8 +33,8 @@ from .search import Split, best, search
 from .targets import check_folds
 
 AUTO = "auto"
-#: Count maps to choose from, the plainest first. What docs/beyond.md measures: the logarithm acts
-#: as the root does, and presence alone never won.
+#: Count maps to choose from, the plainest first. By the figures in docs/beyond.md the logarithm
+#: acts as the root does, and presence alone loses more than it wins.
 COUNTS = ("raw", "sqrt", "intersection")
 
 
