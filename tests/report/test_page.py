@@ -126,6 +126,9 @@ def test_partial_results_make_a_page(sets: dict[str, Any], tmp_path: Path) -> No
     one = [made_up_fold(sets["KKI"], "wl", [0.5], 0, fold) for fold in range(FOLDS)]
     text = write_report(save(one, tmp_path / "one"), tmp_path / "one.html").read_text("utf-8")
     assert "t-test" not in text  # there is nothing to test against
+    two = [*one, *(made_up_fold(sets["KKI"], "tree++", [0.5], 0, fold) for fold in range(FOLDS))]
+    text = write_report(save(two, tmp_path / "two"), tmp_path / "two.html").read_text("utf-8")
+    assert "No kernel differs from Tree++ with p &lt; 0.05" in text
     assert "unknown" not in text
 
 

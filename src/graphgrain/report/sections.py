@@ -103,11 +103,17 @@ class Sections:
             differs = ", which were measured under another protocol" if other else ""
             parts.append(f"Small print: the figures of the Tree++ paper{differs}.")
         if comparison.tested:
+            found = any(cell.verdict for cell in comparison.cells)
             parts.append(
                 '<span class="worse">▼</span> and <span class="better">▲</span> mark kernels that '
-                "are worse or better than Tree++ with p &lt; 0.05 in a corrected resampled t-test "
-                "(Nadeau and Bengio): a paired t-test over the test folds whose variance is "
-                "enlarged because their training sets overlap."
+                "are worse or better than Tree++"
+                if found
+                else "No kernel differs from Tree++"
+            )
+            parts.append(
+                "with p &lt; 0.05 in a corrected resampled t-test (Nadeau and Bengio): a paired "
+                "t-test over the test folds whose variance is enlarged because their training "
+                "sets overlap."
             )
         return " ".join(parts)
 

@@ -91,8 +91,8 @@ def _accuracy(cell: Cell | None, paper: bool) -> str:
     best = '<span class="hidden">best</span>' if cell.best else ""
     printed = ""
     if paper and cell.published:
-        mean, deviation = cell.published
-        printed = f'<span class="paper">{PAPER}{mean:.2f} ± {deviation:.2f}</span>'
+        theirs, deviation = cell.published
+        printed = f'<span class="paper">{PAPER}{theirs:.2f} ± {deviation:.2f}</span>'
     spread = f' <span class="sd">± {cell.spread:.2f}</span>' if cell.summary.repetitions > 1 else ""
     return (
         f'<td{" class=best" if cell.best else ""} data-value="{cell.mean!r}">'

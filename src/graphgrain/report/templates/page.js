@@ -17,17 +17,18 @@ const data = JSON.parse(document.getElementById("data").textContent);
     if (theme === "system") delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = theme;
     button.lastElementChild.textContent = theme;
-    try {
-      localStorage.setItem("graphgrain-theme", theme);
-    } catch {
-      // See above.
-    }
   }
   set(themes.includes(stored) ? stored : "system");
   button.hidden = false;
   button.addEventListener("click", () => {
     const now = themes.indexOf(button.lastElementChild.textContent);
-    set(themes[(now + 1) % themes.length]);
+    const theme = themes[(now + 1) % themes.length];
+    set(theme);
+    try {
+      localStorage.setItem("graphgrain-theme", theme);
+    } catch {
+      // See above.
+    }
   });
 })();
 
