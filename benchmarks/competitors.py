@@ -1,8 +1,8 @@
 """The kernels that Tree++ is compared with, side by side with GraKeL where it has them.
 
 ``python -m benchmarks.competitors [DATASET ...]``. Both libraries compute the same normalised
-Gram matrix of the same graphs with the same parameters in one process; GraKeL once, ours several
-times of which the best counts. GraKeL's graphs are made beforehand, and so is our batch. The
+Gram matrix of the same graphs with the same parameters in one process, equally often, and the
+best time of each counts. GraKeL's graphs are made beforehand, and so is our batch. The
 kernels without a counterpart that finishes are listed with their time alone, and every kernel
 with the most memory that a fresh process takes for it.
 """
@@ -65,17 +65,22 @@ def grakel_graphs(graphs: gg.GraphBatch, kind: str) -> list[Any]:
     return made
 
 
-def grakel_seconds(graphs: gg.GraphBatch, kind: str, parameters: dict[str, Any]) -> float:
-    """Time of GraKeL's kernel for the Gram matrix."""
+def grakel_seconds(
+    graphs: gg.GraphBatch, kind: str, parameters: dict[str, Any], repeats: int
+) -> float:
+    """Best time of GraKeL's kernel for the Gram matrix, with fresh graphs in every run."""
     import grakel.kernels
 
-    made = grakel_graphs(graphs, kind)
-    kernel = getattr(grakel.kernels, kind)(normalize=True, **parameters)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of complex eigenvectors and the like
-        start = time.perf_counter()
-        kernel.fit_transform(made)
-        return time.perf_counter() - start
+    best = float("inf")
+    for _ in range(repeats):
+        made = grakel_graphs(graphs, kind)
+        kernel = getattr(grakel.kernels, kind)(normalize=True, **parameters)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of complex eigenvectors and the like
+            start = time.perf_counter()
+            kernel.fit_transform(made)
+            best = min(best, time.perf_counter() - start)
+    return best
 
 
 def our_seconds(make: Callable[[], Any], graphs: gg.GraphBatch, repeats: int) -> float:
@@ -113,7 +118,7 @@ def measure(
         ours, kind, theirs = PEERS[name]
         part = graphs[: PART.get(name, len(graphs))]
         seconds = our_seconds(lambda: entry.kernel(n_jobs=n_jobs, **ours), part, repeats)
-        row["GraKeL / ours"] = grakel_seconds(part, kind, theirs) / seconds
+        row["GraKeL / ours"] = grakel_seconds(part, kind, theirs, repeats) / seconds
         row["compared on"] = len(part)
     return row
 
@@ -124,7 +129,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("datasets", nargs="*", default=SETS, help="names of TU data sets")
     parser.add_argument("--kernels", nargs="+", default=NAMES, choices=sorted(KERNELS))
     parser.add_argument("--jobs", type=int, default=1, help="threads of ours (default: 1)")
-    parser.add_argument("--repeats", type=int, default=3, help="runs of ours, best counts")
+    parser.add_argument("--repeats", type=int, default=3, help="runs of each, best counts")
     parser.add_argument("--without-grakel", action="store_true", help="skip the slow comparison")
     parser.add_argument("--without-memory", action="store_true", help="skip the fresh processes")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")

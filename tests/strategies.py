@@ -18,7 +18,9 @@ SHAPES = [
     lambda n, seed: nx.random_regular_graph(3, n + n % 2, seed=seed) if n > 3 else nx.path_graph(n),
     lambda n, seed: nx.gnp_random_graph(n, 0.15, seed=seed),
     lambda n, seed: nx.gnp_random_graph(n, 0.4, seed=seed),
-    lambda n, seed: nx.disjoint_union(nx.cycle_graph(3 + n // 4), nx.gnp_random_graph(n // 2, 0.3)),
+    lambda n, seed: nx.disjoint_union(
+        nx.cycle_graph(3 + n // 4), nx.gnp_random_graph(n // 2, 0.3, seed=seed)
+    ),
     lambda n, seed: nx.grid_2d_graph(2 + n % 2, 1 + n // 3),
 ]
 

@@ -19,7 +19,21 @@ from ..graphs.convert import as_graphs
 from .parameters import BOOLEAN, Jobs, Rule, check_parameters
 
 
-class GraphKernel(TransformerMixin, BaseEstimator, ABC):
+class GraphTransformer(TransformerMixin, BaseEstimator):
+    """What kernels and views share as estimators: their input are graphs, not a table."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        # Neither Gram matrices nor graphs have columns with names: no pandas output.
+        super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.no_validation = True
+        return tags
+
+
+class GraphKernel(GraphTransformer, ABC):
     """Base class of all graph kernels.
 
     ``fit`` takes graphs in any form that :func:`graphgrain.as_graphs` accepts;
@@ -31,16 +45,6 @@ class GraphKernel(TransformerMixin, BaseEstimator, ABC):
 
     normalize: bool
     n_jobs: int | None
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        # Gram matrices have graphs as columns: pandas output would invent names for them.
-        super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.no_validation = True
-        return tags
 
     def fit(self, X: Any, y: Any = None) -> GraphKernel:
         """Learn from graphs what :meth:`transform` needs.

@@ -14,29 +14,20 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert import as_graphs
 from ..graphs.edges import keep_entries, relabel_entries, replace_entry_attributes
+from .base import GraphTransformer
 from .parameters import BOOLEAN, Number, OneOf, Rule, Seed, Whole, check_parameters
 
 
-class View(TransformerMixin, BaseEstimator):
+class View(GraphTransformer):
     """Base class of the views: graphs in, graphs out."""
 
     _rules: ClassVar[dict[str, Rule]] = {}
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.no_validation = True
-        return tags
 
     def fit(self, X: Any, y: Any = None) -> View:
         """Learn from graphs what :meth:`transform` needs."""

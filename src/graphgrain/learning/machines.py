@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import sklearn
-from sklearn.svm import SVC
+
+if TYPE_CHECKING:
+    from sklearn.svm import SVC
 
 #: Megabytes for kernel columns; enough to hold the matrices of 7,000 graphs in libsvm's form.
 CACHE_MEGABYTES = 200
@@ -85,6 +87,8 @@ class SupportVectors:
         """One machine per C; machines that are the same object are the same solution."""
         if targets.min() == targets.max():
             return [Machine(None, int(targets[0]), self.n_classes)] * len(self.grid)
+        from sklearn.svm import SVC  # here: it takes a quarter of a second to import
+
         machines: list[Machine] = []
         with sklearn.config_context(**TRUSTED):
             for C in self.grid:
