@@ -32,6 +32,8 @@ fuzz: .venv/test
 
 bench: .venv/test
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.competitors
+	$(BIN)/python -m benchmarks.startup
 
 clean:
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

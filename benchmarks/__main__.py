@@ -1,4 +1,8 @@
-"""Run the benchmarks: ``python -m benchmarks [DATASET ...]``, or ``make bench``."""
+"""Run the benchmarks of Tree++: ``python -m benchmarks [DATASET ...]``, or ``make bench``.
+
+``python -m benchmarks.competitors`` compares the other kernels with GraKeL's,
+``python -m benchmarks.startup`` measures the time to the first kernel value.
+"""
 
 from __future__ import annotations
 

@@ -29,6 +29,8 @@ TILE_BYTES = 1 << 20
 #: Largest dense block in bytes.
 BLOCK_BYTES = 1 << 27
 _EXACT_IN_SINGLE = float(1 << 24)
+_STRIP = 512
+_MIRROR = 32
 
 Csc = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -83,18 +85,23 @@ def _scatter(indptr, rows, values, chosen, block):
 
 @compiled
 def _finish(K, left, right, symmetric, normalize, out, begin, end):
-    """Mirror the lower triangle, divide by the norms; rows of zeros stay zero."""
+    """Divide some rows by the norms; rows of zeros stay zero. Mirror them if ``symmetric``."""
     for i in range(begin, end):
-        for j in range(i + 1 if symmetric else K.shape[1]):
-            value = K[i, j]
-            if normalize:
+        last = i + 1 if symmetric else K.shape[1]
+        if normalize:
+            for j in range(last):
                 scale = left[i] * right[j]
-                value = value / np.sqrt(scale) if scale > 0.0 else 0.0
-            out[i, j] = value
-            if symmetric:
-                out[j, i] = value
+                out[i, j] = K[i, j] / np.sqrt(scale) if scale > 0.0 else 0.0
+        else:
+            for j in range(last):
+                out[i, j] = K[i, j]
         if symmetric:
             out[i, i] = 1.0 if normalize else left[i]
+    if symmetric:  # block by block: a column at a time would miss the cache at every step
+        for block in range(0, end, _MIRROR):
+            for i in range(begin, end):
+                for j in range(block, min(block + _MIRROR, i)):
+                    out[j, i] = out[i, j]
 
 
 def _row_ranges(rows: int, n_jobs: int | None, triangle: bool) -> list[tuple[int, int]]:
@@ -133,7 +140,11 @@ def add_products(
         part = chosen[start : start + width]
         left = _dense(x, part, K.shape[0], K.dtype)
         right = left if symmetric else _dense(y, part, K.shape[1], K.dtype)
-        K += left @ right.T
+        # strips of rows, up to the diagonal: half the work, and no second matrix of that size
+        for top in range(0, K.shape[0], _STRIP):
+            bottom = min(top + _STRIP, K.shape[0])
+            wide = bottom if symmetric else K.shape[1]
+            K[top:bottom, :wide] += left[top:bottom] @ right[:wide].T
 
     tile = max(1, TILE_BYTES // max(1, K.itemsize * K.shape[1]))
     tiles = -(-K.shape[0] // tile)
