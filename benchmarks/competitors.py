@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -26,6 +24,7 @@ import graphgrain as gg
 from graphgrain.kernels.registry import KERNELS
 
 from .data import load
+from .memory import peak_memory
 from .stages import best_of
 
 SETS = ["PTC_MM", "PROTEINS", "NCI1"]
@@ -87,21 +86,6 @@ def our_seconds(make: Callable[[], Any], graphs: gg.GraphBatch, repeats: int) ->
     """Best time of ours, compiled beforehand."""
     make().fit_transform(graphs[:8])
     return best_of(lambda: make().fit_transform(graphs), repeats)
-
-
-def peak_memory(name: str, data_set: str, n_jobs: int) -> float:
-    """Most memory, in MiB, of a fresh process that loads a set and computes its Gram matrix."""
-    script = (
-        "import resource; from benchmarks.data import load;"
-        "from graphgrain.kernels.registry import KERNELS;"
-        f"KERNELS[{name!r}].kernel(n_jobs={n_jobs}).fit_transform(load({data_set!r}));"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    unit = 1 if sys.platform == "darwin" else 1024
-    return int(done.stdout) * unit / 2**20
 
 
 def measure(

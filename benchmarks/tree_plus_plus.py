@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 from rich.console import Console
 from rich.table import Table
@@ -12,6 +10,7 @@ from rich.table import Table
 import graphgrain as gg
 
 from .data import load
+from .memory import peak_memory
 from .stages import best_of, stage_times
 
 STAGES = ["centrality", "traversal", "hashing", "counting", "columns", "gram"]
@@ -36,20 +35,6 @@ def grakel_seconds(graphs: gg.GraphBatch, repeats: int) -> float:
     return best_of(run, repeats)
 
 
-def peak_memory(name: str, n_jobs: int) -> float:
-    """Most memory, in MiB, of a fresh process that loads a set and computes its Gram matrix."""
-    script = (
-        "import resource, sys; from benchmarks.data import load; import graphgrain as gg;"
-        f"gg.TreePlusPlus(n_jobs={n_jobs}).fit_transform(load({name!r}));"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    unit = 1 if sys.platform == "darwin" else 1024
-    return int(done.stdout) * unit / 2**20
-
-
 def measure(name: str, n_jobs: int, repeats: int, with_grakel: bool) -> dict[str, object]:
     """One row of the table."""
     graphs = load(name)
@@ -58,7 +43,7 @@ def measure(name: str, n_jobs: int, repeats: int, with_grakel: bool) -> dict[str
     row |= {f"{stage} (ms)": round(1000 * times[stage], 1) for stage in [*STAGES, "total"]}
     row["extraction / floor"] = round(times["extraction"] / times["floor"], 2)
     row["traversal / floor"] = round(times["traversal"] / times["floor"], 2)
-    row["peak memory (MiB)"] = round(peak_memory(name, n_jobs))
+    row["peak memory (MiB)"] = round(peak_memory("tree++", name, n_jobs))
     if with_grakel:
         row["GraKeL WL / Tree++"] = round(grakel_seconds(graphs, 1) / times["total"], 1)
     return row
