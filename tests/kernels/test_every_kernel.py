@@ -20,6 +20,7 @@ import graphgrain as gg
 from graphgrain.kernels import registry
 from graphgrain.kernels.base import GraphKernel
 from graphgrain.kernels.features import FeatureKernel
+from graphgrain.kernels.parameters import Whole
 
 KERNELS = sorted(
     (
@@ -187,6 +188,22 @@ def test_every_parameter_has_a_rule_that_names_value_and_way_out(Kernel):
         assert name in message
         assert "'nonsense'" in message
         assert "set_params" in message
+
+
+@every_kernel
+def test_parameters_changed_after_fit_are_not_mixed_with_what_was_learnt(Kernel):
+    kernel = Kernel().fit(GRAPHS[:5])
+    kernel.set_params(n_jobs=2).transform(GRAPHS[:2])
+    whole = [
+        name
+        for name, rule in Kernel._rules.items()
+        if isinstance(rule, Whole) and isinstance(getattr(kernel, name), int)
+    ]
+    for name in whole:
+        changed = Kernel().fit(GRAPHS[:5]).set_params(**{name: getattr(kernel, name) + 1})
+        with pytest.raises(gg.errors.InvalidParameterError, match=f"{name} was .* Call fit again"):
+            changed.transform(GRAPHS[:2])
+        assert changed.fit(GRAPHS[:5]).transform(GRAPHS[:2]).shape == (2, 5)
 
 
 @every_kernel

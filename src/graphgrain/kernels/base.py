@@ -13,10 +13,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..errors import InvalidGraphError
+from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert import as_graphs
 from .parameters import BOOLEAN, Jobs, Rule, check_parameters
+
+#: Parameters that concern the output alone and may change on a fitted kernel.
+_FREE_AFTER_FIT = frozenset({"n_jobs", "normalize", "output"})
 
 
 class GraphTransformer(TransformerMixin, BaseEstimator):
@@ -67,6 +70,11 @@ class GraphKernel(GraphTransformer, ABC):
             )
         self.label_kind_ = batch.label_kind
         self.n_graphs_ = len(batch)
+        self._fitted_with = {
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if name not in _FREE_AFTER_FIT
+        }
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit to the graphs and return their Gram matrix (or features)."""
@@ -81,6 +89,13 @@ class GraphKernel(GraphTransformer, ABC):
         """New graphs for a fitted kernel."""
         check_is_fitted(self, "n_graphs_")
         check_parameters(self, self._rules)
+        for name, value in self._fitted_with.items():
+            now = getattr(self, name)
+            if not (now is value or (type(now) is type(value) and np.array_equal(now, value))):
+                raise InvalidParameterError(
+                    f"A fitted kernel keeps its parameters; {name} was {value!r} at fit and is "
+                    f"{now!r} now. Call fit again."
+                )
         batch = as_graphs(X)
         if batch.n_vertices and batch.label_kind != self.label_kind_ and self._uses_labels:
             raise InvalidGraphError(

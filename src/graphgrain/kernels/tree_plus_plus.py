@@ -272,6 +272,7 @@ class TreePlusPlus(_Patterns):
             raise InvalidParameterError(f"tree_depth must be {depth}; got {tree_depth!r}.")
         kernel = copy(self)
         kernel.tree_depth = tree_depth
+        kernel._fitted_with = {**self._fitted_with, "tree_depth": tree_depth}
         kernel.vocabulary_ = self.vocabulary_[: tree_depth + 1]
         kernel._norms = self._norms[: tree_depth + 1]
         columns = int(kernel.level_offsets_[-1])
