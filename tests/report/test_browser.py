@@ -19,6 +19,12 @@ from .made_up import FOLDS, HOSTILE, made_up_fold, made_up_kernel, save
 
 TIMES = "\u00d7"
 KERNELS = {"tree++": "Tree++", "sp": "SP", "wl": "WL"}
+TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
+def settle(page: Any) -> None:
+    """Wait until what follows a change of the page, such as drawing to a new width, is done."""
+    page.evaluate(TWO_FRAMES)
 
 
 @pytest.fixture
@@ -44,6 +50,8 @@ def opened(browser: Any, report: Path) -> Iterator[Any]:
         )
         page.goto(report.as_uri())
         page.wait_for_selector("#graphs canvas")
+        page.wait_for_selector("#graphs .map path.dot")
+        settle(page)
         return page
 
     yield open_page
@@ -203,6 +211,7 @@ def test_other_data_sets_can_be_looked_at(opened: Any, sets: dict[str, Any]) -> 
     options = page.locator("#dataset option").all_inner_texts()
     assert options == list(sets)
     page.locator("#dataset").select_option(label=HOSTILE)
+    settle(page)
     assert page.locator("#graphs .map path.dot").count() == 40
     drawing = page.locator("#graphs .map svg")
     drawing.focus()
@@ -255,7 +264,7 @@ def test_nothing_overflows_sideways(opened: Any, width: int) -> None:
     assert max(sizes) <= width
     # Narrower while it is open, as when a phone is turned.
     page.set_viewport_size({"width": 300, "height": 740})
-    page.wait_for_timeout(100)
+    settle(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 300
 
 
@@ -360,7 +369,7 @@ def test_it_prints(browser: Any, wide: Path, tmp_path: Path) -> None:
     assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF-")
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 687, "height": 1000})  # 182 mm, A4 within its margins
-    page.wait_for_timeout(100)
+    settle(page)
     assert page.locator("nav").is_hidden()
     edges = page.locator("table, svg").evaluate_all(
         "els => els.map(e => e.getBoundingClientRect().right)"
@@ -372,6 +381,7 @@ def test_it_prints(browser: Any, wide: Path, tmp_path: Path) -> None:
 def test_nine_kernels_fit_a_desktop(browser: Any, wide: Path) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto(wide.as_uri())
+    settle(page)
     box = page.locator("#accuracy .scroll")
     assert box.evaluate("e => e.scrollWidth <= e.clientWidth")
     page.close()
