@@ -23,7 +23,7 @@ def best_C(accuracies):
 
 
 def accuracy_of(K, y, C, train, test):
-    svm = SVC(C=C, kernel="precomputed").fit(K[np.ix_(train, train)], y[train])
+    svm = SVC(C=C, kernel="precomputed", break_ties=True).fit(K[np.ix_(train, train)], y[train])
     return svm.score(K[np.ix_(test, train)], y[test]), svm.predict(K[np.ix_(test, train)])
 
 

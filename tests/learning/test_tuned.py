@@ -42,7 +42,9 @@ def test_it_chooses_what_an_exhaustive_search_finds(drugs):
             scores = []
             for fold in range(3):
                 train, test = train_and_test(folds, fold)
-                svm = SVC(C=C, kernel="precomputed").fit(K[np.ix_(train, train)], y[train])
+                svm = SVC(C=C, kernel="precomputed", break_ties=True).fit(
+                    K[np.ix_(train, train)], y[train]
+                )
                 scores.append(svm.score(K[np.ix_(test, train)], y[test]))
             expected[depth, C] = np.mean(scores)
     tried = {
@@ -66,7 +68,7 @@ def test_predictions_are_those_of_the_chosen_kernel_and_machine(drugs):
     best = model.best_params_
     kernel = gg.TreePlusPlus(**{name: best[name] for name in best if name != "C"})
     K = kernel.fit_transform(graphs[::2])
-    svm = SVC(C=best["C"], kernel="precomputed").fit(K, y[::2])
+    svm = SVC(C=best["C"], kernel="precomputed", break_ties=True).fit(K, y[::2])
     rows = kernel.transform(graphs[1::2])
     assert model.predict(graphs[1::2]).tolist() == svm.predict(rows).tolist()
     assert model.decision_function(graphs[1::2]).shape == (len(rows), len(model.classes_))

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..errors import InvalidParameterError
 from ..learning.machines import SupportVectors
-from ..learning.search import Split, split_scores
+from ..learning.search import Split, part, split_scores
 from ..learning.splits import random_folds, stratified_folds, train_and_test
 from .records import Level
 
@@ -119,16 +119,16 @@ class Protocol:
             The class of each graph, from 0 to ``n_classes - 1``.
         """
         learner = SupportVectors(self.C, n_classes)
+        splits = [(fold.train[train], fold.train[test]) for train, test in fold.validation]
         levels, fits = [], 0
         for gram in grams:
-            # The training part is cut out once; all validation splits are parts of it.
-            training, targets = gram[np.ix_(fold.train, fold.train)], codes[fold.train]
-            tried = [split_scores(training, targets, split, learner) for split in fold.validation]
+            tried = [split_scores(gram, codes, split, learner) for split in splits]
             scores = np.mean([scores for scores, _ in tried], axis=0).round(12)
             C = self.C[learner.preferred(scores)]
-            [machine] = SupportVectors([C], n_classes).fit(training, targets)
+            training = part(gram, fold.train, fold.train, learner.dtype)
+            [machine] = SupportVectors([C], n_classes).fit(training, codes[fold.train])
             fits += 1 + sum(trained for _, trained in tried)
-            K = gram[np.ix_(fold.test, fold.train)]
+            K = part(gram, fold.test, fold.train)
             levels.append(
                 Level(
                     validation=scores.tolist(),

@@ -7,21 +7,20 @@ graphs and gives one model per value of the grid, at less than the price of so m
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from itertools import combinations
+from typing import Any, Protocol
 
 import numpy as np
-import sklearn
 
-if TYPE_CHECKING:
-    from sklearn.svm import SVC
+from ..core.compiling import compilation_notice
+from ..core.support_vectors import train
 
-#: Megabytes for kernel columns; enough to hold the matrices of 7,000 graphs in libsvm's form.
-CACHE_MEGABYTES = 200
-#: Our matrices are finite and our parameters are checked: on small sets checking them again for
-#: every machine would take as long as training it.
-TRUSTED = {"assume_finite": True, "skip_parameter_validation": True}
+#: How exactly machines are trained; the same as scikit-learn's.
+TOLERANCE = 1e-3
+MOST_STEPS = 10_000_000
 
 
 class Learner(Protocol):
@@ -29,6 +28,9 @@ class Learner(Protocol):
 
     @property
     def grid(self) -> Sequence[float]: ...
+
+    @property
+    def dtype(self) -> type[np.floating]: ...
 
     def fit(self, K: np.ndarray, targets: np.ndarray) -> list[Any]: ...
 
@@ -39,64 +41,85 @@ class Learner(Protocol):
 
 @dataclass(frozen=True)
 class Machine:
-    """A trained support vector machine; classes are numbers from 0 to ``n_classes - 1``."""
+    """A trained support vector machine; classes are numbers from 0 to ``n_classes - 1``.
 
-    svm: SVC | None  # None: there was only one class to learn from
-    only_class: int
+    Attributes
+    ----------
+    known : list of int
+        The classes of the training graphs, ascending.
+    coefficients, intercepts : array
+        One line for each pair of known classes, of shape (pairs, training graphs): positive
+        values speak for the second of the two.
+    n_classes : int
+    """
+
+    known: list[int]
+    coefficients: np.ndarray
+    intercepts: np.ndarray
     n_classes: int
 
     def predict(self, K: np.ndarray) -> np.ndarray:
         """The class of each row."""
-        if self.svm is None:
-            return np.full(len(K), self.only_class, dtype=np.int64)
-        if self.n_classes == 2:
-            return (self.scores(K) > 0).astype(np.int64)
-        with sklearn.config_context(**TRUSTED):
-            return self.svm.predict(K)
+        if len(self.known) == 1:
+            return np.full(len(K), self.known[0], dtype=np.int64)
+        scores = self.scores(K)
+        return (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
 
     def scores(self, K: np.ndarray) -> np.ndarray:
-        """Decision values: one per row for two classes, else one per row and class."""
-        if self.svm is None:
-            shape = (len(K),) if self.n_classes == 2 else (len(K), self.n_classes)
-            return np.zeros(shape)
+        """Decision values: one per row for two classes, else one per row and class.
+
+        Among several classes each row has the number of pairs that a class wins; between classes
+        that win equally many, the sum of the decision values decides.
+        """
+        values = K @ self.coefficients.T + self.intercepts
         if self.n_classes == 2:
-            return K[:, self.svm.support_] @ self.svm.dual_coef_[0] + self.svm.intercept_[0]
-        with sklearn.config_context(**TRUSTED):
-            values = self.svm.decision_function(K)
-        known = self.svm.classes_
-        if values.ndim == 1:
-            values = np.column_stack((-values, values))
+            return values[:, 0] if len(self.known) == 2 else np.zeros(len(K))
+        wins = np.zeros((len(K), self.n_classes))
+        sums = np.zeros((len(K), self.n_classes))
+        for value, (first, second) in zip(values.T, combinations(self.known, 2), strict=True):
+            wins[:, second] += value > 0
+            wins[:, first] += value <= 0
+            sums[:, second] += value
+            sums[:, first] -= value
+        result = wins + sums / (3 * (np.abs(sums) + 1))  # less than half a win
         # A class that was not among the training graphs comes after all others.
-        result = np.full((len(K), self.n_classes), values.min(initial=0.0) - 1.0)
-        result[:, known] = values
+        unknown = np.setdiff1d(np.arange(self.n_classes), self.known)
+        result[:, unknown] = result.min(initial=0.0) - 1.0
         return result
 
 
 @dataclass(frozen=True)
 class SupportVectors:
-    """C-SVMs for an ascending grid of C.
-
-    Where no support vector reaches its bound C, the machine solves the problem for every larger
-    C too: the bound is the only place where C enters. It then serves for the rest of the grid.
-    """
+    """C-SVMs for an ascending grid of C; several classes are told apart pair by pair."""
 
     grid: Sequence[float]
     n_classes: int
+    dtype = np.float32
 
     def fit(self, K: np.ndarray, targets: np.ndarray) -> list[Machine]:
         """One machine per C; machines that are the same object are the same solution."""
-        if targets.min() == targets.max():
-            return [Machine(None, int(targets[0]), self.n_classes)] * len(self.grid)
-        from sklearn.svm import SVC  # here: it takes a quarter of a second to import
-
-        machines: list[Machine] = []
-        with sklearn.config_context(**TRUSTED):
-            for C in self.grid:
-                svm = SVC(C=C, kernel="precomputed", cache_size=CACHE_MEGABYTES).fit(K, targets)
-                machines.append(Machine(svm, -1, self.n_classes))
-                if np.abs(svm.dual_coef_).max(initial=0.0) < C:
-                    break
-        return machines + machines[-1:] * (len(self.grid) - len(machines))
+        known = np.unique(targets).tolist()
+        pairs = list(combinations(known, 2))
+        shape = (len(self.grid), len(pairs), len(targets))
+        coefficients, intercepts = np.zeros(shape), np.zeros(shape[:2])
+        solutions = 1
+        K = np.ascontiguousarray(K, dtype=self.dtype)
+        grid = np.array(self.grid, dtype=np.float64)
+        for number, (first, second) in enumerate(pairs):
+            rows = np.flatnonzero((targets == first) | (targets == second))
+            signs = np.where(targets[rows] == second, 1.0, -1.0)
+            part = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
+            with compilation_notice(train):
+                found = train(part, signs, grid, TOLERANCE, MOST_STEPS)
+            coefficients[:, number, rows], intercepts[:, number], solved, converged = found
+            solutions = max(solutions, solved)
+            if not converged:
+                _warn_of_steps()
+        machines = [
+            Machine(known, coefficients[place], intercepts[place], self.n_classes)
+            for place in range(solutions)
+        ]
+        return machines + machines[-1:] * (len(self.grid) - solutions)
 
     def score(self, targets: np.ndarray, predictions: np.ndarray) -> float:
         """Accuracy."""
@@ -105,6 +128,17 @@ class SupportVectors:
     def preferred(self, scores: np.ndarray) -> int:
         """The best entry of the grid; of equal ones the last, the largest C."""
         return len(scores) - 1 - int(np.argmax(scores[::-1]))
+
+
+def _warn_of_steps() -> None:
+    from sklearn.exceptions import ConvergenceWarning
+
+    warnings.warn(
+        f"A support vector machine was not solved exactly within {MOST_STEPS:,} steps; its "
+        "kernel matrix is extreme. A smaller C or a normalised kernel helps.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
 
 
 @dataclass(frozen=True)
@@ -124,6 +158,7 @@ class Ridge:
     """Kernel ridge regression for a grid of alpha, all from one eigendecomposition."""
 
     grid: Sequence[float]
+    dtype = np.float64
 
     def fit(self, K: np.ndarray, targets: np.ndarray) -> list[RidgeModel]:
         """One model per alpha."""

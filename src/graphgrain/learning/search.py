@@ -8,10 +8,18 @@ from itertools import product
 
 import numpy as np
 
+from ..core.support_vectors import cut
 from ..core.threads import thread_count
 from .machines import Learner
 
 Split = tuple[np.ndarray, np.ndarray]
+
+
+def part(
+    gram: np.ndarray, rows: np.ndarray, columns: np.ndarray, dtype: type = np.float64
+) -> np.ndarray:
+    """The part of a kernel matrix with these rows and columns."""
+    return cut(gram, rows, columns, np.empty((len(rows), len(columns)), dtype))
 
 
 def split_scores(
@@ -22,8 +30,8 @@ def split_scores(
     Returned with the number of different models that were trained for it.
     """
     train, test = split
-    models = learner.fit(gram[np.ix_(train, train)], targets[train])
-    K = gram[np.ix_(test, train)]
+    models = learner.fit(part(gram, train, train, learner.dtype), targets[train])
+    K = part(gram, test, train)
     known: dict[int, float] = {}  # models may serve for several values of the grid
     for model in models:
         if id(model) not in known:
@@ -40,7 +48,7 @@ def search(
 ) -> np.ndarray:
     """Scores of shape (kernel matrices, grid, splits).
 
-    libsvm and LAPACK release the interpreter lock, so threads share the matrices and the work.
+    Learners release the interpreter lock, so threads share the matrices and the work.
     """
     work = list(product(grams, splits))
     with ThreadPoolExecutor(max(1, min(thread_count(n_jobs), len(work)))) as pool:

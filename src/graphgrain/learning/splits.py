@@ -41,6 +41,6 @@ def stratified_folds(codes: np.ndarray, folds: int, rng: np.random.Generator) ->
 
 
 def train_and_test(folds: list[np.ndarray], test: int) -> tuple[np.ndarray, np.ndarray]:
-    """All folds but one, and that one."""
+    """All folds but one, in ascending order, and that one."""
     rest = [fold for number, fold in enumerate(folds) if number != test]
-    return np.concatenate(rest), folds[test]
+    return np.sort(np.concatenate(rest)), folds[test]

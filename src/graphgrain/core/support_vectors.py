@@ -1,0 +1,263 @@
+"""Support vector machines on kernel matrices, by sequential minimal optimisation.
+
+The dual problem in signed coefficients b: minimise 1/2 b'Kb - y'b, where the b add up to 0 and each
+lies between 0 and C y, with y = 1 or -1. Its gradient is g = Kb - y. Until no pair promises more
+than the tolerance:
+
+1. i is the coefficient with the lowest gradient of those that may rise.
+2. j is the one of those that may fall which, moved against i, brings the largest descent.
+3. b_i rises and b_j falls by the same amount: to the minimum or to the first bound.
+
+Whatever sits at a bound and is not drawn away from it is set aside for a while, so that long runs
+of steps work on a small matrix. The solution for one C is where the search for the next begins.
+
+Fan, Chen, Lin: Working Set Selection Using Second Order Information for Training Support Vector
+Machines. Journal of Machine Learning Research 6, 2005.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .compiling import compiled
+
+#: Matrix and choices are in single precision, coefficients and gradient in double.
+ZERO = np.float32(0)
+NEVER = np.float32(-np.inf)
+FLATTEST = np.float32(1e-6)
+BLOCK = 512
+#: Steps on the whole matrix before coefficients are set aside, and on what is left after that.
+STEPS, STEPS_ON_PART = 300, 20_000
+#: Copying a part of the matrix pays if it is at most this part of the rows.
+WORTH_IT = 0.8
+
+
+@compiled
+def cut(matrix, rows, columns, result):
+    """Copy the part of a matrix with these rows and columns."""
+    for a in range(len(rows)):
+        row = matrix[rows[a]]
+        for b in range(len(columns)):
+            result[a, b] = row[columns[b]]
+    return result
+
+
+@compiled
+def _first_highest(bits):
+    """Where the highest number stands.
+
+    The numbers are single precision, at least one of them is not negative, and ``bits`` shows
+    them as integers: in this case the order is the same, and the compiler can use wide registers.
+    """
+    best, start = bits[0], 0
+    for begin in range(0, len(bits), BLOCK):
+        high = bits[begin]
+        for t in range(begin, min(begin + BLOCK, len(bits))):
+            high = bits[t] if bits[t] > high else high
+        if high > best:
+            best, start = high, begin
+    while bits[start] != best:
+        start += 1
+    return start
+
+
+@compiled
+def _move(gradient, rising, falling, step, up, down, centre, can_rise, can_fall):
+    """Update the gradient; how much each coefficient wants to rise or fall if it may."""
+    for t in range(len(gradient)):
+        new = gradient[t] + step * (rising[t] - falling[t])
+        gradient[t] = new
+        shifted = np.float32(new - centre)
+        can_rise[t] = up[t] - shifted
+        can_fall[t] = down[t] + shifted
+
+
+@compiled
+def _promises(row, diagonal, own, can_fall, wish, promise):
+    """The descent that each coefficient promises if it falls while the chosen one rises."""
+    for t in range(len(row)):
+        slope = can_fall[t] + wish
+        slope = slope if slope > ZERO else ZERO
+        curvature = own + diagonal[t] - (row[t] + row[t])
+        curvature = curvature if curvature > FLATTEST else FLATTEST
+        promise[t] = slope * slope / curvature
+
+
+@compiled
+def _descend(K, diagonal, b, low, high, gradient, up, down, tolerance, limit):
+    """At most so many steps; how many there were, and whether nothing is left to do.
+
+    ``up`` and ``down`` are 0 for coefficients that may rise or fall, else minus infinity.
+    """
+    n = len(b)
+    can_rise, can_fall = np.empty(n, np.float32), np.empty(n, np.float32)
+    promise = np.empty(n, np.float32)
+    rise_bits, fall_bits = can_rise.view(np.int32), can_fall.view(np.int32)
+    promise_bits = promise.view(np.int32)
+    i = j = 0
+    step = centre = 0.0
+    for done in range(limit + 1):
+        _move(gradient, K[i], K[j], step, up, down, centre, can_rise, can_fall)
+        i, k = _first_highest(rise_bits), _first_highest(fall_bits)
+        if not (can_rise[i] >= ZERO and can_fall[k] >= ZERO):
+            # The centre has to lie between the two extremes, for the order of the bits.
+            i = k = -1
+            for t in range(n):
+                if up[t] == ZERO and (i < 0 or gradient[t] < gradient[i]):
+                    i = t
+                if down[t] == ZERO and (k < 0 or gradient[t] > gradient[k]):
+                    k = t
+            if i < 0 or k < 0 or gradient[k] - gradient[i] < tolerance:
+                return done, True
+            centre = 0.5 * (gradient[i] + gradient[k])
+            _move(gradient, K[i], K[i], 0.0, up, down, centre, can_rise, can_fall)
+        if gradient[k] - gradient[i] < tolerance:
+            return done, True
+        if done == limit:
+            break
+        _promises(K[i], diagonal, diagonal[i], can_fall, can_rise[i], promise)
+        j = _first_highest(promise_bits)
+        curvature = np.float64(diagonal[i]) + diagonal[j] - 2.0 * K[i, j]
+        step = (gradient[j] - gradient[i]) / max(curvature, 1e-12)
+        above, below = high[i] - b[i], b[j] - low[j]
+        if step < above and step < below:
+            b[i] += step
+            b[j] -= step
+        elif above < below:
+            step = above
+            b[i] = high[i]
+            b[j] -= step
+        else:
+            step = below
+            b[i] = high[i] if above == below else b[i] + step
+            b[j] = low[j]
+        up[i], down[i] = ZERO if b[i] < high[i] else NEVER, ZERO
+        up[j], down[j] = ZERO, ZERO if b[j] > low[j] else NEVER
+    return limit, False
+
+
+@compiled
+def _descend_on_part(K, diagonal, b, low, high, gradient, up, down, tolerance, limit):
+    """Steps on the coefficients that may still move, if these are not too many."""
+    n = len(b)
+    lowest, highest = np.inf, -np.inf
+    for t in range(n):
+        if up[t] == ZERO:
+            lowest = min(lowest, gradient[t])
+        if down[t] == ZERO:
+            highest = max(highest, gradient[t])
+    chosen = np.empty(n, np.int64)
+    size = 0
+    for t in range(n):
+        rises = up[t] == ZERO and (down[t] == ZERO or gradient[t] <= highest)
+        falls = down[t] == ZERO and gradient[t] >= lowest
+        if rises or falls:
+            chosen[size] = t
+            size += 1
+    if size > WORTH_IT * n:
+        return 0
+    part = chosen[:size]
+    b_part, gradient_part, up_part, down_part = b[part], gradient[part], up[part], down[part]
+    steps, _ = _descend(
+        cut(K, part, part, np.empty((size, size), np.float32)),
+        diagonal[part],
+        b_part,
+        low[part],
+        high[part],
+        gradient_part,
+        up_part,
+        down_part,
+        tolerance,
+        limit,
+    )
+    for a in range(size):
+        t = part[a]
+        change = b_part[a] - b[t]
+        if change != 0.0:
+            b[t], up[t], down[t] = b_part[a], up_part[a], down_part[a]
+            row = K[t]
+            for other in range(n):
+                gradient[other] += change * row[other]
+    return steps
+
+
+@compiled
+def _intercept(gradient, up, down):
+    """Where the free coefficients agree, or the middle of what the bounds allow."""
+    total, free = 0.0, 0
+    lowest, highest = np.inf, -np.inf
+    for t in range(len(gradient)):
+        if up[t] == ZERO and down[t] == ZERO:
+            total += gradient[t]
+            free += 1
+        if up[t] == ZERO:
+            lowest = min(lowest, gradient[t])
+        if down[t] == ZERO:
+            highest = max(highest, gradient[t])
+    return -total / free if free else -0.5 * (lowest + highest)
+
+
+@compiled
+def train(K, y, grid, tolerance, limit):
+    """Coefficients and intercepts for each C of an ascending grid.
+
+    Parameters
+    ----------
+    K : array of single precision, square
+    y : array of 1.0 and -1.0, both of them
+    grid : array
+    tolerance : float
+        Gradients of free coefficients differ by less than this in the end.
+    limit : int
+        Steps for each C.
+
+    Returns
+    -------
+    coefficients : array, one line for each C
+    intercepts : array
+    solved : int
+        The number of different solutions. Where no coefficient reaches C, the solution is that
+        for every larger C too: the bound is the only place where C enters.
+    converged : bool
+    """
+    n = len(y)
+    coefficients, intercepts = np.zeros((len(grid), n)), np.zeros(len(grid))
+    diagonal = np.empty(n, np.float32)
+    for t in range(n):
+        diagonal[t] = K[t, t]
+    b, gradient = np.zeros(n), -y
+    up, down = np.empty(n, np.float32), np.empty(n, np.float32)
+    converged = True
+    for place in range(len(grid)):
+        C = grid[place]
+        if place:
+            # The best multiple of the last solution is a better start than this itself.
+            linear, square = 0.0, 0.0
+            for t in range(n):
+                linear += b[t] * y[t]
+                square += b[t] * (gradient[t] + y[t])
+            factor = linear / square if square > 0.0 else 1.0
+            factor = min(max(factor, 1.0), C / grid[place - 1])
+            for t in range(n):
+                gradient[t] = factor * (gradient[t] + y[t]) - y[t]
+                b[t] *= factor
+        low, high = np.minimum(0.0, C * y), np.maximum(0.0, C * y)
+        for t in range(n):
+            b[t] = min(max(b[t], low[t]), high[t])
+            up[t] = ZERO if b[t] < high[t] else NEVER
+            down[t] = ZERO if b[t] > low[t] else NEVER
+        steps, done = 0, False
+        while not done and steps < limit:
+            made, done = _descend(K, diagonal, b, low, high, gradient, up, down, tolerance, STEPS)
+            steps += made
+            if not done:
+                steps += _descend_on_part(
+                    K, diagonal, b, low, high, gradient, up, down, tolerance, STEPS_ON_PART
+                )
+        converged = converged and done
+        coefficients[place], intercepts[place] = b, _intercept(gradient, up, down)
+        if np.abs(b).max() < C:
+            for rest in range(place + 1, len(grid)):
+                coefficients[rest], intercepts[rest] = b, intercepts[place]
+            return coefficients, intercepts, place + 1, converged
+    return coefficients, intercepts, len(grid), converged
