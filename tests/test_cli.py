@@ -319,6 +319,8 @@ def test_reproduce_beyond(toy, here):
     assert 0 <= row["p"] <= 1
     plain = summarise([r for r in records if not r.variant and not r.deduplicated])
     assert row["tree++"]["mean"] == plain[0].accuracy.mean
+    assert row["competitor"]["kernel"] == plain[1].kernel == "wl"
+    assert row["competitor"]["mean"] == plain[1].accuracy.mean
     shown = words(call(*arguments).output)
     assert f"{100 * row['tuned']['mean']:.2f} ± 0.00" in shown
     assert "folds that chose" in shown

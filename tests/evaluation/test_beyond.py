@@ -8,13 +8,21 @@ import numpy as np
 import pytest
 
 import graphgrain as gg
-from graphgrain.evaluation.beyond import BEYOND, best_competitor, candidates, compare, variants
+from graphgrain.evaluation.beyond import (
+    BEYOND,
+    best_competitor,
+    candidates,
+    compare,
+    competitor,
+    variants,
+)
 from graphgrain.evaluation.data import prepare
 from graphgrain.evaluation.experiment import Variant, run
 from graphgrain.evaluation.protocol import Protocol
 from graphgrain.evaluation.published import TABLE2
 from graphgrain.evaluation.records import fold_records
 from graphgrain.evaluation.results_file import ResultsFile
+from graphgrain.evaluation.summary import summarise
 from graphgrain.learning.tuned import COUNTS
 
 NESTED = Protocol(folds=3, inner_folds=2)
@@ -24,7 +32,7 @@ USUAL = {"path_depth": 6, "tree_depth": 7}
 @pytest.fixture(scope="module")
 def records(families, tmp_path_factory):
     with ResultsFile(tmp_path_factory.mktemp("beyond") / "r.jsonl") as results:
-        for variant in variants(families):
+        for variant in [*variants(families), competitor(families.name)]:
             run(families, variant, NESTED, 2, results, n_jobs=2)
         return results.records
 
@@ -70,7 +78,7 @@ def test_the_choice_is_that_of_the_validation_in_each_fold(records, families):
             here = [
                 (max(level.validation), level.C, -settings.index(record.settings), -number, level)
                 for record in fold_records(records)
-                if (record.repetition, record.fold) == (repetition, fold)
+                if (record.kernel, record.repetition, record.fold) == ("tree++", repetition, fold)
                 for number, level in enumerate(record.levels)
             ]
             truth = next(
@@ -95,6 +103,19 @@ def test_the_choice_is_that_of_the_validation_in_each_fold(records, families):
     assert side.paper.each == pytest.approx(plain)
     assert side.differences == pytest.approx(differences)
     assert (side.repetitions, side.folds, sum(side.chosen.values())) == (2, 3, 6)
+
+
+def test_the_competitor_is_on_the_same_folds(records, families):
+    side = compare(records, families, NESTED)
+    [summary] = [s for s in summarise(records) if s.kernel == "wl"]
+    assert side.competitor == summary.accuracy
+    # All folds are equally large, so the mean difference is the difference of the means.
+    assert len(families) % NESTED.folds == 0
+    assert np.mean(side.lead) == pytest.approx(side.tuned.mean - side.competitor.mean)
+    without = [r for r in fold_records(records) if (r.kernel, r.repetition) != ("wl", 1)]
+    for given in (without, [r for r in without if r.kernel != "wl"]):
+        alone = compare(given, families, NESTED)
+        assert (alone.competitor, alone.lead, alone.repetitions) == (None, [], 2)
 
 
 def test_test_graphs_have_no_say(records, families):
@@ -124,3 +145,5 @@ def test_best_competitor():
         assert mean == max(figure for kernel, (figure, _) in row.items() if kernel != "tree++")
     assert best_competitor("PROTEINS")[:2] == ("sp", 76.00)
     assert best_competitor("drugs") is None
+    assert competitor("drugs") == Variant.usual("wl")
+    assert competitor("KKI") == Variant.usual("pm")

@@ -79,7 +79,8 @@ def reproduce(
 
     beyond: not in the paper. Tree++ as published next to Tree++ that chooses count map, edge labels
     and, for the *_MD sets, the view on chemical bonds only, inside the training graphs of each
-    fold; both also without isomorphic duplicates.
+    fold; both also without isomorphic duplicates. Beside them the kernel with the best published
+    figure on the data set, on the same folds.
 
     Finished folds are kept in the results file; after an interruption the same command goes on.
     """
