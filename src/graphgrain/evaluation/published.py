@@ -91,9 +91,8 @@ TABLE3: dict[str, dict[str, float]] = {
     for dataset, row in _rows(_TABLE3).items()
 }
 
-#: What a reader of the tables has to know.
+#: What a reader of the accuracies has to know.
 NOTES = {
     "COX2_MD": "the paper's figure depends on the order of the vertices in the file: its program "
     "gives 70.2 as the file is and 63.0 after renumbering them; ours does not depend on it",
-    "DHFR": "the paper's Table 1 prints 467 graphs; the data set has 756",
 }
