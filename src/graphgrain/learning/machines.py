@@ -34,6 +34,8 @@ class Learner(Protocol):
 
     def fit(self, K: np.ndarray, targets: np.ndarray) -> list[Any]: ...
 
+    def predictions(self, models: list[Any], K: np.ndarray) -> list[np.ndarray]: ...
+
     def score(self, targets: np.ndarray, predictions: np.ndarray) -> float: ...
 
     def preferred(self, scores: np.ndarray) -> int: ...
@@ -60,10 +62,15 @@ class Machine:
 
     def predict(self, K: np.ndarray) -> np.ndarray:
         """The class of each row."""
+        return self.decide(K @ self.coefficients.T + self.intercepts)
+
+    def decide(self, values: np.ndarray) -> np.ndarray:
+        """The class of each row of decision values, which have a column for each pair."""
         if len(self.known) == 1:
-            return np.full(len(K), self.known[0], dtype=np.int64)
-        scores = self.scores(K)
-        return (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
+            return np.full(len(values), self.known[0], dtype=np.int64)
+        if self.n_classes == 2:
+            return (values[:, 0] > 0).astype(np.int64)
+        return self._of_classes(values).argmax(axis=1)
 
     def scores(self, K: np.ndarray) -> np.ndarray:
         """Decision values: one per row for two classes, else one per row and class.
@@ -74,8 +81,11 @@ class Machine:
         values = K @ self.coefficients.T + self.intercepts
         if self.n_classes == 2:
             return values[:, 0] if len(self.known) == 2 else np.zeros(len(K))
-        wins = np.zeros((len(K), self.n_classes))
-        sums = np.zeros((len(K), self.n_classes))
+        return self._of_classes(values)
+
+    def _of_classes(self, values: np.ndarray) -> np.ndarray:
+        wins = np.zeros((len(values), self.n_classes))
+        sums = np.zeros((len(values), self.n_classes))
         for value, (first, second) in zip(values.T, combinations(self.known, 2), strict=True):
             wins[:, second] += value > 0
             wins[:, first] += value <= 0
@@ -120,6 +130,12 @@ class SupportVectors:
             for place in range(solutions)
         ]
         return machines + machines[-1:] * (len(self.grid) - solutions)
+
+    def predictions(self, models: list[Machine], K: np.ndarray) -> list[np.ndarray]:
+        """What each machine says of the rows; the matrix is read once for all of them."""
+        coefficients = np.concatenate([machine.coefficients for machine in models])
+        values = np.split(K @ coefficients.T, len(models), axis=1)
+        return [m.decide(value + m.intercepts) for m, value in zip(models, values, strict=True)]
 
     def score(self, targets: np.ndarray, predictions: np.ndarray) -> float:
         """Accuracy."""
@@ -169,6 +185,10 @@ class Ridge:
         rotated = vectors.T @ (targets - mean)
         scale = np.maximum(values, 0.0).reshape(-1, *[1] * (rotated.ndim - 1))
         return [RidgeModel(vectors @ (rotated / (scale + alpha)), mean) for alpha in self.grid]
+
+    def predictions(self, models: list[RidgeModel], K: np.ndarray) -> list[np.ndarray]:
+        """What each model says of the rows."""
+        return [model.predict(K) for model in models]
 
     def score(self, targets: np.ndarray, predictions: np.ndarray) -> float:
         """Minus the mean squared error, so that larger is better."""

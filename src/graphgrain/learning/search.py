@@ -32,11 +32,12 @@ def split_scores(
     train, test = split
     models = learner.fit(part(gram, train, train, learner.dtype), targets[train])
     K = part(gram, test, train)
-    known: dict[int, float] = {}  # models may serve for several values of the grid
-    for model in models:
-        if id(model) not in known:
-            known[id(model)] = learner.score(targets[test], model.predict(K))
-    return np.array([known[id(model)] for model in models]), len(known)
+    different = list({id(model): model for model in models}.values())
+    scores = {
+        id(model): learner.score(targets[test], predicted)
+        for model, predicted in zip(different, learner.predictions(different, K), strict=True)
+    }
+    return np.array([scores[id(model)] for model in models]), len(different)
 
 
 def search(
