@@ -52,13 +52,14 @@ class SpectralDistance(FeatureKernel):
 
     ``graphgrain reproduce table2 --kernel fgsd --datasets PTC_MM KKI`` gives 61.0 on PTC_MM
     (Tree++ paper: 57.9 with a standard deviation of 2.0) and 49.2 on KKI (49.3); with ``--seed 1``
-    and ``--seed 2`` it is 59.5 twice on PTC_MM, so the three seeds average 60.0. Either of
-    two changes brings that near the published figure; ``python scripts/competitor_readings.py
-    fgsd`` measures both on the same folds. Bins with borders at multiples of the width, and
-    distances not rounded, give 58.3 with a pseudo-inverse by singular values and 58.2 with one by
-    eigenvalues, since rounding errors throw whole distances to either side. (Solving the
-    Laplacian with one vertex grounded makes other errors: 60.3.) Our histograms as they are with
-    a Gaussian kernel, as in the authors' demonstration, give 58.5. The Tree++ paper does not say
+    and ``--seed 2`` it is 59.5 twice on PTC_MM, so the three seeds average 60.0 there and 48.4 on
+    KKI. Either of two changes brings that near the published figures; ``python
+    scripts/competitor_readings.py fgsd --datasets PTC_MM KKI`` measures both on the same folds.
+    Bins with borders at multiples of the width, and distances not rounded, give 58.3 and 49.1 with
+    a pseudo-inverse by singular values. Rounding errors then throw whole distances to either side
+    of a border, and other ways to the pseudo-inverse make other errors: by eigenvalues it is 58.2
+    and 56.0, with one vertex grounded 60.3 and 47.6. Our histograms as they are with a Gaussian
+    kernel, as in the authors' demonstration, give 58.5 and 48.2. The Tree++ paper does not say
     how it made and learned from histograms.
 
     References
