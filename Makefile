@@ -33,6 +33,7 @@ fuzz: .venv/test
 bench: .venv/test
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.competitors
+	$(BIN)/python -m benchmarks.machines
 	$(BIN)/python -m benchmarks.startup
 
 clean:
