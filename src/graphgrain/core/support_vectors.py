@@ -228,6 +228,7 @@ def train(K, y, grid, tolerance, limit):
     b, gradient = np.zeros(n), -y
     up, down = np.empty(n, np.float32), np.empty(n, np.float32)
     converged = True
+    few, many = min(limit, STEPS), min(limit, STEPS_ON_PART)  # literals would be compiled apart
     for place in range(len(grid)):
         C = grid[place]
         if place:
@@ -248,11 +249,11 @@ def train(K, y, grid, tolerance, limit):
             down[t] = ZERO if b[t] > low[t] else NEVER
         steps, done = 0, False
         while not done and steps < limit:
-            made, done = _descend(K, diagonal, b, low, high, gradient, up, down, tolerance, STEPS)
+            made, done = _descend(K, diagonal, b, low, high, gradient, up, down, tolerance, few)
             steps += made
             if not done:
                 steps += _descend_on_part(
-                    K, diagonal, b, low, high, gradient, up, down, tolerance, STEPS_ON_PART
+                    K, diagonal, b, low, high, gradient, up, down, tolerance, many
                 )
         converged = converged and done
         coefficients[place], intercepts[place] = b, _intercept(gradient, up, down)
