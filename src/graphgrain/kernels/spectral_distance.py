@@ -58,7 +58,7 @@ class SpectralDistance(FeatureKernel):
     Bins with borders at multiples of the width, and distances not rounded, give 58.3 and 49.1 with
     a pseudo-inverse by singular values. Rounding errors then throw whole distances to either side
     of a border, and other ways to the pseudo-inverse make other errors: by eigenvalues it is 58.2
-    and 56.0, with one vertex grounded 60.3 and 47.6. Our histograms as they are with a Gaussian
+    and 56.1, with one vertex grounded 60.3 and 47.6. Our histograms as they are with a Gaussian
     kernel, as in the authors' demonstration, give 58.5 and 48.2. Both are candidates, found among
     two dozen variants, most with 57 to 63 on PTC_MM, not proof: the Tree++ paper does not say
     how it made and learned from histograms.
