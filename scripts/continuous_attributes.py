@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 import graphgrain as gg
 from graphgrain.evaluation.protocol import Protocol
 from graphgrain.learning.machines import SupportVectors
-from graphgrain.learning.search import best, search
+from graphgrain.learning.search import best_of_each, search
 
 DEPTHS = range(4)
 BINS = 4
@@ -74,7 +74,9 @@ def accuracies(graphs: gg.GraphBatch, y: np.ndarray, make: Maker, repeats: int) 
             fitted = [make(depth) for depth in DEPTHS]
             grams = [kernel.fit_transform(graphs[split.train]) for kernel in fitted]
             scores = search(grams, codes[split.train], split.validation, learner)
-            depth, place = best(scores, learner)
+            each = best_of_each(scores, learner)
+            depth = int(np.argmax([score for score, _ in each]))
+            place = each[depth][1]
             machine = learner.fit(grams[depth], codes[split.train])[place]
             predicted = machine.predict(fitted[depth].transform(graphs[split.test]))
             right += int((predicted == codes[split.test]).sum())

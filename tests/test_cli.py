@@ -323,7 +323,7 @@ def test_reproduce_beyond(toy, here):
     assert row["competitor"]["mean"] == plain[1].accuracy.mean
     shown = words(call(*arguments).output)
     assert f"{100 * row['tuned']['mean']:.2f} ± 0.00" in shown
-    assert "folds that chose" in shown
+    assert "who decided" in shown
     assert len(read_results(here / "graphgrain-results.jsonl")) == len(records)
 
 

@@ -64,8 +64,10 @@ def test_it_chooses_what_an_exhaustive_search_finds(drugs):
 
 def test_predictions_are_those_of_the_chosen_kernel_and_machine(drugs):
     graphs, y = drugs
-    model = gg.TreePlusPlusClassifier(max_tree_depth=3, cv=3).fit(graphs[::2], y[::2])
+    model = gg.TreePlusPlusClassifier(max_tree_depth=3, cv=3, committee=1)
+    model.fit(graphs[::2], y[::2])
     best = model.best_params_
+    assert model.members_ == [best]
     kernel = gg.TreePlusPlus(**{name: best[name] for name in best if name != "C"})
     K = kernel.fit_transform(graphs[::2])
     svm = SVC(C=best["C"], kernel="precomputed", break_ties=True).fit(K, y[::2])
@@ -73,6 +75,55 @@ def test_predictions_are_those_of_the_chosen_kernel_and_machine(drugs):
     assert model.predict(graphs[1::2]).tolist() == svm.predict(rows).tolist()
     assert model.decision_function(graphs[1::2]).shape == (len(rows), len(model.classes_))
     assert model.score(graphs[1::2], y[1::2]) == svm.score(rows, y[1::2])
+
+
+def test_a_committee_answers_the_mean_of_its_members(two_families):
+    graphs, y = two_families
+    model = gg.TreePlusPlusClassifier(3, 2, C=[1, 10], cv=3, committee=7).fit(graphs[::2], y[::2])
+    # Who has a seat, from what was tried: of each kernel the best C, of these the seven best.
+    results = model.cv_results_
+    kernels: dict[tuple, list] = {}
+    for params, score in zip(results["params"], results["mean_test_score"], strict=True):
+        kernel = tuple((name, value) for name, value in params.items() if name != "C")
+        kernels.setdefault(kernel, []).append((score, params["C"]))
+    plainest = list(dict.fromkeys(kernel[:-1] for kernel in kernels))
+    ranked = sorted(
+        (-max(found)[0], plainest.index(kernel[:-1]), -max(found)[1], dict(kernel)["tree_depth"])
+        for kernel, found in kernels.items()
+    )[:7]
+    members = [
+        {**dict(plainest[setting]), "tree_depth": depth, "C": -C} for _, setting, C, depth in ranked
+    ]
+    assert model.members_ == members
+    assert model.best_params_ == members[0]
+    assert model.best_score_ == pytest.approx(-ranked[0][0])
+    values = []
+    for member in members:
+        kernel = gg.TreePlusPlus(**{name: member[name] for name in member if name != "C"})
+        svm = SVC(C=member["C"], kernel="precomputed").fit(
+            kernel.fit_transform(graphs[::2]), y[::2]
+        )
+        values.append(svm.decision_function(kernel.transform(graphs[1::2])))
+    expected = np.mean(values, axis=0)
+    assert len({tuple(member.items()) for member in members}) == 7
+    np.testing.assert_allclose(model.decision_function(graphs[1::2]), expected, atol=5e-3)
+    clear = np.abs(expected) > 0.01
+    predicted = model.predict(graphs[1::2])
+    assert (predicted == model.classes_[(expected > 0).astype(int)])[clear].all()
+
+
+def test_a_committee_of_regressors_answers_the_mean():
+    graphs, _ = gg.load_drugs()
+    sizes = graphs.vertex_counts.astype(float)
+    model = gg.TreePlusPlusRegressor(2, 1, committee=3, cv=2).fit(graphs[::4], sizes[::4])
+    alone = []
+    for member in model.members_:
+        alpha = member["alpha"]
+        kernel = gg.TreePlusPlus(**{name: member[name] for name in member if name != "alpha"})
+        K = kernel.fit_transform(graphs[::4])
+        weights = np.linalg.solve(K + alpha * np.eye(len(K)), sizes[::4] - sizes[::4].mean())
+        alone.append(kernel.transform(graphs[1::4]) @ weights + sizes[::4].mean())
+    np.testing.assert_allclose(model.predict(graphs[1::4]), np.mean(alone, axis=0), rtol=1e-6)
 
 
 def test_two_classes_have_one_decision_value(two_families):
@@ -160,6 +211,7 @@ def test_the_regressor_predicts_sizes_of_unseen_graphs():
         ({"counts": "automatic"}, "or a list of such values to choose from; or 'auto'; got 'autom"),
         ({"path_depth": "auto"}, "path_depth must be"),
         ({"path_depth": "6"}, "path_depth must be"),
+        ({"committee": 0}, "committee must be an integer of 1 or more; got 0"),
         ({"time_budget": 0}, "time_budget must be a finite number above 0, or None; got 0"),
         ({"time_budget": "1 h"}, "time_budget must be"),
     ],

@@ -4,9 +4,9 @@
    graphs as they are, or their bonds only) is a setting of Tree++, recorded fold by fold with the
    validation accuracies of all its levels.
 2. The paper's Tree++ is one of them: plain counts, vertex labels alone.
-3. The self-tuned Tree++ uses, in each fold, the setting and level that validation inside the
-   training graphs of this fold prefers, by the same rule as :class:`TreePlusPlusClassifier`. That
-   choice is made when the records are read.
+3. The self-tuned Tree++ is, in each fold, the committee of those settings and levels that
+   validation inside the training graphs of this fold prefers, by the same rule as in
+   :class:`TreePlusPlusClassifier`. That choice is made when the records are read.
 4. The competitor is the kernel with the best published figure on the data set next to Tree++
    (Weisfeiler-Lehman where none is published), with the settings it has anywhere else.
 
@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels.registry import KERNELS
+from ..learning.committee import SEATS, Candidate, classes_of, seated, size
 from ..learning.tuned import COUNTS, tells_edges_apart
 from . import published
 from .data import LabelledGraphs
@@ -79,7 +80,7 @@ class Side:
         On each test fold: accuracy of the self-tuned minus that of the paper's, and minus that of
         the competitor.
     chosen : dict
-        How often each setting was chosen, most often first.
+        How many seats on committees each setting had, most first.
     repetitions, folds : int
     """
 
@@ -114,13 +115,15 @@ def compare(records: Iterable[Record], data: LabelledGraphs, protocol: Protocol)
         return None
     of_paper, of_tuned, chosen = [], [], []
     for repetition in repetitions:
-        validated = [one.validated(repetition)[0] for one in each]
-        numbers = [
-            _preferred([tested[fold][1] for tested in validated]) for fold in range(protocol.folds)
+        of_paper.append(each[0].validated(repetition)[0])
+        of_folds = [
+            [one.record(repetition, fold) for one in each] for fold in range(protocol.folds)
         ]
-        of_paper.append(validated[0])
-        of_tuned.append([validated[number][fold] for fold, number in enumerate(numbers)])
-        chosen += [_name(settings[number]) for number in numbers]
+        decided = [_committee(records_of_fold) for records_of_fold in of_folds]
+        of_tuned.append(
+            [(fold[0], level) for fold, (level, _) in zip(of_folds, decided, strict=True)]
+        )
+        chosen += [_name(settings[number]) for _, numbers in decided for number in numbers]
     rival = competitor(data.name)
     of_rival = _validated(
         [r for r in of_set if (r.kernel, r.variant) == (rival.kernel, "")], rival, repetitions
@@ -156,9 +159,22 @@ def _differences(mine: list[Tested], theirs: list[Tested]) -> list[float]:
     ]
 
 
-def _preferred(levels: list[Level]) -> int:
-    """The setting with the best validation accuracy, of equal ones the first (the plainest)."""
-    return int(np.argmax([max(level.validation) for level in levels]))
+def _committee(records: list[FoldRecord]) -> tuple[Level, list[int]]:
+    """What the best settings and levels say together in one fold, and who has a seat."""
+    candidates = [
+        Candidate(max(level.validation), setting, depth, level.C)
+        for setting, record in enumerate(records)
+        for depth, level in enumerate(record.levels)
+    ]
+    seats = seated(candidates, size(SEATS, len(candidates)))
+    scores = np.mean([records[seat.setting].levels[seat.depth].scores for seat in seats], axis=0)
+    level = Level(
+        validation=[seats[0].score],
+        C=seats[0].value,
+        predictions=classes_of(scores).tolist(),
+        scores=scores.tolist(),
+    )
+    return level, [seat.setting for seat in seats]
 
 
 def _by_fold(tested: Tested) -> list[float]:

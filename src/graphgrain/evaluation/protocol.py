@@ -126,7 +126,7 @@ class Protocol:
             scores = np.mean([scores for scores, _ in tried], axis=0).round(12)
             C = self.C[learner.preferred(scores)]
             training = part(gram, fold.train, fold.train, learner.dtype)
-            [machine] = SupportVectors([C], n_classes).fit(training, codes[fold.train])
+            [machine] = learner.only(C).fit(training, codes[fold.train])
             fits += 1 + sum(trained for _, trained in tried)
             K = part(gram, fold.test, fold.train)
             levels.append(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Protocol
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from ..core.compiling import compilation_notice
 from ..core.support_vectors import train
+from .committee import classes_of
 
 #: How exactly machines are trained; the same as scikit-learn's.
 TOLERANCE = 1e-3
@@ -31,6 +32,8 @@ class Learner(Protocol):
 
     @property
     def dtype(self) -> type[np.floating]: ...
+
+    def only(self, value: float) -> Learner: ...
 
     def fit(self, K: np.ndarray, targets: np.ndarray) -> list[Any]: ...
 
@@ -68,9 +71,7 @@ class Machine:
         """The class of each row of decision values, which have a column for each pair."""
         if len(self.known) == 1:
             return np.full(len(values), self.known[0], dtype=np.int64)
-        if self.n_classes == 2:
-            return (values[:, 0] > 0).astype(np.int64)
-        return self._of_classes(values).argmax(axis=1)
+        return classes_of(values[:, 0] if self.n_classes == 2 else self._of_classes(values))
 
     def scores(self, K: np.ndarray) -> np.ndarray:
         """Decision values: one per row for two classes, else one per row and class.
@@ -105,6 +106,10 @@ class SupportVectors:
     grid: Sequence[float]
     n_classes: int
     dtype = np.float32
+
+    def only(self, value: float) -> SupportVectors:
+        """The same for a single C."""
+        return replace(self, grid=[value])
 
     def fit(self, K: np.ndarray, targets: np.ndarray) -> list[Machine]:
         """One machine per C; machines that are the same object are the same solution."""
@@ -175,6 +180,10 @@ class Ridge:
 
     grid: Sequence[float]
     dtype = np.float64
+
+    def only(self, value: float) -> Ridge:
+        """The same for a single alpha."""
+        return replace(self, grid=[value])
 
     def fit(self, K: np.ndarray, targets: np.ndarray) -> list[RidgeModel]:
         """One model per alpha."""

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from ..kernels.parameters import Rule
+from .committee import SEATS
 from .machines import Ridge
 from .splits import random_folds, train_and_test
 from .targets import check_values
@@ -22,12 +23,15 @@ class TreePlusPlusRegressor(RegressorMixin, TunedTreePlusPlus):
     path_depth, max_tree_depth, centrality, edge_labels, counts, time_budget, cv,
     random_state, n_jobs
         As in :class:`TreePlusPlusClassifier`.
+    committee : int, default=12
+        How many of the best combinations predict together: the mean of what they say. No more
+        than half of those that were tried.
     alpha : float or list of float
         How much to smooth. Of equally good values the largest is taken.
 
     Attributes
     ----------
-    best_params_, cv_results_, skipped_, kernel_
+    members_, best_params_, cv_results_, skipped_, kernel_
         As in :class:`TreePlusPlusClassifier`.
     best_score_ : float
         Minus the mean squared error in the inner cross-validation.
@@ -54,6 +58,7 @@ class TreePlusPlusRegressor(RegressorMixin, TunedTreePlusPlus):
         centrality: Any = "eigenvector",
         edge_labels: Any = "auto",
         counts: Any = "auto",
+        committee: int = SEATS,
         time_budget: float | None = None,
         cv: int = 5,
         random_state: int | None = 0,
@@ -65,6 +70,7 @@ class TreePlusPlusRegressor(RegressorMixin, TunedTreePlusPlus):
         self.centrality = centrality
         self.edge_labels = edge_labels
         self.counts = counts
+        self.committee = committee
         self.time_budget = time_budget
         self.cv = cv
         self.random_state = random_state
@@ -89,4 +95,4 @@ class TreePlusPlusRegressor(RegressorMixin, TunedTreePlusPlus):
 
     def predict(self, X: Any) -> np.ndarray:
         """The value (or the row of values) of each graph."""
-        return self.model_.predict(self._similarities(X))
+        return self._mean(X, lambda model, K: model.predict(K))

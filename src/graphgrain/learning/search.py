@@ -59,12 +59,14 @@ def search(
     return np.array(scores).reshape(len(grams), len(splits), -1).transpose(0, 2, 1)
 
 
-def best(scores: np.ndarray, learner: Learner) -> tuple[int, int]:
-    """Kernel matrix and grid position with the best mean score.
+def best_of_each(scores: np.ndarray, learner: Learner) -> list[tuple[float, int]]:
+    """Best mean score of each kernel matrix and its grid position.
 
-    Of equally good ones the learner's preference decides (the larger C), then the first matrix.
+    Of equally good ones the learner's preference decides (the larger C).
     """
     # Rounded, so that the order in which equal scores are added does not decide.
     means = scores.mean(axis=2).round(12)
-    chosen = learner.preferred(means.max(axis=0))
-    return int(np.argmax(means[:, chosen])), chosen
+    places = [learner.preferred(of_matrix) for of_matrix in means]
+    return [
+        (float(row[place]), place) for row, place in zip(scores.mean(axis=2), places, strict=True)
+    ]

@@ -5,14 +5,14 @@
 2. Settings that differ in the count map alone share one extraction of features, which also gives
    the kernel matrices of all tree depths, one after the other.
 3. Inner cross-validation scores each matrix with each value of the learner's own parameter.
-4. The best learner is trained on all graphs; of equally good settings the plainest counts.
+4. The best few kernels, each with its best learner, are trained on all graphs and decide together.
 
 With a time budget no setting is begun once it is used up; the first is always tried.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from time import perf_counter
@@ -28,8 +28,9 @@ from ..graphs.convert import as_graphs
 from ..kernels.features import COUNT_MAPS, Counts
 from ..kernels.parameters import BOOLEAN, Jobs, Number, OneOf, Rule, Seed, Whole, check_parameters
 from ..kernels.tree_plus_plus import CENTRALITIES, TreePlusPlus
+from .committee import Candidate, seated, size
 from .machines import Learner
-from .search import Split, best, search
+from .search import Split, best_of_each, search
 from .targets import check_folds
 
 AUTO = "auto"
@@ -81,6 +82,7 @@ class TunedTreePlusPlus(BaseEstimator):
         "centrality": OneOrMore(OneOf(tuple(CENTRALITIES))),
         "edge_labels": OneOrMore(BOOLEAN, auto=True),
         "counts": OneOrMore(OneOf(COUNT_MAPS), auto=True),
+        "committee": Whole(1),
         "time_budget": Number(0.0, optional=True),
         "cv": Whole(2),
         "random_state": Seed(),
@@ -94,6 +96,7 @@ class TunedTreePlusPlus(BaseEstimator):
     centrality: Any
     edge_labels: Any
     counts: Any
+    committee: int
     time_budget: float | None
     cv: int
     random_state: int | None
@@ -133,12 +136,13 @@ class TunedTreePlusPlus(BaseEstimator):
     def _tune(
         self, batch: GraphBatch, targets: np.ndarray, splits: list[Split], learner: Learner
     ) -> None:
-        """Try the settings, keep the best one's kernel, train on all graphs."""
+        """Try the settings, keep the best kernels, train on all graphs."""
         settings = self._settings(batch)
         tried: list[dict[str, Any]] = []
         scores: list[np.ndarray] = []
-        top = -np.inf
-        for setting, kernel in self._kernels(batch, settings):
+        kernels: dict[int, TreePlusPlus] = {}
+        seats: list[Candidate] = []
+        for number, (setting, kernel) in enumerate(self._kernels(batch, settings)):
             found = np.concatenate(
                 [
                     search([gram], targets, splits, learner, self.n_jobs)
@@ -150,21 +154,45 @@ class TunedTreePlusPlus(BaseEstimator):
                 for depth, value in product(range(len(found)), learner.grid)
             ]
             scores.append(found.reshape(-1, len(splits)))
-            depth, place = best(found, learner)
-            score = float(found[depth, place].mean())
-            if score > top + 1e-12:  # of equally good settings the first, the plainest
-                top, chosen, value = score, kernel.at_depth(depth), place
-                self.best_params_ = {
-                    **setting,
-                    "tree_depth": depth,
-                    self._tuned: learner.grid[place],
-                }
-        self.kernel_ = chosen
-        self.model_ = learner.fit(chosen._gram_of_fitted(), targets)[value]
-        self.best_score_ = top
+            seats += [
+                Candidate(score, number, depth, learner.grid[place])
+                for depth, (score, place) in enumerate(best_of_each(found, learner))
+            ]
+            seats = seated(seats, self.committee)
+            kernels[number] = kernel
+            kernels = {n: kernels[n] for n in sorted({seat.setting for seat in seats})}
+        seats = seats[: size(self.committee, len(tried) // len(learner.grid))]
+        self._seat(seats, kernels, settings, targets, learner)
         self.n_graphs_ = len(batch)
         self.cv_results_ = _results(tried, np.concatenate(scores))
         self.skipped_ = settings[len(scores) :]
+
+    def _seat(
+        self,
+        seats: list[Candidate],
+        kernels: dict[int, TreePlusPlus],
+        settings: list[dict[str, Any]],
+        targets: np.ndarray,
+        learner: Learner,
+    ) -> None:
+        """Train the learner of each seat on all graphs."""
+        depths = {seat.setting: 0 for seat in seats}
+        for seat in seats:
+            depths[seat.setting] = max(depths[seat.setting], seat.depth)
+        self._kernels_of = {n: kernels[n].at_depth(depth) for n, depth in depths.items()}
+        models: dict[Candidate, Any] = {}
+        for number, kernel in self._kernels_of.items():
+            for depth, gram in enumerate(kernel.each_gram_level()):
+                for seat in seats:
+                    if (seat.setting, seat.depth) == (number, depth):
+                        [models[seat]] = learner.only(seat.value).fit(gram, targets)
+        self._seats = [(seat, models[seat]) for seat in seats]
+        self.members_ = [
+            {**settings[seat.setting], "tree_depth": seat.depth, self._tuned: seat.value}
+            for seat in seats
+        ]
+        self.best_params_, self.best_score_ = self.members_[0], seats[0].score
+        self.kernel_ = kernels[seats[0].setting].at_depth(seats[0].depth)
 
     def _kernels(
         self, batch: GraphBatch, settings: list[dict[str, Any]]
@@ -185,9 +213,19 @@ class TunedTreePlusPlus(BaseEstimator):
 
     # ---------------------------------------------------------------- predict
 
-    def _similarities(self, X: Any) -> np.ndarray:
-        check_is_fitted(self, "model_")
-        return self.kernel_.transform(X)
+    def _mean(self, X: Any, answer: Callable[[Any, np.ndarray], np.ndarray]) -> np.ndarray:
+        """The mean of what each member answers on the similarities of new with fitted graphs."""
+        check_is_fitted(self, "members_")
+        batch = as_graphs(X)
+        answers = []
+        for number, kernel in self._kernels_of.items():
+            grams = kernel.gram_levels(batch)
+            answers += [
+                answer(model, grams[seat.depth])
+                for seat, model in self._seats
+                if seat.setting == number
+            ]
+        return np.mean(answers, axis=0)
 
 
 def _results(tried: list[dict[str, Any]], scores: np.ndarray) -> dict[str, Any]:
