@@ -75,7 +75,7 @@ class Side:
     paper, tuned : Figures
         Accuracies: plain counts and vertex labels alone; everything chosen inside.
     competitor : Figures or None
-        Accuracies of the competitor; None without records of it.
+        Accuracies of the competitor in those of the repetitions that it has; None without any.
     differences, lead : list of float
         On each test fold: accuracy of the self-tuned minus that of the paper's, and minus that of
         the competitor.
@@ -124,37 +124,35 @@ def compare(records: Iterable[Record], data: LabelledGraphs, protocol: Protocol)
             [(fold[0], level) for fold, (level, _) in zip(of_folds, decided, strict=True)]
         )
         chosen += [_name(settings[number]) for _, numbers in decided for number in numbers]
-    rival = competitor(data.name)
-    of_rival = _validated(
-        [r for r in of_set if (r.kernel, r.variant) == (rival.kernel, "")], rival, repetitions
-    )
+    of_rival = _rival([r for r in of_set if not r.variant], competitor(data.name))
+    common = [number for number, r in enumerate(repetitions) if r in of_rival]
+    theirs = [of_rival[repetitions[number]] for number in common]
     return Side(
         paper=accuracies(of_paper),
         tuned=accuracies(of_tuned),
-        competitor=accuracies(of_rival) if of_rival else None,
+        competitor=accuracies(theirs) if theirs else None,
         differences=_differences(of_tuned, of_paper),
-        lead=_differences(of_tuned, of_rival),
+        lead=_differences([of_tuned[number] for number in common], theirs),
         chosen=dict(Counter(chosen).most_common()),
         repetitions=len(repetitions),
         folds=protocol.folds,
     )
 
 
-def _validated(records: list[FoldRecord], variant: Variant, repetitions: list[int]) -> list[Tested]:
-    """What a kernel predicted in each of the repetitions; nothing if one is missing."""
+def _rival(records: list[FoldRecord], variant: Variant) -> dict[int, Tested]:
+    """What the competitor predicted in each complete repetition, its grid chosen inside."""
+    records = [r for r in records if r.kernel == variant.kernel]
     if any(all(r.settings != setting for r in records) for setting in variant.grid):
-        return []
+        return {}
     experiment = Experiment(records)
-    if not set(repetitions) <= set(experiment.repetitions):
-        return []
-    return [experiment.validated(repetition)[0] for repetition in repetitions]
+    return {r: experiment.validated(r)[0] for r in experiment.repetitions}
 
 
 def _differences(mine: list[Tested], theirs: list[Tested]) -> list[float]:
     """Differences in accuracy, fold by fold."""
     return [
         after - before
-        for one, other in zip(mine, theirs, strict=False)
+        for one, other in zip(mine, theirs, strict=True)
         for after, before in zip(_by_fold(one), _by_fold(other), strict=True)
     ]
 
