@@ -14,8 +14,10 @@ from graphgrain.evaluation.beyond import (
     candidates,
     compare,
     competitor,
+    readable,
     variants,
 )
+from graphgrain.evaluation.beyond import SELF_TUNED as TUNED
 from graphgrain.evaluation.data import prepare
 from graphgrain.evaluation.experiment import Variant, run
 from graphgrain.evaluation.protocol import Protocol
@@ -119,6 +121,20 @@ def test_the_competitor_is_on_the_same_folds(records, families):
     assert once.lead == side.lead[: NESTED.folds]
     alone = compare([r for r in fewer if r.kernel != "wl"], families, NESTED)
     assert (alone.competitor, alone.lead, alone.tuned) == (None, [], side.tuned)
+
+
+def test_tables_show_the_self_tuned_in_place_of_its_settings(records, families):
+    shown = readable(records)
+    assert {(r.kernel, r.variant) for r in shown} == {("tree++", ""), ("wl", ""), ("tree++", TUNED)}
+    [summary] = [s for s in summarise(shown) if s.variant == TUNED]
+    assert summary.accuracy == compare(records, families, NESTED).tuned
+    assert summary.complete
+    # A fold that lacks a setting is not shown, and whoever has none is left alone.
+    last = candidates(families)[-1]
+    fewer = [r for r in records if (r.settings, getattr(r, "fold", 0)) != (last, 1)]
+    assert sum(r.variant == TUNED for r in readable(fewer)) == 2 * 2
+    usual = [r for r in records if r.variant != BEYOND]
+    assert readable(usual) == usual
 
 
 def test_test_graphs_have_no_say(records, families):

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -37,6 +37,7 @@ from .summary import Experiment, Tested
 
 KERNEL = "tree++"
 BEYOND = "beyond"
+SELF_TUNED = "self-tuned"
 #: The view of data sets whose documentation says that some edges are no bonds.
 BONDS_ONLY = {name: {"drop": [1]} for name in ("BZR_MD", "COX2_MD", "DHFR_MD")}
 
@@ -96,7 +97,6 @@ class Side:
 
 def compare(records: Iterable[Record], data: LabelledGraphs, protocol: Protocol) -> Side | None:
     """Read the records of a data set; None before a repetition is complete."""
-    settings = candidates(data)
     of_set = [
         record
         for record in fold_records(records)
@@ -105,38 +105,76 @@ def compare(records: Iterable[Record], data: LabelledGraphs, protocol: Protocol)
         and (record.seed, tuple(record.C)) == (protocol.seed, tuple(protocol.C))
         and record.inner_folds == protocol.inner_folds
     ]
-    trees = [r for r in of_set if r.kernel == KERNEL and r.variant in ("", BEYOND)]
-    by_setting = [[r for r in trees if r.settings == setting] for setting in settings]
-    if not all(by_setting):
+    tuned = self_tuned(of_set)
+    if not tuned or not (repetitions := Experiment(tuned).repetitions):
         return None
-    each = [Experiment(of_setting) for of_setting in by_setting]
-    repetitions = sorted(set.intersection(*(set(one.repetitions) for one in each)))
-    if not repetitions:
-        return None
-    of_paper, of_tuned, chosen = [], [], []
-    for repetition in repetitions:
-        of_paper.append(each[0].validated(repetition)[0])
-        of_folds = [
-            [one.record(repetition, fold) for one in each] for fold in range(protocol.folds)
-        ]
-        decided = [_committee(records_of_fold) for records_of_fold in of_folds]
-        of_tuned.append(
-            [(fold[0], level) for fold, (level, _) in zip(of_folds, decided, strict=True)]
-        )
-        chosen += [_name(settings[number]) for _, numbers in decided for number in numbers]
-    of_rival = _rival([r for r in of_set if not r.variant], competitor(data.name))
+    usual = [record for record in of_set if not record.variant]
+    paper = Experiment([record for record in usual if record.kernel == KERNEL])
+    of_tuned = [Experiment(tuned).tested(repetition, 0) for repetition in repetitions]
+    of_paper = [paper.validated(repetition)[0] for repetition in repetitions]
+    of_rival = _rival(usual, competitor(data.name))
     common = [number for number, r in enumerate(repetitions) if r in of_rival]
     theirs = [of_rival[repetitions[number]] for number in common]
+    seats = Counter(
+        name
+        for (*_, repetition, _), fold in _by_place(of_set).items()
+        if repetition in repetitions
+        for name in _committee(fold)[1]
+    )
     return Side(
         paper=accuracies(of_paper),
         tuned=accuracies(of_tuned),
         competitor=accuracies(theirs) if theirs else None,
         differences=_differences(of_tuned, of_paper),
         lead=_differences([of_tuned[number] for number in common], theirs),
-        chosen=dict(Counter(chosen).most_common()),
+        chosen=dict(seats.most_common()),
         repetitions=len(repetitions),
         folds=protocol.folds,
     )
+
+
+def readable(records: Iterable[Record]) -> list[Record]:
+    """Records for tables and figures: the self-tuned Tree++ in place of its many settings."""
+    records = list(records)
+    return [*(r for r in records if r.variant != BEYOND), *self_tuned(fold_records(records))]
+
+
+def self_tuned(records: Iterable[FoldRecord]) -> list[FoldRecord]:
+    """A record of the self-tuned Tree++ for each fold of which all settings are there."""
+    return [
+        replace(
+            fold[0],
+            variant=SELF_TUNED,
+            settings={"committee": SEATS},
+            grid_size=1,
+            level_names=[{}],
+            levels=[_committee(fold)[0]],
+            fits=sum(record.fits for record in fold),
+            seconds=sum(record.seconds for record in fold),
+        )
+        for fold in _by_place(records).values()
+    ]
+
+
+def _by_place(records: Iterable[FoldRecord]) -> dict[tuple[Any, ...], list[FoldRecord]]:
+    """The settings of Tree++ in each fold, the plainest first; only folds that have all."""
+    places: dict[tuple[Any, ...], list[FoldRecord]] = {}
+    for r in records:
+        if r.kernel == KERNEL and r.variant in ("", BEYOND):
+            rules = (r.mode, r.folds, r.inner_folds, tuple(r.C), r.seed)
+            place = (r.dataset, r.fingerprint, r.deduplicated, rules, r.repetition, r.fold)
+            places.setdefault(place, []).append(r)
+    return {
+        place: sorted(fold, key=lambda record: _plainness(record.settings))
+        for place, fold in places.items()
+        if len(fold) == 1 + max((r.grid_size for r in fold if r.variant == BEYOND), default=-1)
+    }
+
+
+def _plainness(setting: dict[str, Any]) -> tuple[int, bool, bool]:
+    counts = setting.get("counts", "raw")
+    place = COUNTS.index(counts) if counts in COUNTS else len(COUNTS)
+    return place, EDGE_FILTER in setting, bool(setting.get("edge_labels"))
 
 
 def _rival(records: list[FoldRecord], variant: Variant) -> dict[int, Tested]:
@@ -157,22 +195,22 @@ def _differences(mine: list[Tested], theirs: list[Tested]) -> list[float]:
     ]
 
 
-def _committee(records: list[FoldRecord]) -> tuple[Level, list[int]]:
+def _committee(fold: list[FoldRecord]) -> tuple[Level, list[str]]:
     """What the best settings and levels say together in one fold, and who has a seat."""
     candidates = [
         Candidate(max(level.validation), setting, depth, level.C)
-        for setting, record in enumerate(records)
+        for setting, record in enumerate(fold)
         for depth, level in enumerate(record.levels)
     ]
     seats = seated(candidates, size(SEATS, len(candidates)))
-    scores = np.mean([records[seat.setting].levels[seat.depth].scores for seat in seats], axis=0)
+    scores = np.mean([fold[seat.setting].levels[seat.depth].scores for seat in seats], axis=0)
     level = Level(
         validation=[seats[0].score],
         C=seats[0].value,
         predictions=classes_of(scores).tolist(),
         scores=scores.tolist(),
     )
-    return level, [seat.setting for seat in seats]
+    return level, [_name(fold[seat.setting].settings) for seat in seats]
 
 
 def _by_fold(tested: Tested) -> list[float]:

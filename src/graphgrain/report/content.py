@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import GraphgrainError, InvalidFileError
+from ..evaluation.beyond import readable
 from ..evaluation.data import LabelledGraphs, prepare
 from ..evaluation.records import FoldRecord, KernelRecord, Record, fold_records
 from ..evaluation.results_file import read_results
@@ -79,7 +80,7 @@ def content(
         The data sets whose graphs are to be seen. Those bundled with graphgrain, in the folder
         ``GRAPHGRAIN_DATA`` or downloaded before are found without it. Nothing is downloaded.
     """
-    records = read_results(results)
+    records = readable(read_results(results))
     if not records:
         raise InvalidFileError(
             f"The results {str(results)!r} hold no record yet, so there is nothing to report. "
