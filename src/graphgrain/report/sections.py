@@ -186,7 +186,7 @@ class Sections:
     def _details(self) -> list[Section]:
         body = ""
         for comparison in self.content.comparisons:
-            name = heading(comparison, None)
+            name = heading(comparison)
             body += f"<h3>{escape(name)}</h3>{details_table(comparison, name, self.paper)}"
         return [Section("details", "All figures", body)] if body else []
 
@@ -216,21 +216,28 @@ class Sections:
         return Section("about", "How this was made", f"<dl>{items}</dl>")
 
 
+def _rules(record: FoldRecord) -> list[str]:
+    words = [f"{record.mode} mode", f"{record.folds} folds"]
+    words += [f"{record.inner_folds} inner folds"] if record.mode == "nested" else []
+    words += [f"C from {listed([f'{C:g}' for C in record.C])}"]
+    return words + (["without isomorphic duplicates"] if record.deduplicated else [])
+
+
 def protocol(record: FoldRecord) -> str:
     """The rules of an evaluation in a few words."""
-    words = f"{record.mode} mode, {record.folds} folds"
-    if record.mode == "nested":
-        words += f", {record.inner_folds} inner folds"
-    words += f", C from {listed([f'{C:g}' for C in record.C])}"
-    return words + (", without isomorphic duplicates" if record.deduplicated else "")
+    return ", ".join(_rules(record))
 
 
-def heading(comparison: Comparison, first: Comparison | None) -> str:
-    """What sets a comparison apart from the first one."""
-    same = first is not None and first.first is comparison.first
-    if comparison.select == "reported-best":
-        return "Best parameters in hindsight" + ("" if same else f" ({protocol(comparison.first)})")
-    return f"Accuracy ({protocol(comparison.first)})"
+def heading(comparison: Comparison, first: Comparison | None = None) -> str:
+    """A title with the rules, or with what sets a comparison apart from the first one."""
+    own = _rules(comparison.first)
+    if first is not None:
+        others = [*_rules(first.first), f"seed {first.first.seed}"]
+        own = [words for words in [*own, f"seed {comparison.first.seed}"] if words not in others]
+    apart = ", ".join(own)
+    hindsight = comparison.select == "reported-best"
+    title = "Best parameters in hindsight" if hindsight else "Accuracy"
+    return f"{title} ({apart})" if apart else title
 
 
 def explanation(comparison: Comparison) -> str:
