@@ -324,6 +324,8 @@ def test_reproduce_beyond(toy, here):
     shown = words(call(*arguments).output)
     assert f"{100 * row['tuned']['mean']:.2f} ± 0.00" in shown
     assert "who decided" in shown
+    better = row["tuned"]["mean"] > row["competitor"]["mean"]
+    assert f"better than the competitor on {int(better)} of 1" in shown
     assert len(read_results(here / "graphgrain-results.jsonl")) == len(records)
 
 

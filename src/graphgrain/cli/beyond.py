@@ -20,6 +20,9 @@ from .choices import load
 from .running import running
 from .tables import percent
 
+#: With fewer data sets no difference between two columns can be significant.
+FEW = 6
+
 
 def beyond(
     names: list[str], protocol: Protocol, repeats: int, results: Path, n_jobs: int, quiet: bool
@@ -52,6 +55,8 @@ def beyond(
             "each set of isomorphic ones. Published figures come from the paper's own protocol."
             "[/dim]\n"
         )
+        for other in ("tree++", "competitor"):
+            out().print(_over_all(rows, other))
         for row in rows:
             seats = sum(row["chosen"].values())
             chosen = ", ".join(f"{name} {n / seats:.0%}" for name, n in row["chosen"].items())
@@ -97,6 +102,18 @@ def _row(
             str(side.repetitions),
         ],
     }
+
+
+def _over_all(rows: list[dict[str, Any]], other: str) -> str:
+    """The self-tuned against another column over all data sets."""
+    from scipy.stats import wilcoxon
+
+    differences = [row["tuned"]["mean"] - row[other]["mean"] for row in rows]
+    name = {"tree++": "Tree++", "competitor": "the competitor"}[other]
+    better = f"self-tuned better than {name} on {sum(d > 0 for d in differences)} of {len(rows)}"
+    if len(rows) < FEW or not any(differences):
+        return better
+    return f"{better}, Wilcoxon signed-rank test p = {wilcoxon(differences).pvalue:.4f}"
 
 
 def _figures(figures: Any) -> dict[str, Any]:
