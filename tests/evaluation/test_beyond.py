@@ -129,6 +129,8 @@ def test_tables_show_the_self_tuned_in_place_of_its_settings(records, families):
     [summary] = [s for s in summarise(shown) if s.variant == TUNED]
     assert summary.accuracy == compare(records, families, NESTED).tuned
     assert summary.complete
+    trained = [sum(r.fits for r in fold_records(given)) for given in (shown, records)]
+    assert trained[0] == trained[1]
     # A fold that lacks a setting is not shown, and whoever has none is left alone.
     last = candidates(families)[-1]
     fewer = [r for r in records if (r.settings, getattr(r, "fold", 0)) != (last, 1)]

@@ -116,7 +116,7 @@ def to_json(values: Any) -> str:
 def _lead(shown: Content) -> str:
     kernels = {(record.kernel, record.variant) for record in shown.records}
     usual = {kernel for kernel, variant in kernels if not variant} or {k for k, _ in kernels}
-    sets = {(record.dataset, record.fingerprint) for record in shown.records}
+    sets = {record.dataset for record in shown.records}
     words = f"{count(len(usual), 'kernel')} on {count(len(sets), 'data set')}"
     fits = sum(record.fits for record in fold_records(shown.records))
     return words + (f", {fits:,} support vector machines trained." if fits else ".")
