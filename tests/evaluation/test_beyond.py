@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,6 +28,11 @@ from graphgrain.evaluation.records import fold_records
 from graphgrain.evaluation.results_file import ResultsFile
 from graphgrain.evaluation.summary import summarise
 from graphgrain.learning.tuned import COUNTS
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "other_choices.py"
+spec = importlib.util.spec_from_file_location("other_choices", SCRIPT)
+other_choices = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(other_choices)
 
 NESTED = Protocol(folds=3, inner_folds=2)
 USUAL = {"path_depth": 6, "tree_depth": 7}
@@ -168,3 +175,16 @@ def test_best_competitor():
     assert best_competitor("drugs") is None
     assert competitor("drugs") == Variant.usual("wl")
     assert competitor("KKI") == Variant.usual("pm")
+
+
+def test_the_script_reads_the_same_records_in_other_ways(records, families, monkeypatch):
+    trees = [r for r in fold_records(records) if r.kernel == "tree++"]
+    found = dict(zip(other_choices.RULES, other_choices.accuracies(trees), strict=True))
+    assert found["in use"] == pytest.approx(compare(records, families, NESTED).tuned.each)
+    half = [r for r in trees if (r.repetition, r.fold) != (1, 2)]
+    assert other_choices.accuracies(half).shape == (len(other_choices.RULES), 1)
+    # With nothing but the paper's setting, the best alone is what the summary validates.
+    monkeypatch.setattr(other_choices, "RULES", {"best": other_choices.best})
+    alone = [r for r in trees if not r.variant]
+    [summary] = summarise(alone)
+    assert other_choices.accuracies(alone)[0] == pytest.approx(summary.accuracy.each)
