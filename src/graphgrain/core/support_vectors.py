@@ -25,7 +25,7 @@ from .compiling import compiled
 ZERO = np.float32(0)
 NEVER = np.float32(-np.inf)
 FLATTEST = np.float32(1e-6)
-BLOCK = 512
+BLOCK = 128
 #: Steps on the whole matrix before coefficients are set aside, and on what is left after that.
 STEPS, STEPS_ON_PART = 300, 20_000
 #: Copying a part of the matrix pays if it is at most this part of the rows.
@@ -51,9 +51,10 @@ def _first_highest(bits):
     """
     best, start = bits[0], 0
     for begin in range(0, len(bits), BLOCK):
-        high = bits[begin]
-        for t in range(begin, min(begin + BLOCK, len(bits))):
-            high = bits[t] if bits[t] > high else high
+        block = bits[begin : begin + BLOCK]  # counted from 0, it is read without gathering
+        high = block[0]
+        for t in range(len(block)):
+            high = max(high, block[t])
         if high > best:
             best, start = high, begin
     while bits[start] != best:
