@@ -26,7 +26,8 @@ import numpy as np
 
 from ..kernels.registry import KERNELS
 from ..learning.committee import SEATS, Candidate, classes_of, seated, size
-from ..learning.tuned import COUNTS, tells_edges_apart
+from ..learning.sights import tells_edges_apart
+from ..learning.tuned import COUNTS
 from . import published
 from .data import LabelledGraphs
 from .experiment import EDGE_FILTER, Variant

@@ -19,8 +19,9 @@ class TreePlusPlusClassifier(ClassifierMixin, TunedTreePlusPlus):
     """Classify graphs: Tree++ and a support vector machine that choose their own parameters.
 
     ``fit`` counts features once for all tree depths and count maps (once more with edge labels,
-    where graphs have them) and judges every combination and C by stratified cross-validation. The
-    best dozen combinations, each with its best C, are trained on all graphs and decide together.
+    where graphs have them, and again for each further view) and judges every combination and C by
+    stratified cross-validation. The best dozen combinations, each with its best C, are trained on
+    all graphs and decide together.
 
     Parameters
     ----------
@@ -35,6 +36,11 @@ class TreePlusPlusClassifier(ClassifierMixin, TunedTreePlusPlus):
         As in :class:`TreePlusPlus`.
     edge_labels : "auto", bool or list of bool, default="auto"
         As in :class:`TreePlusPlus`. "auto" tries both if there are at least two edge labels.
+    views : view, None or list of these, optional
+        How to see the graphs: None is as they are, else :class:`EdgeFilter`,
+        :class:`AttributeBins` or a pipeline of views. ``[None, EdgeFilter(drop=[1])]`` tries
+        both. Each is fitted to the training graphs alone. A view is not tried where the kernel
+        would see what another has shown it already.
     counts : "auto", str or list of str, default="auto"
         As in :class:`TreePlusPlus`. "auto" tries "raw", "sqrt" and "intersection".
     committee : int, default=12
@@ -44,7 +50,8 @@ class TreePlusPlusClassifier(ClassifierMixin, TunedTreePlusPlus):
     time_budget : float, optional
         Seconds. Once they are over, no further combination of the parameters above is begun; at
         least one is tried. Combinations are tried in this order: the first count map without
-        edge labels, with edge labels, then the other count maps in the same way.
+        edge labels, with edge labels, through the other views, then the other count maps in the
+        same way.
     cv : int, default=5
         Number of inner folds.
     random_state : int or None, default=0
@@ -69,6 +76,8 @@ class TreePlusPlusClassifier(ClassifierMixin, TunedTreePlusPlus):
         What there was no time for.
     kernel_ : TreePlusPlus
         The fitted kernel with the best parameters.
+    view_ : view or None
+        The fitted view in front of it.
 
     Examples
     --------
@@ -94,6 +103,7 @@ class TreePlusPlusClassifier(ClassifierMixin, TunedTreePlusPlus):
         C: Any = (1, 10, 100, 1000),
         centrality: Any = "eigenvector",
         edge_labels: Any = "auto",
+        views: Any = None,
         counts: Any = "auto",
         committee: int = SEATS,
         time_budget: float | None = None,
@@ -106,6 +116,7 @@ class TreePlusPlusClassifier(ClassifierMixin, TunedTreePlusPlus):
         self.C = C
         self.centrality = centrality
         self.edge_labels = edge_labels
+        self.views = views
         self.counts = counts
         self.committee = committee
         self.time_budget = time_budget

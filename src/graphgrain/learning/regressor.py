@@ -20,7 +20,7 @@ class TreePlusPlusRegressor(RegressorMixin, TunedTreePlusPlus):
 
     Parameters
     ----------
-    path_depth, max_tree_depth, centrality, edge_labels, counts, time_budget, cv,
+    path_depth, max_tree_depth, centrality, edge_labels, views, counts, time_budget, cv,
     random_state, n_jobs
         As in :class:`TreePlusPlusClassifier`.
     committee : int, default=12
@@ -31,7 +31,7 @@ class TreePlusPlusRegressor(RegressorMixin, TunedTreePlusPlus):
 
     Attributes
     ----------
-    members_, best_params_, cv_results_, skipped_, kernel_
+    members_, best_params_, cv_results_, skipped_, kernel_, view_
         As in :class:`TreePlusPlusClassifier`.
     best_score_ : float
         Minus the mean squared error in the inner cross-validation.
@@ -57,6 +57,7 @@ class TreePlusPlusRegressor(RegressorMixin, TunedTreePlusPlus):
         alpha: Any = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0),
         centrality: Any = "eigenvector",
         edge_labels: Any = "auto",
+        views: Any = None,
         counts: Any = "auto",
         committee: int = SEATS,
         time_budget: float | None = None,
@@ -69,6 +70,7 @@ class TreePlusPlusRegressor(RegressorMixin, TunedTreePlusPlus):
         self.alpha = alpha
         self.centrality = centrality
         self.edge_labels = edge_labels
+        self.views = views
         self.counts = counts
         self.committee = committee
         self.time_budget = time_budget

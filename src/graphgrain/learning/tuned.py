@@ -1,7 +1,8 @@
 """What the ready-made Tree++ estimators share: they choose their kernel's parameters themselves.
 
-1. Every combination of kernel parameters to choose from is a setting. The plainest come first:
-   plain counts of vertex labels, then edge labels, then other count maps.
+1. Every combination of view and kernel parameters to choose from is a setting. The plainest come
+   first: plain counts of vertex labels, then edge labels, then other views and count maps. A view
+   that changes nothing, or edge labels alone, is not tried where a kernel cannot see it.
 2. Settings that differ in the count map alone share one extraction of features, which also gives
    the kernel matrices of all tree depths, one after the other.
 3. Inner cross-validation scores each matrix with each value of the learner's own parameter.
@@ -31,18 +32,13 @@ from ..kernels.tree_plus_plus import CENTRALITIES, TreePlusPlus
 from .committee import Candidate, seated, size
 from .machines import Learner
 from .search import Split, best_of_each, search
+from .sights import Sight, ViewRule, seen_through, tells_edges_apart
 from .targets import check_folds
 
 AUTO = "auto"
 #: Count maps to choose from, the plainest first. By the figures in docs/beyond.md the logarithm
 #: acts as the root does, and presence alone loses more than it wins.
 COUNTS = ("raw", "sqrt", "intersection")
-
-
-def tells_edges_apart(batch: GraphBatch) -> bool:
-    """Whether there are at least two different edge labels, so that they can say something."""
-    codes = batch.edge_label_codes
-    return codes is not None and len(codes) > 0 and bool((codes != codes[0]).any())
 
 
 def is_auto(value: Any) -> bool:
@@ -73,6 +69,24 @@ def alternatives(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple | np.ndarray | range) else [value]
 
 
+@dataclass(frozen=True)
+class Setting:
+    """What the kernel sees, and its parameters, all but the tree depth.
+
+    Attributes
+    ----------
+    sight : Sight
+    kernel : dict
+        The parameters of the kernel.
+    params : dict
+        The same for the user, with the view if views were given.
+    """
+
+    sight: Sight
+    kernel: dict[str, Any]
+    params: dict[str, Any]
+
+
 class TunedTreePlusPlus(BaseEstimator):
     """Base class of TreePlusPlusClassifier and TreePlusPlusRegressor."""
 
@@ -81,6 +95,7 @@ class TunedTreePlusPlus(BaseEstimator):
         "max_tree_depth": Whole(0),
         "centrality": OneOrMore(OneOf(tuple(CENTRALITIES))),
         "edge_labels": OneOrMore(BOOLEAN, auto=True),
+        "views": OneOrMore(ViewRule()),
         "counts": OneOrMore(OneOf(COUNT_MAPS), auto=True),
         "committee": Whole(1),
         "time_budget": Number(0.0, optional=True),
@@ -95,6 +110,7 @@ class TunedTreePlusPlus(BaseEstimator):
     max_tree_depth: int
     centrality: Any
     edge_labels: Any
+    views: Any
     counts: Any
     committee: int
     time_budget: float | None
@@ -110,18 +126,28 @@ class TunedTreePlusPlus(BaseEstimator):
 
     # ---------------------------------------------------------------- fit
 
-    def _settings(self, batch: GraphBatch) -> list[dict[str, Any]]:
-        """The kernel's parameters that are tried, all but the tree depth, in this order."""
-        offers = {
-            "counts": COUNTS if is_auto(self.counts) else self.counts,
-            "path_depth": self.path_depth,
-            "centrality": self.centrality,
-            "edge_labels": self.edge_labels,
-        }
-        if is_auto(self.edge_labels):
-            offers["edge_labels"] = (False, True) if tells_edges_apart(batch) else False
-        values = [alternatives(offer) for offer in offers.values()]
-        return [dict(zip(offers, chosen, strict=True)) for chosen in product(*values)]
+    def _settings(self, sights: list[Sight]) -> list[Setting]:
+        """What is tried, all but the tree depth, in this order."""
+        counts = COUNTS if is_auto(self.counts) else alternatives(self.counts)
+        others = list(product(alternatives(self.path_depth), alternatives(self.centrality)))
+        settings = []
+        for how, number in product(counts, range(len(sights))):
+            sight = sights[number]
+            edges = alternatives(self.edge_labels)
+            if is_auto(self.edge_labels):
+                edges = [False, True] if tells_edges_apart(sight.batch) else [False]
+            for (path_depth, centrality), edge_labels in product(others, edges):
+                if any(sight.shows_the_same(other, edge_labels) for other in sights[:number]):
+                    continue
+                kernel = {
+                    "counts": how,
+                    "path_depth": path_depth,
+                    "centrality": centrality,
+                    "edge_labels": edge_labels,
+                }
+                view = {} if self.views is None else {"view": sight.view}
+                settings.append(Setting(sight, kernel, {**kernel, **view}))
+        return settings
 
     def _checked_graphs(self, X: Any) -> GraphBatch:
         check_parameters(self, self._rules)
@@ -137,12 +163,12 @@ class TunedTreePlusPlus(BaseEstimator):
         self, batch: GraphBatch, targets: np.ndarray, splits: list[Split], learner: Learner
     ) -> None:
         """Try the settings, keep the best kernels, train on all graphs."""
-        settings = self._settings(batch)
+        settings = self._settings([Sight.of(view, batch) for view in alternatives(self.views)])
         tried: list[dict[str, Any]] = []
         scores: list[np.ndarray] = []
         kernels: dict[int, TreePlusPlus] = {}
         seats: list[Candidate] = []
-        for number, (setting, kernel) in enumerate(self._kernels(batch, settings)):
+        for number, (setting, kernel) in enumerate(self._kernels(settings)):
             found = np.concatenate(
                 [
                     search([gram], targets, splits, learner, self.n_jobs)
@@ -150,7 +176,7 @@ class TunedTreePlusPlus(BaseEstimator):
                 ]
             )
             tried += [
-                {**setting, "tree_depth": depth, self._tuned: value}
+                {**setting.params, "tree_depth": depth, self._tuned: value}
                 for depth, value in product(range(len(found)), learner.grid)
             ]
             scores.append(found.reshape(-1, len(splits)))
@@ -165,13 +191,13 @@ class TunedTreePlusPlus(BaseEstimator):
         self._seat(seats, kernels, settings, targets, learner)
         self.n_graphs_ = len(batch)
         self.cv_results_ = _results(tried, np.concatenate(scores))
-        self.skipped_ = settings[len(scores) :]
+        self.skipped_ = [setting.params for setting in settings[len(scores) :]]
 
     def _seat(
         self,
         seats: list[Candidate],
         kernels: dict[int, TreePlusPlus],
-        settings: list[dict[str, Any]],
+        settings: list[Setting],
         targets: np.ndarray,
         learner: Learner,
     ) -> None:
@@ -188,15 +214,15 @@ class TunedTreePlusPlus(BaseEstimator):
                         [models[seat]] = learner.only(seat.value).fit(gram, targets)
         self._seats = [(seat, models[seat]) for seat in seats]
         self.members_ = [
-            {**settings[seat.setting], "tree_depth": seat.depth, self._tuned: seat.value}
+            {**settings[seat.setting].params, "tree_depth": seat.depth, self._tuned: seat.value}
             for seat in seats
         ]
         self.best_params_, self.best_score_ = self.members_[0], seats[0].score
         self.kernel_ = kernels[seats[0].setting].at_depth(seats[0].depth)
+        self._views_of = {n: settings[n].sight.fitted for n in self._kernels_of}
+        self.view_ = self._views_of[seats[0].setting]
 
-    def _kernels(
-        self, batch: GraphBatch, settings: list[dict[str, Any]]
-    ) -> Iterator[tuple[dict[str, Any], TreePlusPlus]]:
+    def _kernels(self, settings: list[Setting]) -> Iterator[tuple[Setting, TreePlusPlus]]:
         """The fitted kernel of each setting, as long as there is time."""
         begin = perf_counter()
         extractions: dict[tuple[Any, ...], list[Counts]] = {}
@@ -204,8 +230,9 @@ class TunedTreePlusPlus(BaseEstimator):
             spent = perf_counter() - begin
             if number and self.time_budget is not None and spent >= self.time_budget:
                 return
-            kernel = TreePlusPlus(tree_depth=self.max_tree_depth, n_jobs=self.n_jobs, **setting)
-            features = tuple(value for name, value in setting.items() if name != "counts")
+            batch, own = setting.sight.batch, setting.kernel
+            kernel = TreePlusPlus(tree_depth=self.max_tree_depth, n_jobs=self.n_jobs, **own)
+            features = (id(batch), *(own[name] for name in own if name != "counts"))
             if features not in extractions:
                 extractions[features] = kernel._count_features(batch)
             kernel.fit_counted(batch, extractions[features])
@@ -218,8 +245,9 @@ class TunedTreePlusPlus(BaseEstimator):
         check_is_fitted(self, "members_")
         batch = as_graphs(X)
         answers = []
+        seen = {id(view): seen_through(view, batch) for view in self._views_of.values()}
         for number, kernel in self._kernels_of.items():
-            grams = kernel.gram_levels(batch)
+            grams = kernel.gram_levels(seen[id(self._views_of[number])])
             answers += [
                 answer(model, grams[seat.depth])
                 for seat, model in self._seats
