@@ -6,6 +6,11 @@ The records hold, for every setting and tree depth, the validation accuracies in
 fold and the predictions on its test graphs; so every rule of choice can be read off without
 training anything. The last rows are the mean difference to the rule in use, in percentage points,
 and its standard error over all repetitions of all data sets.
+
+What further settings would bring is read off the same way, once their records are in the file:
+
+    graphgrain evaluate BZR COX2 --mode nested --seed 1 --set counts=log
+    python scripts/other_choices.py graphgrain-results.jsonl --seed 1 --offer counts=log
 """
 
 from __future__ import annotations
@@ -22,8 +27,10 @@ from graphgrain.evaluation.records import FoldRecord, Level, fold_records
 from graphgrain.evaluation.results_file import read_results
 from graphgrain.learning.committee import SEATS, Candidate, classes_of, seated, size
 
-#: A candidate: its settings and its levels' figures in one fold.
+#: The settings in one fold, each with its levels' figures.
 Fold = list[FoldRecord]
+#: The variants that ``graphgrain reproduce beyond`` records.
+USUAL = ("", "beyond")
 
 
 def score(level: Level) -> float:
@@ -98,6 +105,12 @@ def only(*counts: str) -> Callable[[Fold], np.ndarray]:
     return lambda fold: rule([r for r in fold if r.settings.get("counts", "raw") in counts])
 
 
+def offered(*variants: str) -> Callable[[Fold], np.ndarray]:
+    """The rule in use with further settings to choose from."""
+    rule, variants = committee(SEATS), (*USUAL, *variants)
+    return lambda fold: rule([record for record in fold if record.variant in variants])
+
+
 RULES: dict[str, Callable[[Fold], np.ndarray]] = {
     "in use": committee(SEATS),
     "best": best,
@@ -113,7 +126,9 @@ RULES: dict[str, Callable[[Fold], np.ndarray]] = {
 }
 
 
-def accuracies(records: list[FoldRecord]) -> np.ndarray:
+def accuracies(
+    records: list[FoldRecord], rules: dict[str, Callable[[Fold], np.ndarray]]
+) -> np.ndarray:
     """Accuracy of each rule (rows) in each complete repetition (columns) of one data set."""
     settings = {repr(record.settings) for record in records}
     columns = []
@@ -124,7 +139,7 @@ def accuracies(records: list[FoldRecord]) -> np.ndarray:
             continue
         hits = [
             sum(int(np.sum(rule(fold) == np.array(fold[0].truth))) for fold in folds)
-            for rule in RULES.values()
+            for rule in rules.values()
         ]
         columns.append(np.array(hits) / sum(len(fold[0].truth) for fold in folds))
     return np.array(columns).T
@@ -135,20 +150,35 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("results")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--offer",
+        nargs="+",
+        default=[],
+        metavar="NAME=VALUE",
+        help="settings of `graphgrain evaluate --set` that would be offered too",
+    )
     options = parser.parse_args()
+    rules = RULES
+    if options.offer:
+        rules = {"in use": offered()} | {f"+ {name}": offered(name) for name in options.offer}
+        rules |= {"+ all of these": offered(*options.offer)} if len(options.offer) > 1 else {}
     of_sets: dict[str, list[FoldRecord]] = {}
     for record in fold_records(read_results(options.results)):
         wanted = (record.kernel, record.mode, record.seed) == ("tree++", "nested", options.seed)
-        if wanted and record.variant in ("", "beyond") and not record.deduplicated:
+        if wanted and record.variant in (*USUAL, *options.offer) and not record.deduplicated:
             of_sets.setdefault(record.dataset, []).append(record)
-    table = Table("data set", "repetitions", *RULES, box=None)
+    table = Table("data set", "repetitions", *rules, box=None)
     means, differences = [], []
     for name, records in of_sets.items():
-        found = 100 * accuracies(records)
+        if not {*USUAL, *options.offer} <= {record.variant for record in records}:
+            continue
+        found = 100 * accuracies(records, rules)
         if found.size:
             table.add_row(name, str(found.shape[1]), *(f"{v:.2f}" for v in found.mean(axis=1)))
             means.append(found.mean(axis=1))
             differences.append(found - found[0])
+    if not differences:
+        parser.error(f"{options.results} has no repetition of {[*USUAL[1:], *options.offer]}")
     each = np.concatenate(differences, axis=1)
     error = each.std(axis=1) / np.sqrt(each.shape[1])
     table.add_row("mean", "", *(f"{v:.2f}" for v in np.mean(means, axis=0)))

@@ -80,7 +80,7 @@ def test_version():
 
 def test_the_installed_program_answers():
     done = subprocess.run(
-        [sys.executable, "-m", "graphgrain.cli", "info", "nowhere", "--debug"],
+        [sys.executable, "-m", "graphgrain", "info", "nowhere", "--debug"],
         env={**os.environ, "PYTHONPATH": SOURCE},
         capture_output=True,
         text=True,
@@ -244,7 +244,7 @@ def test_a_mistake_of_the_program_says_so(monkeypatch):
 
 @pytest.mark.skipif(os.name == "nt", reason="needs SIGINT")
 def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(here):
-    command = [sys.executable, "-m", "graphgrain.cli", "evaluate", "drugs", "--repeats", "3"]
+    command = [sys.executable, "-m", "graphgrain", "evaluate", "drugs", "--repeats", "3"]
     command += ["--kernel", "tree++", "--results", "r.jsonl"]
     settings = {"env": {**os.environ, "PYTHONPATH": SOURCE}, "cwd": here, "text": True}
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, **settings)

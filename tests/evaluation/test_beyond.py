@@ -177,14 +177,38 @@ def test_best_competitor():
     assert competitor("KKI") == Variant.usual("pm")
 
 
-def test_the_script_reads_the_same_records_in_other_ways(records, families, monkeypatch):
+def test_the_script_reads_the_same_records_in_other_ways(records, families):
     trees = [r for r in fold_records(records) if r.kernel == "tree++"]
-    found = dict(zip(other_choices.RULES, other_choices.accuracies(trees), strict=True))
+    rules = other_choices.RULES
+    found = dict(zip(rules, other_choices.accuracies(trees, rules), strict=True))
     assert found["in use"] == pytest.approx(compare(records, families, NESTED).tuned.each)
     half = [r for r in trees if (r.repetition, r.fold) != (1, 2)]
-    assert other_choices.accuracies(half).shape == (len(other_choices.RULES), 1)
+    assert other_choices.accuracies(half, rules).shape == (len(rules), 1)
     # With nothing but the paper's setting, the best alone is what the summary validates.
-    monkeypatch.setattr(other_choices, "RULES", {"best": other_choices.best})
     alone = [r for r in trees if not r.variant]
     [summary] = summarise(alone)
-    assert other_choices.accuracies(alone)[0] == pytest.approx(summary.accuracy.each)
+    [found] = other_choices.accuracies(alone, {"best": other_choices.best})
+    assert found == pytest.approx(summary.accuracy.each)
+
+
+def test_the_script_offers_further_settings(records, families, tmp_path, monkeypatch, capsys):
+    file = tmp_path / "r.jsonl"
+    log = Variant.usual("tree++").changed({"counts": "log"})
+    with ResultsFile(file) as results:
+        for record in records:
+            results.append(record)
+        run(families, log, NESTED, 2, results)
+        trees = [r for r in fold_records(results.records) if r.kernel == "tree++"]
+    rules = {"in use": other_choices.offered(), "more": other_choices.offered(log.name)}
+    usual, more = other_choices.accuracies(trees, rules)
+    assert usual == pytest.approx(compare(records, families, NESTED).tuned.each)
+    every = [replace(r, variant="") for r in trees]  # as if all of them had been offered
+    [by_hand] = other_choices.accuracies(every, {"all": other_choices.committee(12)})
+    assert more == pytest.approx(by_hand)
+    monkeypatch.setattr("sys.argv", ["other_choices", str(file), "--offer", "counts=log"])
+    other_choices.main()
+    assert "counts=log" in capsys.readouterr().out
+    monkeypatch.setattr("sys.argv", ["other_choices", str(file), "--offer", "counts=binary"])
+    with pytest.raises(SystemExit):
+        other_choices.main()
+    assert "no repetition of ['beyond', 'counts=binary']" in capsys.readouterr().err
