@@ -25,7 +25,9 @@ OPTIONAL = {
     "torch",
     "torch_geometric",
 }
-FILES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
+#: The front doors belong to no room.
+DOORS = {SOURCE / "__init__.py", SOURCE / "__main__.py"}
+FILES = sorted(set(SOURCE.rglob("*.py")) - DOORS)
 
 
 def room(path: Path) -> str:
