@@ -4,8 +4,8 @@ Counting: a small hash table takes the hashes of one graph and is read out (``co
 
 A feature is a 64-bit hash; its column is its place in the sorted list of all distinct hashes.
 1. Entries fall into buckets by the leading bits of their hash, a handful in each.
-2. The few distinct hashes of a bucket are sorted by insertion; buckets are in order already.
-3. The entries of a bucket move to their columns.
+2. The entries of a bucket are sorted by hash; buckets are in order already.
+3. Where the hash changes, a column begins.
 """
 
 from __future__ import annotations
@@ -16,7 +16,35 @@ from .compiling import compiled
 from .hashing import GOLDEN
 
 _PER_BUCKET = 8
+#: Up to so many entries are sorted by insertion.
+_FEW = 32
 _ONE, _32, _64 = np.uint64(1), np.uint64(32), np.uint64(64)
+
+
+@compiled
+def _sort_bucket(codes, entries, begin, end):
+    """Sort the hashes from ``begin`` to ``end``, and their entries; equal ones keep their order."""
+    if end - begin <= _FEW:
+        for place in range(begin + _ONE, end):
+            code, entry = codes[place], entries[place]
+            low = np.uint64(place)
+            while low > begin and codes[low - _ONE] > code:
+                codes[low], entries[low] = codes[low - _ONE], entries[low - _ONE]
+                low -= _ONE
+            codes[low], entries[low] = code, entry
+        return
+    # Many entries are a few hashes that most graphs have: one round for each of them.
+    all_codes, all_entries = codes[begin:end].copy(), entries[begin:end].copy()
+    code, at = all_codes.min(), begin
+    while at < end:
+        following = ~np.uint64(0)
+        for i in range(len(all_codes)):
+            if all_codes[i] == code:
+                codes[at], entries[at] = code, all_entries[i]
+                at += _ONE
+            elif all_codes[i] > code:
+                following = min(following, all_codes[i])
+        code = following
 
 
 @compiled
@@ -26,6 +54,7 @@ def group_hashes(hashes, rows, values):
     Returns the sorted distinct hashes and the matrix in CSC form, ``(indptr, rows, values)``;
     within a column entries keep their order.
     """
+    # Places are numbers without a sign: an index that might count from the end takes longer.
     n = len(hashes)
     bits = 1
     while bits < 24 and (n >> bits) > _PER_BUCKET:
@@ -36,57 +65,33 @@ def group_hashes(hashes, rows, values):
         ends[(hashes[e] >> shift) + _ONE] += 1
     for b in range(1 << bits):
         ends[b + 1] += ends[b]
-    code_of = np.empty(n, dtype=np.uint64)
-    entry_of = np.empty(n, dtype=np.int32)
+    codes = np.empty(n, dtype=np.uint64)
+    entries = np.empty(n, dtype=np.int32)
     for e in range(n):
-        code = hashes[e]
-        bucket = code >> shift
-        place = ends[bucket]
-        code_of[place] = code
-        entry_of[place] = e
-        ends[bucket] = place + 1
+        bucket = hashes[e] >> shift
+        at = np.uint64(ends[bucket])
+        codes[at], entries[at] = hashes[e], e
+        ends[bucket] += 1
     # ends[b] is now the end of bucket b
 
     vocabulary = np.empty(n, dtype=np.uint64)
-    indptr = np.zeros(n + 1, dtype=np.int64)
+    indptr = np.empty(n + 1, dtype=np.int64)
     out_rows = np.empty(n, dtype=np.int32)
     out_values = np.empty(n, dtype=np.float64)
-    column_of = np.empty(n, dtype=np.int32)
-    distinct = 0
-    begin = 0
+    distinct = np.uint64(0)
+    begin = np.uint64(0)
     for b in range(1 << bits):
-        end = ends[b]
-        first = distinct
-        for place in range(begin, end):  # the few distinct hashes of the bucket, sorted
-            code = code_of[place]
-            low = distinct
-            while low > first and vocabulary[low - 1] >= code:
-                low -= 1
-            if low == distinct or vocabulary[low] != code:
-                for other in range(distinct, low, -1):
-                    vocabulary[other] = vocabulary[other - 1]
-                vocabulary[low] = code
-                distinct += 1
-        for column in range(first, distinct):
-            indptr[column + 1] = 0
+        end = np.uint64(ends[b])
+        _sort_bucket(codes, entries, begin, end)
         for place in range(begin, end):
-            column = first
-            while vocabulary[column] != code_of[place]:
-                column += 1
-            column_of[place] = column
-            indptr[column + 1] += 1
-        start = begin
-        for column in range(first, distinct):  # from counts to where each column begins
-            start += indptr[column + 1]
-            indptr[column + 1] = start - indptr[column + 1]
-        for place in range(begin, end):
-            column = column_of[place]
-            entry = entry_of[place]
-            out_rows[indptr[column + 1]] = rows[entry]
-            out_values[indptr[column + 1]] = values[entry]
-            indptr[column + 1] += 1
+            if place == begin or codes[place] != codes[place - _ONE]:
+                vocabulary[distinct], indptr[distinct] = codes[place], place
+                distinct += _ONE
+            entry = np.uint64(entries[place])
+            out_rows[place], out_values[place] = rows[entry], values[entry]
         begin = end
-    return vocabulary[:distinct].copy(), indptr[: distinct + 1].copy(), out_rows, out_values
+    indptr[distinct] = n
+    return vocabulary[:distinct].copy(), indptr[: distinct + _ONE].copy(), out_rows, out_values
 
 
 @compiled

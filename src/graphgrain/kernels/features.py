@@ -108,18 +108,15 @@ class FeatureKernel(GraphKernel):
 
     def _fit_counts(self, batch: GraphBatch, counted: Sequence[Counts]) -> None:
         with compilation_notice(group_hashes):
-            levels = [_mapped(counts, self.counts) for counts in counted]
-            grouped = run(
-                lambda level, _: group_hashes(
-                    levels[level].hashes, _rows(levels[level]), _floats(levels[level])
-                ),
-                [(level, level + 1) for level in range(len(levels))],
+            levels = run(
+                lambda level, _: _columns(_mapped(counted[level], self.counts)),
+                [(level, level + 1) for level in range(len(counted))],
                 self.n_jobs,
             )
         self.graphs_ = batch
-        self.vocabulary_ = [vocabulary for vocabulary, *_ in grouped]
-        self._features = _side_by_side([columns for _, *columns in grouped])
-        self._norms = _squared_norms(levels)
+        self.vocabulary_ = [vocabulary for (vocabulary, *_), _ in levels]
+        self._features = _side_by_side([columns for (_, *columns), _ in levels])
+        self._norms = np.array([norms for _, norms in levels])
 
     @property
     def level_offsets_(self) -> np.ndarray:
@@ -198,7 +195,8 @@ class FeatureKernel(GraphKernel):
             columns = find_columns(level.hashes, vocabulary)
             starts = np.concatenate(([0], np.cumsum(level.lengths)))
             parts.append(transpose(starts, columns, _floats(level), len(vocabulary)))
-        return _side_by_side(parts), _squared_norms(levels)
+        norms = [_squared_norms(level, _rows(level), _floats(level)) for level in levels]
+        return _side_by_side(parts), np.array(norms)
 
     # ---------------------------------------------------------------- explicit features
 
@@ -269,14 +267,15 @@ def _floats(level: Counts) -> np.ndarray:
     return level.counts.astype(np.float64)
 
 
-def _squared_norms(levels: Sequence[Counts]) -> np.ndarray:
-    """Sum of squared counts of each graph (columns) at each level (rows)."""
-    return np.array(
-        [
-            np.bincount(_rows(level), weights=_floats(level) ** 2, minlength=len(level.lengths))
-            for level in levels
-        ]
-    )
+def _columns(level: Counts) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    """Vocabulary and columns of a level (see :func:`group_hashes`), and its squared norms."""
+    rows, values = _rows(level), _floats(level)
+    return group_hashes(level.hashes, rows, values), _squared_norms(level, rows, values)
+
+
+def _squared_norms(level: Counts, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Sum of squared counts of each graph."""
+    return np.bincount(rows, weights=values**2, minlength=len(level.lengths))
 
 
 def _side_by_side(parts: Sequence[Sequence[np.ndarray]]) -> Csc:
