@@ -18,29 +18,34 @@ from .hashing import GOLDEN
 _PER_BUCKET = 8
 #: Up to so many entries are sorted by insertion.
 _FEW = 32
-_ONE, _32, _64 = np.uint64(1), np.uint64(32), np.uint64(64)
+_ZERO, _ONE, _32, _64 = np.uint64(0), np.uint64(1), np.uint64(32), np.uint64(64)
 
 
 @compiled
-def _sort_bucket(codes, entries, begin, end):
-    """Sort the hashes from ``begin`` to ``end``, and their entries; equal ones keep their order."""
+def _sort_bucket(codes, rows, values, begin, end):
+    """Sort the entries from ``begin`` to ``end`` by hash; equal ones keep their order."""
     if end - begin <= _FEW:
         for place in range(begin + _ONE, end):
-            code, entry = codes[place], entries[place]
+            code, row, value = codes[place], rows[place], values[place]
             low = np.uint64(place)
             while low > begin and codes[low - _ONE] > code:
-                codes[low], entries[low] = codes[low - _ONE], entries[low - _ONE]
-                low -= _ONE
-            codes[low], entries[low] = code, entry
+                before = low - _ONE
+                codes[low], rows[low], values[low] = codes[before], rows[before], values[before]
+                low = before
+            codes[low], rows[low], values[low] = code, row, value
         return
     # Many entries are a few hashes that most graphs have: one round for each of them.
-    all_codes, all_entries = codes[begin:end].copy(), entries[begin:end].copy()
+    all_codes, all_rows, all_values = (
+        codes[begin:end].copy(),
+        rows[begin:end].copy(),
+        values[begin:end].copy(),
+    )
     code, at = all_codes.min(), begin
     while at < end:
         following = ~np.uint64(0)
         for i in range(len(all_codes)):
             if all_codes[i] == code:
-                codes[at], entries[at] = code, all_entries[i]
+                codes[at], rows[at], values[at] = code, all_rows[i], all_values[i]
                 at += _ONE
             elif all_codes[i] > code:
                 following = min(following, all_codes[i])
@@ -48,11 +53,11 @@ def _sort_bucket(codes, entries, begin, end):
 
 
 @compiled
-def group_hashes(hashes, rows, values):
-    """Columns of a matrix whose entry ``e`` says: row ``rows[e]`` has feature ``hashes[e]``.
+def group_hashes(lengths, hashes, counts):
+    """Columns of a matrix from the features of its rows, ``lengths[i]`` of them in row i.
 
-    Returns the sorted distinct hashes and the matrix in CSC form, ``(indptr, rows, values)``;
-    within a column entries keep their order.
+    Returns the sorted distinct hashes, the matrix in CSC form (``indptr, rows, values``) with
+    the rows of each column ascending, and the sum of squares of each row.
     """
     # Places are numbers without a sign: an index that might count from the end takes longer.
     n = len(hashes)
@@ -66,32 +71,35 @@ def group_hashes(hashes, rows, values):
     for b in range(1 << bits):
         ends[b + 1] += ends[b]
     codes = np.empty(n, dtype=np.uint64)
-    entries = np.empty(n, dtype=np.int32)
-    for e in range(n):
-        bucket = hashes[e] >> shift
-        at = np.uint64(ends[bucket])
-        codes[at], entries[at] = hashes[e], e
-        ends[bucket] += 1
+    rows = np.empty(n, dtype=np.int32)
+    values = np.empty(n, dtype=np.float64)
+    squares = np.zeros(len(lengths))
+    entry = _ZERO
+    for row in range(len(lengths)):
+        for _ in range(lengths[row]):
+            bucket = hashes[entry] >> shift
+            at = np.uint64(ends[bucket])
+            value = np.float64(counts[entry])
+            codes[at], rows[at], values[at] = hashes[entry], row, value
+            squares[row] += value * value
+            ends[bucket] += 1
+            entry += _ONE
     # ends[b] is now the end of bucket b
 
-    vocabulary = np.empty(n, dtype=np.uint64)
     indptr = np.empty(n + 1, dtype=np.int64)
-    out_rows = np.empty(n, dtype=np.int32)
-    out_values = np.empty(n, dtype=np.float64)
-    distinct = np.uint64(0)
-    begin = np.uint64(0)
+    distinct = begin = _ZERO
     for b in range(1 << bits):
         end = np.uint64(ends[b])
-        _sort_bucket(codes, entries, begin, end)
+        _sort_bucket(codes, rows, values, begin, end)
         for place in range(begin, end):
-            if place == begin or codes[place] != codes[place - _ONE]:
-                vocabulary[distinct], indptr[distinct] = codes[place], place
+            code = codes[place]  # those before are read, their places are free
+            if place == begin or code != codes[distinct - _ONE]:
+                codes[distinct], indptr[distinct] = code, place
                 distinct += _ONE
-            entry = np.uint64(entries[place])
-            out_rows[place], out_values[place] = rows[entry], values[entry]
         begin = end
     indptr[distinct] = n
-    return vocabulary[:distinct].copy(), indptr[: distinct + _ONE].copy(), out_rows, out_values
+    vocabulary = codes[:distinct].copy()
+    return vocabulary, indptr[: distinct + _ONE].copy(), rows, values, squares
 
 
 @compiled

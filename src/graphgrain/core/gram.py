@@ -36,15 +36,15 @@ Csc = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @compiled
-def _tile_entries(indptr, rows, rare, begin, end, bits, tiles):
+def _tile_entries(indptr, rows, rare, base, begin, end, bits, tiles):
     """Where the entries of the rare columns from ``begin`` to ``end`` are, tile by tile.
 
-    A tile has ``2**bits`` rows. Returns where each tile begins, and for each entry, in column
-    order, its column and place.
+    A tile has ``2**bits`` rows; ``rare`` begins with column ``base``. Returns where each tile
+    begins, and for each entry, in column order, its column and place.
     """
     starts = np.zeros(tiles + 1, dtype=np.int64)
     for c in range(begin, end):
-        if rare[c - begin]:
+        if rare[c - base]:
             for place in range(indptr[c], indptr[c + 1]):
                 starts[(rows[place] >> bits) + 1] += 1
     for t in range(tiles):
@@ -53,7 +53,7 @@ def _tile_entries(indptr, rows, rare, begin, end, bits, tiles):
     columns = np.empty(starts[tiles], dtype=np.int32)
     places = np.empty(starts[tiles], dtype=np.int64)
     for c in range(begin, end):
-        if rare[c - begin]:
+        if rare[c - base]:
             for place in range(indptr[c], indptr[c + 1]):
                 t = rows[place] >> bits
                 columns[fill[t]] = c
@@ -121,6 +121,15 @@ def _row_ranges(rows: int, n_jobs: int | None, triangle: bool) -> list[tuple[int
     return list(pairwise(bounds))
 
 
+def _column_ranges(
+    indptr: np.ndarray, begin: int, end: int, n_jobs: int | None
+) -> list[tuple[int, int]]:
+    """A range of columns for each thread, with about equally many entries."""
+    shares = np.linspace(indptr[begin], indptr[end], thread_count(n_jobs) + 1)[1:-1]
+    inner = begin + np.searchsorted(indptr[begin:end], shares)
+    return list(pairwise([begin, *inner.tolist(), end]))
+
+
 def precision(bound: float, integral: bool) -> type:
     """Single precision if it is exact: integers whose products stay below 2^24."""
     return np.float32 if integral and bound < _EXACT_IN_SINGLE else np.float64
@@ -155,15 +164,21 @@ def add_products(
 
     bits = max(1, TILE_BYTES // max(1, K.itemsize * K.shape[1])).bit_length() - 1
     tiles = ((K.shape[0] - 1) >> bits) + 1
-    entries = _tile_entries(x[0], x[1], needed & ~common, begin, end, bits, tiles)
+    rare = needed & ~common
+    parts = run(
+        lambda a, b: _tile_entries(x[0], x[1], rare, begin, a, b, bits, tiles),
+        _column_ranges(x[0], begin, end, n_jobs),
+        n_jobs,
+    )
     values_x = x[2].astype(K.dtype, copy=False)
     values_y = values_x if symmetric else y[2].astype(K.dtype, copy=False)
     groups = _row_ranges(tiles, n_jobs, symmetric)
-    run(
-        lambda a, b: _add_tiles(*entries, x[1], values_x, y[0], y[1], values_y, symmetric, a, b, K),
-        groups,
-        n_jobs,
-    )
+
+    def add(a: int, b: int) -> None:
+        for part in parts:
+            _add_tiles(*part, x[1], values_x, y[0], y[1], values_y, symmetric, a, b, K)
+
+    run(add, groups, n_jobs)
 
 
 def _dense(columns: Csc, chosen: np.ndarray, rows: int, kind: np.dtype) -> np.ndarray:

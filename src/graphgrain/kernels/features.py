@@ -109,14 +109,14 @@ class FeatureKernel(GraphKernel):
     def _fit_counts(self, batch: GraphBatch, counted: Sequence[Counts]) -> None:
         with compilation_notice(group_hashes):
             levels = run(
-                lambda level, _: _columns(_mapped(counted[level], self.counts)),
+                lambda level, _: group_hashes(*_mapped(counted[level], self.counts)),
                 [(level, level + 1) for level in range(len(counted))],
                 self.n_jobs,
             )
         self.graphs_ = batch
-        self.vocabulary_ = [vocabulary for (vocabulary, *_), _ in levels]
-        self._features = _side_by_side([columns for (_, *columns), _ in levels])
-        self._norms = np.array([norms for _, norms in levels])
+        self.vocabulary_ = [vocabulary for vocabulary, *_ in levels]
+        self._features = _side_by_side([columns for _, *columns, _ in levels])
+        self._norms = np.array([squares for *_, squares in levels])
 
     @property
     def level_offsets_(self) -> np.ndarray:
@@ -195,8 +195,7 @@ class FeatureKernel(GraphKernel):
             columns = find_columns(level.hashes, vocabulary)
             starts = np.concatenate(([0], np.cumsum(level.lengths)))
             parts.append(transpose(starts, columns, _floats(level), len(vocabulary)))
-        norms = [_squared_norms(level, _rows(level), _floats(level)) for level in levels]
-        return _side_by_side(parts), np.array(norms)
+        return _side_by_side(parts), np.array([_squared_norms(level) for level in levels])
 
     # ---------------------------------------------------------------- explicit features
 
@@ -258,24 +257,14 @@ class FeatureKernel(GraphKernel):
         return level, self.vocabulary_[level][feature - offsets[level]]
 
 
-def _rows(level: Counts) -> np.ndarray:
-    """The graph that each feature belongs to."""
-    return np.repeat(np.arange(len(level.lengths), dtype=np.int32), level.lengths)
-
-
 def _floats(level: Counts) -> np.ndarray:
     return level.counts.astype(np.float64)
 
 
-def _columns(level: Counts) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """Vocabulary and columns of a level (see :func:`group_hashes`), and its squared norms."""
-    rows, values = _rows(level), _floats(level)
-    return group_hashes(level.hashes, rows, values), _squared_norms(level, rows, values)
-
-
-def _squared_norms(level: Counts, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _squared_norms(level: Counts) -> np.ndarray:
     """Sum of squared counts of each graph."""
-    return np.bincount(rows, weights=values**2, minlength=len(level.lengths))
+    rows = np.repeat(np.arange(len(level.lengths)), level.lengths)
+    return np.bincount(rows, weights=_floats(level) ** 2, minlength=len(level.lengths))
 
 
 def _side_by_side(parts: Sequence[Sequence[np.ndarray]]) -> Csc:
