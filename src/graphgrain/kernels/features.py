@@ -108,11 +108,11 @@ class FeatureKernel(GraphKernel):
 
     def _fit_counts(self, batch: GraphBatch, counted: Sequence[Counts]) -> None:
         with compilation_notice(group_hashes):
-            levels = run(
+            levels = run(  # the last level has most features: threads that begin there end together
                 lambda level, _: group_hashes(*_mapped(counted[level], self.counts)),
-                [(level, level + 1) for level in range(len(counted))],
+                [(level, level + 1) for level in reversed(range(len(counted)))],
                 self.n_jobs,
-            )
+            )[::-1]
         self.graphs_ = batch
         self.vocabulary_ = [vocabulary for vocabulary, *_ in levels]
         self._features = _side_by_side([columns for _, *columns, _ in levels])
