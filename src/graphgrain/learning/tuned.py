@@ -36,8 +36,8 @@ from .sights import Sight, ViewRule, seen_through, tells_edges_apart
 from .targets import check_folds
 
 AUTO = "auto"
-#: Count maps to choose from, the plainest first. By the figures in docs/beyond.md the logarithm
-#: acts as the root does, and presence alone loses more than it wins.
+#: Count maps to choose from, the plainest first. By the figures in docs/beyond.md a committee gains
+#: nothing from the logarithm or from presence alone.
 COUNTS = ("raw", "sqrt", "intersection")
 
 
