@@ -177,7 +177,10 @@ class FeatureKernel(GraphKernel):
         own, fitted = norms.cumsum(axis=0), self._norms.cumsum(axis=0)
         integral = self.counts in ("raw", "binary", "intersection")
         bound = max(own[-1].max(initial=0.0), fitted[-1].max(initial=0.0))
-        K: np.ndarray = np.zeros((norms.shape[1], self.n_graphs_), dtype=precision(bound, integral))
+        kind = precision(bound, integral)
+        K: np.ndarray = np.zeros((norms.shape[1], self.n_graphs_), dtype=kind)
+        left = (*left[:2], left[2].astype(kind, copy=False))  # once for all levels
+        other = other and (*other[:2], other[2].astype(kind, copy=False))
         offsets = self.level_offsets_
         ends = offsets[1:] if every_level else offsets[-1:]
         begin = 0
