@@ -38,7 +38,7 @@ def compilation_notice(*functions: Any) -> Iterator[None]:
             message = "graphgrain: compiling for this machine (once; later runs start at once)"
             print(message, file=sys.stderr, flush=True)
 
-    timer = threading.Timer(1.0, tell)
+    timer = threading.Timer(2.0, tell)  # what is only loaded is there before
     timer.daemon = True
     if waiting and not _told:
         timer.start()
