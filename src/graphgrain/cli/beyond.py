@@ -15,6 +15,7 @@ from ..evaluation.protocol import Protocol
 from ..evaluation.results_file import read_results
 from ..kernels.registry import KERNELS
 from ..report.statistics import corrected_t_test
+from ..report.words import p_value
 from .app import out
 from .choices import load
 from .running import running
@@ -91,9 +92,9 @@ def _row(
             whole.name,
             percent(side.tuned),
             percent(side.paper),
-            f"{p:.3f}",
+            p_value(p),
             f"{percent(side.competitor)} {KERNELS[rival].column}",
-            f"{p_lead:.3f}",
+            p_value(p_lead),
             "-" if paper is None else f"{paper[0]:.2f}",
             "-" if best is None else f"{best[1]:.2f}",
             str(unique.removed),
