@@ -130,15 +130,10 @@ class TunedTreePlusPlus(BaseEstimator):
         """What is tried, all but the tree depth, in this order."""
         counts = COUNTS if is_auto(self.counts) else alternatives(self.counts)
         others = list(product(alternatives(self.path_depth), alternatives(self.centrality)))
+        edges = [self._edge_choices(sight, sights[:n]) for n, sight in enumerate(sights)]
         settings = []
-        for how, number in product(counts, range(len(sights))):
-            sight = sights[number]
-            edges = alternatives(self.edge_labels)
-            if is_auto(self.edge_labels):
-                edges = [False, True] if tells_edges_apart(sight.batch) else [False]
-            for (path_depth, centrality), edge_labels in product(others, edges):
-                if any(sight.shows_the_same(other, edge_labels) for other in sights[:number]):
-                    continue
+        for how, (sight, flags) in product(counts, zip(sights, edges, strict=True)):
+            for (path_depth, centrality), edge_labels in product(others, flags):
                 kernel = {
                     "counts": how,
                     "path_depth": path_depth,
@@ -148,6 +143,13 @@ class TunedTreePlusPlus(BaseEstimator):
                 view = {} if self.views is None else {"view": sight.view}
                 settings.append(Setting(sight, kernel, {**kernel, **view}))
         return settings
+
+    def _edge_choices(self, sight: Sight, before: list[Sight]) -> list[bool]:
+        """With and without edge labels, unless an earlier view shows the same."""
+        flags = alternatives(self.edge_labels)
+        if is_auto(self.edge_labels):
+            flags = [False, True] if tells_edges_apart(sight.batch) else [False]
+        return [f for f in flags if not any(sight.shows_the_same(other, f) for other in before)]
 
     def _checked_graphs(self, X: Any) -> GraphBatch:
         check_parameters(self, self._rules)
