@@ -106,7 +106,7 @@ def stage_times(graphs: gg.GraphBatch, n_jobs: int, repeats: int) -> dict[str, f
             "centrality": lambda: kernel._centrality_classes(graphs),
             "traversal": lambda: searches(False),
             "walk": lambda: searches(True),
-            "extraction": lambda: kernel._count_features(graphs),
+            "extraction": lambda: kernel.count_features(graphs),
             "fit": lambda: kernel.fit(graphs),
             "gram": kernel._gram_of_fitted,
         },

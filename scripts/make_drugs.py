@@ -15,7 +15,7 @@ from pathlib import Path
 
 import graphgrain as gg
 
-DATA = Path(__file__).parent.parent / "src" / "graphgrain" / "graphs" / "data"
+DATA = Path(__file__).parent.parent / "src" / "graphgrain" / "graphs" / "datasets" / "data"
 
 
 def make_drugs(table: Path, target: Path) -> None:

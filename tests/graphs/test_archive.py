@@ -9,7 +9,7 @@ import pytest
 
 import graphgrain as gg
 from graphgrain.errors import InvalidFileError, InvalidParameterError
-from graphgrain.graphs.archive import MAX_MEMBERS, default_limit
+from graphgrain.graphs.files.archive import MAX_MEMBERS, default_limit
 
 GOOD = {"DS/DS_A.txt": "1, 2\n", "DS/DS_graph_indicator.txt": "1\n1\n"}
 

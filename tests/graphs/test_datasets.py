@@ -16,9 +16,9 @@ import pytest
 
 import graphgrain as gg
 from graphgrain.errors import DownloadError, InvalidFileError, InvalidParameterError
-from graphgrain.graphs import datasets
+from graphgrain.graphs.datasets.fetch import RETRIES
 
-DATA = resources.files("graphgrain.graphs") / "data"
+DATA = resources.files("graphgrain.graphs.datasets") / "data"
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -201,7 +201,7 @@ def test_an_interrupted_download_leaves_nothing(server, tmp_path):
     with pytest.raises(DownloadError, match=f"{NAME} could not be downloaded"):
         fetch(server, tmp_path / "cache")
     assert list((tmp_path / "cache").iterdir()) == []
-    assert server.requests == 1 + datasets.RETRIES
+    assert server.requests == 1 + RETRIES
     server.way = "whole"
     assert fetch(server, tmp_path / "cache")[0] == GRAPHS
 

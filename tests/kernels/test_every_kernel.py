@@ -20,15 +20,15 @@ import graphgrain as gg
 from graphgrain.kernels import registry
 from graphgrain.kernels.base import GraphKernel
 from graphgrain.kernels.features import FeatureKernel
-from graphgrain.kernels.parameters import Whole
+from graphgrain.parameters import Whole
 
 KERNELS = sorted(
     (
         value
-        for value in vars(gg).values()
+        for value in (getattr(gg, name) for name in gg.__all__)
         if inspect.isclass(value)
         and issubclass(value, GraphKernel)
-        and value is not gg.HashedAttributes  # needs attributes: tests/kernels/test_views.py
+        and value is not gg.HashedAttributes  # needs attributes: tests/views/test_views.py
     ),
     key=lambda kernel: kernel.__name__,
 )
@@ -174,13 +174,13 @@ def test_clone_and_parameters_round_trip(Kernel):
     parameters = kernel.get_params()
     assert clone(kernel).get_params() == parameters
     assert Kernel().set_params(**parameters).get_params() == parameters
-    assert set(Kernel._rules) <= set(parameters)
+    assert set(Kernel.parameter_rules) <= set(parameters)
 
 
 @every_kernel
 def test_every_parameter_has_a_rule_that_names_value_and_way_out(Kernel):
-    assert set(Kernel._rules) == set(Kernel().get_params())
-    for name in Kernel._rules:
+    assert set(Kernel.parameter_rules) == set(Kernel().get_params())
+    for name in Kernel.parameter_rules:
         wrong = Kernel().set_params(**{name: "nonsense"})
         with pytest.raises(gg.errors.InvalidParameterError) as caught:
             wrong.fit(GRAPHS)
@@ -196,7 +196,7 @@ def test_parameters_changed_after_fit_are_not_mixed_with_what_was_learnt(Kernel)
     kernel.set_params(n_jobs=2).transform(GRAPHS[:2])
     whole = [
         name
-        for name, rule in Kernel._rules.items()
+        for name, rule in Kernel.parameter_rules.items()
         if isinstance(rule, Whole) and isinstance(getattr(kernel, name), int)
     ]
     for name in whole:

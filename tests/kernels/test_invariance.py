@@ -22,7 +22,7 @@ from .test_tree_plus_plus import often
 def features(kernel: gg.TreePlusPlus, batch: object) -> list[list[tuple[int, int]]]:
     """For each graph, the sorted (hash, count) pairs of all levels."""
     found: list[list[tuple[int, int]]] = [[] for _ in range(len(batch))]  # type: ignore[arg-type]
-    for level in kernel._count_features(gg.as_graphs(batch)):
+    for level in kernel.count_features(gg.as_graphs(batch)):
         ends = np.cumsum(level.lengths)
         for number, (begin, end) in enumerate(zip(ends - level.lengths, ends, strict=True)):
             codes = level.hashes[begin:end].tolist()

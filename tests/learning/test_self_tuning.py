@@ -50,7 +50,7 @@ def targets_for(kind, graphs, y):
 @pytest.mark.parametrize("edge_labels", [False, True])
 def test_a_shared_extraction_is_as_good_as_ones_own(drugs, counts, edge_labels):
     graphs, _ = drugs
-    counted = gg.TreePlusPlus(4, 3, edge_labels=edge_labels)._count_features(graphs[::2])
+    counted = gg.TreePlusPlus(4, 3, edge_labels=edge_labels).count_features(graphs[::2])
     before = pickle.dumps(counted)
     kernel = gg.TreePlusPlus(4, 3, edge_labels=edge_labels, counts=counts)
     shared = clone(kernel).fit_counted(graphs[::2], counted)
@@ -67,13 +67,13 @@ def test_a_shared_extraction_is_as_good_as_ones_own(drugs, counts, edge_labels):
 def test_count_maps_and_depths_share_extractions(kind, drugs, monkeypatch):
     graphs, y = drugs
     extractions = []
-    count = gg.TreePlusPlus._count_features
+    count = gg.TreePlusPlus.count_features
 
     def counting(self, batch):
         extractions.append((self.path_depth, self.edge_labels, len(batch)))
         return count(self, batch)
 
-    monkeypatch.setattr(gg.TreePlusPlus, "_count_features", counting)
+    monkeypatch.setattr(gg.TreePlusPlus, "count_features", counting)
     model = kind([2, 3], 2, cv=2).fit(graphs, targets_for(kind, graphs, y))
     n = len(graphs)
     assert sorted(extractions) == [(2, False, n), (2, True, n), (3, False, n), (3, True, n)]

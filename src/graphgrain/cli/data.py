@@ -93,7 +93,7 @@ def info(
     """Show what a data set is like: sizes, labels, classes, duplicates."""
     import graphgrain as gg
 
-    from ..graphs.statistics import text_histogram
+    from ..graphs.description import text_histogram
 
     name, graphs, y, _ = load(data, target)
     figures = gg.describe(graphs, y)

@@ -142,7 +142,7 @@ def _work(wanted: Sequence[str], kernels: list[Variant], repeats: int) -> list[t
 
 
 def _table1(sets: list[LabelledGraphs], quiet: bool) -> list[dict[str, object]]:
-    from ..graphs.statistics import describe
+    from ..graphs.description import describe
 
     rows: list[dict[str, object]] = []
     table = Table(title="Table 1: the data sets", box=None, title_justify="left", pad_edge=False)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..graphs.batch import GraphBatch
-from ..graphs.convert import as_graphs
-from ..graphs.duplicates import duplicates
+from ..graphs.convert.dispatch import as_graphs
+from ..graphs.isomorphism import duplicates
 from ..learning.targets import check_classes, check_folds
 
 

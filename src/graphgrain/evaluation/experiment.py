@@ -21,9 +21,9 @@ import numpy as np
 from ..core.threads import thread_count
 from ..kernels.base import GraphKernel
 from ..kernels.features import FeatureKernel
-from ..kernels.parameters import check_parameters
 from ..kernels.registry import KERNELS
-from ..kernels.views import EdgeFilter
+from ..parameters import check_parameters
+from ..views.edge_filter import EdgeFilter
 from .data import LabelledGraphs
 from .memory import measured
 from .protocol import Protocol
@@ -78,7 +78,7 @@ class Variant:
     def check(self, setting: dict[str, Any]) -> None:
         """Raise an error if a parameter has a value that it may not have."""
         kernel = self.estimator(setting)
-        check_parameters(kernel, kernel._rules)
+        check_parameters(kernel, kernel.parameter_rules)
 
     def estimator(self, setting: dict[str, Any], n_jobs: int | None = None) -> GraphKernel:
         """The kernel itself."""

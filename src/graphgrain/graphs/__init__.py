@@ -1,0 +1,5 @@
+"""What comes in: graphs as flat arrays, converters, files, data sets."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

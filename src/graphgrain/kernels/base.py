@@ -10,30 +10,16 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..graphs.convert import as_graphs
-from .parameters import BOOLEAN, Jobs, Rule, check_parameters
+from ..graphs.convert.dispatch import as_graphs
+from ..parameters import BOOLEAN, Jobs, Rule, check_parameters
+from ..views.base import GraphTransformer
 
 #: Parameters that concern the output alone and may change on a fitted kernel.
 _FREE_AFTER_FIT = frozenset({"n_jobs", "normalize", "output"})
-
-
-class GraphTransformer(TransformerMixin, BaseEstimator):
-    """What kernels and views share as estimators: their input are graphs, not a table."""
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        # Neither Gram matrices nor graphs have columns with names: no pandas output.
-        super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.no_validation = True
-        return tags
 
 
 class GraphKernel(GraphTransformer, ABC):
@@ -44,7 +30,7 @@ class GraphKernel(GraphTransformer, ABC):
     rectangular one between new graphs (rows) and the fitted graphs (columns).
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {"normalize": BOOLEAN, "n_jobs": Jobs()}
+    parameter_rules: ClassVar[dict[str, Rule]] = {"normalize": BOOLEAN, "n_jobs": Jobs()}
 
     normalize: bool
     n_jobs: int | None
@@ -63,7 +49,7 @@ class GraphKernel(GraphTransformer, ABC):
         return self
 
     def _begin_fit(self, batch: GraphBatch) -> None:
-        check_parameters(self, self._rules)
+        check_parameters(self, self.parameter_rules)
         if not len(batch):
             raise InvalidGraphError(
                 f"{type(self).__name__} needs at least one graph to fit; got an empty list."
@@ -88,7 +74,7 @@ class GraphKernel(GraphTransformer, ABC):
     def _checked(self, X: Any) -> GraphBatch:
         """New graphs for a fitted kernel."""
         check_is_fitted(self, "n_graphs_")
-        check_parameters(self, self._rules)
+        check_parameters(self, self.parameter_rules)
         for name, value in self._fitted_with.items():
             now = getattr(self, name)
             if not (now is value or (type(now) is type(value) and np.array_equal(now, value))):

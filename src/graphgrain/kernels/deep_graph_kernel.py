@@ -11,9 +11,9 @@ import numpy as np
 from ..core.hashing import GOLDEN, mix_array
 from ..errors import MissingDependencyError
 from ..graphs.batch import GraphBatch
+from ..parameters import OneOf, Rule, Seed, Whole
 from .base import GraphKernel, normalized
 from .features import FeatureKernel
-from .parameters import OneOf, Rule, Seed, Whole
 from .shortest_path import ShortestPath
 from .weisfeiler_lehman import WeisfeilerLehman
 
@@ -84,8 +84,8 @@ class DeepGraphKernel(GraphKernel):
     [[1.0, 0.49, 0.17], [0.49, 1.0, 0.24], [0.17, 0.24, 1.0]]
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {
-        **GraphKernel._rules,
+    parameter_rules: ClassVar[dict[str, Rule]] = {
+        **GraphKernel.parameter_rules,
         "substructure": OneOf(("wl", "sp")),
         "n_iter": Whole(0),
         "dimension": Whole(1),

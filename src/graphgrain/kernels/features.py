@@ -21,8 +21,8 @@ from ..core.gram import Csc, add_products, finish, precision
 from ..core.hashing import GOLDEN, mix_array
 from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
+from ..parameters import OneOf, Rule
 from .base import GraphKernel
-from .parameters import OneOf, Rule
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -58,8 +58,8 @@ def count_in_chunks(
 class FeatureKernel(GraphKernel):
     """Base class of the kernels with explicit features."""
 
-    _rules: ClassVar[dict[str, Rule]] = {
-        **GraphKernel._rules,
+    parameter_rules: ClassVar[dict[str, Rule]] = {
+        **GraphKernel.parameter_rules,
         "output": OneOf(("gram", "features")),
         "counts": OneOf(COUNT_MAPS),
     }
@@ -68,7 +68,7 @@ class FeatureKernel(GraphKernel):
     counts: str
 
     @abstractmethod
-    def _count_features(self, batch: GraphBatch) -> list[Counts]:
+    def count_features(self, batch: GraphBatch) -> list[Counts]:
         """Distinct features of each graph and their counts, one item per level."""
 
     @abstractmethod
@@ -78,7 +78,7 @@ class FeatureKernel(GraphKernel):
     # ---------------------------------------------------------------- fit
 
     def _fit(self, batch: GraphBatch) -> None:
-        self._fit_counts(batch, self._count_features(batch))
+        self._fit_counts(batch, self.count_features(batch))
 
     def fit_counted(self, batch: GraphBatch, counted: Sequence[Counts]) -> FeatureKernel:
         """Fit to graphs whose features are counted already.
@@ -90,13 +90,13 @@ class FeatureKernel(GraphKernel):
         ----------
         batch : GraphBatch
         counted : list of Counts
-            What ``_count_features(batch)`` of such a kernel has given.
+            What ``count_features(batch)`` of such a kernel has given.
 
         Examples
         --------
         >>> import graphgrain as gg
         >>> graphs = gg.as_graphs([([(0, 1), (1, 2)], [1, 1, 2]), ([(0, 1)], [1, 2])])
-        >>> counted = gg.TreePlusPlus()._count_features(graphs)
+        >>> counted = gg.TreePlusPlus().count_features(graphs)
         >>> shared = gg.TreePlusPlus(counts="sqrt").fit_counted(graphs, counted)
         >>> alone = gg.TreePlusPlus(counts="sqrt").fit(graphs)
         >>> bool((shared.transform(graphs) == alone.transform(graphs)).all())
@@ -109,7 +109,7 @@ class FeatureKernel(GraphKernel):
     def _fit_counts(self, batch: GraphBatch, counted: Sequence[Counts]) -> None:
         with compilation_notice(group_hashes):
             levels = run(  # the last level has most features: threads that begin there end together
-                lambda level, _: group_hashes(*_mapped(counted[level], self.counts)),
+                lambda level, _: group_hashes(*map_counts(counted[level], self.counts)),
                 [(level, level + 1) for level in reversed(range(len(counted)))],
                 self.n_jobs,
             )[::-1]
@@ -192,13 +192,13 @@ class FeatureKernel(GraphKernel):
 
     def _known_features(self, batch: GraphBatch) -> tuple[Csc, np.ndarray]:
         """Features of new graphs in the fitted columns, and the norms with all features."""
-        levels = [_mapped(counts, self.counts) for counts in self._count_features(batch)]
+        levels = [map_counts(counts, self.counts) for counts in self.count_features(batch)]
         parts = []
         for level, vocabulary in zip(levels, self.vocabulary_, strict=True):
             columns = find_columns(level.hashes, vocabulary)
             starts = np.concatenate(([0], np.cumsum(level.lengths)))
             parts.append(transpose(starts, columns, _floats(level), len(vocabulary)))
-        return _side_by_side(parts), np.array([_squared_norms(level) for level in levels])
+        return _side_by_side(parts), np.array([squared_norms(level) for level in levels])
 
     # ---------------------------------------------------------------- explicit features
 
@@ -229,7 +229,7 @@ class FeatureKernel(GraphKernel):
             if self.counts != "intersection":
                 names += self._describe(self.graphs_, level, vocabulary)
                 continue
-            counts = self._count_features(self.graphs_)[level]
+            counts = self.count_features(self.graphs_)[level]
             base, times = _repeated(counts)
             found = find_columns(_expanded_hashes(base, times), vocabulary)
             hash_of = np.empty(len(vocabulary), dtype=np.uint64)
@@ -264,7 +264,7 @@ def _floats(level: Counts) -> np.ndarray:
     return level.counts.astype(np.float64)
 
 
-def _squared_norms(level: Counts) -> np.ndarray:
+def squared_norms(level: Counts) -> np.ndarray:
     """Sum of squared counts of each graph."""
     rows = np.repeat(np.arange(len(level.lengths)), level.lengths)
     return np.bincount(rows, weights=_floats(level) ** 2, minlength=len(level.lengths))
@@ -281,7 +281,7 @@ def _side_by_side(parts: Sequence[Sequence[np.ndarray]]) -> Csc:
     )
 
 
-def _mapped(level: Counts, how: str) -> Counts:
+def map_counts(level: Counts, how: str) -> Counts:
     """Counts after the map; an intersection turns a count of c into c ones."""
     if how == "sqrt":
         return level._replace(counts=np.sqrt(level.counts))

@@ -18,9 +18,10 @@ from sklearn.base import clone
 
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
+from ..parameters import BOOLEAN, Number, OneOf, Rule, Seed, Whole, check_parameters
+from ..views.attribute_bins import with_bins
+from ..views.base import attribute_columns
 from .base import GraphKernel
-from .parameters import BOOLEAN, Number, OneOf, Rule, Seed, Whole, check_parameters
-from .views import attribute_columns, with_bins
 
 
 class HashedAttributes(GraphKernel):
@@ -65,8 +66,8 @@ class HashedAttributes(GraphKernel):
     True
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {
-        **GraphKernel._rules,
+    parameter_rules: ClassVar[dict[str, Rule]] = {
+        **GraphKernel.parameter_rules,
         "on": OneOf(("vertex", "edge")),
         "n_draws": Whole(1),
         "width": Number(0.0),
@@ -120,7 +121,7 @@ class HashedAttributes(GraphKernel):
         kernel.set_params(normalize=self.normalize, n_jobs=self.n_jobs)
         if "output" in kernel.get_params():
             kernel.set_params(output="gram")
-        check_parameters(kernel, kernel._rules)
+        check_parameters(kernel, kernel.parameter_rules)
         return kernel
 
     def _hashed(self, batch: GraphBatch, draw: int) -> GraphBatch:

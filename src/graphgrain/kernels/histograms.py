@@ -8,10 +8,10 @@ import numpy as np
 
 from ..core.hashing import hash_labels, mix_array
 from ..graphs.batch import GraphBatch
+from ..parameters import BOOLEAN, Rule
 from .edge_labels import edge_label_hashes
 from .features import Counts, FeatureKernel, counted
 from .naming import label_name
-from .parameters import BOOLEAN, Rule
 
 
 class VertexHistogram(FeatureKernel):
@@ -54,7 +54,7 @@ class VertexHistogram(FeatureKernel):
         self.counts = counts
         self.n_jobs = n_jobs
 
-    def _count_features(self, batch: GraphBatch) -> list[Counts]:
+    def count_features(self, batch: GraphBatch) -> list[Counts]:
         hashes = hash_labels(batch.label_table)[batch.label_codes]
         return [counted(batch.offsets, hashes)]
 
@@ -104,8 +104,8 @@ class EdgeHistogram(FeatureKernel):
     ['C - C', 'C - O']
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {
-        **FeatureKernel._rules,
+    parameter_rules: ClassVar[dict[str, Rule]] = {
+        **FeatureKernel.parameter_rules,
         "vertex_labels": BOOLEAN,
         "edge_labels": BOOLEAN,
     }
@@ -131,7 +131,7 @@ class EdgeHistogram(FeatureKernel):
     def _uses_labels(self) -> bool:  # type: ignore[override]
         return self.vertex_labels
 
-    def _count_features(self, batch: GraphBatch) -> list[Counts]:
+    def count_features(self, batch: GraphBatch) -> list[Counts]:
         pointers = np.concatenate(([0], np.cumsum(batch.edge_counts)))
         return [counted(pointers, self._hashes(batch))]
 

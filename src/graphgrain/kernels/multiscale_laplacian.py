@@ -26,9 +26,9 @@ from ..core.multiscale import (
 from ..core.spectra import adjacency
 from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
+from ..parameters import Number, Rule, Seed, Whole
 from .base import GraphKernel
 from .linear_algebra import one_thread_each
-from .parameters import Number, Rule, Seed, Whole
 
 #: Without labels, vertices are told apart by their degree up to this one.
 _LARGEST_DEGREE = 20
@@ -107,8 +107,8 @@ class MultiscaleLaplacian(GraphKernel):
     True
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {
-        **GraphKernel._rules,
+    parameter_rules: ClassVar[dict[str, Rule]] = {
+        **GraphKernel.parameter_rules,
         "n_levels": Whole(1),
         "radius": Whole(1),
         "eta": Number(0.0),

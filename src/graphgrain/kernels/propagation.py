@@ -11,8 +11,8 @@ from ..core.hashing import GOLDEN, hash_labels, mix_array
 from ..core.propagation import project
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
+from ..parameters import BOOLEAN, Number, OneOf, Rule, Seed, Whole
 from .features import Counts, FeatureKernel, count_in_chunks, counted
-from .parameters import BOOLEAN, Number, OneOf, Rule, Seed, Whole
 
 #: Bins beyond this are all alike; far inside 64 bits and exact in float64.
 _LARGEST_BIN = 2.0**53
@@ -72,8 +72,8 @@ class Propagation(FeatureKernel):
     [[10.0, 5.0], [5.0, 4.0]]
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {
-        **FeatureKernel._rules,
+    parameter_rules: ClassVar[dict[str, Rule]] = {
+        **FeatureKernel.parameter_rules,
         "n_iter": Whole(0),
         "bin_width": Number(0.0),
         "metric": OneOf(("tv", "hellinger", "l2")),
@@ -141,7 +141,7 @@ class Propagation(FeatureKernel):
 
     # ---------------------------------------------------------------- features
 
-    def _count_features(self, batch: GraphBatch) -> list[Counts]:
+    def count_features(self, batch: GraphBatch) -> list[Counts]:
         attributes, hashes = self._columns(batch)
         directions, shifts = self._draws(hashes)
 

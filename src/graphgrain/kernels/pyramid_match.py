@@ -11,11 +11,11 @@ from ..core.hashing import hash_labels, mix_array
 from ..core.spectra import adjacency, eigenspace_magnitudes
 from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
+from ..parameters import OneOf, Rule, Whole
 from .base import GraphKernel
 from .features import Counts, FeatureKernel, counted
 from .linear_algebra import one_thread_each
 from .naming import label_name
-from .parameters import OneOf, Rule, Whole
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -85,8 +85,8 @@ class PyramidMatch(FeatureKernel):
     [[6.0, 4.0], [4.0, 4.0]]
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {
-        **GraphKernel._rules,
+    parameter_rules: ClassVar[dict[str, Rule]] = {
+        **GraphKernel.parameter_rules,
         "output": OneOf(("gram", "features")),
         "dimension": Whole(1),
         "depth": Whole(0, 30),
@@ -154,7 +154,7 @@ class PyramidMatch(FeatureKernel):
         labels = hash_labels(batch.label_table)[batch.label_codes]
         return mix_array(labels[:, None] + mix_array(cells.astype(np.uint64) | axes))
 
-    def _count_features(self, batch: GraphBatch) -> list[Counts]:
+    def count_features(self, batch: GraphBatch) -> list[Counts]:
         points = self._points(batch)
         there = ~np.isnan(points)
         pointers = np.concatenate(([0], np.cumsum(there.sum(axis=1))))[batch.offsets]

@@ -19,9 +19,9 @@ from ..core.laplace_kernel import add_similarities, own_similarities, tiled
 from ..core.spectra import adjacency, return_probabilities
 from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
+from ..parameters import BOOLEAN, Number, Rule, Seed, Whole
 from .base import GraphKernel
 from .linear_algebra import one_thread_each
-from .parameters import BOOLEAN, Number, Rule, Seed, Whole
 
 #: Most vertices from which sigma_1 is estimated: half a million distances.
 _SAMPLE = 1000
@@ -100,8 +100,8 @@ class ReturnProbability(GraphKernel):
     [[1.0, 0.56, 0.37], [0.56, 1.0, 0.37], [0.37, 0.37, 1.0]]
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {
-        **GraphKernel._rules,
+    parameter_rules: ClassVar[dict[str, Rule]] = {
+        **GraphKernel.parameter_rules,
         "n_steps": Whole(1),
         "approximate": BOOLEAN,
         "n_features": Whole(1),

@@ -10,10 +10,10 @@ from ..core.compiling import compilation_notice
 from ..core.distances import count_pairs, trace_pairs
 from ..core.hashing import hash_labels
 from ..graphs.batch import GraphBatch
+from ..parameters import BOOLEAN, Rule
 from .edge_labels import edge_label_hashes
 from .features import Counts, FeatureKernel, count_in_chunks
 from .naming import label_name
-from .parameters import BOOLEAN, Rule
 
 
 class ShortestPath(FeatureKernel):
@@ -65,7 +65,10 @@ class ShortestPath(FeatureKernel):
     ['C 1 C', 'C 1 O', 'C 2 O', 'O 1 C', 'O 2 C']
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {**FeatureKernel._rules, "edge_labels": BOOLEAN}
+    parameter_rules: ClassVar[dict[str, Rule]] = {
+        **FeatureKernel.parameter_rules,
+        "edge_labels": BOOLEAN,
+    }
 
     def __init__(
         self,
@@ -82,7 +85,7 @@ class ShortestPath(FeatureKernel):
         self.counts = counts
         self.n_jobs = n_jobs
 
-    def _count_features(self, batch: GraphBatch) -> list[Counts]:
+    def count_features(self, batch: GraphBatch) -> list[Counts]:
         arguments = self._core_arguments(batch)
 
         def count(begin: int, end: int) -> list[Counts]:

@@ -10,10 +10,10 @@ from ..core.hashing import hash_labels
 from ..core.spectra import laplacian_inverse
 from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
-from ..graphs.convert import as_graphs
+from ..graphs.convert.dispatch import as_graphs
+from ..parameters import Number, OneOf, Rule, check_parameters
 from .features import Counts, FeatureKernel, count_in_chunks, counted
 from .linear_algebra import one_thread_each
-from .parameters import Number, OneOf, Rule, check_parameters
 
 
 class SpectralDistance(FeatureKernel):
@@ -79,8 +79,8 @@ class SpectralDistance(FeatureKernel):
     ['distance 0', 'distance 0.6667', 'distance 1', 'distance 2']
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {
-        **FeatureKernel._rules,
+    parameter_rules: ClassVar[dict[str, Rule]] = {
+        **FeatureKernel.parameter_rules,
         "bin_width": Number(0.0),
         "function": OneOf(("harmonic", "biharmonic")),
     }
@@ -103,7 +103,7 @@ class SpectralDistance(FeatureKernel):
         self.counts = counts
         self.n_jobs = n_jobs
 
-    def _count_features(self, batch: GraphBatch) -> list[Counts]:
+    def count_features(self, batch: GraphBatch) -> list[Counts]:
         def count(begin: int, end: int) -> list[Counts]:
             bins = [self._bins(batch, graph) for graph in range(begin, end)]
             hashes = hash_labels(np.concatenate([np.empty(0, dtype=np.int64), *bins]))
@@ -126,7 +126,7 @@ class SpectralDistance(FeatureKernel):
         >>> gg.SpectralDistance().distances([([(0, 1), (1, 2)], [0, 0, 0])]).round(6).tolist()
         [[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]]
         """
-        check_parameters(self, self._rules)
+        check_parameters(self, self.parameter_rules)
         batch = as_graphs(graph)
         if len(batch) != 1:
             raise InvalidGraphError(

@@ -20,10 +20,10 @@ from ..core.threads import chunks, run
 from ..core.traversal import Work, make_work
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
+from ..parameters import BOOLEAN, OneOf, Rule, Whole
 from .edge_labels import edge_label_hashes
 from .features import Counts, FeatureKernel
 from .naming import join_path, tree_name
-from .parameters import BOOLEAN, OneOf, Rule, Whole
 
 CENTRALITIES = ("eigenvector", "closeness", "betweenness", "degree", None)
 
@@ -31,8 +31,8 @@ CENTRALITIES = ("eigenvector", "closeness", "betweenness", "degree", None)
 class _Patterns(FeatureKernel):
     """What both kernels share: patterns along the paths of truncated breadth-first trees."""
 
-    _rules: ClassVar[dict[str, Rule]] = {
-        **FeatureKernel._rules,
+    parameter_rules: ClassVar[dict[str, Rule]] = {
+        **FeatureKernel.parameter_rules,
         "path_depth": Whole(0),
         "centrality": OneOf(CENTRALITIES),
         "edge_labels": BOOLEAN,
@@ -43,7 +43,7 @@ class _Patterns(FeatureKernel):
     centrality: str | None
     edge_labels: bool
 
-    def _count_features(self, batch: GraphBatch) -> list[Counts]:
+    def count_features(self, batch: GraphBatch) -> list[Counts]:
         arguments = self._core_arguments(batch)
         depth = max(self.path_depth, self.tree_depth)
 
@@ -232,7 +232,10 @@ class TreePlusPlus(_Patterns):
     [[1.0, 0.41, 0.12], [0.41, 1.0, 0.2], [0.12, 0.2, 1.0]]
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {**_Patterns._rules, "tree_depth": Whole(0)}
+    parameter_rules: ClassVar[dict[str, Rule]] = {
+        **_Patterns.parameter_rules,
+        "tree_depth": Whole(0),
+    }
 
     def __init__(
         self,

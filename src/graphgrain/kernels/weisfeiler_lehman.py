@@ -10,10 +10,10 @@ from ..core.compiling import compilation_notice
 from ..core.hashing import hash_labels
 from ..core.refinement import refine
 from ..graphs.batch import GraphBatch
+from ..parameters import BOOLEAN, Rule, Whole
 from .edge_labels import edge_label_hashes
 from .features import Counts, FeatureKernel, count_in_chunks, counted
 from .naming import label_name
-from .parameters import BOOLEAN, Rule, Whole
 
 #: Longer names of colours are shortened to the root's label and the colour's hash.
 _LONGEST_NAME = 120
@@ -73,8 +73,8 @@ class WeisfeilerLehman(FeatureKernel):
     ['t=0: C', 't=0: O', 't=1: C(C)', 't=1: C(C,O)', 't=1: C(O)', 't=1: O(C)']
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {
-        **FeatureKernel._rules,
+    parameter_rules: ClassVar[dict[str, Rule]] = {
+        **FeatureKernel.parameter_rules,
         "n_iter": Whole(0),
         "edge_labels": BOOLEAN,
     }
@@ -96,7 +96,7 @@ class WeisfeilerLehman(FeatureKernel):
         self.counts = counts
         self.n_jobs = n_jobs
 
-    def _count_features(self, batch: GraphBatch) -> list[Counts]:
+    def count_features(self, batch: GraphBatch) -> list[Counts]:
         arguments = self._core_arguments(batch)
 
         def count(begin: int, end: int) -> list[Counts]:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from ..kernels.parameters import Rule
+from ..parameters import Rule
 from .committee import SEATS, classes_of
 from .machines import SupportVectors
 from .splits import stratified_folds, train_and_test
@@ -92,7 +92,10 @@ class TreePlusPlusClassifier(ClassifierMixin, TunedTreePlusPlus):
     0.99
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {**TunedTreePlusPlus._rules, "C": POSITIVE}
+    parameter_rules: ClassVar[dict[str, Rule]] = {
+        **TunedTreePlusPlus.parameter_rules,
+        "C": POSITIVE,
+    }
     _tuned = "C"
 
     def __init__(

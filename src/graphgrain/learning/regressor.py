@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from ..kernels.parameters import Rule
+from ..parameters import Rule
 from .committee import SEATS
 from .machines import Ridge
 from .splits import random_folds, train_and_test
@@ -46,7 +46,10 @@ class TreePlusPlusRegressor(RegressorMixin, TunedTreePlusPlus):
     True
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {**TunedTreePlusPlus._rules, "alpha": POSITIVE}
+    parameter_rules: ClassVar[dict[str, Rule]] = {
+        **TunedTreePlusPlus.parameter_rules,
+        "alpha": POSITIVE,
+    }
     _tuned = "alpha"
 
     def __init__(

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..graphs.convert import as_graphs
+from ..graphs.convert.dispatch import as_graphs
 from ..kernels.base import GraphKernel
 
 

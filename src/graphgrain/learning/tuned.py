@@ -25,10 +25,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
-from ..graphs.convert import as_graphs
+from ..graphs.convert.dispatch import as_graphs
 from ..kernels.features import COUNT_MAPS, Counts
-from ..kernels.parameters import BOOLEAN, Jobs, Number, OneOf, Rule, Seed, Whole, check_parameters
 from ..kernels.tree_plus_plus import CENTRALITIES, TreePlusPlus
+from ..parameters import BOOLEAN, Jobs, Number, OneOf, Rule, Seed, Whole, check_parameters
 from .committee import Candidate, seated, size
 from .machines import Learner
 from .search import Split, best_of_each, search
@@ -90,7 +90,7 @@ class Setting:
 class TunedTreePlusPlus(BaseEstimator):
     """Base class of TreePlusPlusClassifier and TreePlusPlusRegressor."""
 
-    _rules: ClassVar[dict[str, Rule]] = {
+    parameter_rules: ClassVar[dict[str, Rule]] = {
         "path_depth": OneOrMore(Whole(0)),
         "max_tree_depth": Whole(0),
         "centrality": OneOrMore(OneOf(tuple(CENTRALITIES))),
@@ -152,7 +152,7 @@ class TunedTreePlusPlus(BaseEstimator):
         return [f for f in flags if not any(sight.shows_the_same(other, f) for other in before)]
 
     def _checked_graphs(self, X: Any) -> GraphBatch:
-        check_parameters(self, self._rules)
+        check_parameters(self, self.parameter_rules)
         batch = as_graphs(X)
         if not len(batch):
             raise InvalidGraphError(
@@ -236,7 +236,7 @@ class TunedTreePlusPlus(BaseEstimator):
             kernel = TreePlusPlus(tree_depth=self.max_tree_depth, n_jobs=self.n_jobs, **own)
             features = (id(batch), *(own[name] for name in own if name != "counts"))
             if features not in extractions:
-                extractions[features] = kernel._count_features(batch)
+                extractions[features] = kernel.count_features(batch)
             kernel.fit_counted(batch, extractions[features])
             yield setting, kernel
 

@@ -15,8 +15,8 @@ from ..evaluation.records import FoldRecord, KernelRecord, Record, fold_records
 from ..evaluation.results_file import read_results
 from ..evaluation.summary import experiments, summarise
 from ..graphs.batch import GraphBatch
-from ..graphs.datasets import find_tu, load_drugs
-from ..graphs.tu import load_tu
+from ..graphs.datasets.fetch import find_tu, load_drugs
+from ..graphs.files.tu import load_tu
 from ..kernels.registry import KERNELS
 from .comparison import (
     REFERENCE,

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..errors import InvalidParameterError, MissingDependencyError
 from ..graphs.batch import GraphBatch
-from ..graphs.convert import as_graphs
-from ..graphs.statistics import distributions
+from ..graphs.convert.dispatch import as_graphs
+from ..graphs.description import distributions
 
 TITLES = {
     "vertices": "vertices per graph",

@@ -216,7 +216,7 @@ class Sections:
         return Section("about", "How this was made", f"<dl>{items}</dl>")
 
 
-def _rules(record: FoldRecord) -> list[str]:
+def parameter_rules(record: FoldRecord) -> list[str]:
     words = [f"{record.mode} mode", f"{record.folds} folds"]
     words += [f"{record.inner_folds} inner folds"] if record.mode == "nested" else []
     words += [f"C from {listed([f'{C:g}' for C in record.C])}"]
@@ -225,14 +225,14 @@ def _rules(record: FoldRecord) -> list[str]:
 
 def protocol(record: FoldRecord) -> str:
     """The rules of an evaluation in a few words."""
-    return ", ".join(_rules(record))
+    return ", ".join(parameter_rules(record))
 
 
 def heading(comparison: Comparison, first: Comparison | None = None) -> str:
     """A title with the rules, or with what sets a comparison apart from the first one."""
-    own = _rules(comparison.first)
+    own = parameter_rules(comparison.first)
     if first is not None:
-        others = [*_rules(first.first), f"seed {first.first.seed}"]
+        others = [*parameter_rules(first.first), f"seed {first.first.seed}"]
         own = [words for words in [*own, f"seed {comparison.first.seed}"] if words not in others]
     apart = ", ".join(own)
     hindsight = comparison.select == "reported-best"

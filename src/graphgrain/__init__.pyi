@@ -1,0 +1,41 @@
+# The names that this package offers; __init__.py loads each when it is asked for.
+from .graphs import GraphBatch as GraphBatch
+from .graphs import as_graphs as as_graphs
+from .graphs import describe as describe
+from .graphs import duplicates as duplicates
+from .graphs import fetch_tu as fetch_tu
+from .graphs import from_adjacency as from_adjacency
+from .graphs import from_edge_list as from_edge_list
+from .graphs import from_grakel as from_grakel
+from .graphs import from_igraph as from_igraph
+from .graphs import from_networkx as from_networkx
+from .graphs import from_pyg as from_pyg
+from .graphs import from_rdkit as from_rdkit
+from .graphs import from_smiles as from_smiles
+from .graphs import load_drugs as load_drugs
+from .graphs import load_mat as load_mat
+from .graphs import load_molecules as load_molecules
+from .graphs import load_tu as load_tu
+from .graphs import save_tu as save_tu
+from .graphs import to_networkx as to_networkx
+from .graphs import tu_datasets as tu_datasets
+from .kernels import DeepGraphKernel as DeepGraphKernel
+from .kernels import EdgeHistogram as EdgeHistogram
+from .kernels import HashedAttributes as HashedAttributes
+from .kernels import MultiscaleLaplacian as MultiscaleLaplacian
+from .kernels import PathPattern as PathPattern
+from .kernels import Propagation as Propagation
+from .kernels import PyramidMatch as PyramidMatch
+from .kernels import ReturnProbability as ReturnProbability
+from .kernels import ShortestPath as ShortestPath
+from .kernels import SpectralDistance as SpectralDistance
+from .kernels import TreePlusPlus as TreePlusPlus
+from .kernels import VertexHistogram as VertexHistogram
+from .kernels import WeisfeilerLehman as WeisfeilerLehman
+from .learning import TreePlusPlusClassifier as TreePlusPlusClassifier
+from .learning import TreePlusPlusRegressor as TreePlusPlusRegressor
+from .views import AttributeBins as AttributeBins
+from .views import EdgeFilter as EdgeFilter
+from .views import EdgeLengths as EdgeLengths
+
+__version__: str

@@ -1,0 +1,21 @@
+# The names that this package offers; __init__.py loads each when it is asked for.
+from .batch import GraphBatch as GraphBatch
+from .convert import as_graphs as as_graphs
+from .convert import from_adjacency as from_adjacency
+from .convert import from_edge_list as from_edge_list
+from .convert import from_grakel as from_grakel
+from .convert import from_igraph as from_igraph
+from .convert import from_networkx as from_networkx
+from .convert import from_pyg as from_pyg
+from .convert import from_rdkit as from_rdkit
+from .convert import from_smiles as from_smiles
+from .convert import to_networkx as to_networkx
+from .datasets import fetch_tu as fetch_tu
+from .datasets import load_drugs as load_drugs
+from .datasets import tu_datasets as tu_datasets
+from .description import describe as describe
+from .files import load_mat as load_mat
+from .files import load_molecules as load_molecules
+from .files import load_tu as load_tu
+from .files import save_tu as save_tu
+from .isomorphism import duplicates as duplicates

@@ -1,0 +1,157 @@
+"""networkx graphs as a GraphBatch, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ...errors import InvalidGraphError, MissingDependencyError
+from ..batch import GraphBatch
+from .parts import Part, as_columns, check_items, is_from, joined
+
+
+def is_networkx(x: Any) -> bool:
+    """Whether this is a networkx graph."""
+    return is_from(x, "networkx") and hasattr(x, "nodes") and hasattr(x, "edges")
+
+
+def from_networkx(
+    graphs: Iterable[Any],
+    node_label: str | None = "label",
+    edge_label: str | None = "label",
+    *,
+    node_attributes: str | Sequence[str] | None = None,
+    edge_attributes: str | Sequence[str] | None = None,
+) -> GraphBatch:
+    """Turn networkx graphs into a :class:`GraphBatch`.
+
+    Directed graphs and multigraphs are accepted: direction is dropped, parallel edges are
+    merged. Vertices keep the order in which networkx holds them.
+
+    Parameters
+    ----------
+    graphs : iterable of networkx graphs
+    node_label, edge_label : str or None
+        Vertex or edge attribute that holds the label. Graphs without any ``"label"`` are
+        unlabelled; a name of your own must be there on every vertex or edge.
+    node_attributes, edge_attributes : str or list of str, optional
+        Where the numbers for ``vertex_attributes`` and ``edge_attributes`` are: one attribute
+        that holds a number or a sequence of numbers, or several that hold a number each.
+
+    See Also
+    --------
+    to_networkx
+
+    Examples
+    --------
+    >>> import graphgrain as gg, networkx as nx
+    >>> ring = nx.cycle_graph(6)
+    >>> nx.set_node_attributes(ring, "C", "symbol")
+    >>> gg.from_networkx([ring], node_label="symbol")
+    GraphBatch(1 graph, 6 vertices, 6 edges, 1 vertex label)
+    """
+    graphs = list(graphs)
+    check_items(graphs, is_networkx, "a networkx graph")
+    if node_label == "label" and not _anywhere("label", (graph.nodes for graph in graphs)):
+        node_label = None
+    if edge_label == "label" and not _anywhere("label", (graph.edges for graph in graphs)):
+        edge_label = None
+    parts = []
+    for number, graph in enumerate(graphs):
+        position = {vertex: place for place, vertex in enumerate(graph)}
+        vertices = [
+            (f"Vertex {vertex!r} of graph {number}", data)
+            for vertex, data in graph.nodes(data=True)
+        ]
+        edges = [
+            (f"Edge ({u!r}, {v!r}) of graph {number}", data)
+            for u, v, data in graph.edges(data=True)
+        ]
+        parts.append(
+            Part(
+                len(graph),
+                [(position[u], position[v]) for u, v in graph.edges()],
+                _values(vertices, node_label),
+                _values(edges, edge_label),
+                _columns(vertices, node_attributes, f"the vertices of graph {number}"),
+                _columns(edges, edge_attributes, f"the edges of graph {number}"),
+            )
+        )
+    return joined(parts)
+
+
+def to_networkx(graphs: GraphBatch) -> list[Any]:
+    """Turn a :class:`GraphBatch` into a list of networkx graphs.
+
+    Labels become the attribute ``"label"`` of vertices and edges, attributes a list of numbers
+    called ``"attributes"``. The vertices of each graph are 0, 1, 2, ...
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> graphs = gg.as_graphs([([(0, 1), (1, 2)], ["C", "C", "O"])])
+    >>> gg.to_networkx(graphs)[0].nodes(data="label")
+    NodeDataView({0: 'C', 1: 'C', 2: 'O'}, data='label')
+    >>> gg.from_networkx(gg.to_networkx(graphs)) == graphs
+    True
+    """
+    try:
+        import networkx
+    except ImportError:
+        raise MissingDependencyError(
+            "to_networkx needs the package networkx. Install it with: pip install networkx"
+        ) from None
+    result = []
+    for graph in graphs:
+        made = networkx.Graph()
+        made.add_nodes_from(range(graph.n_vertices))
+        made.add_edges_from(graph.edges.tolist())
+        if graph.labelled:
+            for vertex, label in enumerate(graph.labels.tolist()):
+                made.nodes[vertex]["label"] = label
+        if graph.vertex_attributes is not None:
+            for vertex, numbers in enumerate(graph.vertex_attributes.tolist()):
+                made.nodes[vertex]["attributes"] = numbers
+        if graph.edge_labels is not None:
+            for (u, v), label in zip(graph.edges.tolist(), graph.edge_labels.tolist(), strict=True):
+                made.edges[u, v]["label"] = label
+        if graph.edge_attributes is not None:
+            rows = graph.edge_attributes[graph.edge_entries].tolist()
+            for (u, v), numbers in zip(graph.edges.tolist(), rows, strict=True):
+                made.edges[u, v]["attributes"] = numbers
+        result.append(made)
+    return result
+
+
+_Items = list[tuple[str, Mapping[str, Any]]]
+
+
+def _anywhere(name: str, views: Iterable[Any]) -> bool:
+    return any(name in item[-1] for view in views for item in view(data=True))
+
+
+def _values(items: _Items, name: str | None) -> list[Any] | None:
+    if name is None:
+        return None
+    return [found(data, name, where) for where, data in items]
+
+
+def _columns(items: _Items, names: str | Sequence[str] | None, where: str) -> Any:
+    if names is None:
+        return None
+    if isinstance(names, str):
+        values: Any = _values(items, names)
+    else:
+        values = [[found(data, name, place) for name in names] for place, data in items]
+    return as_columns(values, len(items), where)
+
+
+def found(data: Mapping[str, Any], name: str, where: str) -> Any:
+    """The attribute of a vertex or an edge; it must be there."""
+    if data.get(name) is None:
+        there = ", ".join(repr(key) for key in data) or "none"
+        raise InvalidGraphError(
+            f"Every vertex and edge must have the attribute asked for; {where} has no {name!r} "
+            f"(its attributes: {there}). Set it, or name another attribute."
+        )
+    return data[name]

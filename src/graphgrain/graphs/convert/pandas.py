@@ -1,0 +1,192 @@
+"""Graphs from tables of edges: pandas data frames, dictionaries of columns, plain pairs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...errors import InvalidGraphError, InvalidParameterError
+from ..batch import GraphBatch
+from .parts import as_columns, shown
+
+
+def from_edge_list(
+    edges: Any,
+    vertices: Any = None,
+    *,
+    graph: str | None = None,
+    source: str = "source",
+    target: str = "target",
+    edge_label: str | None = None,
+    edge_attributes: Sequence[str] | None = None,
+    vertex: str = "vertex",
+    label: str | None = "label",
+    vertex_attributes: Sequence[str] | None = None,
+) -> GraphBatch:
+    """Turn a table of edges, of one graph or of many, into a :class:`GraphBatch`.
+
+    Parameters
+    ----------
+    edges : DataFrame, dictionary of columns, or list of pairs
+        One row per edge, with the names of its two vertices in the columns ``source`` and
+        ``target``. Names are integers or strings.
+    vertices : DataFrame, dictionary of columns, or dictionary from vertex to label, optional
+        One row per vertex, its name in the column ``vertex``. Needed for labels, attributes
+        and isolated vertices.
+    graph : str, optional
+        Column of both tables that says to which graph a row belongs. Without it all rows make
+        one graph. A vertex name may occur in several graphs.
+    source, target, edge_label, edge_attributes : names of columns of ``edges``
+    vertex, label, vertex_attributes : names of columns of ``vertices``
+        There are no labels if the table has no column ``"label"`` or if ``label`` is None.
+
+    Returns
+    -------
+    graphs : GraphBatch
+        In ascending order of the column ``graph``, the order in which pandas' ``groupby``
+        gives them. The vertices of a graph come in the order of ``vertices``; without that
+        table, in ascending order of their names.
+
+    Examples
+    --------
+    >>> import graphgrain as gg, pandas as pd
+    >>> edges = pd.DataFrame({"molecule": [1, 1, 2], "source": ["a", "b", "a"],
+    ...                       "target": ["b", "c", "b"], "bond": [2, 1, 1]})
+    >>> gg.from_edge_list(edges, graph="molecule", edge_label="bond")
+    GraphBatch(2 graphs, 5 vertices, 3 edges, no labels, 2 edge labels)
+    >>> gg.from_edge_list([("a", "b"), ("b", "c")], {"a": "C", "b": "C", "c": "O"})
+    GraphBatch(1 graph, 3 vertices, 2 edges, 2 vertex labels)
+    """
+    edges = _edge_table(edges, source, target)
+    vertices = _vertex_table(vertices, vertex, label)
+    ends = [_column(edges, name, "edges") for name in (source, target)]
+    owner = [0] * len(ends[0]) if graph is None else _column(edges, graph, "edges")
+    sources, targets = (list(zip(owner, names, strict=True)) for names in ends)
+    if vertices is None:
+        _check_kind([*ends[0], *ends[1]], "names of vertices")
+        _check_kind(owner, f"values of the column {graph!r}")
+        known = sorted({*sources, *targets})
+        order = list(range(len(known)))
+    else:
+        names = _column(vertices, vertex, "vertices")
+        owners = [0] * len(names) if graph is None else _column(vertices, graph, "vertices")
+        _check_kind([*names, *ends[0], *ends[1]], "names of vertices")
+        _check_kind([*owners, *owner], f"values of the column {graph!r}")
+        order = sorted(range(len(names)), key=owners.__getitem__)
+        known = [(owners[row], names[row]) for row in order]
+
+    # A vertex is a pair (graph, name).
+    position = {key: place for place, key in enumerate(known)}
+    if len(position) != len(known):
+        twice = next(key for key, count in Counter(known).items() if count > 1)
+        raise InvalidGraphError(
+            f"A vertex must be listed once in its graph; {twice[1]!r} is listed more than once."
+        )
+    pairs = [
+        (_place(position, u, row), _place(position, v, row))
+        for row, (u, v) in enumerate(zip(sources, targets, strict=True))
+    ]
+    count = Counter(key[0] for key in known)
+    sizes = [count[key] for key in sorted({*count, *owner})] or [0] * (graph is None)
+
+    labels = None
+    if vertices is not None and label is not None and (label != "label" or label in vertices):
+        column = _column(vertices, label, "vertices")
+        labels = [column[row] for row in order]
+    attributes = _numbers(vertices, vertex_attributes, "vertices")
+    return GraphBatch.from_edges(
+        np.array(sizes, dtype=np.int64),
+        pairs,
+        labels,
+        edge_labels=None if edge_label is None else _column(edges, edge_label, "edges"),
+        vertex_attributes=None if attributes is None else attributes[order],
+        edge_attributes=_numbers(edges, edge_attributes, "edges"),
+    )
+
+
+def _edge_table(edges: Any, source: str, target: str) -> Any:
+    if _is_table(edges):
+        return edges
+    if isinstance(edges, str | bytes | Mapping) or not isinstance(edges, Iterable):
+        raise InvalidGraphError(
+            "Edges are expected as a DataFrame, a dictionary of columns or a list of pairs; got "
+            f"{shown(edges)}."
+        )
+    rows = list(edges)
+    for number, row in enumerate(rows):
+        if isinstance(row, str) or not isinstance(row, Sequence | np.ndarray) or len(row) != 2:
+            raise InvalidGraphError(
+                f"Plain edges are pairs of vertices; row {number} is {shown(row)}. For labels and "
+                "several graphs give a dictionary of columns."
+            )
+    return {source: [row[0] for row in rows], target: [row[1] for row in rows]}
+
+
+def _vertex_table(vertices: Any, vertex: str, label: str | None) -> Any:
+    if vertices is None or _is_table(vertices):
+        return vertices
+    if not isinstance(vertices, Mapping):
+        raise InvalidGraphError(
+            "Vertices are expected as a DataFrame, a dictionary of columns or a dictionary from "
+            f"vertex to label; got {shown(vertices)}."
+        )
+    return {vertex: list(vertices), label or "label": list(vertices.values())}
+
+
+def _is_table(x: Any) -> bool:
+    """Whether this is a data frame or a dictionary of columns."""
+    if isinstance(x, Mapping):
+        return bool(x) and all(
+            isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
+            for value in x.values()
+        )
+    return hasattr(x, "columns") and hasattr(x, "__getitem__")
+
+
+def _column(table: Any, name: str, what: str) -> list[Any]:
+    there = list(table) if isinstance(table, Mapping) else list(table.columns)
+    if name not in there:
+        raise InvalidParameterError(
+            f"The table of {what} has no column {name!r}; it has {there}. Name the right one."
+        )
+    values = table[name]
+    values = values.tolist() if hasattr(values, "tolist") else list(values)
+    rows = len(table[there[0]])
+    if len(values) != rows:
+        raise InvalidGraphError(
+            f"The columns of the table of {what} must be of one length; {name!r} has "
+            f"{len(values)} rows, {there[0]!r} has {rows}."
+        )
+    return [value.item() if isinstance(value, np.generic) else value for value in values]
+
+
+def _check_kind(values: list[Any], what: str) -> None:
+    kinds = {type(value) for value in values}
+    if kinds <= {int} or kinds <= {str}:
+        return
+    wrong = next((value for value in values if type(value) not in (int, str)), values[0])
+    raise InvalidGraphError(
+        f"The {what} must be all integers or all strings; got {shown(wrong)} among them."
+    )
+
+
+def _place(position: dict[Any, int], key: tuple[Any, Any], row: int) -> int:
+    if key not in position:
+        raise InvalidGraphError(
+            f"Every end of an edge must be a vertex of its graph; {key[1]!r} in row {row} of the "
+            "edges is not in the table of vertices."
+        )
+    return position[key]
+
+
+def _numbers(table: Any, names: Sequence[str] | None, what: str) -> np.ndarray | None:
+    if not names:
+        return None
+    if table is None:
+        raise InvalidParameterError(f"Attributes {list(names)} need a table of {what}.")
+    names = [names] if isinstance(names, str) else list(names)
+    columns = [as_columns(_column(table, name, what), len(table[name]), name) for name in names]
+    return np.concatenate(columns, axis=1)

@@ -1,0 +1,289 @@
+"""Plain Python and NumPy data as graphs: adjacency matrices, edges and labels in tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import Any
+
+import numpy as np
+
+from ...errors import InvalidGraphError, InvalidParameterError
+from ..batch import GraphBatch
+from .parts import Part, as_columns, joined, numbered, shown
+
+
+def from_adjacency(
+    adjacency: Iterable[Any], labels: Iterable[Any] | None = None, *, values: str | None = None
+) -> GraphBatch:
+    """Turn adjacency matrices into a :class:`GraphBatch`.
+
+    Parameters
+    ----------
+    adjacency : iterable of square matrices
+        NumPy arrays or SciPy sparse matrices; entries other than 0 are edges. An edge needs an
+        entry on one side of the diagonal only.
+    labels : iterable, optional
+        For each graph a sequence with the labels of its vertices.
+    values : {"labels", "attributes"}, optional
+        What the entries are: edge labels (integers, such as bond orders) or edge attributes.
+        By default they only say that there is an edge. Of two different entries for one edge
+        the smaller stays.
+
+    Examples
+    --------
+    >>> import graphgrain as gg, numpy as np
+    >>> carbon_dioxide = np.array([[0, 2, 0], [2, 0, 2], [0, 2, 0]])
+    >>> gg.from_adjacency([carbon_dioxide], [["O", "C", "O"]], values="labels")
+    GraphBatch(1 graph, 3 vertices, 2 edges, 2 vertex labels, 1 edge label)
+    """
+    if values not in (None, "labels", "attributes"):
+        raise InvalidParameterError(f"values must be 'labels' or 'attributes'; got {values!r}.")
+    matrices = list(adjacency)
+    label_lists = [None] * len(matrices) if labels is None else list(labels)
+    if len(label_lists) != len(matrices):
+        raise InvalidGraphError(
+            f"Labels are given graph by graph; got {len(label_lists)} for {len(matrices)} graphs."
+        )
+    return joined(
+        [
+            _from_adjacency(matrix, graph_labels, number, values)
+            for number, (matrix, graph_labels) in enumerate(zip(matrices, label_lists, strict=True))
+        ]
+    )
+
+
+def from_plain(items: Iterable[Any]) -> GraphBatch:
+    """A batch from ``(structure, labels, edge_labels)`` tuples; see :func:`as_graphs`."""
+    return joined([_from_tuple(item, number) for number, item in enumerate(items)])
+
+
+def is_plain(x: Any) -> bool:
+    """Whether this could be a graph as a tuple."""
+    return isinstance(x, tuple | list) and 2 <= len(x) <= 3
+
+
+def _from_tuple(item: Any, number: int) -> Part:
+    if not isinstance(item, tuple | list) or not 1 <= len(item) <= 3:
+        raise InvalidGraphError(
+            f"A graph is a tuple (structure, labels, edge_labels); item {number} is {shown(item)}."
+        )
+    structure, labels, edge_labels = (*item, None, None)[:3]
+    if _is_adjacency(structure, labels):
+        part = _from_adjacency(structure, labels, number)
+    elif isinstance(labels, Mapping) or isinstance(structure, Mapping):
+        return _from_named(structure, labels, edge_labels, number)
+    else:
+        part = _from_numbers(structure, labels, number)
+    if isinstance(edge_labels, Mapping):
+        edges = [tuple(edge) for edge in np.asarray(part.edges).tolist()]
+        return part._replace(**_of_edges(edge_labels, edges, number))
+    if edge_labels is not None:
+        if not isinstance(structure, Sequence | np.ndarray) or part.edges is not structure:
+            raise InvalidGraphError(
+                f"Edge labels in a row go with a list of edges; graph {number} has them with "
+                f"{type(structure).__name__}. Give a dictionary from (u, v) to label."
+            )
+        edge_labels = _listed(edge_labels)
+        if len(edge_labels) != len(part.edges):
+            raise InvalidGraphError(
+                f"There must be as many edge labels as edges; graph {number} has "
+                f"{len(edge_labels)} for {len(part.edges)} edges."
+            )
+        return part._replace(edge_labels=edge_labels)
+    return part
+
+
+def _from_numbers(structure: Any, labels: Any, number: int) -> Part:
+    """Edges as pairs of numbers counted from 0, labels in a sequence."""
+    edges = structure if isinstance(structure, list | np.ndarray) else _pairs_of(structure, number)
+    for edge in edges:
+        if not _is_pair(edge):
+            raise InvalidGraphError(
+                f"An edge is a pair of vertex numbers; graph {number} has {shown(edge)}."
+            )
+    if labels is None:
+        ends = np.asarray(edges)
+        if len(edges) and ends.dtype.kind not in "iu":
+            raise InvalidGraphError(
+                f"Vertices are numbers counted from 0; graph {number} has the edge "
+                f"{shown(edges[0])}. Other names need a dictionary of labels."
+            )
+        size = int(ends.max()) + 1 if len(edges) else 0
+        if size > 2 * len(edges):
+            raise InvalidGraphError(
+                f"Without labels the vertices of the edges must be all that there are; graph "
+                f"{number} has {len(edges)} edges, but a vertex {size - 1}. Count from 0, and "
+                "give labels where there are isolated vertices."
+            )
+        return Part(size, edges)
+    labels = _label_list(labels, None, number)
+    return Part(len(labels), edges, labels)
+
+
+def _from_named(structure: Any, labels: Any, edge_labels: Any, number: int) -> Part:
+    """Vertices with names of any kind: the keys of the labels or of the neighbour lists."""
+    edges = _pairs_of(structure, number)
+    keys = list(structure) if isinstance(structure, Mapping) and not _pair_keys(structure) else []
+    if labels is not None and not isinstance(labels, Mapping):
+        raise InvalidGraphError(
+            f"A dictionary of neighbours needs a dictionary of labels; graph {number} has "
+            f"{shown(labels)}."
+        )
+    if labels is None:
+        vertices = _in_order(dict.fromkeys([*keys, *(end for edge in edges for end in edge)]))
+    else:
+        vertices = _in_order(labels)
+        lost = next((vertex for vertex in keys if vertex not in labels), None)
+        if lost is not None:
+            raise InvalidGraphError(
+                f"Every vertex needs a label; vertex {lost!r} of graph {number} has none."
+            )
+    part = Part(len(vertices), numbered(vertices, edges, f"graph {number}"))
+    if labels is not None:
+        values = [labels[vertex] for vertex in vertices]
+        if any(
+            isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
+            for value in values
+        ):
+            table = as_columns(values, len(values), f"the vertices of graph {number}")
+            part = part._replace(vertex_attributes=table)
+        else:
+            part = part._replace(labels=values)
+    if edge_labels is not None:
+        part = part._replace(**_of_edges(edge_labels, edges, number))
+    return part
+
+
+def _of_edges(edge_labels: Any, edges: Sequence[tuple[Any, Any]], number: int) -> dict[str, Any]:
+    """Labels (or attributes) of the edges from a dictionary, where either direction will do."""
+    if not isinstance(edge_labels, Mapping):
+        raise InvalidGraphError(
+            f"Named vertices need edge labels in a dictionary from (u, v) to label; graph {number} "
+            f"has {shown(edge_labels)}."
+        )
+    values = []
+    for u, v in edges:
+        if (u, v) not in edge_labels and (v, u) not in edge_labels:
+            raise InvalidGraphError(
+                f"Every edge needs a label; edge ({u!r}, {v!r}) of graph {number} has none."
+            )
+        values.append(edge_labels[u, v] if (u, v) in edge_labels else edge_labels[v, u])
+    if any(
+        isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) for value in values
+    ):
+        table = as_columns(values, len(values), f"the edges of graph {number}")
+        return {"edge_attributes": table}
+    return {"edge_labels": values}
+
+
+def _pairs_of(structure: Any, number: int) -> list[tuple[Any, Any]]:
+    """Edges from a collection of pairs, or from one of the dictionaries that GraKeL knows."""
+    if isinstance(structure, Mapping) and not _pair_keys(structure):
+        try:
+            return [(u, v) for u, neighbours in structure.items() for v in neighbours]
+        except TypeError:
+            raise InvalidGraphError(
+                f"A dictionary must give the neighbours of each vertex; graph {number} does not."
+            ) from None
+    if not isinstance(structure, Iterable) or isinstance(structure, str | bytes):
+        raise InvalidGraphError(
+            f"The edges of a graph are a list of pairs; graph {number} has {shown(structure)}."
+        )
+    edges = [tuple(edge) if _is_pair(edge) else edge for edge in structure]
+    for edge in edges:
+        if not isinstance(edge, tuple) or len(edge) != 2:
+            raise InvalidGraphError(
+                f"An edge is a pair of vertices; graph {number} has {shown(edge)}."
+            )
+    return edges
+
+
+def _is_pair(edge: Any) -> bool:
+    return isinstance(edge, Sequence | np.ndarray) and not isinstance(edge, str) and len(edge) == 2
+
+
+def _pair_keys(structure: Mapping[Any, Any]) -> bool:
+    """Whether a dictionary has edges as keys, and their weights as values."""
+    return bool(structure) and all(
+        isinstance(key, tuple) and len(key) == 2 and not isinstance(value, Mapping | Set | list)
+        for key, value in structure.items()
+    )
+
+
+def _in_order(vertices: Iterable[Any]) -> list[Any]:
+    """Vertices in ascending order where they have one, else as they come."""
+    listed = list(vertices)
+    try:
+        return sorted(listed)
+    except TypeError:
+        return listed
+
+
+def _is_adjacency(structure: Any, labels: Any) -> bool:
+    if hasattr(structure, "tocoo"):
+        return True
+    if not isinstance(structure, np.ndarray) or structure.ndim != 2:
+        return False
+    rows, columns = structure.shape
+    # A 2 x 2 array could be two edges as well: with two labels it is read as an adjacency matrix.
+    return columns != 2 or (rows == 2 and labels is not None and len(labels) == 2)
+
+
+def _from_adjacency(adjacency: Any, labels: Any, number: int, values: str | None = None) -> Part:
+    if not hasattr(adjacency, "tocoo"):
+        adjacency = np.asarray(adjacency)
+    if adjacency.ndim != 2 or adjacency.shape[0] != adjacency.shape[1]:
+        raise InvalidGraphError(
+            f"An adjacency matrix must be square; graph {number} has shape {adjacency.shape}."
+        )
+    if hasattr(adjacency, "tocoo"):
+        matrix = adjacency.tocoo()
+        row, column, entries = matrix.row, matrix.col, np.asarray(matrix.data)
+    else:
+        if adjacency.dtype.kind not in "biuf":
+            raise InvalidGraphError(
+                f"An adjacency matrix must hold numbers; graph {number} has {adjacency.dtype}."
+            )
+        row, column = np.nonzero(adjacency)
+        entries = adjacency[row, column]
+    if entries.dtype.kind == "f" and np.isnan(entries).any():
+        raise InvalidGraphError(
+            f"An adjacency matrix must not hold NaN; graph {number} does. Use 0 for 'no edge'."
+        )
+    edge = entries != 0
+    size = adjacency.shape[0]
+    edges = np.column_stack((row[edge], column[edge])).astype(np.int64)
+    part = Part(size, edges, None if labels is None else _label_list(labels, size, number))
+    if values == "labels":
+        return part._replace(edge_labels=entries[edge].tolist())
+    if values == "attributes":
+        return part._replace(edge_attributes=entries[edge].astype(np.float64)[:, None])
+    return part
+
+
+def _label_list(labels: Any, size: int | None, number: int) -> list[Any]:
+    """Labels in vertex order, from a sequence or a dictionary."""
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        raise InvalidGraphError(
+            f"Labels are a sequence with one item per vertex; graph {number} has {shown(labels)}. "
+            "Use list(...) if each letter of a string is a label."
+        )
+    if isinstance(labels, Mapping) and size is not None:
+        missing = next((vertex for vertex in range(size) if vertex not in labels), None)
+        if missing is not None:
+            raise InvalidGraphError(
+                f"Every vertex needs a label; vertex {missing} of graph {number} has none "
+                f"(vertices are 0 to {size - 1})."
+            )
+        labels = [labels[vertex] for vertex in range(size)]
+    labels = _listed(labels)
+    if size is not None and len(labels) != size:
+        raise InvalidGraphError(
+            f"Every vertex needs a label; graph {number} has {size} vertices and {len(labels)} "
+            "labels."
+        )
+    return labels
+
+
+def _listed(values: Any) -> list[Any]:
+    return values.tolist() if isinstance(values, np.ndarray) else list(values)

@@ -1,0 +1,212 @@
+"""Data sets by name: bundled with the package, or fetched from the TU collection."""
+
+from __future__ import annotations
+
+import csv
+import os
+import tempfile
+import zipfile
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import DownloadError, InvalidParameterError
+from ..batch import GraphBatch
+from ..files.tu import load_tu
+from .tu_collection import known_data_set
+
+TU_ADDRESS = "https://www.chrsmrrs.com/graphkerneldatasets/"
+RETRIES = 2
+TIMEOUT = 30  # seconds without a byte
+
+
+def load_drugs(*, names: bool = False) -> Any:
+    """Load the bundled data set: 292 drugs in 11 pharmacological families.
+
+    Each graph is a molecule without hydrogens; vertices are labelled by atom symbol, edges by
+    bond type. The class is the family, such as ``"opioids"`` or ``"beta blockers"``.
+
+    The set was compiled by hand from public chemical knowledge to have something real to try,
+    to teach and to test with. It is small and most of its families share a scaffold, so it says
+    little about how good a method is on hard data. Nor is it a source of medical facts: all
+    drugs are or were approved somewhere, each stands in one family even if it belongs to
+    several, and stereochemistry is not in the graphs.
+
+    Parameters
+    ----------
+    names : bool
+        Return the names of the drugs as well.
+
+    Returns
+    -------
+    graphs : GraphBatch
+    y : array of str
+        The family of each drug.
+    names : array of str, if ``names``
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> graphs, y, names = gg.load_drugs(names=True)
+    >>> y[names == "diazepam"].tolist()
+    ['benzodiazepines']
+    """
+    data = resources.files(__package__).joinpath("data")
+    with resources.as_file(data.joinpath("drugs.zip")) as file:
+        graphs, families = load_tu(file)
+    if not names:
+        return graphs, families
+    table = csv.DictReader(data.joinpath("drugs.csv").read_text(encoding="utf-8").splitlines())
+    return graphs, families, np.array([row["name"] for row in table])
+
+
+def fetch_tu(
+    name: str,
+    *,
+    cache: str | os.PathLike[str] | None = None,
+    progress: bool = True,
+    refresh: bool = False,
+    address: str = TU_ADDRESS,
+    **options: Any,
+) -> tuple[GraphBatch, np.ndarray | None]:
+    """Load a data set of the TU Dortmund collection by name, downloading it once.
+
+    The folder that the environment variable ``GRAPHGRAIN_DATA`` names is searched first, for
+    ``NAME.zip`` and for a folder ``NAME``; then the cache; only then the network is used. The
+    SHA-256 of a file is checked: against the known value, or against the one recorded beside
+    the file when it was first downloaded.
+
+    Parameters
+    ----------
+    name : str
+        See :func:`tu_datasets`.
+    cache : path, optional
+        Where downloads are kept; by default the user's cache folder.
+    progress : bool
+        Whether to show a progress bar.
+    refresh : bool
+        Download anew, and accept the file whatever its SHA-256.
+    address : str
+        The web address below which ``NAME.zip`` is found.
+    **options
+        Passed on to :func:`load_tu`.
+
+    Returns
+    -------
+    graphs : GraphBatch
+    y : array or None
+        As from :func:`load_tu`.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> graphs, y = gg.fetch_tu("MUTAG")  # doctest: +SKIP
+    """
+    local = _in_data_folder(name)
+    if local is None:
+        known_data_set(name)
+        local = _downloaded(name, cache, progress, refresh, address)
+    return load_tu(local, **options)
+
+
+def find_tu(name: str, *, cache: str | os.PathLike[str] | None = None) -> Path | None:
+    """Where a data set of the TU collection lies on this machine; None if it would be downloaded.
+
+    The places are those of :func:`fetch_tu`.
+    """
+    import pooch
+
+    local = _in_data_folder(name)
+    if local is None and isinstance(name, str) and Path(name).name == name:
+        file = Path(cache or pooch.os_cache("graphgrain")) / f"{name}.zip"
+        local = file if file.is_file() else None
+    return local
+
+
+def _in_data_folder(name: str) -> Path | None:
+    """The data set in the folder that GRAPHGRAIN_DATA names, if it is there."""
+    place = os.environ.get("GRAPHGRAIN_DATA")
+    if not place:
+        return None
+    folder = Path(place).expanduser()
+    if not folder.is_dir():
+        raise InvalidParameterError(
+            f"GRAPHGRAIN_DATA must name a folder; {place!r} is none. Correct it, or unset it."
+        )
+    if not isinstance(name, str) or Path(name).name != name:
+        return None
+    return next((path for path in (folder / f"{name}.zip", folder / name) if path.exists()), None)
+
+
+def _downloaded(
+    name: str,
+    cache: str | os.PathLike[str] | None,
+    progress: bool,
+    refresh: bool,
+    address: str,
+) -> Path:
+    """The file in the cache; downloaded if it is not there or is not what it was."""
+    import pooch
+
+    folder = Path(cache) if cache is not None else Path(pooch.os_cache("graphgrain"))
+    file = folder / f"{name}.zip"
+    record = folder / f"{name}.zip.sha256"
+    known = record.read_text().strip() if record.exists() else known_data_set(name).sha256
+    if refresh:
+        known = None
+    elif file.exists() and known in (None, pooch.file_hash(str(file))):
+        if known is None:
+            record.write_text(pooch.file_hash(str(file)) + "\n")
+        return file
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # Into a folder of its own first: the old file stays until the new one is complete.
+        with tempfile.TemporaryDirectory(dir=folder, prefix=f".{name}-") as temporary:
+            downloader = pooch.create(
+                temporary, address, registry={file.name: known}, retry_if_failed=RETRIES
+            )
+            pooch.get_logger().setLevel("WARNING")
+            path = downloader.fetch(file.name, downloader=_Downloader(progress))
+            found = pooch.file_hash(path)
+            os.replace(path, file)
+            record.write_text(found + "\n")
+    except (OSError, ValueError) as error:
+        raise _explained(error, name, address, folder) from None
+    return file
+
+
+class _Downloader:
+    """Pooch's download by HTTP, followed by a look at whether a whole zip has arrived."""
+
+    def __init__(self, progress: bool) -> None:
+        self.progress = progress
+
+    def __call__(self, url: str, output: str, pooch_instance: Any) -> None:
+        import pooch
+        import requests
+
+        try:
+            pooch.HTTPDownloader(progressbar=self.progress, timeout=TIMEOUT)(
+                url, output, pooch_instance
+            )
+        except requests.HTTPError as error:
+            if error.response is not None and error.response.status_code == 404:
+                raise FileNotFoundError(f"{url} does not exist") from None  # no use in trying again
+            raise
+        if not zipfile.is_zipfile(output):
+            raise ValueError("what arrived is not a complete zip file")
+
+
+def _explained(error: Exception, name: str, address: str, folder: Path) -> DownloadError:
+    if "hash" in str(error):
+        return DownloadError(
+            f"The file downloaded for {name} is not the one that was expected and was thrown away: "
+            f"{error} If the collection has published it anew, accept it with refresh=True."
+        )
+    return DownloadError(
+        f"{name} could not be downloaded: {error}. Without a network, get {address}{name}.zip by "
+        f"other means and put it into {str(folder)!r}, or into a folder that the environment "
+        "variable GRAPHGRAIN_DATA names."
+    )

@@ -1,0 +1,145 @@
+"""The figures of a data set: a row of the paper's Table 1 and a little more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidParameterError
+from .batch import GraphBatch
+from .convert.dispatch import as_graphs
+from .isomorphism import duplicates
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What a set of graphs is like.
+
+    Attributes
+    ----------
+    graphs : int
+    classes : int or None
+        Number of distinct classes; None without classes (no ``y``, or regression values).
+    vertices, edges, degree : float
+        Averages: vertices and edges per graph, neighbours per vertex.
+    vertex_labels, edge_labels : int or None
+        Number of distinct labels that occur; None where there are none.
+    vertex_attributes, edge_attributes : int
+        Number of attributes.
+    isolated_vertices : int
+    duplicates : int
+        Graphs that are isomorphic to an earlier one, labels included.
+    contradictions : int
+        Graphs that are isomorphic to a graph of another class.
+    """
+
+    graphs: int
+    classes: int | None
+    vertices: float
+    edges: float
+    degree: float
+    vertex_labels: int | None
+    edge_labels: int | None
+    vertex_attributes: int
+    edge_attributes: int
+    isolated_vertices: int
+    duplicates: int
+    contradictions: int
+
+
+def describe(graphs: Any, y: Any = None) -> Statistics:
+    """The figures of a data set, among them those of the paper's Table 1.
+
+    Parameters
+    ----------
+    graphs : GraphBatch or anything that :func:`as_graphs` accepts
+    y : array-like, optional
+        Classes (integers or strings) or regression values (floats).
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> path, same_path = ([(0, 1), (1, 2)], list("CCO")), ([(1, 0), (0, 2)], list("COC"))
+    >>> figures = gg.describe([path, same_path], [1, 2])
+    >>> figures.vertices, figures.duplicates, figures.contradictions
+    (3.0, 1, 2)
+    """
+    batch = as_graphs(graphs)
+    classes = _classes(y, len(batch))
+    groups = duplicates(batch)
+    codes = batch.edge_label_codes
+    return Statistics(
+        graphs=len(batch),
+        classes=None if classes is None else len(set(classes)),
+        vertices=_mean(batch.vertex_counts),
+        edges=_mean(batch.edge_counts),
+        degree=_mean(batch.degrees),
+        vertex_labels=len(np.unique(batch.label_codes)) if batch.labelled else None,
+        edge_labels=None if codes is None else len(np.unique(codes)),
+        vertex_attributes=_width(batch.vertex_attributes),
+        edge_attributes=_width(batch.edge_attributes),
+        isolated_vertices=int((batch.degrees == 0).sum()),
+        duplicates=sum(len(group) - 1 for group in groups),
+        contradictions=0
+        if classes is None
+        else sum(len(group) for group in groups if len({classes[g] for g in group}) > 1),
+    )
+
+
+def distributions(graphs: GraphBatch) -> dict[str, np.ndarray]:
+    """The numbers whose distributions the paper plots: vertices, edges and degrees."""
+    return {
+        "vertices": graphs.vertex_counts,
+        "edges": graphs.edge_counts,
+        "degree": graphs.degrees,
+    }
+
+
+def text_histogram(values: Any, *, bins: int = 10, width: int = 40) -> str:
+    """A histogram for the terminal: a line with a bar for each range of whole numbers.
+
+    Examples
+    --------
+    >>> from graphgrain.graphs.description import text_histogram
+    >>> print(text_histogram([1, 1, 2, 3, 3, 3, 9], bins=3, width=6))
+    1-3 ██████ 6
+    4-6        0
+    7-9 █      1
+    """
+    values = np.asarray(values)
+    if not values.size:
+        return "(nothing to show)"
+    low, high = int(values.min()), int(values.max())
+    step = -(-(high - low + 1) // bins)
+    counts = np.bincount((values - low) // step)
+    begins = low + step * np.arange(len(counts))
+    names = [f"{b}" if step == 1 else f"{b}-{b + step - 1}" for b in begins.tolist()]
+    pad = max(map(len, names))
+    lines = []
+    for name, count in zip(names, counts.tolist(), strict=True):
+        bar = "█" * max(round(width * count / int(counts.max())), int(count > 0))
+        lines.append(f"{name:>{pad}} {bar:<{width}} {count:,}")
+    return "\n".join(lines)
+
+
+def _classes(y: Any, count: int) -> list[Any] | None:
+    if y is None:
+        return None
+    values = np.asarray(y)
+    if values.shape[:1] != (count,):
+        raise InvalidParameterError(
+            f"y must hold one entry for each of the {count} graphs; its shape is {values.shape}."
+        )
+    if values.dtype.kind == "f":
+        return None
+    return values.tolist() if values.ndim == 1 else [tuple(row) for row in values.tolist()]
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(values.mean()) if len(values) else 0.0
+
+
+def _width(table: np.ndarray | None) -> int:
+    return 0 if table is None else int(table.shape[1])

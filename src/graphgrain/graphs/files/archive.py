@@ -1,0 +1,153 @@
+"""Files of a folder or a zip, read into memory and never unpacked to disk.
+
+What comes from elsewhere may be hostile: a zip is refused if a member's path leaves the zip,
+if a member is a link, or if it expands to more than a limit that the caller can raise.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import stat
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from typing import IO, cast
+
+from ...errors import InvalidFileError, InvalidParameterError
+
+MAX_MEMBERS = 10_000
+MIB = 2**20
+
+
+class Folder:
+    """The text files of one folder or zip: their names, and their bytes on demand."""
+
+    def __init__(self, path: str | os.PathLike[str], max_bytes: int | None = None) -> None:
+        self.path = existing(path)
+        if max_bytes is not None and (not isinstance(max_bytes, int) or max_bytes <= 0):
+            raise InvalidParameterError(
+                f"max_bytes must be a positive integer or None; got {max_bytes!r}."
+            )
+        if self.path.is_dir():
+            self.max_bytes = max_bytes or 1024 * MIB
+            files = sorted(entry for entry in self.path.iterdir() if entry.is_file())
+            self.names = [PurePosixPath(entry.name) for entry in files]
+            total = sum(
+                entry.stat().st_size for entry in files if entry.suffix in (".txt", ".json")
+            )
+        else:
+            self.max_bytes = max_bytes or default_limit(self.path.stat().st_size)
+            self._members = _safe_members(self.path)
+            self.names = list(self._members)
+            total = sum(member.file_size for member in self._members.values())
+        if total > self.max_bytes:
+            raise too_large(self.path, self.max_bytes)
+
+    def shown(self, name: PurePosixPath) -> str:
+        """How messages name a file: with its folder or zip."""
+        return f"{self.path.name}/{name}"
+
+    def read(self, name: PurePosixPath) -> bytes:
+        """The bytes of one file, never more than the limit."""
+        if self.path.is_dir():
+            return read_limited(lambda: open(self.path / name, "rb"), self.path, self.max_bytes)
+        member = self._members[name]
+        with zipfile.ZipFile(self.path) as archive:
+            return read_limited(lambda: archive.open(member), self.path, self.max_bytes)
+
+
+def existing(path: str | os.PathLike[str]) -> Path:
+    """The path as a Path; it must be there."""
+    try:
+        place = Path(path)
+        found = place.exists()
+    except (TypeError, ValueError) as error:
+        raise InvalidParameterError(f"A path is expected; got {path!r} ({error}).") from None
+    except OSError as error:
+        raise InvalidFileError(f"The path cannot be used: {error}.") from None
+    if not found:
+        zipped = Path(f"{place}.zip")
+        hint = f"There is {zipped.name} beside it." if zipped.exists() else "Check the path."
+        raise InvalidFileError(f"There is no file or folder {str(place)!r}. {hint}")
+    return place
+
+
+def default_limit(size: int) -> int:
+    """How far a compressed file may expand: a hundredfold, 64 MiB to 1 GiB."""
+    return min(max(100 * size, 64 * MIB), 1024 * MIB)
+
+
+def too_large(path: Path, limit: int) -> InvalidFileError:
+    """The error for a file that holds more than the limit."""
+    return InvalidFileError(
+        f"{path.name} must not hold more than {limit:,} bytes once unpacked; it holds more. "
+        "If you trust it, raise the limit with max_bytes=..."
+    )
+
+
+def read_limited(opened: Callable[[], IO[bytes]], path: Path, limit: int) -> bytes:
+    """Read a file that may be damaged or may lie about its size."""
+    try:
+        with opened() as stream:
+            content = stream.read(limit + 1)
+    except (OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+        raise InvalidFileError(f"{path.name} cannot be read: {error}.") from None
+    except (RuntimeError, ValueError, KeyError, IndexError) as error:
+        # Encrypted members, and the odd ways in which a damaged zip fails.
+        raise InvalidFileError(f"{path.name} cannot be read: {error}.") from None
+    if len(content) > limit:
+        raise too_large(path, limit)
+    return content
+
+
+def read_file(path: str | os.PathLike[str], max_bytes: int | None = None) -> tuple[Path, bytes]:
+    """A single file, unpacked if its name ends in ``.gz``."""
+    place = existing(path)
+    if place.is_dir():
+        raise InvalidFileError(f"A file is expected; {str(place)!r} is a folder.")
+    if place.suffix.lower() == ".gz":
+        limit = max_bytes or default_limit(place.stat().st_size)
+        return place, read_limited(lambda: cast(IO[bytes], gzip.open(place)), place, limit)
+    return place, read_limited(lambda: open(place, "rb"), place, max_bytes or 1024 * MIB)
+
+
+def _safe_members(path: Path) -> dict[PurePosixPath, zipfile.ZipInfo]:
+    """The files of a zip by their cleaned path; anything suspicious is refused."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, IndexError) as error:
+        raise InvalidFileError(
+            f"{path.name} is neither a folder nor a readable zip: {error}. Download it again, or "
+            "unpack it and give the folder."
+        ) from None
+    if len(members) > MAX_MEMBERS:
+        raise InvalidFileError(
+            f"{path.name} must not hold more than {MAX_MEMBERS:,} files; it holds {len(members):,}."
+        )
+    safe: dict[PurePosixPath, zipfile.ZipInfo] = {}
+    for member in members:
+        name = member.filename.replace("\\", "/")
+        clean = PurePosixPath(name.replace("//", "/"))
+        if (
+            name.startswith("/")
+            or ".." in clean.parts
+            or ":" in name
+            or "\0" in member.orig_filename
+        ):
+            raise InvalidFileError(
+                f"A member of a zip must stay inside it; {path.name} holds {member.filename!r}. "
+                "The file is damaged or hostile."
+            )
+        if stat.S_ISLNK(member.external_attr >> 16):
+            raise InvalidFileError(
+                f"A zip must not hold links; {path.name} holds {member.filename!r} as one."
+            )
+        if member.is_dir():
+            continue
+        if clean in safe:
+            raise InvalidFileError(f"{path.name} holds {str(clean)!r} twice.")
+        safe[clean] = member
+    return safe

@@ -1,0 +1,3 @@
+# The names that this package offers; __init__.py loads each when it is asked for.
+from .classifier import TreePlusPlusClassifier as TreePlusPlusClassifier
+from .regressor import TreePlusPlusRegressor as TreePlusPlusRegressor

@@ -1,0 +1,75 @@
+"""Views: estimators that change graphs before a kernel sees them.
+
+They turn graphs into graphs and stand in front of a kernel in a scikit-learn pipeline::
+
+    make_pipeline(EdgeFilter(drop=[1]), TreePlusPlus(edge_labels=True), SVC(kernel="precomputed"))
+
+What they learn (the borders of bins) they learn at fit, from the fitted graphs alone. Several
+views are combined by adding their features: ``FeatureUnion`` of pipelines with
+``output="features"``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..errors import InvalidGraphError
+from ..graphs.batch import GraphBatch
+from ..graphs.convert.dispatch import as_graphs
+from ..parameters import Rule, check_parameters
+
+
+class GraphTransformer(TransformerMixin, BaseEstimator):
+    """What kernels and views share as estimators: their input are graphs, not a table."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        # Neither Gram matrices nor graphs have columns with names: no pandas output.
+        super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.no_validation = True
+        return tags
+
+
+class View(GraphTransformer):
+    """Base class of the views: graphs in, graphs out."""
+
+    parameter_rules: ClassVar[dict[str, Rule]] = {}
+
+    def fit(self, X: Any, y: Any = None) -> View:
+        """Learn from graphs what :meth:`transform` needs."""
+        check_parameters(self, self.parameter_rules)
+        self._fit(as_graphs(X))
+        self.is_fitted_ = True
+        return self
+
+    def transform(self, X: Any) -> GraphBatch:
+        """The graphs as the view shows them."""
+        check_is_fitted(self, "is_fitted_")
+        return self._transform(as_graphs(X))
+
+    def _fit(self, batch: GraphBatch) -> None:
+        """Nothing to learn, unless a view says otherwise."""
+
+    def _transform(self, batch: GraphBatch) -> GraphBatch:
+        raise TypeError(f"{type(self).__name__} is no view by itself.")
+
+
+def attribute_columns(batch: GraphBatch, on: str) -> np.ndarray:
+    """Vertex or edge attributes of a batch, or an error that says what is missing."""
+    values = batch.vertex_attributes if on == "vertex" else batch.edge_attributes
+    if values is None:
+        rows = batch.n_vertices if on == "vertex" else len(batch.indices)
+        if rows == 0:
+            return np.zeros((0, 1))
+        raise InvalidGraphError(
+            f"This view needs {on} attributes; the graphs have none. "
+            f"Load them, or make edge attributes from coordinates with EdgeLengths."
+        )
+    return values

@@ -1,0 +1,49 @@
+"""EdgeLengths: distances between the ends of edges as edge attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidParameterError
+from ..graphs.batch import GraphBatch
+from ..graphs.edges import replace_entry_attributes
+from .base import View, attribute_columns
+
+
+class EdgeLengths(View):
+    """Write the distance between the ends of each edge into the edge attributes.
+
+    Coordinates change when a molecule is turned, distances do not: put this before
+    :class:`AttributeBins` or :class:`HashedAttributes` on data sets with 3-D coordinates.
+
+    Parameters
+    ----------
+    columns : sequence of int, optional
+        The vertex attributes that are coordinates; all by default.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> graphs = gg.GraphBatch.from_edges([2], [(0, 1)], vertex_attributes=[[0, 0], [3, 4]])
+    >>> gg.EdgeLengths().fit_transform(graphs).edge_attributes.tolist()
+    [[5.0], [5.0]]
+    """
+
+    def __init__(self, columns: Any = None) -> None:
+        self.columns = columns
+
+    def _transform(self, batch: GraphBatch) -> GraphBatch:
+        points = attribute_columns(batch, "vertex")
+        if self.columns is not None:
+            try:
+                points = points[:, list(self.columns)]
+            except (IndexError, TypeError) as error:
+                raise InvalidParameterError(
+                    f"columns must be numbers of vertex attributes (0 to {points.shape[1] - 1}); "
+                    f"got {self.columns!r}."
+                ) from error
+        source = np.repeat(np.arange(batch.n_vertices), batch.degrees)
+        lengths = np.linalg.norm(points[source] - points[batch.indices], axis=1)
+        return replace_entry_attributes(batch, lengths.reshape(-1, 1))
