@@ -119,7 +119,7 @@ def test_the_registry_agrees_with_the_real_files(shared_data):
 
 # ---------------------------------------------------------------- fetching
 
-NAME = "ENZYMES"  # any name without a known SHA-256
+NAME = "IMDB-MULTI"  # any name without a known SHA-256
 GRAPHS = gg.as_graphs([([(0, 1), (1, 2)], [1, 2, 1]), ([(0, 1)], [1, 1])])
 
 
