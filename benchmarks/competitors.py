@@ -94,7 +94,7 @@ def measure(
     """One row of the table."""
     graphs = load(data_set)
     entry = KERNELS[name]
-    row: dict[str, Any] = {"set": data_set, "kernel": entry.column, "graphs": len(graphs)}
+    row: dict[str, Any] = {"set": data_set, "kernel": entry.title, "graphs": len(graphs)}
     row["seconds"] = our_seconds(lambda: entry.kernel(n_jobs=n_jobs), graphs, repeats)
     row["MiB"] = round(peak_memory(name, data_set, n_jobs)) if with_memory else None
     row["GraKeL / ours"] = row["compared on"] = None

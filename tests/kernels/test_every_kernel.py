@@ -9,6 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from scipy.sparse import issparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
@@ -17,7 +18,6 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils import estimator_checks
 
 import graphgrain as gg
-from graphgrain.kernels import registry
 from graphgrain.kernels.base import GraphKernel
 from graphgrain.kernels.features import FeatureKernel
 from graphgrain.parameters import Whole
@@ -116,15 +116,62 @@ def test_never_nan_on_odd_graphs(Kernel):
         assert np.isfinite(kernel.transform(GRAPHS)).all()
         assert np.isfinite(kernel.transform(ODD_GRAPHS[0])).all()
         again = kernel.transform(ODD_GRAPHS)
-        # A graph without features is 1 with itself; to transform it is a stranger.
-        blank = np.diag(np.diag(again) == 0)
-        np.testing.assert_allclose(again[~blank], K[~blank], rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(again, K, rtol=1e-10, atol=1e-12)
         values = np.linalg.eigvalsh(K)
         assert values[0] > -1e-8 * max(values[-1], 1.0)
         if normalize:
             np.testing.assert_allclose(np.diag(K), 1.0, atol=1e-12)
     for single in ODD_GRAPHS:
         assert np.isfinite(Kernel().fit_transform(single)).all()
+
+
+@every_kernel
+def test_graphs_without_features_are_equal_and_apart_from_all_others(Kernel):
+    nothing = gg.GraphBatch.from_edges([0, 0], [])
+    fitted = gg.GraphBatch.concatenate([nothing, GRAPHS[:4]])
+    kernel = Kernel()
+    K = kernel.fit_transform(fitted)
+    blank = np.array([1, 1, 0, 0, 0, 0])
+    np.testing.assert_array_equal(K[blank == 1], np.outer([1, 1], blank))
+    new = gg.GraphBatch.concatenate([GRAPHS[4:6], nothing[0]])
+    np.testing.assert_array_equal(kernel.transform(new)[:2, :2], 0.0)
+    np.testing.assert_array_equal(kernel.transform(new)[2], blank)
+    np.testing.assert_array_equal(Kernel().fit(GRAPHS[:3]).transform(nothing), 0.0)
+    assert np.linalg.eigvalsh(K)[0] > -1e-8
+
+
+@every_explicit
+def test_graphs_without_features_at_a_level(Kernel):
+    """Edgeless graphs have no pairs, no edges: whatever a kernel finds nothing in."""
+    kernel = Kernel()
+    K = kernel.fit_transform(ODD_GRAPHS)
+    empty = np.asarray(Kernel(output="features").fit_transform(ODD_GRAPHS).sum(axis=1)).ravel() == 0
+    np.testing.assert_array_equal(K[np.ix_(empty, empty)], 1.0)
+    np.testing.assert_array_equal(K[np.ix_(empty, ~empty)], 0.0)
+    np.testing.assert_array_equal(kernel.transform(ODD_GRAPHS[empty]), K[empty])
+
+
+@every_kernel
+def test_names_of_output_columns_and_tables(Kernel):
+    pandas = pytest.importorskip("pandas")
+    kernel = Kernel().set_output(transform="pandas")
+    table = kernel.fit_transform(GRAPHS[:5])
+    prefix = Kernel.__name__.lower()
+    assert isinstance(table, pandas.DataFrame)
+    assert table.columns.tolist() == [f"{prefix}{number}" for number in range(5)]
+    assert kernel.transform(GRAPHS[:2]).shape == (2, 5)
+    plain = Kernel().fit(GRAPHS[:5])
+    assert isinstance(plain.transform(GRAPHS), np.ndarray)
+    assert plain.get_feature_names_out().tolist() == table.columns.tolist()
+    with config_context(transform_output="pandas"):  # must not reach what a kernel uses inside
+        assert isinstance(Kernel().fit(GRAPHS[:5]).transform(GRAPHS[:2]), pandas.DataFrame)
+
+
+@every_explicit
+def test_sparse_features_refuse_to_become_a_table(Kernel):
+    kernel = Kernel(output="features").set_output(transform="pandas")
+    with pytest.raises(ValueError, match="sparse"):
+        kernel.fit_transform(GRAPHS[:5])
 
 
 @every_kernel
@@ -297,15 +344,21 @@ def test_features_in_a_linear_model(Kernel):
 
 @every_explicit
 def test_gram_levels_are_what_fewer_levels_give(Kernel):
-    depth = next((e.levels for e in registry.KERNELS.values() if e.kernel is Kernel), None)
+    depth = Kernel.level_parameter
     levels = Kernel().fit(GRAPHS).gram_levels()
     np.testing.assert_allclose(levels[-1], Kernel().fit_transform(GRAPHS), rtol=1e-12)
     new = Kernel().fit(GRAPHS).gram_levels(GRAPHS[:2])
     np.testing.assert_allclose(new, levels[:, :2], rtol=1e-12, atol=1e-12)
     if depth is not None:
         for level, K in enumerate(levels):
-            expected = Kernel(**{depth: level}).fit_transform(GRAPHS)
-            np.testing.assert_allclose(K, expected, rtol=1e-12)
+            expected = Kernel(**{depth: level}).fit(GRAPHS)
+            np.testing.assert_allclose(K, expected.gram(), rtol=1e-12)
+            lower = Kernel().fit(GRAPHS).at_level(level)
+            assert lower.get_params() == expected.get_params()
+            new = lower.transform(GRAPHS[:2])
+            np.testing.assert_allclose(new, expected.transform(GRAPHS[:2]), rtol=1e-12)
+        with pytest.raises(gg.errors.InvalidParameterError, match=f"{depth} must be"):
+            lower.at_level(level + 1)
 
 
 def test_grid_search_over_tree_depth():

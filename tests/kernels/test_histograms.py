@@ -31,7 +31,7 @@ def test_edge_features_are_counts_by_the_labels_of_the_ends(edge_labels):
     batch = random_graphs(seed=1)
     kernel = gg.EdgeHistogram(edge_labels=edge_labels, output="features")
     X = kernel.fit_transform(batch).toarray()
-    names = kernel.get_feature_names_out()
+    names = kernel.feature_names()
     for graph, row in zip(batch, X, strict=True):
         expected = Counter()
         for (u, v), bond in zip(graph.edges, graph.edge_labels, strict=True):
@@ -44,14 +44,14 @@ def test_vertex_features_are_label_counts():
     graphs = [([], ["C", "C", "O"]), ([], ["N"])]
     kernel = gg.VertexHistogram(output="features")
     X = kernel.fit_transform(graphs).toarray()
-    assert dict(zip(kernel.get_feature_names_out(), X[0], strict=True)) == {"C": 2, "O": 1, "N": 0}
+    assert dict(zip(kernel.feature_names(), X[0], strict=True)) == {"C": 2, "O": 1, "N": 0}
 
 
 def test_without_any_labels_edges_are_counted():
     graphs = [([(0, 1), (1, 2)], [1, 2, 3]), ([(0, 1)], [7, 8]), ([], [1])]
     kernel = gg.EdgeHistogram(vertex_labels=False, normalize=False)
     assert kernel.fit_transform(graphs).tolist() == [[4, 2, 0], [2, 1, 0], [0, 0, 0]]
-    assert kernel.get_feature_names_out().tolist() == ["-"]
+    assert kernel.feature_names().tolist() == ["-"]
     assert kernel.transform([([(0, 1)], ["a", "b"])]).tolist() == [[2, 1, 0]]
 
 

@@ -177,5 +177,5 @@ def test_no_two_patterns_of_a_real_data_set_share_a_hash():
     names: set[str] = set()
     for graph in batch:
         own = gg.TreePlusPlus(6, 2, edge_labels=True).fit(graph)
-        names.update(own.get_feature_names_out())
+        names.update(own.feature_names())
     assert len(names) == kernel.level_offsets_[-1]

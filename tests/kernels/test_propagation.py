@@ -74,7 +74,7 @@ def test_bins_are_those_of_matrix_powers():
         for value in values.astype(int).tolist():
             name = f"t={t}: bin {value}"
             expected[name] = expected.get(name, 0) + 1
-    assert dict(zip(kernel.get_feature_names_out(), X, strict=True)) == expected
+    assert dict(zip(kernel.feature_names(), X, strict=True)) == expected
 
 
 def test_draws_follow_their_distributions():

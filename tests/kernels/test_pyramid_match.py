@@ -94,7 +94,7 @@ def test_features_give_the_kernel(form):
     K = kernel.fit_transform(batch)
     X = kernel.set_params(output="features").fit_transform(batch)
     np.testing.assert_allclose((X @ X.T).toarray(), K, rtol=1e-12)
-    names = kernel.get_feature_names_out()
+    names = kernel.feature_names()
     assert len(names) == X.shape[1] == len(set(names))
     assert "level 0, axis 1, cell 1: 0 (at least 2 times)" in names
 

@@ -7,7 +7,7 @@ import pytest
 
 import graphgrain as gg
 from graphgrain.kernels.base import GraphKernel
-from graphgrain.kernels.registry import KERNELS
+from graphgrain.kernels.registry import KERNELS, Setting
 
 from .peers import random_graphs
 
@@ -23,26 +23,86 @@ def test_every_public_kernel_has_a_name():
     assert public - {entry.kernel for entry in KERNELS.values()} <= {gg.HashedAttributes}
 
 
-def test_the_papers_columns_are_there():
-    columns = {entry.column for entry in KERNELS.values()}
+def test_names_and_titles():
+    titles = {grid.title for grid in KERNELS.values()}
     paper = {"Tree++", "MLG", "DGK", "RetGK", "Propa", "PM", "SP", "WL", "FGSD"}
-    assert paper <= columns
-    assert len(columns) == len(KERNELS)
+    assert paper <= titles
+    assert len(titles) == len(KERNELS)
+    assert all(name == grid.name for name, grid in KERNELS.items())
+    assert gg.list_kernels() == {name: grid.kernel for name, grid in KERNELS.items()}
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_the_matrices_of_a_grid_are_those_of_its_settings(name):
-    entry = KERNELS[name]
-    made = list(entry.grams(BATCH))
-    assert [setting for setting, _ in made] == entry.settings()
+def test_the_matrices_of_a_grid_are_those_of_its_candidates(name):
+    grid = KERNELS[name]
+    made = [
+        (candidate, K)
+        for fitted in grid.fit_each(BATCH)
+        for candidate, K in zip(fitted.candidates(), fitted.grams(), strict=True)
+    ]
+    assert [candidate for candidate, _ in made] == grid.candidates()
     chosen = {0, len(made) // 2, len(made) - 1}
     for number in chosen:
-        setting, K = made[number]
-        expected = entry.kernel(**setting).fit_transform(BATCH)
-        np.testing.assert_allclose(K, expected, rtol=1e-12, err_msg=str(setting))
+        candidate, K = made[number]
+        expected = grid.kernel(**candidate).fit_transform(BATCH)
+        np.testing.assert_allclose(K, expected, rtol=1e-12, err_msg=str(candidate))
 
 
 def test_the_grids_of_the_paper():
-    assert [s["tree_depth"] for s in KERNELS["tree++"].settings()] == list(range(8))
-    assert {s["path_depth"] for s in KERNELS["tree++"].settings()} == {6}
-    assert [s["n_iter"] for s in KERNELS["wl"].settings()] == list(range(11))
+    assert [c["tree_depth"] for c in KERNELS["tree++"].candidates()] == list(range(8))
+    assert {c["path_depth"] for c in KERNELS["tree++"].candidates()} == {6}
+    assert [c["n_iter"] for c in KERNELS["wl"].candidates()] == list(range(11))
+
+
+def test_settings_that_differ_in_the_count_map_share_one_extraction(monkeypatch):
+    extractions = []
+    count = gg.WeisfeilerLehman.count_features
+
+    def noted(kernel, batch):
+        extractions.append((kernel.edge_labels, batch is BATCH))
+        return count(kernel, batch)
+
+    monkeypatch.setattr(gg.WeisfeilerLehman, "count_features", noted)
+    view = gg.EdgeFilter(drop=[1])
+    settings = [
+        Setting({"n_iter": 2, "counts": how, "edge_labels": edges}, shown)
+        for how in ("raw", "sqrt")
+        for shown in (None, view)
+        for edges in (False, True)
+    ]
+    grid = KERNELS["wl"].with_settings(settings, "mixed")
+    fits = iter(grid.fit_each(BATCH))
+    first = next(fits)
+    assert extractions == [(False, True)]  # lazily: nothing else is done yet
+    fitted = [first, *fits]
+    assert sorted(extractions) == sorted(
+        [(False, True), (True, True), (False, False), (True, False)]
+    )
+    for setting, made in zip(settings, fitted, strict=True):
+        seen = BATCH if setting.view is None else view.fit_transform(BATCH)
+        kernel = gg.WeisfeilerLehman(**setting.parameters)
+        np.testing.assert_array_equal(made.kernel.gram(), kernel.fit_transform(seen))
+        one = gg.WeisfeilerLehman(**{**setting.parameters, "n_iter": 1}).fit(seen)
+        np.testing.assert_array_equal(made.at_level(1).transform(seen), one.transform(seen))
+        assert made.graphs == seen
+        assert (made.view is None) == (setting.view is None)
+    assert made.view is not view  # a copy: what the user gave stays as it was
+    assert grid.label == "WL (mixed)"
+
+
+def test_grids_with_fixed_parameters_and_views():
+    grid = KERNELS["pm"].with_parameters(depth=2)
+    assert [c["dimension"] for c in grid.candidates()] == [4, 6, 8, 10]
+    assert grid.variant == "depth=2"
+    seen = KERNELS["sp"].with_views([None, gg.EdgeFilter(drop=[1])])
+    assert seen.candidates() == [{}, {"view": "EdgeFilter(drop=[1])"}]
+    with pytest.raises(gg.errors.InvalidParameterError, match="n_iter must be"):
+        KERNELS["wl"].with_parameters(n_iter=-1).check()
+
+
+def test_a_kernel_without_a_fixed_seed_shares_nothing():
+    grid = KERNELS["propa"].with_settings(
+        [Setting({"random_state": None, "counts": how}) for how in ("raw", "sqrt")]
+    )
+    first, second = (fitted.kernel.seed_ for fitted in grid.fit_each(BATCH))
+    assert first != second

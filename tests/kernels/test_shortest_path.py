@@ -46,7 +46,7 @@ def test_distances_equal_scipys():
     batch = data_set("PTC_MM")[:60].with_labels(None)
     kernel = gg.ShortestPath(output="features")
     X = kernel.fit_transform(batch).toarray()
-    lengths = [int(name.split()[1]) for name in kernel.get_feature_names_out()]
+    lengths = [int(name.split()[1]) for name in kernel.feature_names()]
     for graph, row in zip(batch, X, strict=True):
         finite = scipy_distances(graph)
         found = Counter(finite[np.isfinite(finite) & (finite > 0)].astype(int).tolist())
@@ -72,7 +72,7 @@ def test_with_edge_labels_the_first_sequence_counts(density):
     batch = random_graphs(seed=5, density=density)
     kernel = gg.ShortestPath(edge_labels=True, output="features")
     X = kernel.fit_transform(batch).toarray()
-    names = kernel.get_feature_names_out()
+    names = kernel.feature_names()
     assert len(set(names)) == len(names)
     for graph, row in zip(batch, X, strict=True):
         assert Counter(first_sequences(graph)) == {

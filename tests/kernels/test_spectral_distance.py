@@ -44,7 +44,7 @@ def test_features_are_the_histogram_of_all_entries():
     batch = random_graphs(10, seed=6)
     kernel = gg.SpectralDistance(bin_width=0.01, output="features")
     X = kernel.fit_transform(batch).toarray()
-    names = kernel.get_feature_names_out()
+    names = kernel.feature_names()
     assert len(set(names)) == len(names)
     for graph, row in zip(batch, X, strict=True):
         F = np.linalg.pinv(laplacian(graph), hermitian=True)
@@ -59,7 +59,7 @@ def test_equal_distances_share_a_bin_in_trees_and_rings():
     G = gg.GraphBatch.from_edges([63], [(u, v) for u, v, _ in tree])
     kernel = gg.SpectralDistance(output="features")
     kernel.fit(G)
-    names = kernel.get_feature_names_out()
+    names = kernel.feature_names()
     assert {n.split()[1] for n in names} == {str(d) for d in range(11)}
 
 

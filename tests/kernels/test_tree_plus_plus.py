@@ -26,7 +26,7 @@ often = settings(
 
 def named_counts(kernel: gg.TreePlusPlus, graph: tuple) -> dict[str, int]:
     row = kernel.transform([graph]).toarray()[0]
-    names = kernel.get_feature_names_out()
+    names = kernel.feature_names()
     return {name: int(count) for name, count in zip(names, row, strict=True) if count}
 
 
@@ -191,7 +191,7 @@ class TestAgainstOracle:
         item = to_tuple(graph)
         kernel = gg.TreePlusPlus(3, 1, output="features", edge_labels=edge_labels)
         row = kernel.fit_transform([item]).toarray()[0]
-        names = kernel.get_feature_names_out()
+        names = kernel.feature_names()
         assert len(set(names)) == len(names)
         for column in range(len(names)):
             paths = kernel.occurrences([item], column)
@@ -220,7 +220,7 @@ def test_graphs_too_large_to_keep_all_searches(monkeypatch):
 
 def test_occurrences_of_unknown_features():
     kernel = gg.PathPattern(path_depth=1).fit([G1])
-    with pytest.raises(KeyError, match="get_feature_names_out"):
+    with pytest.raises(KeyError, match="feature_names"):
         kernel.occurrences([G1], "k=0: 9")
     with pytest.raises(IndexError, match="out of range"):
         kernel.occurrences([G1], 99)

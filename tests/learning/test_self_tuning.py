@@ -60,7 +60,7 @@ def test_a_shared_extraction_is_as_good_as_ones_own(drugs, counts, edge_labels):
     np.testing.assert_array_equal(shared.transform(graphs), own.transform(graphs))
     for one, other in zip(shared.each_gram_level(), own.gram_levels(), strict=True):
         np.testing.assert_array_equal(one, other)
-    assert shared.get_feature_names_out().tolist() == own.get_feature_names_out().tolist()
+    assert shared.feature_names().tolist() == own.feature_names().tolist()
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)

@@ -134,17 +134,17 @@ def test_two_classes_have_one_decision_value(two_families):
     assert model.classes_[(values > 0).astype(int)].tolist() == model.predict(graphs).tolist()
 
 
-def test_at_depth_is_a_kernel_fitted_with_that_depth(drugs):
+def test_at_level_is_a_kernel_fitted_with_that_depth(drugs):
     graphs, _ = drugs
     deep = gg.TreePlusPlus(tree_depth=4).fit(graphs[::2])
     for depth in (0, 2, 4):
         fresh = gg.TreePlusPlus(tree_depth=depth).fit(graphs[::2])
-        cut = deep.at_depth(depth)
+        cut = deep.at_level(depth)
         np.testing.assert_array_equal(cut.transform(graphs), fresh.transform(graphs))
-        assert cut.get_feature_names_out().tolist() == fresh.get_feature_names_out().tolist()
+        assert cut.feature_names().tolist() == fresh.feature_names().tolist()
     assert deep.tree_depth == 4
     with pytest.raises(InvalidParameterError, match="from 0 to 4; got 5"):
-        deep.at_depth(5)
+        deep.at_level(5)
 
 
 def test_lists_of_kernel_parameters_are_tried(two_families):

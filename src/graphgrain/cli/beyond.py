@@ -93,7 +93,7 @@ def _row(
             percent(side.tuned),
             percent(side.paper),
             p_value(p),
-            f"{percent(side.competitor)} {KERNELS[rival].column}",
+            f"{percent(side.competitor)} {KERNELS[rival].title}",
             p_value(p_lead),
             "-" if paper is None else f"{paper[0]:.2f}",
             "-" if best is None else f"{best[1]:.2f}",

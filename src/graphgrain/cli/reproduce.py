@@ -205,7 +205,7 @@ def _table3(
     )
     table.add_column("data set")
     for item in kernels:
-        table.add_column(KERNELS[item.kernel].column, justify="right")
+        table.add_column(KERNELS[item.kernel].title, justify="right")
     rows: list[dict[str, object]] = []
     for data in sets:
         cells = []

@@ -22,7 +22,7 @@ def percent(figures: Figures) -> str:
 
 def kernel_name(summary: Summary) -> str:
     """As tables call it."""
-    name = KERNELS[summary.kernel].column if summary.kernel in KERNELS else summary.kernel
+    name = KERNELS[summary.kernel].title if summary.kernel in KERNELS else summary.kernel
     return f"{name} ({summary.variant})" if summary.variant else name
 
 

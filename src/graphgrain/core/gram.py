@@ -92,13 +92,16 @@ def _scatter(indptr, rows, values, chosen, block):
 
 @compiled
 def _finish(K, left, right, symmetric, normalize, out, begin, end):
-    """Divide some rows by the norms; rows of zeros stay zero. Mirror them if ``symmetric``."""
+    """Divide some rows by the norms; two rows of zeros are equal. Mirror if ``symmetric``."""
     for i in range(begin, end):
         last = i + 1 if symmetric else K.shape[1]
         if normalize:
             for j in range(last):
                 scale = left[i] * right[j]
-                out[i, j] = K[i, j] / np.sqrt(scale) if scale > 0.0 else 0.0
+                if scale > 0.0:
+                    out[i, j] = K[i, j] / np.sqrt(scale)
+                else:
+                    out[i, j] = 1.0 if left[i] == right[j] else 0.0
         else:
             for j in range(last):
                 out[i, j] = K[i, j]

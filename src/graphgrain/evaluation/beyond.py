@@ -45,7 +45,7 @@ BONDS_ONLY = {name: {"drop": [1]} for name in ("BZR_MD", "COX2_MD", "DHFR_MD")}
 
 def candidates(data: LabelledGraphs) -> list[dict[str, Any]]:
     """The settings that the self-tuned Tree++ chooses from; the first is the paper's."""
-    [paper] = KERNELS[KERNEL].grid
+    paper = KERNELS[KERNEL].settings[0].parameters
     views: list[dict[str, Any]] = [{}]
     if data.name in BONDS_ONLY:
         views.append({EDGE_FILTER: BONDS_ONLY[data.name]})

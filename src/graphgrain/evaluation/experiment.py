@@ -57,7 +57,7 @@ class Variant:
     @classmethod
     def usual(cls, kernel: str) -> Variant:
         """The kernel with the grid that the registry has for it."""
-        return cls(kernel, KERNELS[kernel].grid)
+        return cls(kernel, tuple(dict(s.parameters) for s in KERNELS[kernel].settings))
 
     def changed(self, parameters: dict[str, Any]) -> Variant:
         """The same with some parameters fixed."""
@@ -71,9 +71,10 @@ class Variant:
     def level_names(self, setting: dict[str, Any]) -> list[dict[str, Any]]:
         """The parameter that each kernel matrix of a setting stands for."""
         entry = KERNELS[self.kernel]
-        if entry.levels is None:
+        name = entry.level_parameter
+        if name is None:
             return [{}]
-        return [{entry.levels: level} for level in range(setting[entry.levels] + 1)]
+        return [{name: level} for level in range(setting[name] + 1)]
 
     def check(self, setting: dict[str, Any]) -> None:
         """Raise an error if a parameter has a value that it may not have."""
@@ -92,7 +93,7 @@ class Variant:
         kernel, graphs = self.estimator(setting, n_jobs), data.graphs
         if EDGE_FILTER in setting:
             graphs = EdgeFilter(**setting[EDGE_FILTER]).fit_transform(graphs)
-        if KERNELS[self.kernel].levels is not None and isinstance(kernel, FeatureKernel):
+        if KERNELS[self.kernel].level_parameter is not None and isinstance(kernel, FeatureKernel):
             kernel.fit(graphs)
             return kernel.gram_levels()
         return kernel.fit_transform(graphs)[np.newaxis]

@@ -6,6 +6,7 @@ from .histograms import VertexHistogram as VertexHistogram
 from .multiscale_laplacian import MultiscaleLaplacian as MultiscaleLaplacian
 from .propagation import Propagation as Propagation
 from .pyramid_match import PyramidMatch as PyramidMatch
+from .registry import list_kernels as list_kernels
 from .return_probability import ReturnProbability as ReturnProbability
 from .shortest_path import ShortestPath as ShortestPath
 from .spectral_distance import SpectralDistance as SpectralDistance

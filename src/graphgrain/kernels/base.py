@@ -22,18 +22,25 @@ from ..views.base import GraphTransformer
 _FREE_AFTER_FIT = frozenset({"n_jobs", "normalize", "output"})
 
 
-class GraphKernel(GraphTransformer, ABC):
+class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
     """Base class of all graph kernels.
 
     ``fit`` takes graphs in any form that :func:`graphgrain.as_graphs` accepts;
     ``fit_transform`` gives the square Gram matrix of the fitted graphs, ``transform`` the
     rectangular one between new graphs (rows) and the fitted graphs (columns).
+
+    In a normalised matrix graphs without features are equal: 1 with each other, 0 with all
+    others. A graph without vertices has no features for any kernel.
     """
 
     parameter_rules: ClassVar[dict[str, Rule]] = {"normalize": BOOLEAN, "n_jobs": Jobs()}
 
     normalize: bool
     n_jobs: int | None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        # scikit-learn's set_output: a Gram matrix may become a table with a column per graph
+        super().__init_subclass__(**{"auto_wrap_output_keys": ("transform",), **kwargs})
 
     def fit(self, X: Any, y: Any = None) -> GraphKernel:
         """Learn from graphs what :meth:`transform` needs.
@@ -56,6 +63,7 @@ class GraphKernel(GraphTransformer, ABC):
             )
         self.label_kind_ = batch.label_kind
         self.n_graphs_ = len(batch)
+        self._empty = batch.vertex_counts == 0
         self._fitted_with = {
             name: value
             for name, value in self.get_params(deep=False).items()
@@ -66,6 +74,18 @@ class GraphKernel(GraphTransformer, ABC):
         """Fit to the graphs and return their Gram matrix (or features)."""
         self.fit(X, y)
         return self._output_of_fitted()
+
+    def gram(self) -> np.ndarray:
+        """The Gram matrix of the fitted graphs, as ``fit_transform`` gives it.
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> gg.ShortestPath().fit([([(0, 1)], ["C", "O"]), ([(0, 1)], ["C", "N"])]).gram().tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+        """
+        check_is_fitted(self, "n_graphs_")
+        return self._with_empty(self._gram_of_fitted(), self._empty)
 
     def transform(self, X: Any) -> Any:
         """Compare graphs with the fitted ones: a matrix (graphs, fitted graphs), or features."""
@@ -93,11 +113,28 @@ class GraphKernel(GraphTransformer, ABC):
     #: Whether vertex labels matter to the kernel.
     _uses_labels: ClassVar[bool] = True
 
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """A name for each column of the output: the class in small letters and a number.
+
+        Parameters
+        ----------
+        input_features : ignored
+        """
+        check_is_fitted(self, "n_graphs_")
+        return numbered_names(self, self.n_graphs_)
+
     def _output_of_fitted(self) -> Any:
-        return self._gram_of_fitted()
+        return self.gram()
 
     def _output_with_fitted(self, batch: GraphBatch) -> Any:
-        return self._gram_with_fitted(batch)
+        return self._with_empty(self._gram_with_fitted(batch), batch.vertex_counts == 0)
+
+    def _with_empty(self, K: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """The matrix with the rule for graphs without vertices, which ``rows`` marks."""
+        if self.normalize and (rows.any() or self._empty.any()):
+            K[rows[:, np.newaxis] != self._empty] = 0.0
+            K[rows[:, np.newaxis] & self._empty] = 1.0
+        return K
 
     @abstractmethod
     def _fit(self, batch: GraphBatch) -> None:
@@ -116,10 +153,19 @@ def normalized(K: np.ndarray, left: np.ndarray, right: np.ndarray | None = None)
     """``K[i, j] / sqrt(left[i] right[j])``, for kernels that are not sums over features.
 
     ``left`` and ``right`` are self-similarities. Without ``right`` the matrix is square and gets
-    a diagonal of ones. Graphs without any similarity to themselves give zeros, never NaN.
+    a diagonal of ones. Graphs without any similarity to themselves are equal: 1 with each other,
+    0 with others, never NaN.
     """
-    roots = np.sqrt(np.outer(left, left if right is None else right))
+    other = left if right is None else right
+    roots = np.sqrt(np.outer(left, other))
     result = np.divide(K, roots, out=np.zeros_like(K, dtype=np.float64), where=roots > 0)
+    result[np.outer(left == 0, other == 0)] = 1.0
     if right is None:
         np.fill_diagonal(result, 1.0)
     return result
+
+
+def numbered_names(kernel: GraphKernel, count: int) -> np.ndarray:
+    """Column names in scikit-learn's manner: treeplusplus0, treeplusplus1, ..."""
+    prefix = type(kernel).__name__.lower()
+    return np.array([f"{prefix}{number}" for number in range(count)], dtype=object)

@@ -125,6 +125,7 @@ class DeepGraphKernel(GraphKernel):
             )
         else:
             self.substructures_ = ShortestPath(output="features", n_jobs=self.n_jobs)
+        self.substructures_.set_output(transform="default")  # whatever is configured for tables
         counts = self.substructures_.fit_transform(batch)
         if hasattr(self, "vectors_"):
             del self.vectors_
@@ -139,7 +140,12 @@ class DeepGraphKernel(GraphKernel):
     def _gram_with_fitted(self, batch: GraphBatch) -> np.ndarray:
         new = self._embedded(self.substructures_.transform(batch))
         K = _product(new, self._fitted)
-        return normalized(K, _squares(new), _squares(self._fitted)) if self.normalize else K
+        if not self.normalize:
+            return K
+        own = _squares(new)
+        sizes = batch.vertex_counts if self.substructure == "wl" else batch.edge_counts
+        own[(own == 0) & (sizes > 0)] = 1.0  # it has words, though none that was seen at fit
+        return normalized(K, own, _squares(self._fitted))
 
     def _embedded(self, counts: csr_array) -> Any:
         """E with E E^T = P M P^T: dense and narrow for word vectors, otherwise sparse."""

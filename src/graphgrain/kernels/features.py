@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -20,8 +21,9 @@ from ..core.counting import count_hashes, find_columns, group_hashes, transpose
 from ..core.gram import Csc, add_products, finish, precision
 from ..core.hashing import GOLDEN, mix_array
 from ..core.threads import chunks, run
+from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..parameters import OneOf, Rule
+from ..parameters import OneOf, Rule, Whole
 from .base import GraphKernel
 
 if TYPE_CHECKING:
@@ -63,6 +65,9 @@ class FeatureKernel(GraphKernel):
         "output": OneOf(("gram", "features")),
         "counts": OneOf(COUNT_MAPS),
     }
+
+    #: The parameter that says where the levels end; None for kernels with a single level.
+    level_parameter: ClassVar[str | None] = None
 
     output: str
     counts: str
@@ -123,7 +128,45 @@ class FeatureKernel(GraphKernel):
         """Where the columns of each level begin."""
         return np.cumsum([0] + [len(vocabulary) for vocabulary in self.vocabulary_])
 
+    def at_level(self, level: int) -> Any:
+        """The fitted kernel as it would be if it stopped at a lower level, without a new pass.
+
+        Parameters
+        ----------
+        level : int
+            The new value of :attr:`level_parameter` (for Tree++ ``tree_depth``), at most that of
+            this kernel.
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> graphs = [([(0, 1), (1, 2)], [1, 1, 2]), ([(0, 1)], [1, 2])]
+        >>> kernel = gg.TreePlusPlus(tree_depth=3, normalize=False).fit(graphs)
+        >>> kernel.at_level(0).transform(graphs).astype(int).tolist()
+        [[17, 7], [7, 6]]
+        """
+        check_is_fitted(self, "vocabulary_")
+        name = self.level_parameter
+        allowed = Whole(0, len(self.vocabulary_) - 1)
+        if not allowed.allows(level):
+            raise InvalidParameterError(f"{name or 'level'} must be {allowed}; got {level!r}.")
+        kernel = copy(self)
+        if name is not None:
+            setattr(kernel, name, level)
+            kernel._fitted_with = {**self._fitted_with, name: level}
+        kernel.vocabulary_ = self.vocabulary_[: level + 1]
+        kernel._norms = self._norms[: level + 1]
+        columns = int(kernel.level_offsets_[-1])
+        pointers, rows, values = self._features
+        entries = int(pointers[columns])
+        kernel._features = (pointers[: columns + 1], rows[:entries], values[:entries])
+        return kernel
+
     # ---------------------------------------------------------------- Gram matrices
+
+    def gram(self) -> np.ndarray:
+        check_is_fitted(self, "vocabulary_")
+        return self._gram_of_fitted()
 
     def _gram_of_fitted(self) -> np.ndarray:
         return list(self._gram(None, self._norms))[-1]
@@ -204,7 +247,7 @@ class FeatureKernel(GraphKernel):
 
     def _output_of_fitted(self) -> Any:
         if self.output == "gram":
-            return self._gram_of_fitted()
+            return self.gram()
         return self._sparse(self._features, self.n_graphs_)
 
     def _output_with_fitted(self, batch: GraphBatch) -> Any:
@@ -222,7 +265,26 @@ class FeatureKernel(GraphKernel):
         return csr_array((values, indices, indptr), shape=(rows, width))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Readable names of the features, one per column, whatever ``output`` is."""
+        """A name for each column of the output.
+
+        With ``output="features"`` the names of :meth:`feature_names`; with ``output="gram"``,
+        where a column is a fitted graph, the class in small letters and a number.
+
+        Parameters
+        ----------
+        input_features : ignored
+        """
+        return super().get_feature_names_out() if self.output == "gram" else self.feature_names()
+
+    def feature_names(self) -> np.ndarray:
+        """Readable names of the features, one for each, whatever ``output`` is.
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> gg.VertexHistogram().fit([([(0, 1)], ["C", "O"])]).feature_names().tolist()
+        ['O', 'C']
+        """
         check_is_fitted(self, "vocabulary_")
         names: list[str] = []
         for level, vocabulary in enumerate(self.vocabulary_):
@@ -246,12 +308,10 @@ class FeatureKernel(GraphKernel):
     def _column(self, feature: int | str) -> tuple[int, np.uint64]:
         """Level and hash of a column given by its number or its name."""
         if isinstance(feature, str):
-            names = self.get_feature_names_out()
+            names = self.feature_names()
             matches = np.flatnonzero(names == feature)
             if not len(matches):
-                raise KeyError(
-                    f"No feature has the name {feature!r}; get_feature_names_out() lists them."
-                )
+                raise KeyError(f"No feature has the name {feature!r}; feature_names() lists them.")
             feature = int(matches[0])
         offsets = self.level_offsets_
         if not 0 <= feature < offsets[-1]:

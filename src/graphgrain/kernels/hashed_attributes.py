@@ -133,7 +133,7 @@ class HashedAttributes(GraphKernel):
     def _gram_of_fitted(self) -> np.ndarray:
         total: Any = 0
         for kernel in self.kernels_:
-            total = total + kernel._gram_of_fitted()
+            total = total + kernel.gram()
         return total / self.n_draws
 
     def _gram_with_fitted(self, batch: GraphBatch) -> np.ndarray:

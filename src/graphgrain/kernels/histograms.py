@@ -100,7 +100,7 @@ class EdgeHistogram(FeatureKernel):
     >>> kernel = gg.EdgeHistogram(normalize=False)
     >>> kernel.fit_transform(graphs).tolist()
     [[2.0, 1.0], [1.0, 1.0]]
-    >>> sorted(kernel.get_feature_names_out())
+    >>> sorted(kernel.feature_names())
     ['C - C', 'C - O']
     """
 

@@ -74,7 +74,8 @@ class MultiscaleLaplacian(GraphKernel):
         Most features after each level: the leading directions of the anchors' kernel, as far as
         their eigenvalues exceed a hundredth of the largest.
     normalize : bool, default=True
-        Without effect: every graph has similarity 1 with itself anyway.
+        Every graph has similarity 1 with itself anyway; what is left is that graphs without
+        vertices get 0 with all others.
     random_state : int or None, default=0
         Seed of the draw of anchors.
     n_jobs : int, optional

@@ -80,6 +80,7 @@ class Propagation(FeatureKernel):
         "attributes": BOOLEAN,
         "random_state": Seed(),
     }
+    level_parameter = "n_iter"
 
     def __init__(
         self,
@@ -108,17 +109,20 @@ class Propagation(FeatureKernel):
     def _uses_labels(self) -> bool:  # type: ignore[override]
         return not self.attributes
 
-    def _fit(self, batch: GraphBatch) -> None:
+    def _begin_fit(self, batch: GraphBatch) -> None:
+        super()._begin_fit(batch)
         if self.attributes and self.metric == "hellinger":
             raise InvalidParameterError(
                 "metric must be 'tv' or 'l2' with attributes=True; got 'hellinger', which needs "
                 "distributions. Use another metric or attributes=False."
             )
-        seed = np.random.SeedSequence(self.random_state)
-        self.seed_ = int(seed.generate_state(1, dtype=np.uint64)[0])
+        self.seed_ = self._new_seed()
         if self.attributes and batch.vertex_attributes is not None:
             self.n_attributes_ = batch.vertex_attributes.shape[1]
-        super()._fit(batch)
+
+    def _new_seed(self) -> int:
+        seed = np.random.SeedSequence(self.random_state)
+        return int(seed.generate_state(1, dtype=np.uint64)[0])
 
     # ---------------------------------------------------------------- random draws
 
@@ -135,8 +139,9 @@ class Propagation(FeatureKernel):
 
     def _uniforms(self, hashes: np.ndarray, stream: int) -> np.ndarray:
         """Numbers in [0, 1) that depend on the seed, the hash and the stream alone."""
+        seed = self.seed_ if hasattr(self, "seed_") else self._new_seed()
         with np.errstate(over="ignore"):
-            salt = mix_array(np.array([self.seed_], np.uint64) + np.uint64(stream + 1) * GOLDEN)
+            salt = mix_array(np.array([seed], np.uint64) + np.uint64(stream + 1) * GOLDEN)
             return (mix_array(mix_array(hashes + salt) + salt) >> np.uint64(11)) * 2.0**-53
 
     # ---------------------------------------------------------------- features
@@ -163,9 +168,9 @@ class Propagation(FeatureKernel):
                 "attributes=True needs graphs with vertex attributes; these have none. Give them "
                 "(GraphBatch.from_edges(..., vertex_attributes=...)) or use attributes=False."
             )
-        expected = getattr(self, "n_attributes_", 0)
         if table is None:
-            table = np.empty((0, expected))
+            table = np.empty((0, getattr(self, "n_attributes_", 0)))
+        expected = getattr(self, "n_attributes_", table.shape[1])
         if table.shape[1] != expected:
             raise InvalidGraphError(
                 f"The graphs must have as many vertex attributes as at fit ({expected}); got "

@@ -92,6 +92,7 @@ class PyramidMatch(FeatureKernel):
         "depth": Whole(0, 30),
         "form": OneOf(("paper", "grakel")),
     }
+    level_parameter = "depth"
     counts = "intersection"  # a histogram intersection, always
 
     def __init__(

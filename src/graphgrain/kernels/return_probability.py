@@ -66,7 +66,8 @@ class ReturnProbability(GraphKernel):
     gamma : float, default=10
         Width of the similarity; for ``approximate=True``.
     normalize : bool, default=True
-        Without effect: every graph has similarity 1 with itself anyway.
+        Every graph has similarity 1 with itself anyway; what is left is that graphs without
+        vertices get 0 with all others.
     random_state : int or None, default=0
         Seed of the vertices from which sigma_1 is taken, and of the random features.
     n_jobs : int, optional

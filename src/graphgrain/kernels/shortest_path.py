@@ -61,7 +61,7 @@ class ShortestPath(FeatureKernel):
     >>> kernel = gg.ShortestPath(normalize=False)
     >>> kernel.fit_transform(graphs).tolist()
     [[8.0, 2.0], [2.0, 2.0]]
-    >>> sorted(kernel.get_feature_names_out())
+    >>> sorted(kernel.feature_names())
     ['C 1 C', 'C 1 O', 'C 2 O', 'O 1 C', 'O 2 C']
     """
 

@@ -75,7 +75,7 @@ class SpectralDistance(FeatureKernel):
     >>> kernel = gg.SpectralDistance(normalize=False)
     >>> kernel.fit_transform([(triangle, [0, 0, 0]), (path, [0, 0, 0])]).tolist()
     [[45.0, 9.0], [9.0, 29.0]]
-    >>> sorted(kernel.get_feature_names_out())
+    >>> sorted(kernel.feature_names())
     ['distance 0', 'distance 0.6667', 'distance 1', 'distance 2']
     """
 

@@ -6,11 +6,9 @@ Knowledge and Data Engineering 33 (4), 2021.
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from ..core.centrality import centrality_classes
 from ..core.compiling import compilation_notice
@@ -18,7 +16,7 @@ from ..core.hashing import hash_labels, position_weights
 from ..core.patterns import STORED_PAIRS, count_patterns, trace_patterns
 from ..core.threads import chunks, run
 from ..core.traversal import Work, make_work
-from ..errors import InvalidGraphError, InvalidParameterError
+from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, OneOf, Rule, Whole
 from .edge_labels import edge_label_hashes
@@ -236,6 +234,7 @@ class TreePlusPlus(_Patterns):
         **_Patterns.parameter_rules,
         "tree_depth": Whole(0),
     }
+    level_parameter = "tree_depth"
 
     def __init__(
         self,
@@ -258,32 +257,6 @@ class TreePlusPlus(_Patterns):
         self.counts = counts
         self.n_jobs = n_jobs
 
-    def at_depth(self, tree_depth: int) -> TreePlusPlus:
-        """The fitted kernel as it would be with a smaller ``tree_depth``, without a new pass.
-
-        Examples
-        --------
-        >>> import graphgrain as gg
-        >>> graphs = [([(0, 1), (1, 2)], [1, 1, 2]), ([(0, 1)], [1, 2])]
-        >>> kernel = gg.TreePlusPlus(tree_depth=3, normalize=False).fit(graphs)
-        >>> kernel.at_depth(0).transform(graphs).astype(int).tolist()
-        [[17, 7], [7, 6]]
-        """
-        check_is_fitted(self, "vocabulary_")
-        depth = Whole(0, self.tree_depth)
-        if not depth.allows(tree_depth):
-            raise InvalidParameterError(f"tree_depth must be {depth}; got {tree_depth!r}.")
-        kernel = copy(self)
-        kernel.tree_depth = tree_depth
-        kernel._fitted_with = {**self._fitted_with, "tree_depth": tree_depth}
-        kernel.vocabulary_ = self.vocabulary_[: tree_depth + 1]
-        kernel._norms = self._norms[: tree_depth + 1]
-        columns = int(kernel.level_offsets_[-1])
-        pointers, rows, values = self._features
-        entries = int(pointers[columns])
-        kernel._features = (pointers[: columns + 1], rows[:entries], values[:entries])
-        return kernel
-
 
 class PathPattern(_Patterns):
     """Path-pattern graph kernel: counts of the label sequences along shortest paths.
@@ -297,7 +270,7 @@ class PathPattern(_Patterns):
     >>> kernel = gg.PathPattern(path_depth=2, output="features")
     >>> kernel.fit_transform(graphs).sum(axis=1).tolist()
     [9.0, 4.0]
-    >>> sorted(kernel.get_feature_names_out())
+    >>> sorted(kernel.feature_names())
     ['k=0: C', 'k=0: C - C', 'k=0: C - C - O', 'k=0: C - O', 'k=0: O']
     """
 

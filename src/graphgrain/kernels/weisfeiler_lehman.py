@@ -69,7 +69,7 @@ class WeisfeilerLehman(FeatureKernel):
     >>> kernel = gg.WeisfeilerLehman(n_iter=1, normalize=False)
     >>> kernel.fit_transform(graphs).tolist()
     [[8.0, 4.0], [4.0, 4.0]]
-    >>> sorted(kernel.get_feature_names_out())
+    >>> sorted(kernel.feature_names())
     ['t=0: C', 't=0: O', 't=1: C(C)', 't=1: C(C,O)', 't=1: C(O)', 't=1: O(C)']
     """
 
@@ -78,6 +78,7 @@ class WeisfeilerLehman(FeatureKernel):
         "n_iter": Whole(0),
         "edge_labels": BOOLEAN,
     }
+    level_parameter = "n_iter"
 
     def __init__(
         self,

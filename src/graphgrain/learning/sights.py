@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..graphs.convert.dispatch import as_graphs
 from ..kernels.base import GraphKernel
+from ..views.base import seen_through
 
 
 class ViewRule:
@@ -59,19 +58,6 @@ class Sight:
         return all(
             np.array_equal(getattr(self.batch, name), getattr(other.batch, name)) for name in names
         )
-
-
-def seen_through(view: Any, batch: GraphBatch) -> GraphBatch:
-    """Graphs as a fitted view shows them; None shows them as they are."""
-    if view is None:
-        return batch
-    seen = as_graphs(view.transform(batch))
-    if len(seen) != len(batch):
-        raise InvalidParameterError(
-            f"A view must give as many graphs as it takes; {view!r} took {len(batch)} and gave "
-            f"{len(seen)}."
-        )
-    return seen
 
 
 def tells_edges_apart(batch: GraphBatch) -> bool:

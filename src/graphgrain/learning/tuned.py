@@ -29,10 +29,11 @@ from ..graphs.convert.dispatch import as_graphs
 from ..kernels.features import COUNT_MAPS, Counts
 from ..kernels.tree_plus_plus import CENTRALITIES, TreePlusPlus
 from ..parameters import BOOLEAN, Jobs, Number, OneOf, Rule, Seed, Whole, check_parameters
+from ..views.base import seen_through
 from .committee import Candidate, seated, size
 from .machines import Learner
 from .search import Split, best_of_each, search
-from .sights import Sight, ViewRule, seen_through, tells_edges_apart
+from .sights import Sight, ViewRule, tells_edges_apart
 from .targets import check_folds
 
 AUTO = "auto"
@@ -207,7 +208,7 @@ class TunedTreePlusPlus(BaseEstimator):
         depths = {seat.setting: 0 for seat in seats}
         for seat in seats:
             depths[seat.setting] = max(depths[seat.setting], seat.depth)
-        self._kernels_of = {n: kernels[n].at_depth(depth) for n, depth in depths.items()}
+        self._kernels_of = {n: kernels[n].at_level(depth) for n, depth in depths.items()}
         models: dict[Candidate, Any] = {}
         for number, kernel in self._kernels_of.items():
             for depth, gram in enumerate(kernel.each_gram_level()):
@@ -220,7 +221,7 @@ class TunedTreePlusPlus(BaseEstimator):
             for seat in seats
         ]
         self.best_params_, self.best_score_ = self.members_[0], seats[0].score
-        self.kernel_ = kernels[seats[0].setting].at_depth(seats[0].depth)
+        self.kernel_ = kernels[seats[0].setting].at_level(seats[0].depth)
         self._views_of = {n: settings[n].sight.fitted for n in self._kernels_of}
         self.view_ = self._views_of[seats[0].setting]
 

@@ -32,7 +32,7 @@ class Column:
     def name(self) -> str:
         """How tables call it."""
         entry = KERNELS.get(self.kernel)
-        name = entry.column if entry else self.kernel
+        name = entry.title if entry else self.kernel
         return f"{name} ({self.variant})" if self.variant else name
 
 

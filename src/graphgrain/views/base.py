@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..errors import InvalidGraphError
+from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..parameters import Rule, check_parameters
@@ -26,9 +26,9 @@ from ..parameters import Rule, check_parameters
 class GraphTransformer(TransformerMixin, BaseEstimator):
     """What kernels and views share as estimators: their input are graphs, not a table."""
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        # Neither Gram matrices nor graphs have columns with names: no pandas output.
-        super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
+    def __init_subclass__(cls, auto_wrap_output_keys: Any = None, **kwargs: Any) -> None:
+        # Graphs have no columns that could become a table: set_output is refused by default.
+        super().__init_subclass__(auto_wrap_output_keys=auto_wrap_output_keys, **kwargs)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -73,3 +73,38 @@ def attribute_columns(batch: GraphBatch, on: str) -> np.ndarray:
             f"Load them, or make edge attributes from coordinates with EdgeLengths."
         )
     return values
+
+
+def seen_through(view: Any, batch: GraphBatch) -> GraphBatch:
+    """Graphs as a fitted view shows them; None shows them as they are."""
+    if view is None:
+        return batch
+    seen = as_graphs(view.transform(batch))
+    if len(seen) != len(batch):
+        raise InvalidParameterError(
+            f"A view must give as many graphs as it takes; {view!r} took {len(batch)} and gave "
+            f"{len(seen)}."
+        )
+    return seen
+
+
+def view_name(view: Any) -> str:
+    """A view in words, complete and on one line: its class and all that is not usual.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from graphgrain.views.base import view_name
+    >>> view_name(make_pipeline(gg.EdgeFilter(drop=[1]), gg.EdgeLengths()))
+    'EdgeFilter(drop=[1]) > EdgeLengths()'
+    """
+    if hasattr(view, "steps"):
+        return " > ".join(view_name(step) for _, step in view.steps)
+    usual = type(view)().get_params(deep=False)
+    own = [
+        f"{name}={value!r}"
+        for name, value in view.get_params(deep=False).items()
+        if repr(value) != repr(usual[name])
+    ]
+    return f"{type(view).__name__}({', '.join(own)})"

@@ -1,0 +1,225 @@
+"""A kernel with its grid and its views: what validation chooses from, in one form everywhere.
+
+1. A :class:`Setting` is one choice: parameters, and the view through which the kernel sees graphs.
+2. A :class:`KernelGrid` is a kernel with its settings, in order, and the names it goes by.
+3. :meth:`KernelGrid.fit_each` fits setting after setting. Settings that differ in the count map
+   alone share one extraction of features; each view is fitted once; and where a parameter counts
+   levels, one fitted kernel stands for all its values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ..graphs.batch import GraphBatch
+from ..parameters import check_parameters
+from ..views.base import seen_through, view_name
+from .base import GraphKernel
+from .features import Counts, FeatureKernel
+
+#: Parameters that do not change which features there are.
+_SAME_FEATURES = frozenset({"counts", "normalize", "output", "n_jobs", "n_features"})
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One choice of a grid: what the kernel is told and what it sees.
+
+    Attributes
+    ----------
+    parameters : dict
+        Parameters of the kernel. Of the level parameter the highest value; all lower ones come
+        with it.
+    view : estimator or None
+        Turns graphs into the graphs that the kernel sees; None shows them as they are.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> from graphgrain.kernels.registry import Setting
+    >>> Setting({"tree_depth": 2}, gg.EdgeFilter(drop=[1])).as_dict()
+    {'tree_depth': 2, 'view': 'EdgeFilter(drop=[1])'}
+    """
+
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    view: Any = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Parameters and, if there is one, the name of the view: what records and tables keep."""
+        view = {} if self.view is None else {"view": view_name(self.view)}
+        return {**self.parameters, **view}
+
+
+@dataclass(frozen=True)
+class KernelGrid:
+    """A kernel with the settings that validation chooses from.
+
+    Attributes
+    ----------
+    name : str
+        The short name, as on the command line.
+    kernel : class
+    title : str
+        How tables and figures call it; for the nine kernels of the Tree++ paper as there.
+    settings : tuple of Setting
+        What to try, the plainest first.
+    level_parameter : str or None
+        The parameter of which one fitted kernel gives all values from 0 to that of the setting.
+    variant : str
+        Empty for the usual grid of the kernel, else what tells this one from it.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> from graphgrain.kernels.registry import KernelGrid, Setting
+    >>> grid = KernelGrid("wl", gg.WeisfeilerLehman, "WL", (Setting({"n_iter": 2}),), "n_iter")
+    >>> grid.candidates()
+    [{'n_iter': 0}, {'n_iter': 1}, {'n_iter': 2}]
+    >>> graphs = gg.as_graphs([([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])])
+    >>> for fitted in grid.with_parameters(counts="sqrt").fit_each(graphs):
+    ...     for candidate, K in zip(fitted.candidates(), fitted.grams()):
+    ...         print(candidate, K[0, 1].round(2))
+    {'n_iter': 0, 'counts': 'sqrt'} 0.99
+    {'n_iter': 1, 'counts': 'sqrt'} 0.8
+    {'n_iter': 2, 'counts': 'sqrt'} 0.55
+    """
+
+    name: str
+    kernel: type[GraphKernel]
+    title: str
+    settings: tuple[Setting, ...] = (Setting(),)
+    level_parameter: str | None = None
+    variant: str = ""
+
+    @property
+    def label(self) -> str:
+        """The title, with the variant if it is one."""
+        return f"{self.title} ({self.variant})" if self.variant else self.title
+
+    # ---------------------------------------------------------------- other grids
+
+    def with_settings(self, settings: Iterable[Setting], variant: str = "") -> KernelGrid:
+        """The same kernel with other settings."""
+        return replace(self, settings=tuple(settings), variant=variant)
+
+    def with_parameters(self, **parameters: Any) -> KernelGrid:
+        """The same grid with some parameters fixed, which the variant then names."""
+        settings: list[Setting] = []
+        for setting in self.settings:
+            new = replace(setting, parameters={**setting.parameters, **parameters})
+            if new not in settings:
+                settings.append(new)
+        words = ", ".join(f"{key}={value}" for key, value in sorted(parameters.items()))
+        return self.with_settings(settings, words)
+
+    def with_views(self, views: Iterable[Any]) -> KernelGrid:
+        """Every setting seen through every view; None is the graphs as they are."""
+        views = list(views)
+        settings = [replace(setting, view=view) for setting in self.settings for view in views]
+        return self.with_settings(settings, self.variant)
+
+    # ---------------------------------------------------------------- what there is to try
+
+    def levels(self, setting: Setting) -> list[dict[str, Any]]:
+        """For each matrix of a setting the level that it stands for; one empty item without."""
+        if self.level_parameter is None:
+            return [{}]
+        highest = self.estimator(setting).get_params()[self.level_parameter]
+        return [{self.level_parameter: level} for level in range(highest + 1)]
+
+    def candidates(self) -> list[dict[str, Any]]:
+        """Everything that validation compares, levels written out, in the order of the matrices."""
+        return [
+            setting.as_dict() | level for setting in self.settings for level in self.levels(setting)
+        ]
+
+    def estimator(self, setting: Setting, n_jobs: int | None = None) -> GraphKernel:
+        """The kernel of a setting, not fitted."""
+        return self.kernel(**setting.parameters, n_jobs=n_jobs)
+
+    def check(self) -> None:
+        """Raise an error if a parameter has a value that it may not have."""
+        for setting in self.settings:
+            kernel = self.estimator(setting)
+            check_parameters(kernel, kernel.parameter_rules)
+
+    # ---------------------------------------------------------------- fitting
+
+    def fit_each(self, graphs: GraphBatch, n_jobs: int | None = None) -> Iterator[FittedSetting]:
+        """Fit the settings one after the other; nothing is done before it is asked for.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        n_jobs : int, optional
+            Number of threads.
+        """
+        seen: dict[int, tuple[Any, GraphBatch]] = {}
+        extractions: dict[tuple[Any, ...], list[Counts]] = {}
+        keys = [self._extraction_key(setting) for setting in self.settings]
+        for key, setting in zip(keys, self.settings, strict=True):
+            if id(setting.view) not in seen:
+                fitted = None if setting.view is None else clone(setting.view).fit(graphs)
+                seen[id(setting.view)] = (fitted, seen_through(fitted, graphs))
+            view, batch = seen[id(setting.view)]
+            kernel = self.estimator(setting, n_jobs)
+            if isinstance(kernel, FeatureKernel) and keys.count(key) > 1:
+                if key not in extractions:
+                    extractions[key] = kernel.count_features(batch)
+                kernel.fit_counted(batch, extractions[key])
+            else:
+                kernel.fit(batch)
+            yield FittedSetting(self, setting, view, batch, kernel)
+
+    def _extraction_key(self, setting: Setting) -> tuple[Any, ...]:
+        """Equal for settings with the same features."""
+        own = self.estimator(setting).get_params()
+        if own.get("random_state", 0) is None:
+            return (id(setting),)
+        same = tuple(own[name] for name in sorted(own) if name not in _SAME_FEATURES)
+        return (id(setting.view), *same)
+
+
+@dataclass(frozen=True)
+class FittedSetting:
+    """A setting of a grid, fitted to graphs.
+
+    Attributes
+    ----------
+    grid : KernelGrid
+    setting : Setting
+    view : estimator or None
+        The fitted view.
+    graphs : GraphBatch
+        The fitted graphs as the view shows them.
+    kernel : GraphKernel
+        Fitted to them, with the highest level.
+    """
+
+    grid: KernelGrid
+    setting: Setting
+    view: Any
+    graphs: GraphBatch
+    kernel: GraphKernel
+
+    def candidates(self) -> list[dict[str, Any]]:
+        """What each matrix of :meth:`grams` stands for."""
+        return [self.setting.as_dict() | level for level in self.grid.levels(self.setting)]
+
+    def grams(self) -> Iterator[np.ndarray]:
+        """The Gram matrix of each level, one after the other."""
+        if self.grid.level_parameter is None or not isinstance(self.kernel, FeatureKernel):
+            yield self.kernel.gram()
+        else:
+            yield from self.kernel.each_gram_level()
+
+    def at_level(self, level: int) -> GraphKernel:
+        """The fitted kernel of one of the :meth:`candidates`."""
+        if self.grid.level_parameter is None or not isinstance(self.kernel, FeatureKernel):
+            return self.kernel
+        return self.kernel.at_level(level)
