@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import graphgrain as gg
 from graphgrain.cli import app as shared
-from graphgrain.cli import application
+from graphgrain.cli.app import app
 from graphgrain.evaluation import published
 from graphgrain.evaluation.records import fold_records, kernel_records
 from graphgrain.evaluation.results_file import read_results
@@ -29,15 +29,15 @@ COMMANDS = ["datasets", "info", "kernel", "demo", "evaluate", "report", "reprodu
 
 def call(*arguments: object, code: int = 0):
     shared.options.debug = False
-    result = CliRunner().invoke(application(), [str(word) for word in arguments])
+    result = CliRunner().invoke(app, [str(word) for word in arguments])
     if result.exit_code != code:
         raise AssertionError(f"exit code {result.exit_code}\n{result.output}") from result.exception
     return result
 
 
 def words(text: str) -> str:
-    """Text as one line, however it was folded."""
-    return " ".join(text.split())
+    """Text as one line, however it was folded and framed."""
+    return " ".join(text.replace("│", " ").split())
 
 
 def fails(*arguments: object) -> str:
@@ -76,6 +76,66 @@ def test_every_command_has_help_with_examples():
 
 def test_version():
     assert call("--version").output == f"graphgrain {gg.__version__}\n"
+
+
+def program(*arguments: str, script: str = "", **settings):
+    """Run the program in a process of its own, after a script if there is one."""
+    start = f"import sys\n{script}\nfrom graphgrain.cli import main\nmain()"
+    return subprocess.run(
+        [sys.executable, "-c", start, *arguments],
+        **{"env": {**os.environ, "PYTHONPATH": SOURCE}, "text": True, "check": False, **settings},
+    )
+
+
+@pytest.mark.parametrize("argument", ["--version", "--help"])
+def test_what_needs_no_computation_imports_none_of_it(argument):
+    script = (
+        "import atexit\natexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr))\n"
+    )
+    done = program(argument, script=script, capture_output=True)
+    assert done.returncode == 0
+    assert "graphgrain" in done.stdout
+    loaded = {name.partition(".")[0] for name in done.stderr.split()}
+    assert "typer" in loaded
+    assert not loaded & {"numpy", "scipy", "sklearn", "numba", "jinja2", "pooch"}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs SIGINT")
+@pytest.mark.parametrize("module", ["typer", "numpy", "sklearn", "numba"])
+def test_ctrl_c_during_an_import_ends_quietly(module, here):
+    script = (
+        "import os, signal\n"
+        "class Watch:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {module!r}:\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Watch())\n"
+    )
+    done = program("evaluate", "drugs", script=script, capture_output=True, cwd=here)
+    assert done.returncode == 130
+    assert done.stderr.strip() == "Interrupted."
+    assert not list(here.iterdir())
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [["--help"], ["datasets"], ["datasets", "--json"]])
+def test_standard_output_that_takes_nothing(arguments):
+    with open("/dev/full", "w") as full:
+        done = program(*arguments, stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 2
+    assert words(done.stderr) == (
+        "Error: The answer cannot be written to standard output: No space left on device."
+    )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a pipe")
+@pytest.mark.parametrize("arguments", [["datasets"], ["datasets", "--json"]])
+def test_a_reader_that_has_seen_enough(arguments):
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = program(*arguments, stdout=writing, stderr=subprocess.PIPE)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_installed_program_answers():
@@ -122,7 +182,7 @@ def test_kernel_writes_the_matrix(toy, here):
     call("kernel", toy, "-o", "K.csv", "--kernel", "wl", "--set", "n_iter=2")
     expected = gg.WeisfeilerLehman(n_iter=2).fit_transform(graphs)
     np.testing.assert_array_equal(np.loadtxt(here / "K.csv", delimiter=","), expected)
-    call("kernel", "drugs", "-o", "K.npy", "--set", "tree_depth=0", "counts=sqrt")
+    call("kernel", "drugs", "-o", "K.npy", "--set", "tree_depth=0,counts=sqrt")
     expected = gg.TreePlusPlus(tree_depth=0, counts="sqrt").fit_transform(gg.load_drugs()[0])
     np.testing.assert_array_equal(np.load(here / "K.npy"), expected)
     assert sorted(path.name for path in here.iterdir()) == ["K.csv", "K.npy", "K.npz"]
@@ -132,7 +192,7 @@ def test_kernel_writes_the_matrix(toy, here):
 
 
 def test_evaluate(toy, here):
-    arguments = ("evaluate", toy, "--kernel", "tree++", "vertex-histogram", "--repeats", 2)
+    arguments = ("evaluate", toy, "--kernel", "tree++,vertex-histogram", "--repeats", 2)
     rows = json.loads(call(*arguments, "--folds", 5, "--json").stdout)
     results = here / "graphgrain-results.jsonl"
     assert [row["kernel"] for row in rows] == ["tree++", "vertex-histogram"]
@@ -149,7 +209,17 @@ def test_evaluate(toy, here):
 
 def test_evaluate_with_parameters_and_without_duplicates(toy, here):
     call(
-        *("evaluate", toy, "drugs", "--set", "tree_depth=1", "edge_labels=True", "--repeats", 1),
+        *(
+            "evaluate",
+            toy,
+            "drugs",
+            "--set",
+            "tree_depth=1",
+            "--set",
+            "edge_labels=True",
+            "--repeats",
+            1,
+        ),
         *("--mode", "paper", "--folds", 3, "--remove-duplicates", "-r", "mine.jsonl"),
     )
     records = read_results(here / "mine.jsonl")
@@ -178,10 +248,34 @@ def test_evaluate_a_table_of_molecules(here):
     (here / "molecules.csv").write_text("\n".join(rows) + "\n")
     arguments = ("evaluate", "molecules.csv", "--repeats", 1, "--folds", 4)
     [row] = json.loads(call(*arguments, "--target", "active", "--json").stdout)
-    assert row["dataset"] == "molecules"
+    assert row["dataset"] == "molecules: active"
     assert row["accuracy"]["mean"] == 1.0
-    assert "must be classes to learn" in fails(*arguments)
+    message = fails(*arguments)
+    assert "with --target. The columns of molecules are name, smiles, active." in message
     assert "Did you mean active?" in fails(*arguments, "--target", "activ")
+
+
+def test_molecules_that_cannot_be_read_are_skipped_on_request(here):
+    pytest.importorskip("rdkit")
+    (here / "m.csv").write_text("id,structure\na,CCO\nb,C1CC\nc,C[N+](C)(C)C\n")
+    arguments = ("info", "m.csv", "--smiles", "structure", "--json")
+    assert "m.csv, line 3, 'C1CC'" in fails(*arguments)
+    skipped = call(*arguments, "--errors", "skip")
+    assert "m.csv, line 3" in words(skipped.stderr)
+    plain = json.loads(skipped.stdout)
+    assert (plain["graphs"], plain["vertex_labels"]) == (2, 3)
+    more = (*arguments, "--errors", "skip", "--charge", "--hydrogens")
+    assert json.loads(call(*more).stdout)["vertex_labels"] == 4  # C, H, N+, O
+    (here / "a.smi").write_text("c1ccccc1C\n")
+    assert json.loads(call("info", "a.smi", "--json").stdout)["vertex_labels"] == 1
+    assert json.loads(call("info", "a.smi", "--aromatic", "--json").stdout)["vertex_labels"] == 2
+
+
+def test_an_option_takes_one_value_wherever_it_stands(toy):
+    """The data may follow an option that takes a list."""
+    arguments = ("evaluate", "--repeats", 1, "--folds", 2, "--kernel", "vertex-histogram", toy)
+    [row] = json.loads(call(*arguments, "--json").stdout)
+    assert row["dataset"] == "TOY"
 
 
 @pytest.mark.parametrize(
@@ -190,13 +284,19 @@ def test_evaluate_a_table_of_molecules(here):
         (["evaluate", "MUTAGG"], "no file, folder or data set 'MUTAGG'. Did you mean MUTAG?"),
         (["evaluate", "drug"], "Did you mean drugs?"),
         (["evaluate", "no/such.zip"], "There is no file or folder 'no/such.zip'"),
+        (["evaluate", "x.csv", "--target", "y"], "There is no file or folder 'x.csv'"),
+        (["evaluate", "drugs", "--errors", "ignore"], "--errors is one of raise, skip"),
+        (["evaluate", "drugs", "--charge"], "--charge is for files of molecules"),
+        (["evaluate", "drugs", "--kernel", "sp", "wl"], "wl is a kernel: options take one value"),
+        (["reproduce", "table1", "-d", "KKI", "BZR"], "several are separated by commas"),
+        (["reproduce", "table"], "Did you mean table"),
         (["evaluate", "drugs", "--kernel", "treepp"], "no kernel 'treepp'. Did you mean tree++?"),
         (["evaluate", "drugs", "--mode", "naive"], "mode must be one of"),
         (["evaluate", "drugs", "--select", "lucky"], "--select is one of validated"),
         (["evaluate", "drugs", "--set", "depth=3"], "Did you mean tree_depth or path_depth?"),
         (["evaluate", "drugs", "--set", "tree_depth=-1"], "tree_depth must be an integer of 0"),
         (["evaluate", "drugs", "--folds", "500"], "got 292 graphs for 500 folds"),
-        (["evaluate", "drugs", "--target", "x"], "--target names a column of a table"),
+        (["evaluate", "drugs", "--target", "x"], "--target is for files of molecules"),
         (["evaluate", "drugs", "-r", "/proc/r.jsonl"], "'/proc/r.jsonl' cannot"),
         (["kernel", "drugs", "-o", "K.txt"], "written as .npz, .npy or .csv; got 'K.txt'"),
         (["kernel", "drugs", "-o", "no/K.npz"], "There is no folder 'no'"),
@@ -234,11 +334,11 @@ def test_wrong_usage_is_exit_code_2():
 
 
 def test_a_mistake_of_the_program_says_so(monkeypatch):
-    monkeypatch.setattr(gg, "tu_datasets", lambda: 1 / 0)
+    monkeypatch.setattr("graphgrain.graphs.datasets.tu_collection.tu_datasets", lambda: 1 / 0)
     message = words(call("datasets", code=1).stderr)
     assert "ZeroDivisionError" in message
     assert "graphgrain --debug" in message
-    result = CliRunner().invoke(application(), ["--debug", "datasets"])
+    result = CliRunner().invoke(app, ["--debug", "datasets"])
     assert isinstance(result.exception, ZeroDivisionError)
 
 
@@ -280,7 +380,7 @@ def real(monkeypatch):
 
 
 def test_reproduce_shows_the_papers_figures_next_to_ours(real, here):
-    arguments = ("--datasets", "KKI", "--kernel", "tree++", "wl", "--repeats", 1)
+    arguments = ("--datasets", "KKI", "--kernel", "tree++,wl", "--repeats", 1)
     shown = words(call("reproduce", "table2", *arguments).stdout)
     assert "55.63 ± 1.69" in shown
     assert "50.38 ± 2.77" in shown

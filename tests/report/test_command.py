@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import graphgrain as gg
-from graphgrain.cli import application
+from graphgrain.cli.app import app
 
 from .made_up import FOLDS, made_up_fold, save
 
@@ -35,7 +35,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sets: dict[str, Any]) 
 
 
 def call(*arguments: str) -> Any:
-    return CliRunner().invoke(application(), ["report", *arguments])
+    return CliRunner().invoke(app, ["report", *arguments])
 
 
 def test_a_page(here: Path) -> None:

@@ -1,26 +1,55 @@
-"""What all commands share: the application, how they speak, how they fail."""
+"""What all commands share: the list of them, how they speak, how they fail."""
 
 from __future__ import annotations
 
+import errno
 import functools
 import inspect
 import json
+import os
 import shlex
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated, Any
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
 from rich.markup import escape
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from ..errors import GraphgrainError, GraphgrainWarning
+from .interrupts import INTERRUPTED, raise_from_now_on
+from .option_groups import expanded
 
-#: Exit codes: all is well; the input is wrong; a mistake of the program; interrupted by Ctrl-C.
-OK, BAD_INPUT, FAILURE, INTERRUPTED = 0, 2, 1, 130
+#: Exit codes: all is well; the input is wrong; a mistake of the program.
+OK, BAD_INPUT, FAILURE = 0, 2, 1
+
+
+class Listed(NamedTuple):
+    """A command in the list: the module of this package that has a function of its name."""
+
+    module: str
+    summary: str
+
+
+#: All commands, in the order of ``graphgrain --help``; a module is imported when it is called.
+COMMANDS = {
+    "demo": Listed("demo", "Begin here: the bundled drugs compared, classified and shown."),
+    "datasets": Listed("datasets", "List the data sets that have a name."),
+    "info": Listed("info", "Show what a data set is like: sizes, labels, classes, duplicates."),
+    "kernel": Listed("kernel", "Compute a kernel matrix and write it to a file."),
+    "evaluate": Listed("evaluate", "Measure how well kernels classify: cross-validation."),
+    "reproduce": Listed("reproduce", "Rerun the experiments of the Tree++ paper."),
+    "report": Listed("report", "Make a page or figures from the results of an evaluation."),
+}
+
+
+#: The error of the parser, which Typer brings along or takes from Click, depending on its version.
+_UsageError: Any = typer.BadParameter.__mro__[1]
 
 
 @dataclass
@@ -31,20 +60,18 @@ class Options:
 
 
 options = Options()
-app = typer.Typer(
-    name="graphgrain",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="How similar are graphs? Kernels, honest evaluation, and the Tree++ paper's experiments.",
-    epilog="Begin with: graphgrain demo",
-)
+
+
+class _Answers(Console):
+    """Standard output; a closed pipe is the business of :func:`run`."""
+
+    def on_broken_pipe(self) -> None:
+        raise
 
 
 def out() -> Console:
     """For answers: standard output, never folded to 80 columns in a file or a pipe."""
-    return Console(width=None if sys.stdout.isatty() else 160, highlight=False)
+    return _Answers(width=None if sys.stdout.isatty() else 160, highlight=False)
 
 
 def err() -> Console:
@@ -57,6 +84,92 @@ def answer(value: Any) -> None:
     print(json.dumps(value, indent=2, allow_nan=False))
 
 
+class Interrupted(Exception):
+    """Ctrl-C, with what the user should know."""
+
+
+# ---------------------------------------------------------------- commands
+
+
+def command(examples: Sequence[str]) -> Callable[[Callable[..., None]], Any]:
+    """Make a function a command, with examples below its help and errors in one line.
+
+    The function has the name of the command (with ``_`` for ``-``) and is listed in ``COMMANDS``.
+    """
+
+    def decorate(function: Callable[..., None]) -> Any:
+        guarded: Any = expanded(_guarded(function))
+        guarded.examples = tuple(examples)
+        return guarded
+
+    return decorate
+
+
+def load_command(name: str) -> Any:
+    """The command itself, with its arguments and help; this is when its module is imported."""
+    module = import_module(f".{COMMANDS[name].module}", __package__)
+    function = getattr(module, name.replace("-", "_"))
+    lines = "\n\n".join(f"[dim]$[/dim] {escape(example)}" for example in function.examples)
+    # A paragraph flows, however the docstring is wrapped.
+    paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+    text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+    single = _application(add_completion=False)
+    single.command(name, cls=_Command, help=text, epilog=f"[bold]Examples[/bold]\n\n{lines}")(
+        function
+    )
+    return typer.main.get_command(single)
+
+
+class _Command(TyperCommand):
+    """A command that explains what to do with a word too many."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except _UsageError as error:
+            if "unexpected extra argument" in str(error.message):
+                error.message += (
+                    ". An option takes one value; several are separated by commas, as in "
+                    "--kernel tree++,wl, or the option is repeated."
+                )
+            raise
+
+
+class _ListedCommand(TyperCommand):
+    """Stands for a command in the list; becomes the command itself when it is called."""
+
+    def make_context(self, info_name: str | None, args: list[str], *rest: Any, **more: Any) -> Any:
+        return load_command(str(self.name)).make_context(info_name, args, *rest, **more)
+
+
+class _Commands(TyperGroup):
+    """The program, whose commands are imported when they are called."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.commands: Any = {
+            name: _ListedCommand(name, help=listed.summary) for name, listed in COMMANDS.items()
+        }
+
+
+def _application(**more: Any) -> typer.Typer:
+    return typer.Typer(
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+        **more,
+    )
+
+
+app = _application(
+    name="graphgrain",
+    cls=_Commands,
+    no_args_is_help=True,
+    help="How similar are graphs? Kernels, honest evaluation, and the Tree++ paper's experiments.",
+    epilog="Begin with: graphgrain demo",
+)
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         from .. import __version__
@@ -66,7 +179,7 @@ def _version(wanted: bool) -> None:
 
 
 @app.callback()
-def before(
+def _before(
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     version: Annotated[
         bool,
@@ -76,44 +189,22 @@ def before(
     options.debug = options.debug or debug
 
 
-class Interrupted(Exception):
-    """Ctrl-C, with what the user should know."""
+def run() -> None:
+    """The whole program, from the arguments to the exit code."""
+    # Wherever it stands: an error is often the moment to add it at the end.
+    if "--debug" in sys.argv[1:]:
+        sys.argv.remove("--debug")
+        options.debug = True
+    try:
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # here, where a full disk still finds somebody who listens
+    except OSError as error:
+        sys.exit(_unwritable_output(error))
 
 
-def command(name: str, examples: Sequence[str]) -> Callable[[Callable[..., None]], Any]:
-    """A command of the program, with examples below its help and errors in one line."""
-
-    def decorate(function: Callable[..., None]) -> Any:
-        lines = "\n\n".join(f"[dim]$[/dim] {escape(example)}" for example in examples)
-        # A paragraph flows, however the docstring is wrapped.
-        paragraphs = (inspect.getdoc(function) or "").split("\n\n")
-        text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-        return app.command(
-            name, cls=ManyValues, help=text, epilog=f"[bold]Examples[/bold]\n\n{lines}"
-        )(_guarded(function))
-
-    return decorate
-
-
-class ManyValues(TyperCommand):
-    """A command whose repeatable options take several values: ``--kernel tree++ wl sp``."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        many = {name for p in self.params if getattr(p, "multiple", False) for name in p.opts}
-        expanded: list[str] = []
-        option: str | None = None  # the repeatable option that values still belong to
-        for word in args:
-            if word.startswith("-") and len(word) > 1:
-                option = word if word in many else None
-                if option is None:
-                    expanded.append(word)
-            elif option is not None:
-                expanded += [option, word]
-            else:
-                expanded.append(word)
-        if option is not None and (not expanded or option not in expanded):
-            expanded.append(option)  # nothing follows it: let the parser complain
-        return super().parse_args(ctx, expanded)
+# ---------------------------------------------------------------- what may go wrong
 
 
 def _guarded(function: Callable[..., None]) -> Callable[..., None]:
@@ -121,6 +212,7 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> None:
+        raise_from_now_on()
         with warnings.catch_warnings():
             warnings.simplefilter("always", GraphgrainWarning)
             warnings.showwarning = _show_warning
@@ -131,15 +223,32 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
                 raise typer.Exit(INTERRUPTED) from None
             except GraphgrainError as error:
                 _fail(error, BAD_INPUT)
-            except BrokenPipeError:
-                sys.stderr.close()  # the reader has seen enough, as in `graphgrain ... | head`
-                raise typer.Exit(OK) from None
             except (typer.Exit, typer.Abort, typer.BadParameter):
                 raise
             except Exception as error:
+                if isinstance(error, OSError) and _is_of_output(error):
+                    raise typer.Exit(_unwritable_output(error)) from None
                 _fail(error, FAILURE)
 
     return guarded
+
+
+def _is_of_output(error: OSError) -> bool:
+    """Whether writing to standard output failed: such an error names no file."""
+    return error.errno in (errno.EPIPE, errno.ENOSPC, errno.EIO) and error.filename is None
+
+
+def _unwritable_output(error: OSError) -> int:
+    """Standard output takes nothing more: say why, and let nobody try again at exit."""
+    with suppress(OSError, ValueError):  # under a test it is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if error.errno == errno.EPIPE:
+        return OK  # the reader has seen enough, as in `graphgrain ... | head`
+    err().print(
+        f"[red]Error:[/red] The answer cannot be written to standard output: "
+        f"{escape(error.strerror or str(error))}."
+    )
+    return BAD_INPUT
 
 
 def _fail(error: Exception, code: int) -> None:

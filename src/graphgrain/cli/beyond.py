@@ -17,7 +17,7 @@ from ..kernels.registry import KERNELS
 from ..report.statistics import corrected_t_test
 from ..report.words import p_value
 from .app import out
-from .choices import load
+from .loading import load
 from .running import running
 from .tables import percent
 
@@ -30,7 +30,7 @@ def beyond(
 ) -> list[dict[str, Any]]:
     """Run what the results lack, then show both Tree++, the competitor and published figures."""
     sets = []
-    for name, graphs, y, _ in map(load, names):
+    for name, graphs, y, *_ in map(load, names):
         whole = prepare(name, graphs, y, folds=protocol.folds)
         unique = prepare(name, graphs, y, remove_duplicates=True, folds=protocol.folds)
         sets.append((whole, unique if unique.removed else whole))

@@ -18,12 +18,12 @@ from ..evaluation.protocol import Protocol
 from ..evaluation.results_file import read_results
 from ..evaluation.summary import summarise
 from .app import answer, command, out
-from .choices import BUNDLED, load, nearest
-from .data import Jobs, Json
+from .arguments import Jobs, Json, nearest
+from .loading import BUNDLED, load
 from .running import running
 
 
-@command("demo", ["graphgrain demo", "graphgrain demo --drug diazepam --output demo"])
+@command(["graphgrain demo", "graphgrain demo --drug diazepam --output demo"])
 def demo(
     drug: Annotated[str, typer.Option(help="The drug whose neighbours are shown.")] = "morphine",
     output: Annotated[
@@ -37,7 +37,7 @@ def demo(
 
     start = time.perf_counter()
     say = (lambda *_: None) if as_json else out().print
-    _, graphs, y, names = load(BUNDLED)
+    _, graphs, y, names, _ = load(BUNDLED)
     assert y is not None
     assert names is not None
     if drug not in names:

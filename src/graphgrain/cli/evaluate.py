@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from ..errors import InvalidParameterError
 from ..evaluation.data import prepare
 from ..evaluation.protocol import Protocol
 from ..evaluation.results_file import read_results
 from ..evaluation.summary import SELECTIONS, Summary, summarise
 from .app import answer, command, err, out
-from .choices import load, variant
-from .data import Jobs, Json, Set, Target
+from .arguments import Jobs, Json, Reading, Set, check_choice, listed
+from .kernel_options import variant
+from .loading import load
 from .running import running
 from .tables import accuracy_table
 
@@ -43,20 +43,13 @@ Select = Annotated[
 ]
 
 
-def check_choice(option: str, value: str, allowed: tuple[str, ...]) -> None:
-    """One of a few words."""
-    if value not in allowed:
-        raise InvalidParameterError(f"--{option} is one of {', '.join(allowed)}; got {value!r}.")
-
-
 @command(
-    "evaluate",
     [
         "graphgrain evaluate drugs",
-        "graphgrain evaluate MUTAG PTC_FR --kernel tree++ wl sp --repeats 3",
+        "graphgrain evaluate MUTAG PTC_FR --kernel tree++,wl,sp --repeats 3",
         "graphgrain evaluate my_graphs.zip --kernel tree++ --set edge_labels=True",
         "graphgrain evaluate molecules.csv --target active --mode nested --json",
-    ],
+    ]
 )
 def evaluate(
     data: Annotated[
@@ -65,9 +58,12 @@ def evaluate(
             help="Files, folders, names of the TU collection, or drugs.", metavar="DATA"
         ),
     ],
+    reading: Reading,
     kernel: Annotated[
         list[str] | None,
-        typer.Option("--kernel", "-k", help="Kernels to compare.", show_default="tree++"),
+        typer.Option(
+            "--kernel", "-k", help="Kernels to compare, as -k tree++,wl.", show_default="tree++"
+        ),
     ] = None,
     mode: Annotated[
         str,
@@ -82,7 +78,6 @@ def evaluate(
     seed: Seed = 0,
     remove_duplicates: Duplicates = False,
     parameters: Set = None,
-    target: Target = None,
     results: Results = RESULTS,
     n_jobs: Jobs = -1,
     as_json: Json = False,
@@ -93,12 +88,12 @@ def evaluate(
     finished fold is written to the results file at once; after an interruption the same command
     goes on where it was. Results do not depend on the number of threads.
     """
-    check_choice("select", select, SELECTIONS)
+    check_choice("--select", select, SELECTIONS)
     protocol = Protocol(mode, folds, seed=seed)
-    variants = [variant(name, parameters or []) for name in kernel or ["tree++"]]
+    variants = [variant(name, parameters) for name in listed(kernel) or ["tree++"]]
     sets = []
     for item in data:
-        name, graphs, y, _ = load(item, target)
+        name, graphs, y, *_ = load(item, reading).with_classes()
         sets.append(
             prepare(name, graphs, y, remove_duplicates=remove_duplicates, folds=protocol.folds)
         )

@@ -9,24 +9,23 @@ import typer
 from rich.markup import escape
 
 from .app import answer, command, out
-from .choices import load
-from .data import Jobs, Json, Target
-from .evaluate import check_choice
+from .arguments import Jobs, Json, Reading, check_choice
+from .loading import load
 
 FORMATS = ("html", "pdf", "svg", "png")
 
 
 @command(
-    "report",
     [
         "graphgrain report graphgrain-results.jsonl -o report.html",
         "graphgrain report graphgrain-results.jsonl --format pdf -o figures",
         "graphgrain report graphgrain-results.jsonl --data my-graphs.zip",
         "graphgrain evaluate drugs --repeats 3 && graphgrain report graphgrain-results.jsonl",
-    ],
+    ]
 )
 def report(
     results: Annotated[Path, typer.Argument(help="A results file.", metavar="RESULTS")],
+    reading: Reading,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -41,9 +40,11 @@ def report(
     ] = "html",
     data: Annotated[
         list[str] | None,
-        typer.Option(help="The graphs of the results, to show their kernel matrix and map."),
+        typer.Option(
+            help="Graphs of the results, to show their kernel matrix and map; may be repeated.",
+            metavar="DATA",
+        ),
     ] = None,
-    target: Target = None,
     paper: Annotated[bool, typer.Option(help="Show the figures of the Tree++ paper.")] = True,
     title: Annotated[str, typer.Option(help="Heading of the page.")] = "Graph kernels compared",
     n_jobs: Jobs = -1,
@@ -55,9 +56,9 @@ def report(
     the TU collection that were downloaded before or lie in the folder GRAPHGRAIN_DATA, and what
     --data names. With --format pdf, svg or png the figures are drawn for a paper instead.
     """
-    check_choice("format", format, FORMATS)
-    loaded = [load(item, target) for item in data or []]
-    given = {name: (graphs, y, names) for name, graphs, y, names in loaded}
+    check_choice("--format", format, FORMATS)
+    loaded = [load(item, reading) for item in data or []]
+    given = {item.name: (item.graphs, item.y, item.names) for item in loaded}
     if format == "html":
         from ..report.page import write_report
 

@@ -22,10 +22,11 @@ from ..evaluation.studies import FIGURE_D, FIGURE_K, curves, table_kernels, vary
 from ..evaluation.summary import summarise
 from ..kernels.registry import KERNELS
 from .app import answer, command, err, out
+from .arguments import Jobs, Json, check_choice, listed
 from .beyond import beyond
-from .choices import load, variant
-from .data import Jobs, Json
-from .evaluate import RESULTS, Duplicates, Folds, Repeats, Results, Seed, check_choice
+from .evaluate import RESULTS, Duplicates, Folds, Repeats, Results, Seed
+from .kernel_options import variant
+from .loading import load
 from .running import running
 from .tables import accuracy_table, percent, seconds
 
@@ -34,24 +35,27 @@ WHAT = ("table1", "table2", "table3", FIGURE_K, FIGURE_D, DISTRIBUTIONS, "all", 
 
 
 @command(
-    "reproduce",
     [
-        "graphgrain reproduce table2 --kernel tree++ --datasets PTC_MM KKI",
-        "graphgrain reproduce table3 --datasets BZR COX2 --kernel tree++ wl sp",
+        "graphgrain reproduce table2 --kernel tree++ --datasets PTC_MM,KKI",
+        "graphgrain reproduce table3 --datasets BZR,COX2 --kernel tree++,wl,sp",
         "graphgrain reproduce figure-k --repeats 3",
         "graphgrain reproduce all",
-        "graphgrain reproduce beyond --datasets BZR PTC_FR --repeats 3",
-    ],
+        "graphgrain reproduce beyond --datasets BZR,PTC_FR --repeats 3",
+    ]
 )
 def reproduce(
     what: Annotated[str, typer.Argument(help=f"One of {', '.join(WHAT)}.", metavar="WHAT")],
     datasets: Annotated[
         list[str] | None,
-        typer.Option("--datasets", "-d", help="Data sets.", show_default="the paper's twelve"),
+        typer.Option(
+            "--datasets", "-d", help="Data sets, as -d KKI,BZR.", show_default="the paper's twelve"
+        ),
     ] = None,
     kernel: Annotated[
         list[str] | None,
-        typer.Option("--kernel", "-k", help="Kernels.", show_default="the paper's nine"),
+        typer.Option(
+            "--kernel", "-k", help="Kernels, as -k tree++,wl.", show_default="the paper's nine"
+        ),
     ] = None,
     repeats: Repeats = 10,
     mode: Annotated[
@@ -84,24 +88,23 @@ def reproduce(
 
     Finished folds are kept in the results file; after an interruption the same command goes on.
     """
-    if what not in WHAT:
-        check_choice("WHAT", what, WHAT)
+    check_choice("WHAT", what, WHAT)
     mode = mode or ("nested" if what == BEYOND else "paper")
-    check_choice("mode", mode, MODES)
+    check_choice("--mode", mode, MODES)
     protocol = Protocol(mode, folds, seed=seed)
-    names = list(datasets or published.DATASETS)
+    names = listed(datasets) or list(published.DATASETS)
     if what == BEYOND:
         rows = beyond(names, protocol, repeats, results, n_jobs, as_json)
         if as_json:
             answer({BEYOND: rows})
         return
     wanted = WHAT[: WHAT.index("all")] if what == "all" else (what,)
-    kernels = [variant(name) for name in kernel or table_kernels()]
+    kernels = [variant(name) for name in listed(kernel) or table_kernels()]
     work = _work(wanted, kernels, repeats)
     loaded = [load(name) for name in names]
     sets = [
         prepare(name, graphs, y, remove_duplicates=remove_duplicates, folds=folds)
-        for name, graphs, y, _ in loaded
+        for name, graphs, y, *_ in loaded
     ]
     if work:
         total = len(sets) * folds * sum(len(item.grid) * times for item, times in work)

@@ -1,0 +1,133 @@
+"""Arguments that several commands have, and lists in options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Annotated
+
+import typer
+
+from ..errors import InvalidParameterError
+from .option_groups import OptionGroup
+
+Json = Annotated[bool, typer.Option("--json", help="Answer in JSON, for machines.")]
+Data = Annotated[
+    str,
+    typer.Argument(help="A file, a folder, a name of the TU collection, or drugs.", metavar="DATA"),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        help="Parameters of the kernel, as --set counts=sqrt,tree_depth=2.",
+        metavar="NAME=VALUE",
+    ),
+]
+Jobs = Annotated[int, typer.Option("--n-jobs", "-j", help="Number of threads; -1 takes all cores.")]
+
+#: The part of ``--help`` for what concerns files of molecules alone.
+_MOLECULES = "For files of molecules (.smi, .csv, .tsv, .sdf)"
+
+
+@dataclass(frozen=True)
+class Reading(OptionGroup):
+    """How DATA is read: options of all commands that take graphs."""
+
+    target: Annotated[
+        str | None,
+        typer.Option(
+            help="The column with the classes.", metavar="COLUMN", rich_help_panel=_MOLECULES
+        ),
+    ] = None
+    smiles: Annotated[
+        str | None,
+        typer.Option(
+            help="The column with the SMILES; by default the first whose name has smiles in it.",
+            metavar="COLUMN",
+            rich_help_panel=_MOLECULES,
+        ),
+    ] = None
+    errors: Annotated[
+        str,
+        typer.Option(
+            help="What happens with a molecule that cannot be read: raise an error, or skip it "
+            "with a note.",
+            metavar="raise|skip",
+            rich_help_panel=_MOLECULES,
+        ),
+    ] = "raise"
+    charge: Annotated[
+        bool,
+        typer.Option("--charge", help="Atoms tell their charge.", rich_help_panel=_MOLECULES),
+    ] = False
+    aromatic: Annotated[
+        bool,
+        typer.Option(
+            "--aromatic",
+            help="Aromatic atoms have labels of their own.",
+            rich_help_panel=_MOLECULES,
+        ),
+    ] = False
+    hydrogens: Annotated[
+        bool,
+        typer.Option("--hydrogens", help="Hydrogens are vertices.", rich_help_panel=_MOLECULES),
+    ] = False
+
+
+def check_choice(option: str, value: str, allowed: Sequence[str]) -> None:
+    """One of a few words."""
+    if value not in allowed:
+        hint = nearest(value, allowed)
+        raise InvalidParameterError(
+            f"{option} is one of {', '.join(allowed)}; got {value!r}. {hint}".rstrip()
+        )
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """A hint with the names that look like this one, or nothing.
+
+    Examples
+    --------
+    >>> from graphgrain.cli.arguments import nearest
+    >>> nearest("treepp", ["tree++", "wl"])
+    'Did you mean tree++? '
+    """
+    by_lower = {item.lower(): item for item in names}
+    close = get_close_matches(name.lower(), by_lower, n=3)
+    return f"Did you mean {' or '.join(by_lower[item] for item in close)}? " if close else ""
+
+
+def listed(values: Iterable[str] | None) -> list[str]:
+    """The items of an option that may be repeated or hold several, separated by commas.
+
+    Commas inside brackets or quotes do not separate.
+
+    Examples
+    --------
+    >>> from graphgrain.cli.arguments import listed
+    >>> listed(["tree++,wl", "sp"])
+    ['tree++', 'wl', 'sp']
+    >>> listed(["drop=[1, 2],above=3"])
+    ['drop=[1, 2]', 'above=3']
+    """
+    items: list[str] = []
+    for value in values or ():
+        depth, quote, item = 0, "", ""
+        for letter in value:
+            if quote:
+                quote = "" if letter == quote else quote
+            elif letter in "'\"":
+                quote = letter
+            elif letter in "([{":
+                depth += 1
+            elif letter in ")]}":
+                depth -= 1
+            elif letter == "," and depth <= 0:
+                items.append(item.strip())
+                item = ""
+                continue
+            item += letter
+        items.append(item.strip())
+    return [item for item in items if item]

@@ -1,0 +1,47 @@
+"""The command datasets: the data sets that have a name."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from ..graphs.datasets import tu_collection
+from .app import answer, command, out
+from .arguments import Json
+
+
+@command(["graphgrain datasets", "graphgrain datasets mutagen", "graphgrain datasets --json"])
+def datasets(
+    search: Annotated[str, typer.Argument(help="Only those whose name or domain has this.")] = "",
+    as_json: Json = False,
+) -> None:
+    """List the data sets that have a name: the bundled drugs and the TU collection."""
+    found = [
+        item
+        for item in tu_collection.tu_datasets()
+        if search.lower() in item.name.lower() or search.lower() in item.domain.lower()
+    ]
+    if as_json:
+        answer([asdict(item) for item in found])
+        return
+    table = Table("name", "domain", box=None)
+    for column in ("graphs", "classes", "vertices", "edges"):
+        table.add_column(column, justify="right")
+    table.add_column("labels")
+    for item in found:
+        marks = ("vertices" if item.vertex_labels else "", "edges" if item.edge_labels else "")
+        table.add_row(
+            item.name,
+            item.domain,
+            f"{item.graphs:,}",
+            "values" if item.classes is None else str(item.classes),
+            "" if item.vertices is None else f"{item.vertices:.2f}",
+            "" if item.edges is None else f"{item.edges:.2f}",
+            ", ".join(mark for mark in marks if mark),
+        )
+    out().print(table)
+    if not search:
+        out().print("\nand drugs, which comes with graphgrain. Others are downloaded on demand.")

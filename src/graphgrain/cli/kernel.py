@@ -1,0 +1,100 @@
+"""The command kernel: a kernel matrix in a file."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.markup import escape
+
+from ..core.threads import thread_count
+from ..errors import InvalidParameterError, UnwritableFileError
+from ..evaluation.memory import measured
+from ..evaluation.records import versions
+from ..kernels.registry import KERNELS
+from ..report.files import write_whole
+from .app import answer, command, err, out
+from .arguments import Data, Jobs, Json, Reading, Set
+from .kernel_options import given, variant
+from .loading import load
+
+
+@command(
+    [
+        "graphgrain kernel drugs -o drugs.npz",
+        "graphgrain kernel MUTAG -o mutag.npz --kernel wl --set n_iter=4",
+        "graphgrain kernel my_graphs.zip -o K.csv --set path_depth=4,counts=sqrt",
+    ]
+)
+def kernel(
+    data: Data,
+    reading: Reading,
+    output: Annotated[Path, typer.Option("--output", "-o", help="A .npz, .npy or .csv file.")],
+    kernel: Annotated[str, typer.Option(help="Name of the kernel.")] = "tree++",
+    parameters: Set = None,
+    n_jobs: Jobs = -1,
+    as_json: Json = False,
+) -> None:
+    """Compute the kernel matrix of a data set and write it to a file.
+
+    A .npz holds K (the normalised matrix), y (the classes, if any), names (if any) and about (the
+    parameters and versions, as JSON). The others hold K alone. Parameters that are not set have
+    the kernel's defaults.
+    """
+    if output.suffix not in (".npz", ".npy", ".csv"):
+        raise InvalidParameterError(
+            f"The kernel matrix is written as .npz, .npy or .csv; got {str(output)!r}."
+        )
+    if not output.parent.is_dir():
+        raise UnwritableFileError(f"There is no folder {str(output.parent)!r} to write to.")
+    variant(kernel, parameters)  # checks both
+    name, graphs, y, names, _ = load(data, reading)
+    # Not the grid's own values, which are for validation: what is not set has its default.
+    estimator = KERNELS[kernel].kernel(**given(kernel, parameters), n_jobs=n_jobs)
+    with err().status(f"{kernel} on {escape(name)}"), measured() as cost:
+        K = estimator.fit_transform(graphs)
+    about = {
+        "dataset": name,
+        "kernel": kernel,
+        "parameters": {
+            key: value for key, value in estimator.get_params().items() if key != "n_jobs"
+        },
+        "graphs": len(graphs),
+        "seconds": round(cost.seconds, 4),
+        "memory": cost.memory,
+        "n_jobs": thread_count(n_jobs),
+        "versions": versions(),
+    }
+    write_matrix(output, K, y, names, about)
+    if as_json:
+        answer({**about, "output": str(output)})
+        return
+    out().print(
+        f"{kernel} of {len(graphs):,} graphs in {cost.seconds:.2f} s, written to "
+        f"{escape(str(output))}."
+    )
+
+
+def write_matrix(
+    path: Path,
+    K: np.ndarray,
+    y: np.ndarray | None,
+    names: np.ndarray | None,
+    about: dict[str, Any],
+) -> None:
+    """Write a matrix in full or not at all."""
+    content = io.BytesIO()
+    if path.suffix == ".npz":
+        arrays: dict[str, Any] = {"K": K, "about": json.dumps(about)}
+        arrays |= {} if y is None else {"y": y}
+        arrays |= {} if names is None else {"names": names}
+        np.savez_compressed(content, **arrays)
+    elif path.suffix == ".npy":
+        np.save(content, K)
+    else:
+        np.savetxt(content, K, delimiter=",", fmt="%.17g")
+    write_whole(path, content.getvalue(), "The kernel matrix")

@@ -1,0 +1,59 @@
+"""Kernels and their parameters by name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import InvalidParameterError
+from ..evaluation.experiment import Variant
+from ..kernels.registry import KERNELS
+from .arguments import listed, nearest
+
+
+def variant(kernel: str, parameters: Sequence[str] | None = None) -> Variant:
+    """A kernel by its name, with ``name=value`` parameters."""
+    if kernel not in KERNELS:
+        raise InvalidParameterError(
+            f"There is no kernel {kernel!r}. {nearest(kernel, KERNELS)}The kernels are "
+            f"{', '.join(KERNELS)}."
+        )
+    usual = Variant.usual(kernel)
+    chosen = given(kernel, parameters)
+    if not chosen:
+        return usual
+    changed = usual.changed(chosen)
+    for setting in changed.grid:
+        changed.check(setting)
+    return changed
+
+
+def given(kernel: str, parameters: Sequence[str] | None) -> dict[str, Any]:
+    """The parameters that ``--set`` names."""
+    known = sorted(set(KERNELS[kernel].kernel().get_params()) - {"n_jobs", "output", "normalize"})
+    values: dict[str, Any] = {}
+    for text in listed(parameters):
+        name, equals, value = text.partition("=")
+        if not equals or name not in known:
+            raise InvalidParameterError(
+                f"--set takes NAME=VALUE with a parameter of the kernel; got {text!r}. "
+                f"{nearest(name, known)}The parameters of {kernel} are {', '.join(known)}."
+            )
+        values[name] = parsed(value)
+    return values
+
+
+def parsed(value: str) -> Any:
+    """A value of Python, or a word.
+
+    Examples
+    --------
+    >>> from graphgrain.cli.kernel_options import parsed
+    >>> parsed("3"), parsed("[1, 2]"), parsed("sqrt")
+    (3, [1, 2], 'sqrt')
+    """
+    try:
+        return ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return value

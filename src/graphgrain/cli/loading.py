@@ -1,0 +1,134 @@
+"""From a DATA argument to graphs, classes and names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import InvalidParameterError
+from ..graphs.batch import GraphBatch
+from ..graphs.datasets.fetch import fetch_tu, load_drugs
+from ..graphs.datasets.tu_collection import tu_datasets
+from ..graphs.files.matlab import load_mat
+from ..graphs.files.molecules import load_molecules
+from ..graphs.files.tu import load_tu
+from ..kernels.registry import KERNELS
+from .arguments import Reading, check_choice, nearest
+
+BUNDLED = "drugs"
+MOLECULE_FILES = (".smi", ".smiles", ".csv", ".tsv", ".sdf", ".mol")
+
+
+class Loaded(NamedTuple):
+    """A data set.
+
+    Attributes
+    ----------
+    name : str
+        For tables and records; with the target, if one was chosen.
+    graphs : GraphBatch
+    y : array or None
+        Classes or values.
+    names : array or None
+        Names of the graphs.
+    columns : tuple of str
+        For a table of molecules, the columns that may be the target.
+    """
+
+    name: str
+    graphs: GraphBatch
+    y: np.ndarray | None
+    names: np.ndarray | None = None
+    columns: tuple[str, ...] = ()
+
+    def with_classes(self) -> Loaded:
+        """The same, or an error that says how to choose the column with the classes."""
+        if self.y is None and self.columns:
+            raise InvalidParameterError(
+                f"There must be classes to learn: name the column that has them with --target. "
+                f"The columns of {self.name} are {', '.join(self.columns)}."
+            )
+        return self
+
+
+def load(data: str, reading: Reading | None = None) -> Loaded:
+    """The data set that a DATA argument names.
+
+    Parameters
+    ----------
+    data : str
+        A file, a folder, a name of the TU collection, or ``drugs``.
+    reading : Reading, optional
+        What the options of the command say about it.
+    """
+    reading = reading or Reading()
+    check_choice("--errors", reading.errors, ("raise", "skip"))
+    path = Path(data).expanduser()
+    if data != BUNDLED and path.exists():
+        suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
+        kind = suffixes[-1] if suffixes else ""
+        if kind in MOLECULE_FILES and not path.is_dir():
+            return _molecules(path, data, reading)
+        _only_for_molecules(reading)
+        return Loaded(path.stem, *(load_mat if kind == ".mat" else load_tu)(path))
+    if data != BUNDLED and ("/" in data or "\\" in data or path.suffix):
+        raise InvalidParameterError(
+            f"There is no file or folder {data!r}. DATA is a file, a folder, a name of the TU "
+            "collection (`graphgrain datasets` lists them) or drugs."
+        )
+    if data == BUNDLED:
+        _only_for_molecules(reading)
+        return Loaded(data, *load_drugs(names=True))
+    known = [item.name for item in tu_datasets()]
+    if data in known:
+        _only_for_molecules(reading)
+    try:
+        return Loaded(data, *fetch_tu(data))
+    except InvalidParameterError:
+        if data in known:
+            raise
+        hint = nearest(data, [BUNDLED, *known])
+        if data in KERNELS:
+            hint = (
+                f"{data} is a kernel: options take one value each, separated by commas, as in "
+                "--kernel tree++,wl. "
+            )
+        raise InvalidParameterError(
+            f"There is no file, folder or data set {data!r}. {hint}"
+            "`graphgrain datasets` lists all data sets that have a name."
+        ) from None
+
+
+def _molecules(path: Path, data: str, reading: Reading) -> Loaded:
+    """The graphs of a file of molecules, with the target that was asked for."""
+    graphs, columns = load_molecules(
+        path,
+        smiles=reading.smiles,
+        errors=reading.errors,
+        charge=reading.charge,
+        aromatic=reading.aromatic,
+        hydrogens=reading.hydrogens,
+    )
+    name, target = path.name.split(".")[0], reading.target
+    others = tuple(column for column in columns if column != "line")
+    if target is None:
+        return Loaded(name, graphs, None, columns.get("name"), others)
+    if target not in columns:
+        raise InvalidParameterError(
+            f"{data!r} has no column {target!r}. {nearest(target, columns)}Its columns are "
+            f"{', '.join(others)}."
+        )
+    return Loaded(f"{name}: {target}", graphs, columns[target], columns.get("name"), others)
+
+
+def _only_for_molecules(reading: Reading) -> None:
+    """Options that this data has no use for are an error, not a surprise."""
+    default = Reading()
+    for option, value in vars(reading).items():
+        if value != getattr(default, option):
+            raise InvalidParameterError(
+                f"--{option} is for files of molecules ({', '.join(MOLECULE_FILES)}); other data "
+                f"has its classes and labels inside. Leave out --{option}."
+            )
