@@ -33,6 +33,7 @@ from .kernels import TreePlusPlus as TreePlusPlus
 from .kernels import VertexHistogram as VertexHistogram
 from .kernels import WeisfeilerLehman as WeisfeilerLehman
 from .kernels import list_kernels as list_kernels
+from .learning import PatternWeights as PatternWeights
 from .learning import TreePlusPlusClassifier as TreePlusPlusClassifier
 from .learning import TreePlusPlusRegressor as TreePlusPlusRegressor
 from .views import AttributeBins as AttributeBins

@@ -74,8 +74,10 @@ class TreePlusPlusClassifier(ClassifierMixin, TunedTreePlusPlus):
         All that was tried, in the form of scikit-learn's ``GridSearchCV``.
     skipped_ : list of dict
         What there was no time for.
+    pattern_weights_ : list of PatternWeights
+        What each member has learnt, as a weight for each pattern; no training graph is kept.
     kernel_ : TreePlusPlus
-        The fitted kernel with the best parameters.
+        The kernel with the best parameters, not fitted to any graphs.
     view_ : view or None
         The fitted view in front of it.
 
@@ -156,4 +158,4 @@ class TreePlusPlusClassifier(ClassifierMixin, TunedTreePlusPlus):
         array of shape (graphs,) for two classes, where positive means ``classes_[1]``, else
         (graphs, classes)
         """
-        return self._mean(X, lambda machine, K: machine.scores(K))
+        return self._mean(X, lambda machine, values: machine.scores_of(values))

@@ -73,15 +73,29 @@ class Machine:
             return np.full(len(values), self.known[0], dtype=np.int64)
         return classes_of(values[:, 0] if self.n_classes == 2 else self._of_classes(values))
 
+    @property
+    def linear(self) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients of the training graphs and intercepts, a row for each output."""
+        return self.coefficients, self.intercepts
+
+    def without_coefficients(self) -> Machine:
+        """What is left to know once the coefficients are folded into weights."""
+        return replace(self, coefficients=self.coefficients[:, :0])
+
     def scores(self, K: np.ndarray) -> np.ndarray:
-        """Decision values: one per row for two classes, else one per row and class.
+        """The scores of rows of a kernel matrix."""
+        return self.scores_of(K @ self.coefficients.T + self.intercepts)
+
+    def scores_of(self, values: np.ndarray) -> np.ndarray:
+        """From decision values of pairs: one per row for two classes, else one per row and class.
 
         Among several classes each row has the number of pairs that a class wins; between classes
         that win equally many, the sum of the decision values decides.
         """
-        values = K @ self.coefficients.T + self.intercepts
         if self.n_classes == 2:
-            return values[:, 0] if len(self.known) == 2 else np.zeros(len(K))
+            if len(self.known) == 2:
+                return values[:, 0]
+            return np.full(len(values), 1.0 if self.known[0] else -1.0)
         return self._of_classes(values)
 
     def _of_classes(self, values: np.ndarray) -> np.ndarray:
@@ -168,6 +182,19 @@ class RidgeModel:
 
     coefficients: np.ndarray
     mean: np.ndarray
+
+    @property
+    def linear(self) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients of the training graphs and intercepts, a row for each output."""
+        return np.atleast_2d(self.coefficients.T), np.atleast_1d(self.mean)
+
+    def without_coefficients(self) -> RidgeModel:
+        """What is left to know once the coefficients are folded into weights."""
+        return replace(self, coefficients=self.coefficients[:0])
+
+    def values_of(self, values: np.ndarray) -> np.ndarray:
+        """Predictions in the shape of the targets."""
+        return values if self.coefficients.ndim == 2 else values[:, 0]
 
     def predict(self, K: np.ndarray) -> np.ndarray:
         """The values of each row."""

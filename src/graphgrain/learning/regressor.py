@@ -31,7 +31,7 @@ class TreePlusPlusRegressor(RegressorMixin, TunedTreePlusPlus):
 
     Attributes
     ----------
-    members_, best_params_, cv_results_, skipped_, kernel_, view_
+    members_, best_params_, cv_results_, skipped_, pattern_weights_, kernel_, view_
         As in :class:`TreePlusPlusClassifier`.
     best_score_ : float
         Minus the mean squared error in the inner cross-validation.
@@ -100,4 +100,4 @@ class TreePlusPlusRegressor(RegressorMixin, TunedTreePlusPlus):
 
     def predict(self, X: Any) -> np.ndarray:
         """The value (or the row of values) of each graph."""
-        return self._mean(X, lambda model, K: model.predict(K))
+        return self._mean(X, lambda model, values: model.values_of(values))

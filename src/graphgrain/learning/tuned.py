@@ -29,9 +29,9 @@ from ..graphs.convert.dispatch import as_graphs
 from ..kernels.features import COUNT_MAPS, Counts
 from ..kernels.tree_plus_plus import CENTRALITIES, TreePlusPlus
 from ..parameters import BOOLEAN, Jobs, Number, OneOf, Rule, Seed, Whole, check_parameters
-from ..views.base import seen_through
 from .committee import Candidate, seated, size
 from .machines import Learner
+from .pattern_weights import Folding, PatternWeights, decision_values, without_zeros
 from .search import Split, best_of_each, search
 from .sights import Sight, ViewRule, tells_edges_apart
 from .targets import check_folds
@@ -167,6 +167,7 @@ class TunedTreePlusPlus(BaseEstimator):
     ) -> None:
         """Try the settings, keep the best kernels, train on all graphs."""
         settings = self._settings([Sight.of(view, batch) for view in alternatives(self.views)])
+        self._extractions: dict[tuple[Any, ...], list[Counts]] = {}
         tried: list[dict[str, Any]] = []
         scores: list[np.ndarray] = []
         kernels: dict[int, TreePlusPlus] = {}
@@ -192,6 +193,7 @@ class TunedTreePlusPlus(BaseEstimator):
             kernels = {n: kernels[n] for n in sorted({seat.setting for seat in seats})}
         seats = seats[: size(self.committee, len(tried) // len(learner.grid))]
         self._seat(seats, kernels, settings, targets, learner)
+        del self._extractions
         self.n_graphs_ = len(batch)
         self.cv_results_ = _results(tried, np.concatenate(scores))
         self.skipped_ = [setting.params for setting in settings[len(scores) :]]
@@ -208,54 +210,74 @@ class TunedTreePlusPlus(BaseEstimator):
         depths = {seat.setting: 0 for seat in seats}
         for seat in seats:
             depths[seat.setting] = max(depths[seat.setting], seat.depth)
-        self._kernels_of = {n: kernels[n].at_level(depth) for n, depth in depths.items()}
         models: dict[Candidate, Any] = {}
-        for number, kernel in self._kernels_of.items():
-            for depth, gram in enumerate(kernel.each_gram_level()):
+        for number, deepest in depths.items():
+            for depth, gram in zip(
+                range(deepest + 1), kernels[number].each_gram_level(), strict=False
+            ):
                 for seat in seats:
                     if (seat.setting, seat.depth) == (number, depth):
                         [models[seat]] = learner.only(seat.value).fit(gram, targets)
-        self._seats = [(seat, models[seat]) for seat in seats]
+        self._models = [models[seat].without_coefficients() for seat in seats]
+        self.pattern_weights_ = self._folded(seats, models, settings)
         self.members_ = [
             {**settings[seat.setting].params, "tree_depth": seat.depth, self._tuned: seat.value}
             for seat in seats
         ]
         self.best_params_, self.best_score_ = self.members_[0], seats[0].score
-        self.kernel_ = kernels[seats[0].setting].at_level(seats[0].depth)
-        self._views_of = {n: settings[n].sight.fitted for n in self._kernels_of}
-        self.view_ = self._views_of[seats[0].setting]
+        self.kernel_ = self.pattern_weights_[0].kernel
+        self.view_ = self.pattern_weights_[0].view
+
+    def _folded(
+        self, seats: list[Candidate], models: dict[Candidate, Any], settings: list[Setting]
+    ) -> list[PatternWeights]:
+        """The trained models as weights on patterns, so that no training graph is kept."""
+        foldings: dict[tuple[Any, ...], Folding] = {}
+        members = []
+        for seat in seats:
+            sight, own = settings[seat.setting].sight, settings[seat.setting].kernel
+            key = self._extraction_key(settings[seat.setting])
+            if key not in foldings:
+                features = {name: own[name] for name in own if name != "counts"}
+                kernel = TreePlusPlus(tree_depth=self.max_tree_depth, **features)
+                foldings[key] = Folding(
+                    sight.fitted, kernel, sight.batch.label_kind, self._extractions[key]
+                )
+            coefficients, intercept = models[seat].linear
+            members.append(
+                foldings[key].fold(own["counts"], True, seat.depth + 1, coefficients, intercept)
+            )
+        return without_zeros(members)
 
     def _kernels(self, settings: list[Setting]) -> Iterator[tuple[Setting, TreePlusPlus]]:
         """The fitted kernel of each setting, as long as there is time."""
         begin = perf_counter()
-        extractions: dict[tuple[Any, ...], list[Counts]] = {}
+        extractions = self._extractions
         for number, setting in enumerate(settings):
             spent = perf_counter() - begin
             if number and self.time_budget is not None and spent >= self.time_budget:
                 return
             batch, own = setting.sight.batch, setting.kernel
             kernel = TreePlusPlus(tree_depth=self.max_tree_depth, n_jobs=self.n_jobs, **own)
-            features = (id(batch), *(own[name] for name in own if name != "counts"))
+            features = self._extraction_key(setting)
             if features not in extractions:
                 extractions[features] = kernel.count_features(batch)
             kernel.fit_counted(batch, extractions[features])
             yield setting, kernel
 
+    @staticmethod
+    def _extraction_key(setting: Setting) -> tuple[Any, ...]:
+        """Equal for settings with the same features."""
+        own = setting.kernel
+        return (id(setting.sight.batch), *(own[name] for name in own if name != "counts"))
+
     # ---------------------------------------------------------------- predict
 
     def _mean(self, X: Any, answer: Callable[[Any, np.ndarray], np.ndarray]) -> np.ndarray:
-        """The mean of what each member answers on the similarities of new with fitted graphs."""
+        """The mean of what the members answer."""
         check_is_fitted(self, "members_")
-        batch = as_graphs(X)
-        answers = []
-        seen = {id(view): seen_through(view, batch) for view in self._views_of.values()}
-        for number, kernel in self._kernels_of.items():
-            grams = kernel.gram_levels(seen[id(self._views_of[number])])
-            answers += [
-                answer(model, grams[seat.depth])
-                for seat, model in self._seats
-                if seat.setting == number
-            ]
+        values = decision_values(self.pattern_weights_, X)
+        answers = [answer(*pair) for pair in zip(self._models, values, strict=True)]
         return np.mean(answers, axis=0)
 
 
