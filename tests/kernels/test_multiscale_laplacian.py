@@ -120,6 +120,49 @@ def test_does_not_depend_on_vertex_numbers():
     np.testing.assert_allclose(kernel.fit_transform(renumbered(batch)), expected, atol=1e-6)
 
 
+RENAMINGS = {
+    "plus one": lambda labels: labels + 1,
+    "negated": lambda labels: -labels,
+    "scrambled": lambda labels: (labels + 3) * 7919 % 10007,
+    "words": lambda labels: np.array([f"label {label}" for label in labels], dtype=object),
+}
+
+
+@pytest.mark.parametrize("renaming", RENAMINGS)
+def test_labels_matter_only_by_which_are_equal(renaming):
+    batch = random_graphs(25, seed=5, labels=5)
+    renamed = batch.with_labels(RENAMINGS[renaming](batch.labels))
+    for few in (3, 8, 50):
+        kernel = gg.MultiscaleLaplacian(n_anchors=few)
+        other = gg.MultiscaleLaplacian(n_anchors=few)
+        expected = kernel.fit_transform(batch[:20])
+        np.testing.assert_allclose(other.fit_transform(renamed[:20]), expected, atol=1e-7)
+        new = kernel.transform(batch[20:])
+        np.testing.assert_allclose(other.transform(renamed[20:]), new, atol=1e-7)
+
+
+def test_labels_that_could_change_places_are_drawn_together():
+    """Ten labels with the same role: any selection among them would depend on their values."""
+    star = [(0, leaf) for leaf in range(1, 11)]
+    graphs = [(star, [0, *range(1, 11)]), ([(0, 1)], [1, 2]), ([(0, 1)], [1, 0])]
+    batch = gg.as_graphs(graphs[:1])
+    renamed = batch.with_labels(batch.labels * -7)
+    kernel, other = gg.MultiscaleLaplacian(n_anchors=2), gg.MultiscaleLaplacian(n_anchors=2)
+    kernel.fit(batch)
+    other.fit(renamed)
+    new = gg.as_graphs(graphs[1:])
+    np.testing.assert_allclose(
+        other.transform(new.with_labels(new.labels * -7)), kernel.transform(new), atol=1e-7
+    )
+
+
+def test_real_labels_can_be_renamed():
+    batch = data_set("MUTAG")[:80]
+    expected = gg.MultiscaleLaplacian().fit_transform(batch)
+    renamed = gg.MultiscaleLaplacian().fit_transform(batch.with_labels(batch.labels + 1))
+    np.testing.assert_allclose(renamed, expected, atol=1e-7)
+
+
 def test_without_labels_degrees_take_their_place():
     batch = random_graphs(12)
     bare = batch.with_labels(None)

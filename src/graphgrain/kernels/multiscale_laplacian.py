@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..core.compiling import compilation_notice
-from ..core.hashing import hash_labels
+from ..core.hashing import BASE, hash_labels, mix_array
 from ..core.multiscale import (
     add_pairs,
     anchor_kernel,
@@ -37,6 +37,12 @@ _LARGEST_DEGREE = 20
 _ANCHOR_CUT, _LAPLACIAN_CUT = 1e-2, 1e-4
 #: Anchors more similar than this are one.
 _SAME = 1.0 - 1e-6
+#: Eigenvalues closer than this, relatively, are one: their directions are a matter of choice.
+_SAME_VALUE = 1e-9
+
+
+#: Refinements that tell vertices apart, and rounds of telling labels apart by their vertices.
+_ROUNDS = 3
 
 
 class _Anchors(NamedTuple):
@@ -69,10 +75,11 @@ class MultiscaleLaplacian(GraphKernel):
     gamma : float, default=0.01
         Added to the covariances.
     n_anchors : int, default=50
-        Most anchors per level, drawn at random from the different balls of the fitted graphs.
+        Anchors per level, drawn at random from the different balls of the fitted graphs; more
+        only where the last ones drawn differ in nothing but which labels they have.
     n_directions : int, default=10
-        Most features after each level: the leading directions of the anchors' kernel, as far as
-        their eigenvalues exceed a hundredth of the largest.
+        Features after each level: the leading directions of the anchors' kernel, as far as
+        their eigenvalues exceed a hundredth of the largest; more only if the last one repeats.
     normalize : bool, default=True
         Every graph has similarity 1 with itself anyway; what is left is that graphs without
         vertices get 0 with all others.
@@ -83,17 +90,13 @@ class MultiscaleLaplacian(GraphKernel):
 
     Notes
     -----
-    Anchors and directions come from the fitted graphs alone. Without labels the degree, up to 20,
-    takes their place. At the last step eta is 0 and the pseudo-inverse of the Laplacian is
-    taken, without its eigenvalues below 1e-4 of the largest; a graph without edges then has
-    no structure left, and all of these are alike.
+    Anchors and directions come from the fitted graphs alone. Which balls are drawn depends on
+    where labels are equal, not on what they are, so that renaming labels changes nothing. Without
+    labels the degree, up to 20, takes their place. At the last step eta is 0 and the
+    pseudo-inverse of the Laplacian is taken, without its eigenvalues below 1e-4 of the largest;
+    a graph without edges then has no structure left, and all of these are alike.
 
     GraKeL differs in scale and in several steps, so that matrices agree in kind but not in value.
-    The Tree++ paper used parameters that it does not state. ``graphgrain reproduce table2 --kernel
-    mlg --datasets PTC_MM KKI`` gives 61.5 on PTC_MM (there: 61.2) and 45.5 on KKI (48.0). The
-    figure for KKI is a matter of the draw of anchors: with its 190 labels 2,076 of its 2,238
-    balls of radius 1 differ, and 50 are drawn. ``graphgrain evaluate KKI --kernel mlg --mode paper
-    --set random_state=2`` gives 50.1; the states from 0 to 9 give 42.9 to 50.1, on average 47.2.
 
     References
     ----------
@@ -145,11 +148,13 @@ class MultiscaleLaplacian(GraphKernel):
     def _fit(self, batch: GraphBatch) -> None:
         rng = np.random.default_rng(self.random_state)
         codes = _codes(batch)
-        keys, features = codes, np.empty((batch.n_vertices, 0))
+        keys, kinds = codes, _kinds(batch, codes)
+        features = np.empty((batch.n_vertices, 0))
         self._levels: list[_Anchors] = []
         for level in range(self.n_levels):
-            keys = self._keys(batch, keys, level)
-            anchors = self._anchors(batch, codes, features, keys, level, rng)
+            keys, kinds = self._keys(batch, keys, level), self._keys(batch, kinds, level)
+            vertices = _draw(keys, kinds, self.n_anchors, rng)
+            anchors = self._anchors(batch, codes, features, vertices, level)
             self._levels.append(anchors)
             features = self._next_features(batch, codes, features, level, anchors)
         self._fitted = self._whole_graphs(batch, features)
@@ -199,13 +204,10 @@ class MultiscaleLaplacian(GraphKernel):
         batch: GraphBatch,
         codes: np.ndarray,
         features: np.ndarray,
-        keys: np.ndarray,
+        vertices: np.ndarray,
         level: int,
-        rng: np.random.Generator,
     ) -> _Anchors:
-        """Draw anchors among the different balls and find the directions of their kernel."""
-        different, where = np.unique(keys, return_index=True)
-        vertices = where[np.sort(rng.permutation(len(different))[: self.n_anchors])]
+        """The balls around some vertices as anchors, with the directions of their kernel."""
         graphs = np.searchsorted(batch.offsets, vertices, side="right") - 1
         arguments = self._core_arguments(batch, codes, features, level)
         with compilation_notice(summaries):
@@ -218,8 +220,9 @@ class MultiscaleLaplacian(GraphKernel):
             if not (K[anchor, kept] > _SAME).any():
                 kept.append(anchor)
         values, vectors = np.linalg.eigh(K[np.ix_(kept, kept)])
-        leading = np.arange(len(values))[::-1][: self.n_directions]
-        leading = leading[values[leading] > _ANCHOR_CUT * values.max(initial=0.0)]
+        last = values[-self.n_directions :].min(initial=np.inf)  # eigenvalues ascend
+        lowest = max(_ANCHOR_CUT * values.max(initial=0.0), (1.0 - _SAME_VALUE) * last)
+        leading = np.flatnonzero(values > lowest)[::-1]  # equal ones stay together
         projection = vectors[:, leading] / np.sqrt(values[leading])
         supports, inverses, widths, sizes = (part[kept] for part in parts)
         return _Anchors(supports, inverses, widths, sizes, projection)
@@ -302,3 +305,42 @@ def _codes(batch: GraphBatch) -> np.ndarray:
     if batch.labelled:
         return hash_labels(batch.label_table)[batch.label_codes]
     return hash_labels(np.minimum(batch.degrees, _LARGEST_DEGREE))
+
+
+def _kinds(batch: GraphBatch, codes: np.ndarray) -> np.ndarray:
+    """A hash per vertex for what its label does in the batch, whatever the label is.
+
+    Labels start alike. The kind of a label sums up the vertices that carry it, each seen by
+    refinement with the kinds so far and together with its whole graph.
+    """
+    _, label = np.unique(codes, return_inverse=True)
+    kinds = np.zeros(len(codes), dtype=np.uint64)
+    for _ in range(_ROUNDS):
+        colours = kinds
+        with np.errstate(over="ignore"):
+            for _ in range(_ROUNDS):
+                around = _sums(mix_array(colours)[batch.indices], batch.indptr)
+                colours = mix_array(colours * BASE + around)
+            whole = _sums(mix_array(colours), batch.offsets)
+            seen = mix_array(colours + np.repeat(whole, batch.vertex_counts))
+            order = np.argsort(label, kind="stable")
+            bounds = np.concatenate(([0], np.cumsum(np.bincount(label))))
+            kinds = mix_array(_sums(seen[order], bounds))[label]
+    return kinds
+
+
+def _sums(values: np.ndarray, pointers: np.ndarray) -> np.ndarray:
+    """Sum of each segment ``pointers[i]:pointers[i + 1]``, modulo 2^64."""
+    running = np.zeros(len(values) + 1, dtype=np.uint64)
+    np.cumsum(values, out=running[1:])
+    return running[pointers[1:]] - running[pointers[:-1]]
+
+
+def _draw(keys: np.ndarray, kinds: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    """A vertex for each of ``count`` different keys, drawn by their kinds: equal ones together."""
+    _, where = np.unique(keys, return_index=True)
+    groups, group = np.unique(kinds[where], return_inverse=True)
+    place = rng.permutation(len(groups))[group]
+    order = np.argsort(place, kind="stable")
+    last = place[order[min(count, len(order)) - 1]] if len(order) else -1
+    return where[place <= last]

@@ -62,15 +62,6 @@ class PyramidMatch(FeatureKernel):
     (L+1) 2^-L for p = 0; it orders the chosen eigenvectors by eigenvalue, not by magnitude; and
     it leaves out missing coordinates. Its parameter ``L`` counts levels: ``L=depth + 1``.
 
-    ``graphgrain reproduce table2 --kernel pm --datasets PTC_MM KKI`` gives 63.3 on PTC_MM (Tree++
-    paper: 62.3) and 56.4 on KKI (52.3); with ``--seed 1`` and ``--seed 2`` it is 54.6 and 54.7 on
-    KKI, whose 83 graphs make one graph 1.2 points and the standard deviation over repetitions 3
-    to 5. The Tree++ paper used GraKeL. ``python scripts/competitor_readings.py pm`` gives, as
-    means of these three seeds, 55.2 for the kernel of its paper, 54.3 for ``form="grakel"`` with
-    the same depths, and 53.7 for the depths 1, 3 and 5, which is what GraKeL makes of the paper's
-    L = 2, 4 and 6. Single settings differ more: ``graphgrain evaluate KKI --kernel pm --mode paper
-    --set form=grakel dimension=6 depth=1`` gives 48.8, and ``dimension=10 depth=4`` 57.5.
-
     References
     ----------
     Nikolentzos, Meladianos, Vazirgiannis: Matching Node Embeddings for Graph Similarity.

@@ -45,11 +45,6 @@ class ShortestPath(FeatureKernel):
     GraKeL forgets edge labels; its form is ``edge_labels=False``. Time grows with the product of
     vertices and edges of a graph.
 
-    There is nothing to choose, so differences from the Tree++ paper show how much folds matter:
-    ``graphgrain reproduce table2 --kernel sp --datasets KKI`` gives 47.0 with ``--seed 0``, 48.8
-    with 1 and 49.4 with 2, with standard deviations from 2.5 to 3.0 over the ten repetitions
-    (there: 50.1 and 3.5).
-
     References
     ----------
     Borgwardt, Kriegel: Shortest-Path Kernels on Graphs. ICDM 2005.

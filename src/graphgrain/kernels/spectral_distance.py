@@ -50,19 +50,6 @@ class SpectralDistance(FeatureKernel):
     ``normalize=False`` for the linear kernel. They fix the range of bins by the data; here it
     is open, and new graphs may have larger distances.
 
-    ``graphgrain reproduce table2 --kernel fgsd --datasets PTC_MM KKI`` gives 61.0 on PTC_MM
-    (Tree++ paper: 57.9 with a standard deviation of 2.0) and 49.2 on KKI (49.3); with ``--seed 1``
-    and ``--seed 2`` it is 59.5 twice on PTC_MM, so the three seeds average 60.0 there and 48.4 on
-    KKI. Either of two changes brings that near the published figures; ``python
-    scripts/competitor_readings.py fgsd --datasets PTC_MM KKI`` measures both on the same folds.
-    Bins with borders at multiples of the width, and distances not rounded, give 58.3 and 49.1 with
-    a pseudo-inverse by singular values. Rounding errors then throw whole distances to either side
-    of a border, and other ways to the pseudo-inverse make other errors: by eigenvalues it is 58.2
-    and 56.1, with one vertex grounded 60.3 and 47.6. Our histograms as they are with a Gaussian
-    kernel, as in the authors' demonstration, give 58.5 and 48.2. Both are candidates, found among
-    two dozen variants, most with 57 to 63 on PTC_MM, not proof: the Tree++ paper does not say
-    how it made and learned from histograms.
-
     References
     ----------
     Verma, Zhang: Hunt for the Unique, Stable, Sparse and Fast Feature Learning on Graphs.

@@ -50,9 +50,6 @@ class WeisfeilerLehman(FeatureKernel):
     Colours are 64-bit hashes of label values, the same in every run: graphs can be added or
     left out without changing the features of others. Counts equal those of GraKeL, whose
     ``n_iter`` means the same. GraKeL forgets edge labels; its form is ``edge_labels=False``.
-    The Tree++ paper does not say how it set ``n_iter``. ``graphgrain reproduce table2 --kernel wl
-    --datasets PTC_MM`` gives 65.6 if each fold validates it among 0 to 10, and 68.0 with the
-    value of the best test accuracy; the paper has 67.2.
 
     A feature name shows the tree that a colour stands for, such as ``t=1: C(C,O)``; where that
     would be longer than a line, the root's label and the hash of the colour.
