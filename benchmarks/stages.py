@@ -10,42 +10,30 @@ import numpy as np
 
 import graphgrain as gg
 from graphgrain.core.compiling import compiled
-from graphgrain.core.patterns import STORED_PAIRS, _search, _walk
+from graphgrain.core.patterns import STORED_PAIRS, Options, _search, _walk
 from graphgrain.core.threads import chunks, run
-from graphgrain.core.traversal import bare_searches, renumber
+from graphgrain.core.traversal import bare_searches, make_work, renumber
 
 
 @compiled
-def _searches(
-    offsets, indptr, indices, labels, label_hashes, classes, edge_codes, edge_hashes, edges,
-    weights, path_depth, tree_depth, work, begin, end, walk,
-):  # fmt: skip
+def _searches(graphs, classes, options, work, begin, end, walk):
     """Traversals of all roots with their tree hashes, and the walks over them if asked for."""
-    levels = tree_depth + 1
+    levels = options.tree_depth + 1
     most = len(work.vertex)
-    hashes = np.empty(most, dtype=np.uint64)
     trees = np.empty((most, levels), dtype=np.uint64)
     scratch = np.empty((3, most * levels), dtype=np.uint64)
     codes = np.empty((levels, len(work.order)), dtype=np.uint64)
-    depth = max(path_depth, tree_depth)
     stamp = np.int64(1)
     pairs = 0
     for g in range(begin, end):
-        base = offsets[g]
-        n = offsets[g + 1] - base
-        renumber(indptr, indices, base, n, labels, classes, edge_codes, edges, work)
-        for v in range(n):
-            hashes[v] = label_hashes[labels[base + work.vertex[v]]]
+        n = renumber(graphs, classes, options.edges, g, work)
         block = len(work.order) // n if n else 1
         for first in range(0, n, block):
             last = min(first + block, n)
-            _search(
-                first, last, stamp, depth, tree_depth, edges, hashes, edge_hashes, weights, work,
-                trees,
-            )  # fmt: skip
+            _search(graphs.edge_hashes, options, first, last, stamp, work, trees)
             if walk:
                 pairs += _walk(
-                    first, last, path_depth, edges, edge_hashes, trees, False, work, scratch, codes
+                    graphs.edge_hashes, options, first, last, trees, False, work, scratch, codes
                 )
         stamp += n
     return pairs
@@ -71,32 +59,19 @@ def stage_times(graphs: gg.GraphBatch, n_jobs: int, repeats: int) -> dict[str, f
     """Seconds of each stage with the default depths, and of the bare searches."""
     kernel = gg.TreePlusPlus(n_jobs=n_jobs)
     ranges = chunks(graphs.vertex_counts)
-    arguments = kernel._core_arguments(graphs)
+    classes = kernel._centrality_classes(graphs)
+    options = Options(kernel.path_depth, kernel.tree_depth, kernel.edge_labels)
     depth = max(kernel.path_depth, kernel.tree_depth)
 
+    def search(begin: int, end: int, walk: bool) -> int:
+        work = make_work(graphs.arrays, options.edges, depth, STORED_PAIRS, begin, end)
+        return _searches(graphs.arrays, classes, options, work, begin, end, walk)
+
     def searches(walk: bool) -> None:
-        run(
-            lambda begin, end: _searches(
-                *arguments,
-                kernel.path_depth,
-                kernel.tree_depth,
-                kernel._work(graphs, begin, end, depth, STORED_PAIRS),
-                begin,
-                end,
-                walk,
-            ),
-            ranges,
-            n_jobs,
-        )
+        run(lambda begin, end: search(begin, end, walk), ranges, n_jobs)
 
     def floor() -> None:
-        run(
-            lambda begin, end: bare_searches(
-                graphs.offsets, graphs.indptr, graphs.indices, kernel.path_depth, begin, end
-            ),
-            ranges,
-            n_jobs,
-        )
+        run(lambda a, b: bare_searches(graphs.arrays, kernel.path_depth, a, b), ranges, n_jobs)
 
     kernel.fit_transform(graphs)  # compiles
     searches(False), searches(True), floor()

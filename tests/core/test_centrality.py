@@ -29,7 +29,7 @@ GRAPHS = [
 def centralities(graph: nx.Graph, kind: str, **options) -> np.ndarray:
     batch = gg.as_graphs([graph])
     values = np.empty(len(graph))
-    centrality_classes(batch.offsets, batch.indptr, batch.indices, kind, values=values, **options)
+    centrality_classes(batch.arrays, kind, values=values, **options)
     return values
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import graphgrain as gg
-from graphgrain.core.multiscale import anchor_kernel, summaries
+from graphgrain.core.multiscale import Balls, anchor_kernel, summaries
 from graphgrain.errors import InvalidParameterError
 from graphgrain.kernels.multiscale_laplacian import _codes
 
@@ -60,16 +60,19 @@ def test_balls_have_the_closed_form_of_their_covariances(radius):
     codes = _codes(batch)
     one_hot = (batch.label_codes[:, None] == np.arange(len(batch.label_table))).astype(float)
     vertices = np.arange(batch.n_vertices)
+    features = np.empty((batch.n_vertices, 0))
     parts = summaries(
-        batch.offsets, batch.indptr, batch.indices, batch.graph_of_vertex, vertices,
-        radius, eta, gamma, codes, np.empty((batch.n_vertices, 0)), 14,
-    )  # fmt: skip
+        batch.arrays,
+        Balls(radius, eta, gamma, codes, features, 14),
+        batch.graph_of_vertex,
+        vertices,
+    )
     covariances = []
     for g, (A, _) in enumerate(matrices_for_grakel(batch)):
         features = one_hot[batch.offsets[g] : batch.offsets[g + 1]]
         covariances += [ball_covariance(A, ball, features, eta, gamma) for ball in balls(A, radius)]
     expected = [[overlap(S, T) for T in covariances[:20]] for S in covariances[:20]]
-    np.testing.assert_allclose(anchor_kernel(*parts)[:20, :20], expected, rtol=1e-9)
+    np.testing.assert_allclose(anchor_kernel(parts)[:20, :20], expected, rtol=1e-9)
 
 
 def plain_numpy(batch, n_levels, radius, eta, gamma):

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiling import compilation_notice, compiled
+from .compiling import compiled
 from .components import classify, component_order
 from .perron import ENVELOPE_WORK, eigenvector_classes, gradient_classes
+from .structures import Graphs
 from .threads import chunks, run
 
 
 @compiled
-def path_classes(offsets, indptr, indices, betweenness, begin, end, values, classes):
+def path_classes(graphs, betweenness, begin, end, values, classes):
     """Closeness or betweenness of the graphs ``begin`` to ``end``, and their classes.
 
     Closeness is (n - 1) / (sum of distances) within the component, betweenness the number of
     shortest paths through a vertex, each pair of ends sharing 1 among its paths (Brandes).
     """
+    offsets, indptr, indices = graphs.offsets, graphs.indptr, graphs.indices
     most = 1
     for g in range(begin, end):
         most = max(most, offsets[g + 1] - offsets[g])
@@ -25,7 +27,7 @@ def path_classes(offsets, indptr, indices, betweenness, begin, end, values, clas
     for g in range(begin, end):
         base = offsets[g]
         size = offsets[g + 1] - base
-        components = component_order(indptr, indices, base, size, order, starts, distance)
+        components = component_order(graphs, base, size, order, starts, distance)
         for v in range(size):
             values[base + v] = 0.0
         for c in range(components):
@@ -66,9 +68,7 @@ def path_classes(offsets, indptr, indices, betweenness, begin, end, values, clas
 
 
 def centrality_classes(
-    offsets: np.ndarray,
-    indptr: np.ndarray,
-    indices: np.ndarray,
+    graphs: Graphs,
     kind: str,
     n_jobs: int | None = None,
     envelope_work: float = ENVELOPE_WORK,
@@ -78,23 +78,21 @@ def centrality_classes(
 
     The centralities themselves are written to ``values`` if it is given.
     """
+    offsets = graphs.offsets
     if values is None:
         values = np.empty(int(offsets[-1]))
     classes = np.zeros(int(offsets[-1]), dtype=np.int32)
     ranges = chunks(np.diff(offsets))
-    graphs = (offsets, indptr, indices)
     if kind != "eigenvector":
         between = kind == "betweenness"
-        with compilation_notice(path_classes):
-            run(lambda a, b: path_classes(*graphs, between, a, b, values, classes), ranges, n_jobs)
+        run(lambda a, b: path_classes(graphs, between, a, b, values, classes), ranges, n_jobs)
         return classes
-    with compilation_notice(eigenvector_classes):
-        run(
-            lambda a, b: eigenvector_classes(*graphs, envelope_work, a, b, values, classes),
-            ranges,
-            n_jobs,
-        )
+    run(
+        lambda a, b: eigenvector_classes(graphs, envelope_work, a, b, values, classes),
+        ranges,
+        n_jobs,
+    )
     large = np.unique(np.searchsorted(offsets, np.flatnonzero(values < 0), side="right") - 1)
     one_by_one = [(g, g + 1) for g in large.tolist()]
-    run(lambda g, _: gradient_classes(*graphs, g, values, classes), one_by_one, n_jobs)
+    run(lambda g, _: gradient_classes(graphs, g, values, classes), one_by_one, n_jobs)
     return classes

@@ -7,42 +7,80 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
-from numba import njit
+import numpy as np
+from numba import config, njit
+from numba.core import event
+
+#: A compilation that takes longer than this is worth a word, in seconds.
+_PATIENCE = 2.0
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Compile on the first call, keep the result on disk, run without the interpreter lock."""
-    return njit(nogil=True, cache=True, error_model="numpy")(function)
+    """Compile on the first call, keep the result on disk, run without the interpreter lock.
+
+    The user is told when compiling takes a while. Numbers without a sign overflow silently.
+    """
+    if config.DISABLE_JIT:
+        return _silent_overflow(function)
+    return _compile(function)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
     """The same for a few lines that belong into their caller."""
-    return njit(nogil=True, cache=True, error_model="numpy", inline="always")(function)
+    return function if config.DISABLE_JIT else _compile(function, inline="always")
 
 
-_told: list[bool] = []  # not empty once the user knows
+def _compile(function: Callable[..., Any], **options: Any) -> Any:
+    return njit(nogil=True, cache=True, error_model="numpy", **options)(function)
 
 
-@contextmanager
-def compilation_notice(*functions: Any) -> Iterator[None]:
-    """Tell the user when a first call has to compile, which takes some seconds."""
-    waiting = [function for function in functions if not getattr(function, "signatures", True)]
+def _silent_overflow(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Hashes are computed modulo 2^64: NumPy's scalars warn of it, compiled code does not."""
 
-    def tell() -> None:
-        if not _told and not all(function.signatures for function in waiting):
-            _told.append(True)
-            message = "graphgrain: compiling for this machine (once; later runs start at once)"
-            print(message, file=sys.stderr, flush=True)
+    @wraps(function)
+    def silent(*arguments: Any) -> Any:
+        with np.errstate(over="ignore"):
+            return function(*arguments)
 
-    timer = threading.Timer(2.0, tell)  # what is only loaded is there before
-    timer.daemon = True
-    if waiting and not _told:
-        timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+    return silent
+
+
+class _Notice(event.Listener):
+    """Tells the user once when a compilation of ours takes a while.
+
+    What is loaded from the cache makes no event. Functions compile what they call, so events are
+    nested: the clock starts with the outermost.
+    """
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.told = False
+        self.timer: threading.Timer | None = None
+
+    def on_start(self, event: Any) -> None:
+        if not event.data["dispatcher"].py_func.__module__.startswith("graphgrain."):
+            return
+        self.depth += 1
+        if self.depth == 1 and not self.told:
+            self.timer = threading.Timer(_PATIENCE, self.tell)
+            self.timer.daemon = True
+            self.timer.start()
+
+    def on_end(self, event: Any) -> None:
+        if not event.data["dispatcher"].py_func.__module__.startswith("graphgrain."):
+            return
+        self.depth -= 1
+        if self.depth == 0 and self.timer is not None:
+            self.timer.cancel()
+
+    def tell(self) -> None:
+        self.told = True
+        message = "graphgrain: compiling for this machine (once; later runs start at once)"
+        print(message, file=sys.stderr, flush=True)
+
+
+event.register("numba:compile", _Notice())

@@ -9,11 +9,12 @@ TOLERANCE = 1e-7
 
 
 @compiled
-def component_order(indptr, indices, base, n, order, starts, seen):
+def component_order(graphs, base, n, order, starts, seen):
     """Vertices component by component, each breadth first from a vertex far out.
 
     Fills ``order`` (local vertex numbers) and ``starts``; returns the number of components.
     """
+    indptr, indices = graphs.indptr, graphs.indices
     for v in range(n):
         seen[v] = 0
     count = 0

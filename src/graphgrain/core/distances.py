@@ -37,12 +37,14 @@ def _rank_layer(queue, begin, end, from_rank, via, rank, keys, members, most_cod
 
 
 @compiled
-def search(indptr, indices, base, root, edge_codes, edge_hashes, edges, work, paths):
+def search(graphs, edges, base, root, work, paths):
     """Breadth-first search from ``root``; returns the number of vertices in ``queue``.
 
     Fills ``distance`` (-1 where not reached); with ``edges`` also ``before`` (predecessor on the
     chosen path), ``via`` (edge label code towards it) and ``paths`` (hash of the sequence).
     """
+    indptr, indices = graphs.indptr, graphs.indices
+    edge_codes, edge_hashes = graphs.edge_labels, graphs.edge_hashes
     queue, distance, before, via, from_rank, rank, keys, members = work
     n = len(paths)
     for v in range(n):
@@ -101,13 +103,13 @@ def pair_code(source, target, distance, path):
 
 
 @compiled
-def count_pairs(
-    offsets, indptr, indices, labels, label_hashes, edge_codes, edge_hashes, edges, begin, end
-):
+def count_pairs(graphs, edges, begin, end):
     """Count the ordered pairs of distinct, connected vertices of the graphs ``begin`` to ``end``.
 
-    Returns ``(lengths, hashes, counts)``, graph after graph.
+    With ``edges`` the labels of edges take part. Returns ``(lengths, hashes, counts)``, graph
+    after graph.
     """
+    offsets, labels, label_hashes = graphs.offsets, graphs.labels, graphs.label_hashes
     most = 1
     for g in range(begin, end):
         most = max(most, offsets[g + 1] - offsets[g])
@@ -125,9 +127,7 @@ def count_pairs(
         n = offsets[g + 1] - base
         distinct = 0
         for root in range(n):
-            reached = search(
-                indptr, indices, base, root, edge_codes, edge_hashes, edges, work, paths[:n]
-            )
+            reached = search(graphs, edges, base, root, work, paths[:n])
             source = label_hashes[labels[base + root]]
             for i in range(1, reached):
                 v = queue[i]
@@ -146,14 +146,15 @@ def count_pairs(
 
 
 @compiled
-def trace_pairs(offsets, indptr, indices, labels, label_hashes, edge_codes, edge_hashes, edges, g):
+def trace_pairs(graphs, edges, g):
     """The pairs of graph ``g`` one by one: ``(hashes, distances, before, via)``, n x n each.
 
     Row u, column v is the pair (u, v); its distance is -1 if it has no path. ``before`` and
     ``via`` lead back from v along the chosen path.
     """
-    base = offsets[g]
-    n = offsets[g + 1] - base
+    labels, label_hashes = graphs.labels, graphs.label_hashes
+    base = graphs.offsets[g]
+    n = graphs.offsets[g + 1] - base
     work = make_search(max(n, 1))
     paths = np.zeros(n, dtype=np.uint64)
     hashes = np.zeros((n, n), dtype=np.uint64)
@@ -161,7 +162,7 @@ def trace_pairs(offsets, indptr, indices, labels, label_hashes, edge_codes, edge
     before = np.zeros((n, n), dtype=np.int64)
     via = np.zeros((n, n), dtype=np.int64)
     for root in range(n):
-        search(indptr, indices, base, root, edge_codes, edge_hashes, edges, work, paths)
+        search(graphs, edges, base, root, work, paths)
         for v in range(n):
             distances[root, v] = work[1][v]
             before[root, v] = work[2][v]

@@ -16,10 +16,12 @@ Matrices are given by columns (CSC: ``indptr, rows, values``), values in float64
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from .compiling import compiled
+from .structures import Csc
 from .threads import run, thread_count
 
 #: A column is common if about this part of the graphs has it.
@@ -32,16 +34,22 @@ _EXACT_IN_SINGLE = float(1 << 24)
 _STRIP = 512
 _MIRROR = 32
 
-Csc = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+class Tiles(NamedTuple):
+    """Where the entries of some columns are, tile by tile and in column order within a tile."""
+
+    starts: np.ndarray  # where each tile begins in the arrays below
+    columns: np.ndarray
+    places: np.ndarray
 
 
 @compiled
-def _tile_entries(indptr, rows, rare, base, begin, end, bits, tiles):
+def _tile_entries(x, rare, base, begin, end, bits, tiles):
     """Where the entries of the rare columns from ``begin`` to ``end`` are, tile by tile.
 
-    A tile has ``2**bits`` rows; ``rare`` begins with column ``base``. Returns where each tile
-    begins, and for each entry, in column order, its column and place.
+    A tile has ``2**bits`` rows; ``rare`` begins with column ``base``.
     """
+    indptr, rows = x.indptr, x.rows
     starts = np.zeros(tiles + 1, dtype=np.int64)
     for c in range(begin, end):
         if rare[c - base]:
@@ -59,35 +67,34 @@ def _tile_entries(indptr, rows, rare, base, begin, end, bits, tiles):
                 columns[fill[t]] = c
                 places[fill[t]] = place
                 fill[t] += 1
-    return starts, columns, places
+    return Tiles(starts, columns, places)
 
 
 @compiled
-def _add_tiles(
-    starts, columns, places, rows_x, values_x, indptr, rows, values, lower, begin, end, K
-):  # fmt: skip
+def _add_tiles(tiles, x, y, lower, begin, end, K):
     """K[i, j] += X[i, c] Y[j, c] for the entries of some tiles; only j < i if ``lower``.
 
     In a symmetric product the rows j < i of a column are those before its entry (i, c).
     """
-    for entry in range(starts[begin], starts[end]):
-        place, c = places[entry], columns[entry]
-        x = values_x[place]
-        row = K[rows_x[place]]
+    indptr, rows, values = y
+    for entry in range(tiles.starts[begin], tiles.starts[end]):
+        place, c = tiles.places[entry], tiles.columns[entry]
+        value = x.values[place]
+        row = K[x.rows[place]]
         # Numbers without a sign: an index that might count from the end costs twice the time.
         first = np.uint64(indptr[c])
         last = np.uint64(place) if lower else np.uint64(indptr[c + 1])
         for other in range(first, last):
-            row[np.uint64(rows[other])] += x * values[other]
+            row[np.uint64(rows[other])] += value * values[other]
 
 
 @compiled
-def _scatter(indptr, rows, values, chosen, block):
+def _scatter(x, chosen, block):
     """Write the chosen columns into a dense block."""
     for column in range(len(chosen)):
         c = chosen[column]
-        for place in range(indptr[c], indptr[c + 1]):
-            block[rows[place], column] = values[place]
+        for place in range(x.indptr[c], x.indptr[c + 1]):
+            block[x.rows[place], column] = x.values[place]
 
 
 @compiled
@@ -146,10 +153,10 @@ def add_products(
     Without ``y`` it is X X^T, of which only what is below the diagonal is right.
     """
     symmetric = y is None
-    if y is None:
-        y = x
-    in_x = np.diff(x[0][begin : end + 1])
-    in_y = in_x if symmetric else np.diff(y[0][begin : end + 1])
+    x = Csc(x[0], x[1], x[2].astype(K.dtype, copy=False))
+    y = x if y is None else Csc(y[0], y[1], y[2].astype(K.dtype, copy=False))
+    in_x = np.diff(x.indptr[begin : end + 1])
+    in_y = in_x if symmetric else np.diff(y.indptr[begin : end + 1])
     needed = in_y >= 2 if symmetric else (in_x > 0) & (in_y > 0)
     common = needed & (in_x.astype(np.float64) * in_y > COMMON**2 * K.size) & (in_y >= 8)
 
@@ -169,24 +176,22 @@ def add_products(
     tiles = ((K.shape[0] - 1) >> bits) + 1
     rare = needed & ~common
     parts = run(
-        lambda a, b: _tile_entries(x[0], x[1], rare, begin, a, b, bits, tiles),
-        _column_ranges(x[0], begin, end, n_jobs),
+        lambda a, b: _tile_entries(x, rare, begin, a, b, bits, tiles),
+        _column_ranges(x.indptr, begin, end, n_jobs),
         n_jobs,
     )
-    values_x = x[2].astype(K.dtype, copy=False)
-    values_y = values_x if symmetric else y[2].astype(K.dtype, copy=False)
     groups = _row_ranges(tiles, n_jobs, symmetric)
 
     def add(a: int, b: int) -> None:
         for part in parts:
-            _add_tiles(*part, x[1], values_x, y[0], y[1], values_y, symmetric, a, b, K)
+            _add_tiles(part, x, y, symmetric, a, b, K)
 
     run(add, groups, n_jobs)
 
 
 def _dense(columns: Csc, chosen: np.ndarray, rows: int, kind: np.dtype) -> np.ndarray:
     block: np.ndarray = np.zeros((rows, len(chosen)), dtype=kind)
-    _scatter(*columns, chosen, block)
+    _scatter(columns, chosen, block)
     return block
 
 

@@ -11,6 +11,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .compiling import compiled
@@ -22,13 +24,57 @@ LOWEST = -30.0
 _REFINEMENTS = 3
 
 
+class Balls(NamedTuple):
+    """The balls of one level and the features of the vertices in them."""
+
+    radius: int
+    eta: float
+    gamma: float
+    codes: np.ndarray  # one hash per vertex, a feature each ...
+    features: np.ndarray  # ... unless this has columns: one row per vertex
+    room: int  # most features that a ball can have
+
+
+class Summaries(NamedTuple):
+    """S^-1 on the support, and log |S|, for a number of balls."""
+
+    supports: np.ndarray
+    inverses: np.ndarray
+    widths: np.ndarray  # features in each support
+    sizes: np.ndarray  # log |S|
+
+
+class Scratch(NamedTuple):
+    """The members of the ball that is looked at."""
+
+    place: np.ndarray  # position of each vertex among the members, -1 for all others
+    distance: np.ndarray
+    members: np.ndarray
+    keys: np.ndarray
+
+
 @compiled
-def ball(indptr, indices, base, centre, radius, place, distance, members):
+def _make_scratch(graphs, begin, end):
+    """Scratch arrays for the graphs ``begin`` to ``end``."""
+    most = 1
+    for g in range(begin, end):
+        most = max(most, graphs.offsets[g + 1] - graphs.offsets[g])
+    return Scratch(
+        np.full(most, -1, dtype=np.int64),
+        np.empty(most, dtype=np.int64),
+        np.empty(most, dtype=np.int64),
+        np.empty(most, dtype=np.uint64),
+    )
+
+
+@compiled
+def ball(graphs, base, centre, radius, scratch):
     """Collect the vertices within ``radius``; returns how many there are.
 
-    ``place`` maps local vertex numbers to positions in ``members``; -1 for all others, as it
-    must be when the function is called.
+    ``scratch.place`` must be -1 everywhere when the function is called.
     """
+    indptr, indices = graphs.indptr, graphs.indices
+    place, distance, members = scratch.place, scratch.distance, scratch.members
     members[0] = centre
     distance[0] = 0
     place[centre] = 0
@@ -48,43 +94,35 @@ def ball(indptr, indices, base, centre, radius, place, distance, members):
 
 
 @compiled
-def largest_ball(offsets, indptr, indices, radius, begin, end):
+def largest_ball(graphs, radius, begin, end):
     """Most vertices within ``radius`` of any vertex of the graphs ``begin`` to ``end``."""
-    most = 1
-    for g in range(begin, end):
-        most = max(most, offsets[g + 1] - offsets[g])
-    place = np.full(most, -1, dtype=np.int64)
-    distance = np.empty(most, dtype=np.int64)
-    members = np.empty(most, dtype=np.int64)
+    scratch = _make_scratch(graphs, begin, end)
     largest = 1
     for g in range(begin, end):
-        base = offsets[g]
-        for centre in range(offsets[g + 1] - base):
-            count = ball(indptr, indices, base, centre, radius, place, distance, members)
+        base = graphs.offsets[g]
+        for centre in range(graphs.offsets[g + 1] - base):
+            count = ball(graphs, base, centre, radius, scratch)
             for i in range(count):
-                place[members[i]] = -1
+                scratch.place[scratch.members[i]] = -1
             largest = max(largest, count)
     return largest
 
 
 @compiled
-def ball_keys(offsets, indptr, indices, previous, radius, begin, end, keys):
+def ball_keys(graphs, previous, radius, begin, end, keys):
     """A hash for each ball: equal balls with equal keys of the vertices in them share it.
 
     Refinement of colours within the ball, which start from the distances and ``previous``.
     """
-    most = 0
+    indptr, indices = graphs.indptr, graphs.indices
+    scratch = _make_scratch(graphs, begin, end)
+    place, distance, members = scratch.place, scratch.distance, scratch.members
+    colours = np.empty(len(place), dtype=np.uint64)
+    fresh = np.empty(len(place), dtype=np.uint64)
     for g in range(begin, end):
-        most = max(most, offsets[g + 1] - offsets[g])
-    place = np.full(most, -1, dtype=np.int64)
-    distance = np.empty(most, dtype=np.int64)
-    members = np.empty(most, dtype=np.int64)
-    colours = np.empty(most, dtype=np.uint64)
-    fresh = np.empty(most, dtype=np.uint64)
-    for g in range(begin, end):
-        base = offsets[g]
-        for centre in range(offsets[g + 1] - base):
-            count = ball(indptr, indices, base, centre, radius, place, distance, members)
+        base = graphs.offsets[g]
+        for centre in range(graphs.offsets[g + 1] - base):
+            count = ball(graphs, base, centre, radius, scratch)
             for i in range(count):
                 colours[i] = mix(previous[base + members[i]] + np.uint64(distance[i]) * GOLDEN)
             for _ in range(_REFINEMENTS):
@@ -156,15 +194,12 @@ def invert(S, n, inverse):
 
 
 @compiled
-def summarize(
-    indptr, indices, base, centre, radius, eta, gamma, codes, features, place, distance, members,
-    keys, support, inverse,
-):  # fmt: skip
-    """Fill ``support`` and ``inverse`` for one ball; returns the support's size and log |S|.
-
-    Features are the columns of ``features``, or, if it has none, one per distinct code.
-    """
-    count = ball(indptr, indices, base, centre, radius, place, distance, members)
+def summarize(graphs, balls, base, centre, scratch, support, inverse):
+    """Fill ``support`` and ``inverse`` for one ball; returns the support's size and log |S|."""
+    indptr, indices = graphs.indptr, graphs.indices
+    eta, gamma, codes, features = balls.eta, balls.gamma, balls.codes, balls.features
+    place, distance, members, keys = scratch
+    count = ball(graphs, base, centre, balls.radius, scratch)
     dense = features.shape[1]
     width = dense
     if dense:
@@ -211,8 +246,23 @@ def summarize(
 
 
 @compiled
-def log_similarity(a_support, a_inverse, a, a_size, b_support, b_inverse, b, b_size, M, where):
-    """log k of two balls with supports of a and b entries. ``M`` and ``where`` are scratch."""
+def log_similarity(first, i, second, j, M, where):
+    """log k of ball i of the first summaries and ball j of the second.
+
+    ``M`` and ``where`` are scratch.
+    """
+    a_support, a_inverse, a, a_size = (
+        first.supports[i],
+        first.inverses[i],
+        first.widths[i],
+        first.sizes[i],
+    )
+    b_support, b_inverse, b, b_size = (
+        second.supports[j],
+        second.inverses[j],
+        second.widths[j],
+        second.sizes[j],
+    )
     n = 0
     i = 0
     j = 0
@@ -239,86 +289,64 @@ def log_similarity(a_support, a_inverse, a, a_size, b_support, b_inverse, b, b_s
 
 
 @compiled
-def summaries(
-    offsets, indptr, indices, graphs, vertices, radius, eta, gamma, codes, features, room
-):
-    """Summaries of the balls around some vertices: ``(supports, inverses, widths, sizes)``.
-
-    ``graphs`` are the graphs of the vertices, ``room`` the largest support there can be.
-    """
-    most = 0
-    for g in graphs:
-        most = max(most, offsets[g + 1] - offsets[g])
-    place = np.full(most, -1, dtype=np.int64)
-    distance = np.empty(most, dtype=np.int64)
-    members = np.empty(most, dtype=np.int64)
-    keys = np.empty(most, dtype=np.uint64)
-    supports = np.zeros((len(vertices), room), dtype=np.uint64)
-    inverses = np.zeros((len(vertices), room, room))
+def summaries(graphs, balls, owners, vertices):
+    """Summaries of the balls around some vertices, whose graphs are ``owners``."""
+    offsets = graphs.offsets
+    scratch = _make_scratch(graphs, 0, len(offsets) - 1)
+    supports = np.zeros((len(vertices), balls.room), dtype=np.uint64)
+    inverses = np.zeros((len(vertices), balls.room, balls.room))
     widths = np.empty(len(vertices), dtype=np.int64)
     sizes = np.empty(len(vertices))
     for i in range(len(vertices)):
-        base = offsets[graphs[i]]
+        base = offsets[owners[i]]
         widths[i], sizes[i] = summarize(
-            indptr, indices, base, vertices[i] - base, radius, eta, gamma, codes, features,
-            place, distance, members, keys, supports[i], inverses[i],
-        )  # fmt: skip
-    return supports, inverses, widths, sizes
+            graphs, balls, base, vertices[i] - base, scratch, supports[i], inverses[i]
+        )
+    return Summaries(supports, inverses, widths, sizes)
 
 
 @compiled
-def anchor_kernel(supports, inverses, widths, sizes):
-    """Similarities among the anchors."""
-    count, room = supports.shape
+def anchor_kernel(anchors):
+    """Similarities among the anchors, given their summaries."""
+    count, room = anchors.supports.shape
     M = np.empty((2 * room, 2 * room))
     where = np.empty((2, room), dtype=np.int64)
     K = np.empty((count, count))
     for i in range(count):
         for j in range(i + 1):
-            value = log_similarity(
-                supports[i], inverses[i], widths[i], sizes[i],
-                supports[j], inverses[j], widths[j], sizes[j], M, where,
-            )  # fmt: skip
+            value = log_similarity(anchors, i, anchors, j, M, where)
             K[i, j] = np.exp(value) if value > LOWEST else 0.0
             K[j, i] = K[i, j]
     return K
 
 
 @compiled
-def similarities(
-    offsets, indptr, indices, radius, eta, gamma, codes, features, room,
-    supports, inverses, widths, sizes, begin, end,
-):  # fmt: skip
+def similarities(graphs, balls, anchors, begin, end):
     """Similarity of the ball around each vertex of the graphs ``begin`` to ``end`` to anchors.
 
-    ``supports`` to ``sizes`` are the anchors' summaries. Returns one row per vertex.
+    ``anchors`` are summaries. Returns one row per vertex.
     """
-    most = 1
-    for g in range(begin, end):
-        most = max(most, offsets[g + 1] - offsets[g])
-    place = np.full(most, -1, dtype=np.int64)
-    distance = np.empty(most, dtype=np.int64)
-    members = np.empty(most, dtype=np.int64)
-    keys = np.empty(most, dtype=np.uint64)
-    support = np.empty(room, dtype=np.uint64)
-    inverse = np.empty((room, room))
-    both = room + supports.shape[1]
+    offsets = graphs.offsets
+    scratch = _make_scratch(graphs, begin, end)
+    own = Summaries(
+        np.empty((1, balls.room), dtype=np.uint64),
+        np.empty((1, balls.room, balls.room)),
+        np.empty(1, dtype=np.int64),
+        np.empty(1),
+    )
+    both = balls.room + anchors.supports.shape[1]
     M = np.empty((both, both))
     where = np.empty((2, both), dtype=np.int64)
-    result = np.empty((offsets[end] - offsets[begin], len(widths)))
+    result = np.empty((offsets[end] - offsets[begin], len(anchors.widths)))
     for g in range(begin, end):
         base = offsets[g]
         for centre in range(offsets[g + 1] - base):
-            width, size = summarize(
-                indptr, indices, base, centre, radius, eta, gamma, codes, features,
-                place, distance, members, keys, support, inverse,
-            )  # fmt: skip
+            own.widths[0], own.sizes[0] = summarize(
+                graphs, balls, base, centre, scratch, own.supports[0], own.inverses[0]
+            )
             row = base + centre - offsets[begin]
-            for anchor in range(len(widths)):
-                value = log_similarity(
-                    support, inverse, width, size,
-                    supports[anchor], inverses[anchor], widths[anchor], sizes[anchor], M, where,
-                )  # fmt: skip
+            for anchor in range(len(anchors.widths)):
+                value = log_similarity(own, 0, anchors, anchor, M, where)
                 result[row, anchor] = np.exp(value) if value > LOWEST else 0.0
     return result
 

@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .compiling import compiled, inlined
@@ -24,6 +26,14 @@ STORED_PAIRS = 1 << 20
 _FIRST_CAPACITY = 1 << 11
 
 
+class Options(NamedTuple):
+    """What patterns are counted."""
+
+    path_depth: int
+    tree_depth: int
+    edges: bool  # whether edge labels take part
+
+
 @inlined
 def level_salt(level):
     """What keeps the patterns of different levels apart."""
@@ -31,17 +41,17 @@ def level_salt(level):
 
 
 @compiled
-def _search(
-    first, last, stamp, depth, tree_depth, edges, hashes, edge_hashes, weights, work, trees
-):
+def _search(edge_hashes, options, first, last, stamp, work, trees):
     """Traverse from the roots ``first`` to ``last``; keep the traversals and the tree hashes."""
     begins, ends, order, tie, edge = work.begins, work.ends, work.order, work.tie, work.edge
+    hashes, weights, edges = work.hashes, work.weights, options.edges
+    depth = max(options.path_depth, options.tree_depth)
     at = np.int64(0)  # typed: a literal would be compiled apart
     for root in range(first, last):
         count = traverse(root, stamp + root, depth, edges, at, work)
         total = hashes[root] * weights[0]
         trees[root, 0] = mix(total)
-        for level in range(1, tree_depth + 1):
+        for level in range(1, options.tree_depth + 1):
             for p in range(ends[root, level - 1], ends[root, level]):
                 x = hashes[order[at + p]]
                 if edges:
@@ -79,13 +89,14 @@ def _best_parent(at, p, run, level, levels, edges, forward, work):
 
 
 @compiled
-def _walk(first, last, path_depth, edges, edge_hashes, trees, settle, work, scratch, codes):
+def _walk(edge_hashes, options, first, last, trees, settle, work, scratch, codes):
     """Pattern hashes of the roots ``first`` to ``last``: ``codes[level, i]`` for the i-th pair.
 
     Returns the number of pairs. ``scratch`` has room for the hashes of one root. With
     ``settle`` (one level only) the parent chosen among several candidates is written down.
     """
     begins, ends, order, parent, edge = work.begins, work.ends, work.order, work.parent, work.edge
+    path_depth, edges = options.path_depth, options.edges
     levels = trees.shape[1]
     forward, backward, power = scratch[0], scratch[1], scratch[2]
     total = 0
@@ -191,22 +202,18 @@ def _more_room(room, totals, out_hash, out_count):
 
 
 @compiled
-def count_patterns(
-    offsets, indptr, indices, labels, label_hashes, classes, edge_codes, edge_hashes, edges,
-    weights, path_depth, tree_depth, work, begin, end,
-):  # fmt: skip
+def count_patterns(graphs, classes, options, work, begin, end):
     """Count the patterns of the graphs ``begin`` to ``end`` at the levels 0 to ``tree_depth``.
 
     Returns ``(lengths, hashes, counts)``: ``hashes[level]`` and ``counts[level]`` list the
-    distinct patterns graph after graph, ``lengths[level, g]`` of them for graph g. ``work`` are
-    scratch arrays from ``make_work`` for these graphs.
+    distinct patterns graph after graph, ``lengths[level, g]`` of them for graph g. ``classes`` are
+    the centrality classes of vertices, ``work`` scratch arrays from ``make_work`` for these graphs.
     """
-    levels = tree_depth + 1
-    depth = max(path_depth, tree_depth)
+    edge_hashes = graphs.edge_hashes
+    levels = options.tree_depth + 1
     most = len(work.vertex)
     capacity = len(work.order)
     codes = np.empty((levels, capacity), dtype=np.uint64)
-    hashes = np.empty(most, dtype=np.uint64)
     trees = np.empty((most, levels), dtype=np.uint64)
     scratch = np.empty((3, most * levels), dtype=np.uint64)
 
@@ -222,11 +229,7 @@ def count_patterns(
     stamp = np.int64(1)
 
     for g in range(begin, end):
-        base = offsets[g]
-        n = offsets[g + 1] - base
-        renumber(indptr, indices, base, n, labels, classes, edge_codes, edges, work)
-        for v in range(n):
-            hashes[v] = label_hashes[labels[base + work.vertex[v]]]
+        n = renumber(graphs, classes, options.edges, g, work)
         block = capacity // n if n else 1  # roots whose traversals are kept at once
         for level in range(levels):
             distinct[level] = 0
@@ -234,15 +237,10 @@ def count_patterns(
             for first in range(0, n, block):
                 last = min(first + block, n)
                 if sweep == 0 or block < n:
-                    _search(
-                        first, last, stamp, depth, tree_depth, edges, hashes, edge_hashes,
-                        weights, work, trees,
-                    )  # fmt: skip
+                    _search(edge_hashes, options, first, last, stamp, work, trees)
                 if sweep == 0:
                     continue
-                pairs = _walk(
-                    first, last, path_depth, edges, edge_hashes, trees, False, work, scratch, codes
-                )
+                pairs = _walk(edge_hashes, options, first, last, trees, False, work, scratch, codes)
                 for level in range(levels):
                     done = np.int64(0)
                     while done < pairs:
@@ -274,42 +272,23 @@ def count_patterns(
 
 
 @compiled
-def trace_patterns(
-    offsets, indptr, indices, labels, label_hashes, classes, edge_codes, edge_hashes, edges,
-    weights, path_depth, level, work, g,
-):  # fmt: skip
-    """All patterns of graph ``g`` at one level, with the vertices that make them.
+def trace_patterns(graphs, classes, options, work, g):
+    """All patterns of graph ``g`` at the level ``options.tree_depth``, with their vertices.
 
     Returns ``(hashes, paths, edge_paths, trees, edge_trees)``. Row i of ``paths`` are the
     vertices (local numbers, -1 after the end) of the path behind ``hashes[i]``, row i of
     ``edge_paths`` the codes of the edges that lead to them; row v of ``trees`` and
     ``edge_trees`` say the same of the tree at vertex v, in rank order.
     """
-    base = offsets[g]
-    n = offsets[g + 1] - base
-    depth = max(path_depth, level)
-    renumber(indptr, indices, base, n, labels, classes, edge_codes, edges, work)
-    hashes = np.empty(n, dtype=np.uint64)
-    for v in range(n):
-        hashes[v] = label_hashes[labels[base + work.vertex[v]]]
+    path_depth, level, edges = options.path_depth, options.tree_depth, options.edges
+    edge_hashes = graphs.edge_hashes
+    n = renumber(graphs, classes, edges, g, work)
     all_trees = np.empty((n, level + 1), dtype=np.uint64)
-    _search(
-        np.int64(0),
-        n,
-        np.int64(1),
-        depth,
-        level,
-        edges,
-        hashes,
-        edge_hashes,
-        weights,
-        work,
-        all_trees,
-    )
+    _search(edge_hashes, options, np.int64(0), n, np.int64(1), work, all_trees)
     codes = np.empty((1, max(1, n * n)), dtype=np.uint64)
     scratch = np.empty((3, max(1, n)), dtype=np.uint64)
     top = all_trees[:, level : level + 1].copy()
-    pairs = _walk(np.int64(0), n, path_depth, edges, edge_hashes, top, True, work, scratch, codes)
+    pairs = _walk(edge_hashes, options, np.int64(0), n, top, True, work, scratch, codes)
 
     width = 0
     for root in range(n):

@@ -158,11 +158,12 @@ def _eliminate(indptr, near, vertices, n, first, last, start, x, sums, z, column
 
 
 @compiled
-def eigenvector_classes(offsets, indptr, indices, envelope_work, begin, end, values, classes):
+def eigenvector_classes(graphs, envelope_work, begin, end, values, classes):
     """Fill ``values`` and ``classes`` of the graphs ``begin`` to ``end``.
 
     Components whose factorisation would take more than ``envelope_work`` are left at -1.
     """
+    offsets, indptr, indices = graphs.offsets, graphs.indptr, graphs.indices
     most = 1
     entries = 1
     for g in range(begin, end):
@@ -175,9 +176,7 @@ def eigenvector_classes(offsets, indptr, indices, envelope_work, begin, end, val
     off = np.empty(most)
     for g in range(begin, end):
         base = offsets[g]
-        components = component_order(
-            indptr, indices, base, offsets[g + 1] - base, order, starts, place
-        )
+        components = component_order(graphs, base, offsets[g + 1] - base, order, starts, place)
         for c in range(components):
             n = starts[c + 1] - starts[c]
             for i in range(n):
@@ -231,14 +230,15 @@ def eigenvector_classes(offsets, indptr, indices, envelope_work, begin, end, val
 
 
 @compiled
-def gradient_classes(offsets, indptr, indices, g, values, classes):
+def gradient_classes(graphs, g, values, classes):
     """The same for the components of graph g that were left at -1, by conjugate gradients."""
-    base = offsets[g]
-    size = offsets[g + 1] - base
+    indptr, indices = graphs.indptr, graphs.indices
+    base = graphs.offsets[g]
+    size = graphs.offsets[g + 1] - base
     order, starts, place, vertices = np.empty((4, size + 1), dtype=np.int64)
     near = np.empty(indptr[base + size] - indptr[base], dtype=np.int64)
     x, y, z, low, sums, residual, direction, product = np.empty((8, size))
-    components = component_order(indptr, indices, base, size, order, starts, place)
+    components = component_order(graphs, base, size, order, starts, place)
     for c in range(components):
         if values[base + order[starts[c]]] >= 0.0:
             continue

@@ -15,8 +15,9 @@ from .components import sort_by
 
 
 @compiled
-def _walk(indptr, indices, base, column, after, weights, root, sums):
+def _walk(graphs, base, column, after, weights, root, sums):
     """Add one column's part at every step: ``sums[t] += weights[t] (T^t column)``."""
+    indptr, indices = graphs.indptr, graphs.indices
     n = len(column)
     steps = len(weights)
     for t in range(steps):
@@ -34,12 +35,13 @@ def _walk(indptr, indices, base, column, after, weights, root, sums):
 
 
 @compiled
-def project(offsets, indptr, indices, codes, attributes, directions, root, begin, end):
+def project(graphs, attributes, directions, root, begin, end):
     """``P_t v_t`` for all steps (rows) and vertices of the graphs ``begin`` to ``end``.
 
     ``directions[t]`` is v_t: an entry per label code, or per column of ``attributes`` if that has
     any, which then take the place of the labels. With ``root`` it is ``sqrt(P_t) v_t``.
     """
+    offsets, codes = graphs.offsets, graphs.labels
     start = offsets[begin]
     sums = np.zeros((len(directions), offsets[end] - start))
     most = 0
@@ -56,7 +58,7 @@ def project(offsets, indptr, indices, codes, attributes, directions, root, begin
         for d in range(attributes.shape[1]):
             for v in range(n):
                 column[v] = attributes[base + v, d]
-            _walk(indptr, indices, base, column[:n], after[:n], directions[:, d], root, part)
+            _walk(graphs, base, column[:n], after[:n], directions[:, d], root, part)
         if attributes.shape[1]:
             continue
         for v in range(n):
@@ -71,6 +73,6 @@ def project(offsets, indptr, indices, codes, attributes, directions, root, begin
                 column[members[last]] = 1.0
                 last += 1
             weights = directions[:, keys[first]]
-            _walk(indptr, indices, base, column[:n], after[:n], weights, root, part)
+            _walk(graphs, base, column[:n], after[:n], weights, root, part)
             first = last
     return sums

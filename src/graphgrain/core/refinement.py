@@ -15,21 +15,22 @@ from .hashing import BASE, mix
 
 
 @compiled
-def refine(
-    offsets, indptr, indices, labels, label_hashes, edge_codes, edge_hashes, edges, steps,
-    begin, end,
-):  # fmt: skip
-    """Colours of all vertices of the graphs ``begin`` to ``end``, one row per step."""
-    base = offsets[begin]
-    n = offsets[end] - base
+def refine(graphs, edges, steps, begin, end):
+    """Colours of all vertices of the graphs ``begin`` to ``end``, one row per step.
+
+    With ``edges`` the labels of edges take part.
+    """
+    indptr, indices, edge_hashes = graphs.indptr, graphs.indices, graphs.edge_hashes
+    base = graphs.offsets[begin]
+    n = graphs.offsets[end] - base
     colours = np.empty((steps + 1, n), dtype=np.uint64)
     for v in range(n):
-        colours[0, v] = label_hashes[labels[base + v]]
+        colours[0, v] = graphs.label_hashes[graphs.labels[base + v]]
     for step in range(steps):
         for v in range(n):
             total = colours[step, v] * BASE
             for entry in range(indptr[base + v], indptr[base + v + 1]):
                 colour = colours[step, indices[entry] - base]
-                total += mix(colour + edge_hashes[edge_codes[entry]]) if edges else colour
+                total += mix(colour + edge_hashes[graphs.edge_labels[entry]]) if edges else colour
             colours[step + 1, v] = mix(total)
     return colours

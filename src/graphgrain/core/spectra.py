@@ -5,33 +5,35 @@ from __future__ import annotations
 import numpy as np
 
 from .components import component_order
+from .structures import Graphs
 
 #: Eigenvalues closer than this, relative to the largest, are one.
 SAME_EIGENVALUE = 1e-9
 
 
-def adjacency(indptr: np.ndarray, indices: np.ndarray, first: int, last: int) -> np.ndarray:
-    """The adjacency matrix of the graph that owns the vertices ``first`` to ``last``."""
+def adjacency(graphs: Graphs, graph: int) -> np.ndarray:
+    """The adjacency matrix of one graph."""
+    first, last = graphs.offsets[graph : graph + 2].tolist()
     n = last - first
     A = np.zeros((n, n))
-    pointers = indptr[first : last + 1]
+    pointers = graphs.indptr[first : last + 1]
     rows = np.repeat(np.arange(n), np.diff(pointers))
-    A[rows, indices[pointers[0] : pointers[-1]] - first] = 1.0
+    A[rows, graphs.indices[pointers[0] : pointers[-1]] - first] = 1.0
     return A
 
 
-def laplacian_inverse(indptr: np.ndarray, indices: np.ndarray, first: int, last: int) -> np.ndarray:
+def laplacian_inverse(graphs: Graphs, graph: int) -> np.ndarray:
     """Pseudo-inverse of the Laplacian D - A of one graph.
 
     The kernel of the Laplacian is spanned by the indicators of the components. So adding the
     projection onto it makes an invertible matrix, and subtracting it from the inverse leaves
     the pseudo-inverse: no eigenvalue has to be called zero.
     """
-    n = last - first
-    A = adjacency(indptr, indices, first, last)
+    A = adjacency(graphs, graph)
+    first, n = int(graphs.offsets[graph]), len(A)
     order = np.empty(n, dtype=np.int64)
     starts = np.empty(n + 1, dtype=np.int64)
-    count = component_order(indptr, indices, first, n, order, starts, np.empty(n, dtype=np.int64))
+    count = component_order(graphs, first, n, order, starts, np.empty(n, dtype=np.int64))
     projection = np.zeros((n, n))
     for begin, end in zip(starts[:count].tolist(), starts[1 : count + 1].tolist(), strict=True):
         members = order[begin:end]

@@ -20,12 +20,15 @@ import numpy as np
 
 from .compiling import compiled, inlined
 from .components import sort_by
+from .hashing import position_weights
+from .structures import Graphs
 
 
 class Work(NamedTuple):
     """Scratch arrays for one graph at a time; ``make_work`` makes them for many graphs."""
 
     vertex: np.ndarray  # old local number of each vertex
+    hashes: np.ndarray  # hash of its label
     key: np.ndarray  # dense rank of its (label, centrality class)
     start: np.ndarray  # neighbours of v: adjacent[start[v]:start[v + 1]], ascending
     adjacent: np.ndarray
@@ -38,17 +41,20 @@ class Work(NamedTuple):
     parent: np.ndarray
     tie: np.ndarray
     edge: np.ndarray  # edge label code towards the parent
+    weights: np.ndarray  # factor of each position in the hash of a tree
 
 
 def make_work(
-    offsets: np.ndarray, indptr: np.ndarray, edges: bool, depth: int, stored_pairs: int
+    graphs: Graphs, edges: bool, depth: int, stored_pairs: int, begin: int, end: int
 ) -> Work:
-    """Scratch arrays for any of the graphs whose offsets are given."""
+    """Scratch arrays for any of the graphs ``begin`` to ``end``."""
+    offsets = graphs.offsets[begin : end + 1]
     n = int(np.diff(offsets).max(initial=1))
-    entries = int(np.diff(indptr[offsets]).max(initial=1))
+    entries = int(np.diff(graphs.indptr[offsets]).max(initial=1))
     pairs = max(n, min(n * n, stored_pairs))
     return Work(
         vertex=np.empty(n, dtype=np.int64),
+        hashes=np.empty(n, dtype=np.uint64),
         key=np.empty(n, dtype=np.int32),
         start=np.empty(n + 1, dtype=np.int64),
         adjacent=np.empty(entries, dtype=np.uint32),
@@ -61,13 +67,25 @@ def make_work(
         parent=np.empty(pairs, dtype=np.int32),
         tie=np.empty(pairs + 1, dtype=np.int8),
         edge=np.empty(pairs if edges else 1, dtype=np.int32),
+        weights=position_weights(n),
     )
 
 
 @compiled
-def renumber(indptr, indices, base, n, labels, classes, edge_codes, edges, work):
-    """Number one graph's vertices by (label, class) and rewrite its neighbour lists."""
-    vertex, key, start, adjacent, via = work[:5]
+def renumber(graphs, classes, edges, g, work):
+    """Number the vertices of graph ``g`` by (label, class) and rewrite its neighbour lists.
+
+    Returns the number of its vertices.
+    """
+    indptr, indices, labels, edge_codes = (
+        graphs.indptr,
+        graphs.indices,
+        graphs.labels,
+        graphs.edge_labels,
+    )
+    vertex, key, start, adjacent, via = work.vertex, work.key, work.start, work.adjacent, work.via
+    base = graphs.offsets[g]
+    n = graphs.offsets[g + 1] - base
     rank = np.empty(n, dtype=np.int64)
     place = np.empty(n, dtype=np.int64)
     fill = np.empty(n, dtype=np.int64)
@@ -80,6 +98,7 @@ def renumber(indptr, indices, base, n, labels, classes, edge_codes, edges, work)
         v = vertex[i]
         key[i] = 0 if i == 0 else key[i - 1] + (rank[i] != rank[i - 1])
         place[v] = i
+        work.hashes[i] = graphs.label_hashes[labels[base + v]]
         fill[i] = start[i]
         start[i + 1] = start[i] + indptr[base + v + 1] - indptr[base + v]
     for i in range(n):
@@ -98,6 +117,7 @@ def renumber(indptr, indices, base, n, labels, classes, edge_codes, edges, work)
                     slot -= 1
                 via[slot] = code
             adjacent[slot] = i
+    return n
 
 
 @compiled
@@ -107,8 +127,9 @@ def traverse(root, stamp, depth, edges, at, work):
     Writes ``order``, ``parent``, ``tie`` and ``edge`` from ``at`` on; positions count from there.
     ``stamp`` is a positive number that was not used before.
     """
-    key, start, adjacent, via, seen, place = work[1:7]
-    ends, order, parent, tie, edge = work[8:]
+    key, start, adjacent, via = work.key, work.start, work.adjacent, work.via
+    seen, place, ends = work.seen, work.place, work.ends
+    order, parent, tie, edge = work.order, work.parent, work.tie, work.edge
     half = len(place)
     order[at] = root
     parent[at] = 0
@@ -199,11 +220,12 @@ def _sort_run(begin, end, key, edges, order, parent, edge):
 
 
 @compiled
-def bare_searches(offsets, indptr, indices, depth, begin, end):
+def bare_searches(graphs, depth, begin, end):
     """The floor: truncated breadth-first search from every vertex and nothing else.
 
     Returns the number of (root, vertex) pairs found in the graphs ``begin`` to ``end``.
     """
+    offsets, indptr, indices = graphs.offsets, graphs.indptr, graphs.indices
     most = 0
     for g in range(begin, end):
         most = max(most, offsets[g + 1] - offsets[g])

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.structures import Graphs
 from .checks import (
     both_directions,
     check_length,
@@ -27,8 +28,10 @@ from .flat import (
     all_or_none,
     gathered_ranges,
     graph_numbers,
+    graphs_with_hashes,
     joined_attributes,
     joined_offsets,
+    same_arrays,
 )
 from .labels import encode_labels, label_kind, merge_tables
 
@@ -66,7 +69,7 @@ class GraphBatch:
     ['C', 'N']
     """
 
-    __slots__ = (
+    _FIELDS = (
         "edge_attributes",
         "edge_label_codes",
         "edge_label_table",
@@ -78,6 +81,7 @@ class GraphBatch:
         "offsets",
         "vertex_attributes",
     )
+    __slots__ = (*_FIELDS, "_arrays")
     __hash__ = None  # type: ignore[assignment]
 
     offsets: np.ndarray
@@ -90,6 +94,7 @@ class GraphBatch:
     edge_label_table: np.ndarray | None
     vertex_attributes: np.ndarray | None
     edge_attributes: np.ndarray | None
+    _arrays: Graphs | None
 
     def __init__(self) -> None:
         raise TypeError(
@@ -101,7 +106,8 @@ class GraphBatch:
     def _of(cls, **arrays: Any) -> GraphBatch:
         """A batch from arrays that are known to be valid."""
         batch = object.__new__(cls)
-        for name in cls.__slots__:
+        batch._arrays = None
+        for name in cls._FIELDS:
             value = arrays[name]
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
@@ -173,6 +179,17 @@ class GraphBatch:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    @property
+    def arrays(self) -> Graphs:
+        """The graphs as compiled functions read them, labels as hashes; made once."""
+        if self._arrays is None:
+            labels = self.label_codes, self.label_table
+            edge_labels = self.edge_label_codes, self.edge_label_table
+            self._arrays = graphs_with_hashes(
+                self.offsets, self.indptr, self.indices, labels, edge_labels
+            )
+        return self._arrays
 
     @property
     def shape(self) -> tuple[int]:
@@ -264,9 +281,9 @@ class GraphBatch:
             and np.array_equal(self.indptr, other.indptr)
             and np.array_equal(self.indices, other.indices)
             and np.array_equal(self.labels, other.labels)
-            and _same(self.edge_labels, other.edge_labels)
-            and _same(self.vertex_attributes, other.vertex_attributes)
-            and _same(self.edge_attributes, other.edge_attributes)
+            and same_arrays(self.edge_labels, other.edge_labels)
+            and same_arrays(self.vertex_attributes, other.vertex_attributes)
+            and same_arrays(self.edge_attributes, other.edge_attributes)
         )
 
     # ---------------------------------------------------------------- parts and sums
@@ -285,7 +302,7 @@ class GraphBatch:
         return GraphBatch.concatenate([self, other])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, ({name: getattr(self, name) for name in self.__slots__},)
+        return _restore, ({name: getattr(self, name) for name in self._FIELDS},)
 
     def _take(self, graphs: np.ndarray) -> GraphBatch:
         vertices, offsets = gathered_ranges(self.offsets, graphs)
@@ -362,7 +379,7 @@ class GraphBatch:
         return self.with_labels(self.degrees)
 
     def _replace(self, **arrays: Any) -> GraphBatch:
-        return GraphBatch._of(**({name: getattr(self, name) for name in self.__slots__} | arrays))
+        return GraphBatch._of(**({name: getattr(self, name) for name in self._FIELDS} | arrays))
 
 
 def _restore(arrays: dict[str, Any]) -> GraphBatch:
@@ -376,12 +393,6 @@ def _joined_edge_labels(batches: list[GraphBatch]) -> tuple[np.ndarray | None, n
     table, maps = merge_tables([b.edge_label_table for b in telling], "edge")  # type: ignore[misc]
     codes = [new[batch.edge_label_codes] for batch, new in zip(telling, maps, strict=True)]
     return np.concatenate(codes), table
-
-
-def _same(a: np.ndarray | None, b: np.ndarray | None) -> bool:
-    if a is None or b is None:
-        return a is b
-    return np.array_equal(a, b)
 
 
 def _count(number: int, noun: str, plural: str | None = None) -> str:

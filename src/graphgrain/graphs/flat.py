@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.structures import Graphs
 from ..errors import InvalidGraphError
 
 
@@ -64,3 +65,37 @@ def all_or_none(present: list[bool], what: str) -> bool:
             f"{present.index(False)} does not. Add them, or remove them from the others."
         )
     return all(present)
+
+
+def same_arrays(a: np.ndarray | None, b: np.ndarray | None) -> bool:
+    """Whether both are missing, or equal."""
+    if a is None or b is None:
+        return a is b
+    return np.array_equal(a, b)
+
+
+def graphs_with_hashes(
+    offsets: np.ndarray,
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    labels: tuple[np.ndarray, np.ndarray],
+    edge_labels: tuple[np.ndarray | None, np.ndarray | None],
+) -> Graphs:
+    """The structure that compiled functions read; labels are given as codes and their table."""
+    from ..core.hashing import hash_labels
+
+    codes, table = edge_labels
+    if codes is None or table is None or not len(codes):
+        codes, table = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int64)
+    graphs = Graphs(
+        offsets,
+        indptr,
+        indices,
+        labels[0],
+        hash_labels(labels[1]),
+        codes,
+        hash_labels(table, 1),
+    )
+    for array in graphs:  # all read-only: to a compiled function that is part of the type
+        array.flags.writeable = False
+    return graphs

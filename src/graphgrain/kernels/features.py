@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.compiling import compilation_notice
 from ..core.counting import count_hashes, find_columns, group_hashes, transpose
-from ..core.gram import Csc, add_products, finish, precision
+from ..core.gram import add_products, finish, precision
 from ..core.hashing import GOLDEN, mix_array
+from ..core.structures import Csc
 from ..core.threads import chunks, run
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
@@ -42,8 +42,7 @@ class Counts(NamedTuple):
 
 def counted(pointers: np.ndarray, hashes: np.ndarray) -> Counts:
     """Counts from one hash per occurrence; graph i owns ``pointers[i]:pointers[i + 1]``."""
-    with compilation_notice(count_hashes), np.errstate(over="ignore"):
-        return Counts(*count_hashes(pointers, hashes))
+    return Counts(*count_hashes(pointers, hashes))
 
 
 def count_in_chunks(
@@ -112,12 +111,11 @@ class FeatureKernel(GraphKernel):
         return self
 
     def _fit_counts(self, batch: GraphBatch, counted: Sequence[Counts]) -> None:
-        with compilation_notice(group_hashes):
-            levels = run(  # the last level has most features: threads that begin there end together
-                lambda level, _: group_hashes(*map_counts(counted[level], self.counts)),
-                [(level, level + 1) for level in reversed(range(len(counted)))],
-                self.n_jobs,
-            )[::-1]
+        levels = run(  # the last level has most features: threads that begin there end together
+            lambda level, _: group_hashes(*map_counts(counted[level], self.counts)),
+            [(level, level + 1) for level in reversed(range(len(counted)))],
+            self.n_jobs,
+        )[::-1]
         self.graphs_ = batch
         self.vocabulary_ = [vocabulary for vocabulary, *_ in levels]
         self._features = _side_by_side([columns for _, *columns, _ in levels])
@@ -222,8 +220,8 @@ class FeatureKernel(GraphKernel):
         bound = max(own[-1].max(initial=0.0), fitted[-1].max(initial=0.0))
         kind = precision(bound, integral)
         K: np.ndarray = np.zeros((norms.shape[1], self.n_graphs_), dtype=kind)
-        left = (*left[:2], left[2].astype(kind, copy=False))  # once for all levels
-        other = other and (*other[:2], other[2].astype(kind, copy=False))
+        left = left._replace(values=left.values.astype(kind, copy=False))  # once for all levels
+        other = other and other._replace(values=other.values.astype(kind, copy=False))
         offsets = self.level_offsets_
         ends = offsets[1:] if every_level else offsets[-1:]
         begin = 0
@@ -334,7 +332,7 @@ def _side_by_side(parts: Sequence[Sequence[np.ndarray]]) -> Csc:
     """One matrix from the levels, all in CSC form."""
     base = np.cumsum([0] + [len(rows) for _, rows, _ in parts])
     ends = [indptr[1:] + start for (indptr, _, _), start in zip(parts, base[:-1], strict=True)]
-    return (
+    return Csc(
         np.concatenate([[0], *ends]),
         np.concatenate([rows for _, rows, _ in parts]),
         np.concatenate([values for _, _, values in parts]),

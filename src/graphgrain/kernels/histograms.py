@@ -9,7 +9,7 @@ import numpy as np
 from ..core.hashing import hash_labels, mix_array
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule
-from .edge_labels import edge_label_hashes
+from .edge_labels import check_edge_labels
 from .features import Counts, FeatureKernel, counted
 from .naming import label_name
 
@@ -142,8 +142,9 @@ class EdgeHistogram(FeatureKernel):
             ends = hash_labels(batch.label_table)[batch.label_codes[batch.edges]]
         own = np.zeros(batch.n_edges, dtype=np.uint64)
         if self.edge_labels and batch.n_edges:
-            codes, hashes = edge_label_hashes(batch, True)
-            own = mix_array(hashes[codes[batch.edge_entries]])
+            check_edge_labels(batch, True)
+            arrays = batch.arrays
+            own = mix_array(arrays.edge_hashes[arrays.edge_labels[batch.edge_entries]])
         return mix_array(ends[:, 0] + ends[:, 1] + own)
 
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:

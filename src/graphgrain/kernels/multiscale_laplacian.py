@@ -9,13 +9,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..core.compiling import compilation_notice
 from ..core.hashing import BASE, hash_labels, mix_array
 from ..core.multiscale import (
+    Balls,
+    Summaries,
     add_pairs,
     anchor_kernel,
     ball_keys,
@@ -48,10 +49,7 @@ _ROUNDS = 3
 class _Anchors(NamedTuple):
     """What one level learned from the fitted graphs."""
 
-    supports: np.ndarray
-    inverses: np.ndarray
-    widths: np.ndarray
-    sizes: np.ndarray
+    summaries: Summaries
     projection: np.ndarray
 
 
@@ -173,31 +171,27 @@ class MultiscaleLaplacian(GraphKernel):
     def _keys(self, batch: GraphBatch, previous: np.ndarray, level: int) -> np.ndarray:
         """A hash per vertex that tells different balls apart, whatever the vertices' numbers."""
         keys = np.empty(batch.n_vertices, dtype=np.uint64)
-        arrays = (batch.offsets, batch.indptr, batch.indices, previous)
 
         def fill(begin: int, end: int) -> None:
-            with np.errstate(over="ignore"):
-                ball_keys(*arrays, (level + 1) * self.radius, begin, end, keys)
+            ball_keys(batch.arrays, previous, (level + 1) * self.radius, begin, end, keys)
 
-        with compilation_notice(ball_keys):
-            run(fill, chunks(batch.vertex_counts), self.n_jobs)
+        run(fill, chunks(batch.vertex_counts), self.n_jobs)
         return keys
 
-    def _core_arguments(
+    def _balls(
         self, batch: GraphBatch, codes: np.ndarray, features: np.ndarray, level: int
-    ) -> tuple[Any, ...]:
+    ) -> Balls:
         """Parameters, features and the largest number of features that a ball can have."""
         radius = (level + 1) * self.radius
         room = features.shape[1]
         if not room:
-            arrays = (batch.offsets, batch.indptr, batch.indices, radius)
             sizes = run(
-                lambda begin, end: largest_ball(*arrays, begin, end),
+                lambda begin, end: largest_ball(batch.arrays, radius, begin, end),
                 chunks(batch.vertex_counts),
                 self.n_jobs,
             )
             room = max(1, min(max(sizes, default=1), len(np.unique(codes))))
-        return radius, self.eta, self.gamma, codes, features, room
+        return Balls(radius, float(self.eta), float(self.gamma), codes, features, room)
 
     def _anchors(
         self,
@@ -209,12 +203,9 @@ class MultiscaleLaplacian(GraphKernel):
     ) -> _Anchors:
         """The balls around some vertices as anchors, with the directions of their kernel."""
         graphs = np.searchsorted(batch.offsets, vertices, side="right") - 1
-        arguments = self._core_arguments(batch, codes, features, level)
-        with compilation_notice(summaries):
-            parts = summaries(
-                batch.offsets, batch.indptr, batch.indices, graphs, vertices, *arguments
-            )
-        K = anchor_kernel(*parts)
+        balls = self._balls(batch, codes, features, level)
+        parts = summaries(batch.arrays, balls, graphs, vertices)
+        K = anchor_kernel(parts)
         kept: list[int] = []
         for anchor in range(len(K)):
             if not (K[anchor, kept] > _SAME).any():
@@ -224,8 +215,7 @@ class MultiscaleLaplacian(GraphKernel):
         lowest = max(_ANCHOR_CUT * values.max(initial=0.0), (1.0 - _SAME_VALUE) * last)
         leading = np.flatnonzero(values > lowest)[::-1]  # equal ones stay together
         projection = vectors[:, leading] / np.sqrt(values[leading])
-        supports, inverses, widths, sizes = (part[kept] for part in parts)
-        return _Anchors(supports, inverses, widths, sizes, projection)
+        return _Anchors(Summaries(*(part[kept] for part in parts)), projection)
 
     def _next_features(
         self,
@@ -236,19 +226,16 @@ class MultiscaleLaplacian(GraphKernel):
         anchors: _Anchors,
     ) -> np.ndarray:
         """The features that a level gives to vertices: projected similarities to its anchors."""
-        arguments = self._core_arguments(batch, codes, features, level)
+        balls = self._balls(batch, codes, features, level)
         result = np.empty((batch.n_vertices, anchors.projection.shape[1]))
 
         def fill(begin: int, end: int) -> None:
-            K = similarities(
-                batch.offsets, batch.indptr, batch.indices, *arguments, *anchors[:4], begin, end
-            )
+            K = similarities(batch.arrays, balls, anchors.summaries, begin, end)
             first, last = batch.offsets[begin], batch.offsets[end]
             # einsum sums in one order, whatever the number of rows; BLAS does not.
             result[first:last] = np.einsum("va,ad->vd", K, anchors.projection)
 
-        with compilation_notice(similarities):
-            run(fill, chunks(batch.vertex_counts), self.n_jobs)
+        run(fill, chunks(batch.vertex_counts), self.n_jobs)
         return result
 
     # ---------------------------------------------------------------- whole graphs
@@ -264,7 +251,7 @@ class MultiscaleLaplacian(GraphKernel):
         def fill(begin: int, end: int) -> None:
             for graph in range(begin, end):
                 first, last = int(batch.offsets[graph]), int(batch.offsets[graph + 1])
-                A = adjacency(batch.indptr, batch.indices, first, last)
+                A = adjacency(batch.arrays, graph)
                 values, vectors = np.linalg.eigh(np.diag(A.sum(axis=1)) - A)
                 high = values > _LAPLACIAN_CUT * values.max(initial=0.0)
                 W = (vectors[:, high] / np.sqrt(values[high])).T @ features[first:last]
@@ -287,14 +274,13 @@ class MultiscaleLaplacian(GraphKernel):
         K = np.empty((len(sizes), len(right_sizes)))
         ranges = chunks(np.full(len(sizes), len(right_sizes)), 1 << 14)
         symmetric = fitted is None
-        with compilation_notice(add_pairs):
-            run(
-                lambda begin, end: add_pairs(
-                    inverses, sizes, right, right_sizes, symmetric, begin, end, K
-                ),
-                ranges,
-                self.n_jobs,
-            )
+        run(
+            lambda begin, end: add_pairs(
+                inverses, sizes, right, right_sizes, symmetric, begin, end, K
+            ),
+            ranges,
+            self.n_jobs,
+        )
         if symmetric:
             np.fill_diagonal(K, 1.0)
         return K

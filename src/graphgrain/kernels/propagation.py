@@ -6,7 +6,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..core.compiling import compilation_notice
 from ..core.hashing import GOLDEN, hash_labels, mix_array
 from ..core.propagation import project
 from ..errors import InvalidGraphError, InvalidParameterError
@@ -155,8 +154,7 @@ class Propagation(FeatureKernel):
             pointers = batch.offsets[begin : end + 1] - batch.offsets[begin]
             return [counted(pointers, hash_labels(row)) for row in bins]
 
-        with compilation_notice(project):
-            return count_in_chunks(count, batch, self.n_jobs)
+        return count_in_chunks(count, batch, self.n_jobs)
 
     def _columns(self, batch: GraphBatch) -> tuple[np.ndarray, np.ndarray]:
         """The attributes that are propagated (no columns: labels are), and a hash per column."""
@@ -189,8 +187,7 @@ class Propagation(FeatureKernel):
     ) -> np.ndarray:
         """The bin of each vertex of a range of graphs at each step."""
         root = self.metric == "hellinger"
-        arrays = (batch.offsets, batch.indptr, batch.indices, batch.label_codes)
-        values = project(*arrays, attributes, directions, root, begin, end)
+        values = project(batch.arrays, attributes, directions, root, begin, end)
         bins = np.floor((values + shifts[:, None]) / self.bin_width)
         return np.clip(bins, -_LARGEST_BIN, _LARGEST_BIN).astype(np.int64)
 

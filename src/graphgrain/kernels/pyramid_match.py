@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ..core.gram import Csc, add_products, finish
+from ..core.gram import add_products, finish
 from ..core.hashing import hash_labels, mix_array
 from ..core.spectra import adjacency, eigenspace_magnitudes
+from ..core.structures import Csc
 from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
 from ..parameters import OneOf, Rule, Whole
@@ -119,7 +120,7 @@ class PyramidMatch(FeatureKernel):
         def embed(begin: int, end: int) -> None:
             for graph in range(begin, end):
                 first, last = int(batch.offsets[graph]), int(batch.offsets[graph + 1])
-                A = adjacency(batch.indptr, batch.indices, first, last)
+                A = adjacency(batch.arrays, graph)
                 values, magnitudes = eigenspace_magnitudes(A)
                 chosen = self._chosen(np.round(values, _DIGITS))
                 points[first:last, : len(chosen)] = magnitudes[:, chosen]

@@ -13,7 +13,6 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..core.compiling import compilation_notice
 from ..core.hashing import hash_labels
 from ..core.laplace_kernel import add_similarities, own_similarities, tiled
 from ..core.spectra import adjacency, return_probabilities
@@ -163,7 +162,7 @@ class ReturnProbability(GraphKernel):
         def describe(begin: int, end: int) -> None:
             for graph in range(begin, end):
                 first, last = int(batch.offsets[graph]), int(batch.offsets[graph + 1])
-                A = adjacency(batch.indptr, batch.indices, first, last)
+                A = adjacency(batch.arrays, graph)
                 R[first:last] = return_probabilities(A, self.n_steps)
 
         with one_thread_each():
@@ -237,10 +236,9 @@ class ReturnProbability(GraphKernel):
 
         def add(begin: int, end: int) -> None:
             first, last = np.searchsorted(owners, [begin, end])
-            with compilation_notice(add_similarities):
-                add_similarities(
-                    rows, owners, tiles, column_owners, self.sigma_1_, symmetric, K, first, last
-                )
+            add_similarities(
+                rows, owners, tiles, column_owners, self.sigma_1_, symmetric, K, first, last
+            )
 
         return add
 

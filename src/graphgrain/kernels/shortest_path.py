@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from ..core.compiling import compilation_notice
 from ..core.distances import count_pairs, trace_pairs
-from ..core.hashing import hash_labels
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule
-from .edge_labels import edge_label_hashes
+from .edge_labels import check_edge_labels
 from .features import Counts, FeatureKernel, count_in_chunks
 from .naming import label_name
 
@@ -81,35 +79,21 @@ class ShortestPath(FeatureKernel):
         self.n_jobs = n_jobs
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
-        arguments = self._core_arguments(batch)
+        check_edge_labels(batch, self.edge_labels)
 
         def count(begin: int, end: int) -> list[Counts]:
-            with np.errstate(over="ignore"):
-                return [Counts(*count_pairs(*arguments, begin, end))]
+            return [Counts(*count_pairs(batch.arrays, self.edge_labels, begin, end))]
 
-        with compilation_notice(count_pairs):
-            return count_in_chunks(count, batch, self.n_jobs)
-
-    def _core_arguments(self, batch: GraphBatch) -> tuple[Any, ...]:
-        return (
-            batch.offsets,
-            batch.indptr,
-            batch.indices,
-            batch.label_codes,
-            hash_labels(batch.label_table),
-            *edge_label_hashes(batch, self.edge_labels),
-            self.edge_labels,
-        )
+        return count_in_chunks(count, batch, self.n_jobs)
 
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        arguments = self._core_arguments(batch)
+        check_edge_labels(batch, self.edge_labels)
         table = batch.edge_label_table if self.edge_labels else None
         names: dict[int, str] = {}
         for graph in range(len(batch)):
             if len(names) == len(hashes):
                 break
-            with np.errstate(over="ignore"):
-                codes, distances, before, via = trace_pairs(*arguments, graph)
+            codes, distances, before, via = trace_pairs(batch.arrays, self.edge_labels, graph)
             first = int(batch.offsets[graph])
             found, where = np.unique(codes[distances > 0], return_index=True)
             pairs = np.argwhere(distances > 0)[where].tolist()

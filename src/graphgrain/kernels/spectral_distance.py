@@ -122,8 +122,7 @@ class SpectralDistance(FeatureKernel):
         return self._distances(batch, 0)
 
     def _distances(self, batch: GraphBatch, graph: int) -> np.ndarray:
-        first, last = int(batch.offsets[graph]), int(batch.offsets[graph + 1])
-        F = laplacian_inverse(batch.indptr, batch.indices, first, last)
+        F = laplacian_inverse(batch.arrays, graph)
         if self.function == "biharmonic":
             F = F @ F
         own = np.diag(F)

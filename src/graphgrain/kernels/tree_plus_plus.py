@@ -11,16 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core.centrality import centrality_classes
-from ..core.compiling import compilation_notice
-from ..core.hashing import hash_labels, position_weights
-from ..core.patterns import STORED_PAIRS, count_patterns, trace_patterns
-from ..core.threads import chunks, run
+from ..core.patterns import STORED_PAIRS, Options, count_patterns, trace_patterns
 from ..core.traversal import Work, make_work
 from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, OneOf, Rule, Whole
-from .edge_labels import edge_label_hashes
-from .features import Counts, FeatureKernel
+from .edge_labels import check_edge_labels
+from .features import Counts, FeatureKernel, count_in_chunks
 from .naming import join_path, tree_name
 
 CENTRALITIES = ("eigenvector", "closeness", "betweenness", "degree", None)
@@ -42,55 +39,29 @@ class _Patterns(FeatureKernel):
     edge_labels: bool
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
-        arguments = self._core_arguments(batch)
-        depth = max(self.path_depth, self.tree_depth)
+        check_edge_labels(batch, self.edge_labels)
+        options = Options(self.path_depth, self.tree_depth, self.edge_labels)
+        classes = self._centrality_classes(batch)
 
-        def count(begin: int, end: int) -> Any:
-            work = self._work(batch, begin, end, depth, STORED_PAIRS)
-            with np.errstate(over="ignore"):
-                return count_patterns(
-                    *arguments, self.path_depth, self.tree_depth, work, begin, end
-                )
-
-        with compilation_notice(count_patterns):
-            parts = run(count, chunks(batch.vertex_counts) or [(0, 0)], self.n_jobs)
-        levels = []
-        for level in range(self.tree_depth + 1):
-            sizes = [int(lengths[level].sum()) for lengths, _, _ in parts]
-            trio = [
-                (lengths[level], hashes[level, :size], counts[level, :size])
-                for (lengths, hashes, counts), size in zip(parts, sizes, strict=True)
+        def count(begin: int, end: int) -> list[Counts]:
+            work = _work(batch, options, STORED_PAIRS, begin, end)
+            lengths, hashes, counts = count_patterns(
+                batch.arrays, classes, options, work, begin, end
+            )
+            sizes = lengths.sum(axis=1).tolist()
+            return [
+                Counts(lengths[level], hashes[level, :size], counts[level, :size])
+                for level, size in enumerate(sizes)
             ]
-            levels.append(Counts(*(np.concatenate(arrays) for arrays in zip(*trio, strict=True))))
-        return levels
 
-    def _work(self, batch: GraphBatch, begin: int, end: int, depth: int, pairs: int) -> Work:
-        offsets = batch.offsets[begin : end + 1]
-        return make_work(offsets, batch.indptr, self.edge_labels, depth, pairs)
-
-    def _core_arguments(self, batch: GraphBatch) -> tuple[Any, ...]:
-        """What the compiled functions need to know about a batch, centralities included."""
-        most = int(batch.vertex_counts.max(initial=1))
-        return (
-            batch.offsets,
-            batch.indptr,
-            batch.indices,
-            batch.label_codes,
-            hash_labels(batch.label_table),
-            self._centrality_classes(batch),
-            *edge_label_hashes(batch, self.edge_labels),
-            self.edge_labels,
-            position_weights(most),
-        )
+        return count_in_chunks(count, batch, self.n_jobs)
 
     def _centrality_classes(self, batch: GraphBatch) -> np.ndarray:
         if self.centrality is None:
             return np.zeros(batch.n_vertices, dtype=np.int32)
         if self.centrality == "degree":
             return batch.degrees.astype(np.int32)
-        return centrality_classes(
-            batch.offsets, batch.indptr, batch.indices, self.centrality, self.n_jobs
-        )
+        return centrality_classes(batch.arrays, self.centrality, self.n_jobs)
 
     # ---------------------------------------------------------------- reading features
 
@@ -128,27 +99,26 @@ class _Patterns(FeatureKernel):
                 "occurrences needs features that stand for single patterns; with "
                 "counts='intersection' they do not. Fit with counts='raw'."
             )
-        hashes, paths, *_ = self._trace(batch, self._core_arguments(batch), level, 0)
+        hashes, paths, *_ = self._trace(batch, self._centrality_classes(batch), level, 0)
         found = [tuple(path[path >= 0].tolist()) for path in paths[hashes == wanted]]
         return sorted(found)
 
-    def _trace(self, batch: GraphBatch, arguments: tuple[Any, ...], level: int, graph: int) -> Any:
+    def _trace(self, batch: GraphBatch, classes: np.ndarray, level: int, graph: int) -> Any:
+        check_edge_labels(batch, self.edge_labels)
+        options = Options(self.path_depth, level, self.edge_labels)
         pairs = int(batch.vertex_counts[graph]) ** 2
-        work = self._work(batch, graph, graph + 1, max(self.path_depth, level), pairs)
-        with compilation_notice(trace_patterns), np.errstate(over="ignore"):
-            return trace_patterns(*arguments, self.path_depth, level, work, graph)
+        work = _work(batch, options, pairs, graph, graph + 1)
+        return trace_patterns(batch.arrays, classes, options, work, graph)
 
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        arguments = self._core_arguments(batch)
+        classes = self._centrality_classes(batch)
         edge_table = batch.edge_label_table if self.edge_labels else None
         names: list[str | None] = [None] * len(hashes)
         missing = len(hashes)
         for graph in range(len(batch)):
             if not missing:
                 break
-            found, paths, path_edges, trees, tree_edges = self._trace(
-                batch, arguments, level, graph
-            )
+            found, paths, path_edges, trees, tree_edges = self._trace(batch, classes, level, graph)
             first, where = np.unique(found, return_index=True)
             places = np.searchsorted(hashes, first)
             base = int(batch.offsets[graph])
@@ -168,6 +138,11 @@ class _Patterns(FeatureKernel):
                 names[place] = f"k={level}: {joined}"
                 missing -= 1
         return [name if name is not None else "" for name in names]
+
+
+def _work(batch: GraphBatch, options: Options, pairs: int, begin: int, end: int) -> Work:
+    depth = max(options.path_depth, options.tree_depth)
+    return make_work(batch.arrays, options.edges, depth, pairs, begin, end)
 
 
 class TreePlusPlus(_Patterns):

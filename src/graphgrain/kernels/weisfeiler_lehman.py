@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from ..core.compiling import compilation_notice
-from ..core.hashing import hash_labels
 from ..core.refinement import refine
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule, Whole
-from .edge_labels import edge_label_hashes
+from .edge_labels import check_edge_labels
 from .features import Counts, FeatureKernel, count_in_chunks, counted
 from .naming import label_name
 
@@ -95,32 +93,18 @@ class WeisfeilerLehman(FeatureKernel):
         self.n_jobs = n_jobs
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
-        arguments = self._core_arguments(batch)
+        check_edge_labels(batch, self.edge_labels)
 
         def count(begin: int, end: int) -> list[Counts]:
             pointers = batch.offsets[begin : end + 1] - batch.offsets[begin]
-            with np.errstate(over="ignore"):
-                colours = refine(*arguments, begin, end)
+            colours = refine(batch.arrays, self.edge_labels, self.n_iter, begin, end)
             return [counted(pointers, row) for row in colours]
 
-        with compilation_notice(refine):
-            return count_in_chunks(count, batch, self.n_jobs)
-
-    def _core_arguments(self, batch: GraphBatch) -> tuple[Any, ...]:
-        return (
-            batch.offsets,
-            batch.indptr,
-            batch.indices,
-            batch.label_codes,
-            hash_labels(batch.label_table),
-            *edge_label_hashes(batch, self.edge_labels),
-            self.edge_labels,
-            self.n_iter,
-        )
+        return count_in_chunks(count, batch, self.n_jobs)
 
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        with np.errstate(over="ignore"):
-            colours = refine(*self._core_arguments(batch), 0, len(batch))[: level + 1]
+        check_edge_labels(batch, self.edge_labels)
+        colours = refine(batch.arrays, self.edge_labels, level, 0, len(batch))
         examples = []  # for each step one vertex per colour
         for row in colours:
             distinct, where = np.unique(row, return_index=True)

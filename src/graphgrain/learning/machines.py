@@ -15,7 +15,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..core.compiling import compilation_notice
 from ..core.support_vectors import train
 from .committee import classes_of
 
@@ -138,8 +137,7 @@ class SupportVectors:
             rows = np.flatnonzero((targets == first) | (targets == second))
             signs = np.where(targets[rows] == second, 1.0, -1.0)
             part = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
-            with compilation_notice(train):
-                found = train(part, signs, grid, TOLERANCE, MOST_STEPS)
+            found = train(part, signs, grid, TOLERANCE, MOST_STEPS)
             coefficients[:, number, rows], intercepts[:, number], solved, converged = found
             solutions = max(solutions, solved)
             if not converged:

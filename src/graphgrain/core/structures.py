@@ -1,0 +1,34 @@
+"""The named structures of arrays that compiled functions read.
+
+``GraphBatch.arrays`` makes :class:`Graphs` once for a batch; every compiled function that looks
+at graphs takes it whole.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Graphs(NamedTuple):
+    """Many graphs as flat arrays; graph g owns the vertices ``offsets[g]:offsets[g + 1]``."""
+
+    offsets: np.ndarray
+    indptr: np.ndarray  # neighbours of v: indices[indptr[v]:indptr[v + 1]], ascending
+    indices: np.ndarray
+    labels: np.ndarray  # label code of each vertex; codes are in the order of the labels
+    label_hashes: np.ndarray  # hash of each code
+    edge_labels: np.ndarray  # edge label code of each neighbour; one zero if there are none
+    edge_hashes: np.ndarray
+
+
+class Csc(NamedTuple):
+    """A sparse matrix by columns: column c has ``values[i]`` in row ``rows[i]``.
+
+    Its entries are those from ``indptr[c]`` to ``indptr[c + 1]``, rows ascending.
+    """
+
+    indptr: np.ndarray
+    rows: np.ndarray
+    values: np.ndarray
