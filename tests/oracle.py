@@ -174,5 +174,6 @@ def gram(features: list[list[Counter]], counts: str = "raw", normalize: bool = F
     if normalize:
         d = np.sqrt(np.diag(K))
         K = np.divide(K, np.outer(d, d), out=np.zeros_like(K), where=np.outer(d, d) > 0)
+        K[np.outer(d == 0, d == 0)] = 1.0  # graphs without features are equal
         np.fill_diagonal(K, 1.0)
     return K

@@ -17,6 +17,7 @@ from numba.core import event
 
 #: A compilation that takes longer than this is worth a word, in seconds.
 _PATIENCE = 2.0
+_PLAIN_PYTHON: bool = vars(config)["DISABLE_JIT"]
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -24,14 +25,14 @@ def compiled(function: Callable[..., Any]) -> Any:
 
     The user is told when compiling takes a while. Numbers without a sign overflow silently.
     """
-    if config.DISABLE_JIT:
+    if _PLAIN_PYTHON:
         return _silent_overflow(function)
     return _compile(function)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
     """The same for a few lines that belong into their caller."""
-    return function if config.DISABLE_JIT else _compile(function, inline="always")
+    return function if _PLAIN_PYTHON else _compile(function, inline="always")
 
 
 def _compile(function: Callable[..., Any], **options: Any) -> Any:

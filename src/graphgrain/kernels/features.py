@@ -157,7 +157,7 @@ class FeatureKernel(GraphKernel):
         columns = int(kernel.level_offsets_[-1])
         pointers, rows, values = self._features
         entries = int(pointers[columns])
-        kernel._features = (pointers[: columns + 1], rows[:entries], values[:entries])
+        kernel._features = Csc(pointers[: columns + 1], rows[:entries], values[:entries])
         return kernel
 
     # ---------------------------------------------------------------- Gram matrices
