@@ -25,7 +25,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from ..core.compiling import compilation_notice
 from ..core.counting import find_columns, group_hashes
 from ..core.hashing import GOLDEN, mix_array
 from ..errors import InvalidGraphError
@@ -97,8 +96,7 @@ class Patterns:
 
 def group_patterns(level: Counts) -> tuple[PatternLevel, GroupColumns]:
     """Group the patterns of one level by their counts in the training graphs."""
-    with compilation_notice(group_hashes):
-        hashes, indptr, graphs, counts, _ = group_hashes(*level)
+    hashes, indptr, graphs, counts, _ = group_hashes(*level)
     counts = counts.astype(np.int64)
     # A sum over the entries of a column: the same for two columns only if they have the same ones.
     with np.errstate(over="ignore"):
