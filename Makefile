@@ -4,7 +4,7 @@ BIN := .venv/bin
 WORKERS ?= 2
 FUZZ_SECONDS ?= 60
 
-.PHONY: demo test lint bench fuzz clean
+.PHONY: demo test lint bench fuzz docs coverage package test-oldest test-prereleases clean
 
 .venv/base: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -36,6 +36,37 @@ bench: .venv/test
 	$(BIN)/python -m benchmarks.machines
 	$(BIN)/python -m benchmarks.startup
 
+.venv/docs: .venv/base
+	$(BIN)/python -m pip install --quiet -e ".[docs]"
+	touch $@
+
+# The site, offline, without a single warning: docs/_build/html/index.html
+docs: .venv/docs
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+# What the tests reach; the rest is listed line by line
+coverage: .venv/test
+	NUMBA_DISABLE_JIT=0 $(BIN)/python -m pytest -n $(WORKERS) --cov=graphgrain --cov-report=term-missing:skip-covered
+
+# Wheel and source distribution in dist/, checked
+package: .venv/test
+	$(BIN)/python -m pip install --quiet build twine
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/python -m twine check --strict dist/*
+
+# The tests with the lowest version of every direct dependency that pyproject.toml allows
+test-oldest:
+	test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet uv
+	.venv-oldest/bin/uv pip install --quiet --python .venv-oldest --resolution lowest-direct -e ".[test]"
+	.venv-oldest/bin/python -m pytest -n $(WORKERS)
+
+test-prereleases:
+	test -x .venv-next/bin/python || $(PYTHON) -m venv .venv-next
+	.venv-next/bin/python -m pip install --quiet --pre --upgrade -e ".[test]"
+	.venv-next/bin/python -m pytest -n $(WORKERS)
+
 clean:
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest .venv-next docs/_build docs/gallery docs/reference/generated docs/changelog.md build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
