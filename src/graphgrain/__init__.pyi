@@ -1,5 +1,7 @@
 # The names that this package offers; __init__.py loads each when it is asked for.
+from .graphs import Chunk as Chunk
 from .graphs import GraphBatch as GraphBatch
+from .graphs import as_chunks as as_chunks
 from .graphs import as_graphs as as_graphs
 from .graphs import describe as describe
 from .graphs import duplicates as duplicates
@@ -12,6 +14,7 @@ from .graphs import from_networkx as from_networkx
 from .graphs import from_pyg as from_pyg
 from .graphs import from_rdkit as from_rdkit
 from .graphs import from_smiles as from_smiles
+from .graphs import iter_molecules as iter_molecules
 from .graphs import load_drugs as load_drugs
 from .graphs import load_mat as load_mat
 from .graphs import load_molecules as load_molecules

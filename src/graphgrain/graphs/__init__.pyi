@@ -14,8 +14,11 @@ from .datasets import fetch_tu as fetch_tu
 from .datasets import load_drugs as load_drugs
 from .datasets import tu_datasets as tu_datasets
 from .description import describe as describe
+from .files import iter_molecules as iter_molecules
 from .files import load_mat as load_mat
 from .files import load_molecules as load_molecules
 from .files import load_tu as load_tu
 from .files import save_tu as save_tu
 from .isomorphism import duplicates as duplicates
+from .streams import Chunk as Chunk
+from .streams import as_chunks as as_chunks

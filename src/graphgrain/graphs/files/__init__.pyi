@@ -1,5 +1,6 @@
 # The names that this package offers; __init__.py loads each when it is asked for.
 from .matlab import load_mat as load_mat
+from .molecules import iter_molecules as iter_molecules
 from .molecules import load_molecules as load_molecules
 from .tu import load_tu as load_tu
 from .tu_write import save_tu as save_tu

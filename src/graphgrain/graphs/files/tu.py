@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -21,6 +22,7 @@ import numpy as np
 
 from ...errors import InvalidFileError, InvalidParameterError
 from ..batch import GraphBatch
+from ..streams import CHUNK_SIZE, Chunk, cut
 from .archive import Folder
 from .number_table import NumberTable, finite, parse_numbers
 
@@ -98,6 +100,14 @@ def load_tu(
         edge_attributes=edge_attributes,
     )
     return graphs, y
+
+
+def iter_tu(
+    path: str | os.PathLike[str], *, chunk_size: int = CHUNK_SIZE, **options: Any
+) -> Iterator[Chunk]:
+    """The graphs of a data set in TU format as a stream of chunks."""
+    graphs, y = load_tu(path, **options)
+    return cut([Chunk(graphs, {} if y is None else {"target": y})], chunk_size)
 
 
 class _Files:

@@ -1,0 +1,168 @@
+"""Streams: graphs that come in chunks, so that memory does not grow with their number.
+
+A chunk is a batch of graphs together with what is known about each of them. Everything that
+can be read piece by piece becomes a stream of chunks here; later stages take one chunk at a
+time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import InvalidGraphError, InvalidParameterError
+from .batch import GraphBatch
+from .convert.dispatch import as_graphs
+
+#: Graphs per chunk: enough to forget the overhead of a chunk, few enough that the features of
+#: one take some tens of megabytes.
+CHUNK_SIZE = 2_000
+
+
+class Chunk(NamedTuple):
+    """Some graphs of a stream, and what is known about each of them.
+
+    Attributes
+    ----------
+    graphs : GraphBatch
+    columns : dictionary of arrays
+        One entry per graph, such as ``"line"`` and ``"name"`` for molecules.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> for graphs, columns in gg.as_chunks(gg.load_drugs()[0], chunk_size=200):
+    ...     print(len(graphs), graphs.n_vertices)
+    200 4788
+    92 2064
+    """
+
+    graphs: GraphBatch
+    columns: dict[str, np.ndarray]
+
+    def part(self, begin: int, end: int) -> Chunk:
+        """The graphs ``begin`` to ``end - 1`` of this chunk, with their columns."""
+        columns = {name: values[begin:end] for name, values in self.columns.items()}
+        return Chunk(self.graphs[begin:end], columns)
+
+
+def as_chunks(source: Any, *, chunk_size: int = CHUNK_SIZE, **options: Any) -> Iterator[Chunk]:
+    """Turn whatever holds graphs into a stream of chunks.
+
+    Parameters
+    ----------
+    source : path, GraphBatch or iterable
+        - the path of a file of molecules (see :func:`iter_molecules`) or of a data set in TU
+          format (see :func:`iter_tu`), read piece by piece, or of a Matlab file,
+        - a GraphBatch,
+        - any iterable of graphs that :func:`as_graphs` accepts, of GraphBatches or of chunks,
+          a generator included.
+    chunk_size : int
+        How many graphs each chunk holds; the last may hold fewer.
+    **options
+        For the reader of the file, such as ``charge=True`` for molecules.
+
+    Yields
+    ------
+    Chunk
+        A pair ``(graphs, columns)``.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> paths = (([(i, i + 1) for i in range(n)], [0] * (n + 1)) for n in range(5))
+    >>> [len(chunk.graphs) for chunk in gg.as_chunks(paths, chunk_size=2)]
+    [2, 2, 1]
+    """
+    check_chunk_size(chunk_size)
+    if isinstance(source, str | os.PathLike):
+        return _file_chunks(Path(source), chunk_size, options)
+    if options:
+        raise InvalidParameterError(
+            f"Options such as {next(iter(options))!r} are for files; the source is "
+            f"{type(source).__name__}."
+        )
+    if isinstance(source, GraphBatch):
+        return cut([Chunk(source, {})], chunk_size)
+    if isinstance(source, bytes | Mapping | Chunk) or not hasattr(source, "__iter__"):
+        raise InvalidGraphError(
+            "A stream of graphs is a path, a GraphBatch, or an iterable of graphs or chunks; got "
+            f"{type(source).__name__}."
+        )
+    return cut(_converted(source, chunk_size), chunk_size)
+
+
+def cut(chunks: Iterable[Chunk], chunk_size: int) -> Iterator[Chunk]:
+    """The same graphs in chunks of one size, whatever the sizes were."""
+    waiting: list[Chunk] = []
+    count = 0
+    for chunk in chunks:
+        waiting.append(chunk)
+        count += len(chunk.graphs)
+        if count < chunk_size:
+            continue
+        whole = join_chunks(waiting)
+        full = count - count % chunk_size
+        for begin in range(0, full, chunk_size):
+            yield whole.part(begin, begin + chunk_size)
+        waiting = [whole.part(full, count)] if full < count else []
+        count -= full
+    if count:
+        yield join_chunks(waiting)
+
+
+def join_chunks(chunks: Sequence[Chunk]) -> Chunk:
+    """One chunk from several, in order; a column that one of them lacks is empty there."""
+    if len(chunks) == 1:
+        return chunks[0]
+    names = dict.fromkeys(name for chunk in chunks for name in chunk.columns)
+    columns = {
+        name: np.concatenate(
+            [chunk.columns.get(name, np.full(len(chunk.graphs), "", dtype=str)) for chunk in chunks]
+        )
+        for name in names
+    }
+    return Chunk(GraphBatch.concatenate([chunk.graphs for chunk in chunks]), columns)
+
+
+def check_chunk_size(chunk_size: Any) -> None:
+    """A chunk holds at least one graph."""
+    if not isinstance(chunk_size, int | np.integer) or chunk_size < 1:
+        raise InvalidParameterError(
+            f"chunk_size must be an integer of 1 or more; got {chunk_size!r}."
+        )
+
+
+def _file_chunks(path: Path, chunk_size: int, options: dict[str, Any]) -> Iterator[Chunk]:
+    from .files.matlab import load_mat
+    from .files.molecules import is_molecule_file, iter_molecules
+    from .files.tu import iter_tu
+
+    if is_molecule_file(path):
+        return iter_molecules(path, chunk_size=chunk_size, **options)
+    if path.suffix.lower() == ".mat":
+        graphs, y = load_mat(path, **options)
+        return cut([Chunk(graphs, {} if y is None else {"target": y})], chunk_size)
+    return iter_tu(path, chunk_size=chunk_size, **options)
+
+
+def _converted(source: Iterable[Any], chunk_size: int) -> Iterator[Chunk]:
+    """Chunks as they are, batches without columns, other graphs converted many at a time."""
+    waiting: list[Any] = []
+    for item in source:
+        if isinstance(item, Chunk | GraphBatch):
+            if waiting:
+                yield Chunk(as_graphs(waiting), {})
+                waiting = []
+            yield item if isinstance(item, Chunk) else Chunk(item, {})
+            continue
+        waiting.append(item)
+        if len(waiting) == chunk_size:
+            yield Chunk(as_graphs(waiting), {})
+            waiting = []
+    if waiting:
+        yield Chunk(as_graphs(waiting), {})

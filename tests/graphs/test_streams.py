@@ -1,0 +1,139 @@
+"""Streams: every source gives the graphs that reading all of it gives, in chunks of one size."""
+
+import gzip
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import graphgrain as gg
+from graphgrain.errors import (
+    GraphgrainWarning,
+    InvalidFileError,
+    InvalidGraphError,
+    InvalidParameterError,
+)
+
+from .graph_strategies import batches
+
+
+def sizes(chunks):
+    return [len(chunk.graphs) for chunk in chunks]
+
+
+@given(st.lists(batches(), max_size=1), st.integers(1, 5))
+def test_a_batch_in_chunks(some, chunk_size):
+    for batch in some:
+        chunks = list(gg.as_chunks(batch, chunk_size=chunk_size))
+        assert all(size == chunk_size for size in sizes(chunks)[:-1])
+        if len(batch):
+            assert gg.GraphBatch.concatenate([chunk.graphs for chunk in chunks]) == batch
+        else:
+            assert chunks == []
+
+
+def paths(count):
+    return [([(i, i + 1) for i in range(n)], [0] * n + [1]) for n in range(count)]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        paths(7),
+        iter(paths(7)),
+        (graph for graph in gg.as_graphs(paths(7))),
+        [gg.as_graphs(paths(5)), gg.as_graphs(paths(7)[5:])],
+        [gg.as_graphs(paths(5)), *paths(7)[5:]],
+        gg.as_chunks(gg.as_graphs(paths(7)), chunk_size=2),
+    ],
+    ids=["list", "generator", "single graphs", "batches", "a mixture", "chunks"],
+)
+def test_any_iterable_of_graphs(source):
+    chunks = list(gg.as_chunks(source, chunk_size=3))
+    assert sizes(chunks) == [3, 3, 1]
+    assert gg.GraphBatch.concatenate([chunk.graphs for chunk in chunks]) == gg.as_graphs(paths(7))
+
+
+def test_a_stream_without_end_is_read_no_further_than_asked():
+    taken = []
+
+    def endless():
+        for number in itertools.count():
+            taken.append(number)
+            yield ([], [number])
+
+    first = next(gg.as_chunks(endless(), chunk_size=5))
+    assert first.graphs.labels.tolist() == list(range(5))
+    assert len(taken) == 5
+
+
+def test_columns_stay_with_their_graphs():
+    graphs = gg.as_graphs(paths(5))
+    parts = [
+        gg.Chunk(graphs[:2], {"name": np.array(["a", "b"])}),
+        gg.Chunk(
+            graphs[2:], {"name": np.array(["long name", "d", "e"]), "x": np.array(list("123"))}
+        ),
+    ]
+    chunks = list(gg.as_chunks(parts, chunk_size=3))
+    assert [chunk.columns["name"].tolist() for chunk in chunks] == [
+        ["a", "b", "long name"],
+        ["d", "e"],
+    ]
+    assert chunks[0].columns["x"].tolist() == ["", "", "1"]
+
+
+def test_files_in_chunks(tmp_path):
+    pytest.importorskip("rdkit")
+    rows = [f"m{n},{'C' * (n + 1)}O,{n if n % 3 else ''}" for n in range(10)]
+    file = tmp_path / "x.csv.gz"
+    file.write_bytes(gzip.compress("\n".join(["id,smiles,value", *rows]).encode()))
+    graphs, columns = gg.load_molecules(file)
+    chunks = list(gg.as_chunks(file, chunk_size=4))
+    assert sizes(chunks) == [4, 4, 2]
+    assert gg.GraphBatch.concatenate([chunk.graphs for chunk in chunks]) == graphs
+    ids = np.concatenate([chunk.columns["id"] for chunk in chunks])
+    assert ids.tolist() == columns["id"].tolist() == [f"m{n}" for n in range(10)]
+    # As text, in every chunk: what is a number in one may be missing in another.
+    assert chunks[0].columns["value"].tolist() == ["", "1", "2", ""]
+    assert np.isnan(columns["value"]).tolist() == [n % 3 == 0 for n in range(10)]
+
+
+def test_a_bad_line_far_down_loses_nothing_before_it(tmp_path):
+    pytest.importorskip("rdkit")
+    file = tmp_path / "x.smi"
+    file.write_text("CCO\n" * 5 + "C1CC\n" + "CN\n" * 3)
+    stream = gg.iter_molecules(file, chunk_size=2)
+    assert sizes([next(stream), next(stream)]) == [2, 2]
+    with pytest.raises(InvalidGraphError, match=r"x.smi, line 6, 'C1CC'"):
+        next(stream)
+    with pytest.warns(GraphgrainWarning, match=r"x.smi, line 6"):
+        chunks = list(gg.iter_molecules(file, chunk_size=2, errors="skip"))
+    lines = np.concatenate([chunk.columns["line"] for chunk in chunks])
+    assert lines.tolist() == [1, 2, 3, 4, 5, 7, 8, 9]
+
+
+def test_a_data_set_in_tu_format(tmp_path):
+    graphs = gg.as_graphs(paths(7))
+    gg.save_tu(tmp_path / "X.zip", graphs, list("abababa"))
+    chunks = list(gg.as_chunks(tmp_path / "X.zip", chunk_size=4))
+    assert gg.GraphBatch.concatenate([chunk.graphs for chunk in chunks]) == graphs
+    assert [chunk.columns["target"].tolist() for chunk in chunks] == [list("abab"), list("aba")]
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "error", "message"),
+    [
+        (5, {}, InvalidGraphError, "got int"),
+        (b"x.smi", {}, InvalidGraphError, "got bytes"),
+        ([], {"chunk_size": 0}, InvalidParameterError, "chunk_size must be an integer of 1"),
+        ([], {"chunk_size": 2.5}, InvalidParameterError, "2.5"),
+        ([], {"charge": True}, InvalidParameterError, "'charge' are for files"),
+        ("nowhere.smi", {}, InvalidFileError, "no file or folder 'nowhere.smi'"),
+    ],
+)
+def test_what_is_no_stream(source, options, error, message):
+    with pytest.raises(error, match=message):
+        list(gg.as_chunks(source, **options))
