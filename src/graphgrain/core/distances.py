@@ -173,3 +173,20 @@ def trace_pairs(graphs, edges, g):
                 max(0, distances[root, v]), path,
             )  # fmt: skip
     return hashes, distances, before, via
+
+
+@compiled
+def paths_between(pairs, before, longest):
+    """The vertices on the chosen path of each pair, in order; -1 fills rows of ``longest``."""
+    paths = np.full((len(pairs), longest), -1, dtype=np.int32)
+    for i in range(len(pairs)):
+        u, v = pairs[i]
+        length = 1
+        while v != u:
+            v = before[u, v]
+            length += 1
+        v = pairs[i, 1]
+        for place in range(length - 1, -1, -1):
+            paths[i, place] = v
+            v = before[u, v]
+    return paths

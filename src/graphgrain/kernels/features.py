@@ -25,6 +25,8 @@ from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..parameters import OneOf, Rule, Whole
 from .base import GraphKernel
+from .naming import at_least
+from .occurrences import LocatedFeatures, Occurrences
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -56,7 +58,7 @@ def count_in_chunks(
     ]
 
 
-class FeatureKernel(GraphKernel):
+class FeatureKernel(LocatedFeatures):
     """Base class of the kernels with explicit features."""
 
     parameter_rules: ClassVar[dict[str, Rule]] = {
@@ -75,9 +77,10 @@ class FeatureKernel(GraphKernel):
     def count_features(self, batch: GraphBatch) -> list[Counts]:
         """Distinct features of each graph and their counts, one item per level."""
 
-    @abstractmethod
-    def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        """A readable name for each of the hashes, which all occur in the batch at this level."""
+    @property
+    def level_scales(self) -> np.ndarray:
+        """What the (mapped) counts of each level are multiplied with to become features."""
+        return np.ones(len(self.vocabulary_))
 
     # ---------------------------------------------------------------- fit
 
@@ -117,6 +120,7 @@ class FeatureKernel(GraphKernel):
             self.n_jobs,
         )[::-1]
         self.graphs_ = batch
+        self._forget_names()
         self.vocabulary_ = [vocabulary for vocabulary, *_ in levels]
         self._features = _side_by_side([columns for _, *columns, _ in levels])
         self._norms = np.array([squares for *_, squares in levels])
@@ -149,6 +153,7 @@ class FeatureKernel(GraphKernel):
         if not allowed.allows(level):
             raise InvalidParameterError(f"{name or 'level'} must be {allowed}; got {level!r}.")
         kernel = copy(self)
+        kernel._forget_names()
         if name is not None:
             setattr(kernel, name, level)
             kernel._fitted_with = {**self._fitted_with, name: level}
@@ -298,24 +303,24 @@ class FeatureKernel(GraphKernel):
             distinct, place = np.unique(hash_of, return_inverse=True)
             described = self._describe(self.graphs_, level, distinct)
             names += [
-                f"{described[which]} (at least {count} times)" if count > 1 else described[which]
+                at_least(described[which], count)
                 for which, count in zip(place.tolist(), times_of.tolist(), strict=True)
             ]
         return np.array(names, dtype=object)
 
-    def _column(self, feature: int | str) -> tuple[int, np.uint64]:
-        """Level and hash of a column given by its number or its name."""
-        if isinstance(feature, str):
-            names = self.feature_names()
-            matches = np.flatnonzero(names == feature)
-            if not len(matches):
-                raise KeyError(f"No feature has the name {feature!r}; feature_names() lists them.")
-            feature = int(matches[0])
+    def _level_of_column(self, column: int) -> tuple[int, np.uint64]:
         offsets = self.level_offsets_
-        if not 0 <= feature < offsets[-1]:
-            raise IndexError(f"Feature {feature} is out of range: there are {offsets[-1]} columns.")
-        level = int(np.searchsorted(offsets, feature, side="right")) - 1
-        return level, self.vocabulary_[level][feature - offsets[level]]
+        if not 0 <= column < offsets[-1]:
+            raise IndexError(f"Feature {column} is out of range: there are {offsets[-1]} columns.")
+        level = int(np.searchsorted(offsets, column, side="right")) - 1
+        return level, self.vocabulary_[level][column - offsets[level]]
+
+    def _patterns_behind(self, found: Occurrences, code: np.uint64) -> np.ndarray:
+        if self.counts != "intersection":
+            return np.array([code])
+        distinct, counts = np.unique(found.hashes, return_counts=True)
+        base, times = _repeated(Counts(np.array([len(distinct)]), distinct, counts))
+        return base[_expanded_hashes(base, times) == code]
 
 
 def _floats(level: Counts) -> np.ndarray:

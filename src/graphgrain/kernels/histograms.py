@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..parameters import BOOLEAN, Rule
 from .edge_labels import check_edge_labels
 from .features import Counts, FeatureKernel, counted
 from .naming import label_name
+from .occurrences import Occurrences, single_vertices
 
 
 class VertexHistogram(FeatureKernel):
@@ -57,6 +59,13 @@ class VertexHistogram(FeatureKernel):
     def count_features(self, batch: GraphBatch) -> list[Counts]:
         hashes = hash_labels(batch.label_table)[batch.label_codes]
         return [counted(batch.offsets, hashes)]
+
+    def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
+        hashes = hash_labels(batch.label_table)[batch.label_codes]
+        for graph in range(len(batch)):
+            own = slice(int(batch.offsets[graph]), int(batch.offsets[graph + 1]))
+            paths = single_vertices(own.stop - own.start)
+            yield [Occurrences(hashes[own], paths, paths)]
 
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         codes = hash_labels(batch.label_table).tolist()
@@ -146,6 +155,15 @@ class EdgeHistogram(FeatureKernel):
             arrays = batch.arrays
             own = mix_array(arrays.edge_hashes[arrays.edge_labels[batch.edge_entries]])
         return mix_array(ends[:, 0] + ends[:, 1] + own)
+
+    def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
+        hashes, edges = self._hashes(batch), batch.edges
+        ends = np.concatenate(([0], np.cumsum(batch.edge_counts))).tolist()
+        for graph, first in enumerate(batch.offsets[:-1].tolist()):
+            own = slice(ends[graph], ends[graph + 1])
+            paths = (edges[own] - first).astype(np.int32)
+            trees = single_vertices(int(batch.vertex_counts[graph]))
+            yield [Occurrences(hashes[own], paths, trees)]
 
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         distinct, where = np.unique(self._hashes(batch), return_index=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,3 +42,14 @@ def join_path(elements: Sequence[str], bonds: np.ndarray, edge_table: np.ndarray
         )
 
     return min(text(elements, links), text(elements[::-1], links[::-1]))
+
+
+def at_least(name: str, times: int) -> str:
+    """The name of "this pattern, at least so often"; once is the pattern itself."""
+    return f"{name} (at least {times} times)" if times > 1 else name
+
+
+def times_of_name(name: str) -> tuple[str, int]:
+    """The reverse of :func:`at_least`."""
+    found = re.fullmatch(r"(.*) \(at least (\d+) times\)", name, re.DOTALL)
+    return (found[1], int(found[2])) if found else (name, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Number, OneOf, Rule, Seed, Whole
 from .features import Counts, FeatureKernel, count_in_chunks, counted
+from .occurrences import Occurrences, balls, single_vertices
 
 #: Bins beyond this are all alike; far inside 64 bits and exact in float64.
 _LARGEST_BIN = 2.0**53
@@ -190,6 +192,18 @@ class Propagation(FeatureKernel):
         values = project(batch.arrays, attributes, directions, root, begin, end)
         bins = np.floor((values + shifts[:, None]) / self.bin_width)
         return np.clip(bins, -_LARGEST_BIN, _LARGEST_BIN).astype(np.int64)
+
+    def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
+        attributes, columns = self._columns(batch)
+        directions, shifts = self._draws(columns)
+        bins = self._bins(batch, attributes, directions, shifts, 0, len(batch))
+        for graph in range(len(batch)):
+            own = slice(int(batch.offsets[graph]), int(batch.offsets[graph + 1]))
+            paths = single_vertices(own.stop - own.start)
+            yield [
+                Occurrences(hash_labels(row[own]), paths, balls(batch, graph, step))
+                for step, row in enumerate(bins)
+            ]
 
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         attributes, columns = self._columns(batch)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -17,6 +19,7 @@ from .base import GraphKernel
 from .features import Counts, FeatureKernel, counted
 from .linear_algebra import one_thread_each
 from .naming import label_name
+from .occurrences import Occurrences, single_vertices
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -156,6 +159,16 @@ class PyramidMatch(FeatureKernel):
             for level in range(self.depth + 1)
         ]
 
+    def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
+        points = self._points(batch)
+        there = ~np.isnan(points)
+        codes = [self._codes(batch, points, level) for level in range(self.depth + 1)]
+        for first, last in pairwise(batch.offsets.tolist()):
+            own = slice(first, last)
+            vertices = np.nonzero(there[own])[0].astype(np.int32).reshape(-1, 1)
+            trees = single_vertices(last - first)
+            yield [Occurrences(level[own][there[own]], vertices, trees) for level in codes]
+
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         points = self._points(batch)
         codes, where = np.unique(self._codes(batch, points, level), return_index=True)
@@ -193,5 +206,9 @@ class PyramidMatch(FeatureKernel):
     def _sparse(self, columns: Csc, rows: int) -> csr_array:
         X = super()._sparse(columns, rows)
         sizes = [len(vocabulary) for vocabulary in self.vocabulary_]
-        X.data *= np.repeat(np.sqrt(self._weights(self.depth)), sizes)[X.indices]
+        X.data *= np.repeat(self.level_scales, sizes)[X.indices]
         return X
+
+    @property
+    def level_scales(self) -> np.ndarray:
+        return np.sqrt(self._weights(self.depth))

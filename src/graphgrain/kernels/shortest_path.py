@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
 
-from ..core.distances import count_pairs, trace_pairs
+from ..core.distances import count_pairs, paths_between, trace_pairs
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule
 from .edge_labels import check_edge_labels
 from .features import Counts, FeatureKernel, count_in_chunks
 from .naming import label_name
+from .occurrences import Occurrences, single_vertices
 
 
 class ShortestPath(FeatureKernel):
@@ -85,6 +87,19 @@ class ShortestPath(FeatureKernel):
             return [Counts(*count_pairs(batch.arrays, self.edge_labels, begin, end))]
 
         return count_in_chunks(count, batch, self.n_jobs)
+
+    def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
+        """The two ends of each pair; with edge labels the whole path between them."""
+        check_edge_labels(batch, self.edge_labels)
+        for graph in range(len(batch)):
+            codes, distances, before, _ = trace_pairs(batch.arrays, self.edge_labels, graph)
+            pairs = np.argwhere(distances > 0)
+            paths = pairs.astype(np.int32)
+            if self.edge_labels:
+                longest = int(distances.max(initial=0)) + 1
+                paths = paths_between(pairs, before, longest)
+            trees = single_vertices(len(distances))
+            yield [Occurrences(codes[distances > 0], paths, trees)]
 
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         check_edge_labels(batch, self.edge_labels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..graphs.convert.dispatch import as_graphs
 from ..parameters import Number, OneOf, Rule, check_parameters
 from .features import Counts, FeatureKernel, count_in_chunks, counted
 from .linear_algebra import one_thread_each
+from .occurrences import Occurrences, single_vertices
 
 
 class SpectralDistance(FeatureKernel):
@@ -131,6 +133,13 @@ class SpectralDistance(FeatureKernel):
     def _bins(self, batch: GraphBatch, graph: int) -> np.ndarray:
         scaled = np.round(self._distances(batch, graph).ravel() / self.bin_width, 4)
         return np.floor(scaled + 0.5).astype(np.int64)
+
+    def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
+        for graph, count in enumerate(batch.vertex_counts.tolist()):
+            paths = np.indices((count, count), dtype=np.int32).reshape(2, -1).T.copy()
+            paths[paths[:, 0] == paths[:, 1], 1] = -1  # a vertex and itself: one vertex
+            hashes = hash_labels(self._bins(batch, graph))
+            yield [Occurrences(hashes, paths, single_vertices(count))]
 
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         names: dict[int, str] = {}

@@ -6,6 +6,7 @@ Knowledge and Data Engineering 33 (4), 2021.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,12 +14,12 @@ import numpy as np
 from ..core.centrality import centrality_classes
 from ..core.patterns import STORED_PAIRS, Options, count_patterns, trace_patterns
 from ..core.traversal import Work, make_work
-from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, OneOf, Rule, Whole
 from .edge_labels import check_edge_labels
 from .features import Counts, FeatureKernel, count_in_chunks
 from .naming import join_path, tree_name
+from .occurrences import Occurrences
 
 CENTRALITIES = ("eigenvector", "closeness", "betweenness", "degree", None)
 
@@ -65,43 +66,14 @@ class _Patterns(FeatureKernel):
 
     # ---------------------------------------------------------------- reading features
 
-    def occurrences(self, graph: Any, feature: int | str) -> list[tuple[int, ...]]:
-        """The vertex paths of a graph that produce a feature.
-
-        Parameters
-        ----------
-        graph : GraphBatch with one graph, or a list with one graph
-        feature : int or str
-            A column of the feature matrix, or its name.
-
-        Returns
-        -------
-        list of tuples of vertex numbers
-            As many as the feature counts; a path and its reverse both count. Where several
-            shortest paths carry the same pattern, one of them stands for all.
-
-        Examples
-        --------
-        >>> import graphgrain as gg
-        >>> graph = [([(0, 1), (1, 2)], ["C", "C", "O"])]
-        >>> kernel = gg.PathPattern(path_depth=1).fit(graph)
-        >>> kernel.occurrences(graph, "k=0: C - O")
-        [(1, 2), (2, 1)]
-        """
-        batch = self._checked(graph)
-        if len(batch) != 1:
-            raise InvalidGraphError(
-                f"occurrences looks at one graph; got {len(batch)}. Use graphs[i]."
-            )
-        level, wanted = self._column(feature)
-        if self.counts == "intersection":
-            raise InvalidGraphError(
-                "occurrences needs features that stand for single patterns; with "
-                "counts='intersection' they do not. Fit with counts='raw'."
-            )
-        hashes, paths, *_ = self._trace(batch, self._centrality_classes(batch), level, 0)
-        found = [tuple(path[path >= 0].tolist()) for path in paths[hashes == wanted]]
-        return sorted(found)
+    def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
+        classes = self._centrality_classes(batch)
+        for graph in range(len(batch)):
+            levels = []
+            for level in range(self.tree_depth + 1):
+                hashes, paths, _, trees, _ = self._trace(batch, classes, level, graph)
+                levels.append(Occurrences(hashes, paths, trees))
+            yield levels
 
     def _trace(self, batch: GraphBatch, classes: np.ndarray, level: int, graph: int) -> Any:
         check_edge_labels(batch, self.edge_labels)

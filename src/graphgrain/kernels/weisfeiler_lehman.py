@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..parameters import BOOLEAN, Rule, Whole
 from .edge_labels import check_edge_labels
 from .features import Counts, FeatureKernel, count_in_chunks, counted
 from .naming import label_name
+from .occurrences import Occurrences, balls, single_vertices
 
 #: Longer names of colours are shortened to the root's label and the colour's hash.
 _LONGEST_NAME = 120
@@ -101,6 +103,17 @@ class WeisfeilerLehman(FeatureKernel):
             return [counted(pointers, row) for row in colours]
 
         return count_in_chunks(count, batch, self.n_jobs)
+
+    def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
+        check_edge_labels(batch, self.edge_labels)
+        colours = refine(batch.arrays, self.edge_labels, self.n_iter, 0, len(batch))
+        for graph in range(len(batch)):
+            own = slice(int(batch.offsets[graph]), int(batch.offsets[graph + 1]))
+            paths = single_vertices(own.stop - own.start)
+            yield [
+                Occurrences(row[own], paths, balls(batch, graph, step))
+                for step, row in enumerate(colours)
+            ]
 
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         check_edge_labels(batch, self.edge_labels)

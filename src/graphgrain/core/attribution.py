@@ -1,0 +1,168 @@
+"""From contributions of patterns to values of vertices and edges.
+
+A pattern occurs along paths, and at each vertex of a path stands a tree. What an occurrence
+contributes is shared equally among
+
+1. the vertices of its path (``PATH``),
+2. the elements of its path, each of which hands its share on to the vertices of its tree
+   (``TREE``), or
+3. all vertices of its path and trees, each of them once (``SHAPLEY``): where an occurrence needs
+   every one of them to be there, this is the Shapley value.
+
+Edges get the same in their own right: those of the path, or those between the vertices of its
+trees. An occurrence without edges leaves them alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .compiling import compiled
+
+PATH, TREE, SHAPLEY = 0, 1, 2
+
+
+@compiled
+def neighbourhoods(indptr, indices, base, n, radius):
+    """The vertices within ``radius`` of each of the n vertices from ``base`` on.
+
+    Row v begins with v; -1 fills the rest.
+    """
+    queue = np.empty(n, dtype=np.int32)
+    seen = np.empty(n, dtype=np.int64)
+    width = 1
+    rows = np.empty((n, 1), dtype=np.int32)
+    for sweep in range(2):  # first how many, then which
+        seen[:] = -1
+        if sweep:
+            rows = np.full((n, width), -1, dtype=np.int32)
+        for root in range(n):
+            queue[0] = root
+            seen[root] = root
+            head, tail = 0, 1
+            for _ in range(radius):
+                stop = tail
+                while head < stop:
+                    v = base + queue[head]
+                    head += 1
+                    for entry in range(indptr[v], indptr[v + 1]):
+                        w = indices[entry] - base
+                        if seen[w] != root:
+                            seen[w] = root
+                            queue[tail] = w
+                            tail += 1
+            width = max(width, tail)
+            if sweep:
+                rows[root, :tail] = queue[:tail]
+    return rows
+
+
+@compiled
+def _row_length(rows, row):
+    length = 0
+    while length < rows.shape[1] and rows[row, length] >= 0:
+        length += 1
+    return length
+
+
+@compiled
+def _edge_between(indptr, indices, edge_rows, base, u, v):
+    """The row of the edge between two vertices, or -1."""
+    low, high = indptr[base + u], indptr[base + u + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if indices[middle] - base < v:
+            low = middle + 1
+        else:
+            high = middle
+    if low < indptr[base + u + 1] and indices[low] - base == v:
+        return edge_rows[low]
+    return -1
+
+
+@compiled
+def _share_with_edges(members, count, stamp, seen, indptr, indices, edge_rows, base, value, edges):
+    """Share a value among the edges between some vertices, marked with ``stamp`` in ``seen``."""
+    for sweep in range(2):  # first how many, then which
+        found = 0
+        for i in range(count):
+            x = members[i]
+            for entry in range(indptr[base + x], indptr[base + x + 1]):
+                y = indices[entry] - base
+                if x < y and seen[y] == stamp:
+                    found += 1
+                    if sweep:
+                        edges[edge_rows[entry]] += value
+        if not found:
+            return
+        value /= found
+
+
+@compiled
+def share_values(
+    values, paths, trees, how, indptr, indices, edge_rows, base, vertex_values, edge_values
+):
+    """Add the values of occurrences to their vertices and edges.
+
+    Row i of ``paths`` are the vertices of occurrence i, row v of ``trees`` those of the tree at
+    v; -1 fills the rest. ``edge_rows`` is the row of the edge behind each entry of ``indices``.
+    """
+    n = len(vertex_values)
+    seen = np.zeros(n, dtype=np.int64)
+    members = np.empty(n, dtype=np.int64)
+    elements = np.zeros(n)
+    stamp = 0
+    for i in range(len(values)):
+        value = values[i]
+        length = _row_length(paths, i)
+        if value == 0.0 or length == 0:
+            continue
+        if how == SHAPLEY:
+            stamp += 1
+            count = 0
+            for p in range(length):
+                row = paths[i, p]
+                for q in range(_row_length(trees, row)):
+                    x = trees[row, q]
+                    if seen[x] != stamp:
+                        seen[x] = stamp
+                        members[count] = x
+                        count += 1
+            for j in range(count):
+                vertex_values[members[j]] += value / count
+            _share_with_edges(
+                members, count, stamp, seen, indptr, indices, edge_rows, base, value, edge_values
+            )
+            continue
+        for p in range(length):
+            elements[paths[i, p]] += value / length
+        if how == PATH:
+            for sweep in range(2):  # first how many, then which
+                found = 0
+                for p in range(1, length):
+                    edge = _edge_between(
+                        indptr, indices, edge_rows, base, paths[i, p - 1], paths[i, p]
+                    )
+                    if edge >= 0:
+                        found += 1
+                        if sweep:
+                            edge_values[edge] += value
+                if not found:
+                    break
+                value /= found
+    if how == PATH:
+        vertex_values += elements
+    elif how == TREE:
+        for v in range(n):
+            if elements[v] == 0.0:
+                continue
+            stamp += 1
+            count = _row_length(trees, v)
+            for q in range(count):
+                members[q] = trees[v, q]
+                seen[members[q]] = stamp
+                vertex_values[members[q]] += elements[v] / count
+            _share_with_edges(
+                members, count, stamp, seen, indptr, indices, edge_rows, base, elements[v],
+                edge_values,
+            )  # fmt: skip

@@ -1,0 +1,174 @@
+"""Where features sit in a graph."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.attribution import neighbourhoods
+from ..errors import InvalidGraphError
+from ..graphs.batch import GraphBatch
+from ..graphs.convert.dispatch import as_graphs
+from ..parameters import check_parameters
+from .base import GraphKernel
+from .naming import times_of_name
+
+
+class Occurrences(NamedTuple):
+    """Every occurrence of every feature of one level in one graph.
+
+    Attributes
+    ----------
+    hashes : uint64 array
+        The feature of each occurrence: each hash as often as the feature counts.
+    paths : int32 array of shape (occurrences, longest)
+        The vertices of each occurrence, in order; -1 fills the rest. Vertices are numbered
+        within the graph.
+    trees : int32 array of shape (vertices, largest)
+        Row v: the vertices whose labels take part wherever v stands on a path, v first.
+    """
+
+    hashes: np.ndarray
+    paths: np.ndarray
+    trees: np.ndarray
+
+    def of(self, wanted: np.ndarray) -> list[tuple[int, ...]]:
+        """The sorted vertex paths of some features."""
+        rows = self.paths[np.isin(self.hashes, wanted)].tolist()
+        return sorted(tuple(vertex for vertex in row if vertex >= 0) for row in rows)
+
+
+def single_vertices(count: int) -> np.ndarray:
+    """Paths, or trees, that are one vertex each: 0, 1, ..."""
+    return np.arange(count, dtype=np.int32).reshape(-1, 1)
+
+
+def balls(batch: GraphBatch, graph: int, radius: int) -> np.ndarray:
+    """Trees that hold all vertices up to a distance."""
+    first = int(batch.offsets[graph])
+    count = int(batch.vertex_counts[graph])
+    if radius == 0:
+        return single_vertices(count)
+    return neighbourhoods(batch.indptr, batch.indices, first, count, radius)
+
+
+class LocatedFeatures(GraphKernel):
+    """Kernels that can point: from a feature to the vertices of a graph that show it."""
+
+    counts: str
+
+    def locate(self, graph: Any) -> list[Occurrences]:
+        """All occurrences of all features of one graph, level by level.
+
+        The kernel need not be fitted.
+
+        Parameters
+        ----------
+        graph : GraphBatch with one graph, or a list with one graph
+
+        Returns
+        -------
+        list of Occurrences
+            One per level, with the arrays ``hashes``, ``paths`` and ``trees``.
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> [found] = gg.EdgeHistogram().locate([([(0, 1), (1, 2)], ["C", "C", "O"])])
+        >>> len(found.hashes), found.paths.tolist()
+        (2, [[0, 1], [1, 2]])
+        """
+        check_parameters(self, self.parameter_rules)
+        [levels] = self.locate_each(_single(as_graphs(graph), "locate"))
+        return levels
+
+    @abstractmethod
+    def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
+        """What :meth:`locate` gives, for each graph of a batch."""
+
+    def occurrences(self, graph: Any, feature: int | str) -> list[tuple[int, ...]]:
+        """The vertices of a graph that produce a feature.
+
+        Parameters
+        ----------
+        graph : GraphBatch with one graph, or a list with one graph
+        feature : int or str
+            A column of the feature matrix, or its name.
+
+        Returns
+        -------
+        list of tuples of vertex numbers
+            As many as the feature counts: the vertices along a path, the ends of an edge or of
+            a pair, or a single vertex, as the kernel has it. For Tree++ a path and its reverse
+            both count; where several shortest paths carry the same pattern, one of them stands
+            for all. With ``counts="intersection"`` the column "at least 3 times" gives all
+            occurrences where there are 3 or more, and none elsewhere.
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> graph = [([(0, 1), (1, 2)], ["C", "C", "O"])]
+        >>> kernel = gg.PathPattern(path_depth=1).fit(graph)
+        >>> kernel.occurrences(graph, "k=0: C - O")
+        [(1, 2), (2, 1)]
+        """
+        batch = _single(self._checked(graph), "occurrences")
+        [levels] = self.locate_each(batch)
+        if isinstance(feature, str):
+            found, patterns = self._with_name(batch, levels, feature)
+        else:
+            level, code = self._level_of_column(feature)
+            found, patterns = levels[level], self._patterns_behind(levels[level], code)
+        return found.of(patterns)
+
+    def _with_name(
+        self, batch: GraphBatch, levels: list[Occurrences], feature: str
+    ) -> tuple[Occurrences, np.ndarray]:
+        """The patterns of a graph that bear a name, and their level.
+
+        The names of the graph's own patterns are read first; those of all fitted graphs only if
+        it is not among them, and then kept.
+        """
+        name, times = times_of_name(feature) if self.counts == "intersection" else (feature, 1)
+        for level, found in enumerate(levels):
+            distinct, counts = np.unique(found.hashes, return_counts=True)
+            matches = np.array(self._describe(batch, level, distinct), dtype=object) == name
+            if matches.any():
+                return found, distinct[matches & (counts >= times)]
+        if not hasattr(self, "_known_names"):
+            self._known_names = frozenset(self.feature_names())
+        if feature not in self._known_names:
+            raise KeyError(f"No feature has the name {feature!r}; feature_names() lists them.")
+        return levels[0], np.empty(0, dtype=np.uint64)
+
+    def _forget_names(self) -> None:
+        self.__dict__.pop("_known_names", None)
+
+    def __getstate__(self) -> Any:
+        state = super().__getstate__()  # type: ignore[misc]
+        return {name: value for name, value in state.items() if name != "_known_names"}
+
+    @abstractmethod
+    def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+        """A readable name for each of the hashes, which all occur in the batch at this level."""
+
+    @abstractmethod
+    def feature_names(self) -> np.ndarray:
+        """Readable names of the features, one for each."""
+
+    @abstractmethod
+    def _level_of_column(self, column: int) -> tuple[int, np.uint64]:
+        """Level and hash of a column."""
+
+    @abstractmethod
+    def _patterns_behind(self, found: Occurrences, code: np.uint64) -> np.ndarray:
+        """The patterns of a graph that fill a column with this hash."""
+
+
+def _single(batch: GraphBatch, method: str) -> GraphBatch:
+    if len(batch) != 1:
+        raise InvalidGraphError(f"{method} looks at one graph; got {len(batch)}. Use graphs[i].")
+    return batch

@@ -1,0 +1,175 @@
+"""Every kernel with explicit features can point: names, occurrences, all of them at once."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import graphgrain as gg
+from graphgrain.kernels.tree_plus_plus import _Patterns
+from tests import real_data
+from tests.kernels.test_every_kernel import EXPLICIT, GRAPHS, ODD_GRAPHS, every_explicit, plain
+from tests.strategies import graphs, to_tuple
+
+
+def fitted(Kernel, **parameters):
+    return Kernel(output="features", **parameters).fit(GRAPHS)
+
+
+@every_explicit
+@pytest.mark.parametrize("batch", [GRAPHS[:6], ODD_GRAPHS], ids=["usual", "odd"])
+def test_located_occurrences_are_those_that_are_counted(Kernel, batch):
+    kernel = fitted(Kernel)
+    for number in range(len(batch)):
+        counted = kernel.count_features(batch[number])
+        located = kernel.locate(batch[number])
+        assert len(located) == len(counted)
+        for counts, level in zip(counted, located, strict=True):
+            distinct, times = np.unique(level.hashes, return_counts=True)
+            order = np.argsort(counts.hashes)
+            np.testing.assert_array_equal(distinct, counts.hashes[order])
+            np.testing.assert_array_equal(times, counts.counts[order])
+            n = batch[number].n_vertices
+            assert level.paths.shape[0] == len(level.hashes)
+            assert level.trees.shape[0] == n
+            assert level.paths.max(initial=-1) < n
+            assert level.trees[:, :1].ravel().tolist() == list(range(n))
+            assert (level.paths[:, :1] >= 0).all()
+
+
+@every_explicit
+@pytest.mark.parametrize("counts", ["raw", "intersection"])
+def test_a_feature_occurs_as_often_as_it_counts_by_number_and_by_name(Kernel, counts):
+    if counts not in ("raw", Kernel().get_params().get("counts", counts)) and (
+        "counts" not in Kernel().get_params()
+    ):
+        pytest.skip(f"{Kernel.__name__} has no choice of counts")
+    kernel = fitted(Kernel, **({"counts": counts} if "counts" in Kernel().get_params() else {}))
+    names = kernel.feature_names()
+    reader = gg_count_reader(kernel)
+    rng = np.random.default_rng(0)
+    for number in (0, 3):
+        row = reader(number)
+        for column in rng.permutation(len(names))[:40].tolist() + np.flatnonzero(row)[:40].tolist():
+            found = kernel.occurrences(GRAPHS[number], column)
+            assert found == kernel.occurrences(GRAPHS[number], names[column])
+            assert len(found) == row[column], names[column]
+
+
+def gg_count_reader(kernel):
+    """How often the pattern behind each column occurs in a graph, if at least as often as asked."""
+    names = kernel.feature_names()
+    if kernel.counts == "raw":
+        X = plain(kernel.transform(GRAPHS))
+        return lambda number: X[number]
+    base = [name.partition(" (at least ")[0] for name in names]
+
+    def row(number):
+        present = plain(kernel.transform(GRAPHS))[number] > 0
+        totals = {}
+        for name, there in zip(base, present, strict=True):
+            totals[name] = totals.get(name, 0) + int(there)
+        return np.array([totals[name] * there for name, there in zip(base, present, strict=True)])
+
+    return row
+
+
+@every_explicit
+def test_unknown_features_are_refused(Kernel):
+    kernel = fitted(Kernel)
+    with pytest.raises(KeyError, match="No feature has the name 'nonsense'"):
+        kernel.occurrences(GRAPHS[0], "nonsense")
+    with pytest.raises(IndexError, match="out of range"):
+        kernel.occurrences(GRAPHS[0], 10**9)
+    with pytest.raises(gg.errors.InvalidGraphError, match=r"one graph; got 2. Use graphs\[i\]"):
+        kernel.occurrences(GRAPHS[:2], 0)
+    with pytest.raises(gg.errors.InvalidGraphError, match="locate looks at one graph; got 2"):
+        kernel.locate(GRAPHS[:2])
+
+
+@pytest.mark.parametrize("edge_labels", [False, True])
+def test_shortest_paths_are_shortest_paths_with_those_labels(edge_labels):
+    kernel = gg.ShortestPath(edge_labels=edge_labels).fit(GRAPHS)
+    for number in range(4):
+        graph = GRAPHS[number]
+        peer = nx.Graph(graph.edges.tolist())
+        bonds = dict(zip(map(tuple, graph.edges.tolist()), graph.edge_labels, strict=True))
+        [found] = kernel.locate(graph)
+        names = dict(
+            zip(
+                np.unique(found.hashes).tolist(),
+                kernel._describe(graph, 0, np.unique(found.hashes)),
+                strict=True,
+            )
+        )
+        for code, row in zip(found.hashes.tolist(), found.paths.tolist(), strict=True):
+            path = [v for v in row if v >= 0]
+            u, v = path[0], path[-1]
+            distance = nx.shortest_path_length(peer, u, v)
+            link = str(distance)
+            if edge_labels:
+                assert len(path) == distance + 1
+                labels = [bonds[tuple(sorted(pair))] for pair in pairwise(path)]
+                link = f"[{','.join(map(str, labels))}]"
+            assert names[code] == f"{graph.labels[u]} {link} {graph.labels[v]}"
+
+
+@settings(max_examples=40, deadline=None)
+@given(graphs(max_size=9))
+def test_trees_are_the_vertices_within_the_level(graph):
+    item = to_tuple(graph)
+    peer = nx.Graph()
+    peer.add_nodes_from(range(len(graph.labels)))
+    peer.add_edges_from(tuple(edge) for edge in graph.edges)
+    near = dict(nx.all_pairs_shortest_path_length(peer))
+    for kernel in (gg.TreePlusPlus(2, 2), gg.WeisfeilerLehman(2)):
+        for level, found in enumerate(kernel.locate([item])):
+            for v, row in enumerate(found.trees.tolist()):
+                expected = {w for w, distance in near[v].items() if distance <= level}
+                assert {w for w in row if w >= 0} == expected
+                assert len([w for w in row if w >= 0]) == len(expected)
+
+
+def test_names_are_read_where_they_are_asked_for(monkeypatch):
+    """A name that the graph itself shows must not cost the names of all fitted graphs."""
+    kernel = gg.TreePlusPlus().fit(GRAPHS)
+    name = kernel.feature_names()[0]
+    holder = next(g for g in GRAPHS if kernel.occurrences(g, 0))
+    read = []
+    describe = _Patterns._describe
+
+    def counting(self, batch, level, hashes):
+        read.append(len(batch))
+        return describe(self, batch, level, hashes)
+
+    monkeypatch.setattr(_Patterns, "_describe", counting)
+    assert kernel.occurrences(holder, name) == kernel.occurrences(holder, 0)
+    assert set(read) == {1}
+    other = next(g for g in GRAPHS if not kernel.occurrences(g, 0))
+    assert kernel.occurrences(other, name) == []
+    assert len(GRAPHS) in read
+    read.clear()
+    assert kernel.occurrences(other, name) == []  # remembered
+    assert set(read) == {1}
+    again = pickle.loads(pickle.dumps(kernel))
+    assert not hasattr(again, "_known_names")
+    assert kernel.fit(GRAPHS[:2]).occurrences(holder, 0) is not None
+    assert not hasattr(kernel, "_known_names")
+
+
+def test_a_name_of_a_real_data_set_is_found_without_reading_the_others():
+    batch, _ = real_data.load("MUTAG")
+    kernel = gg.TreePlusPlus().fit(batch)
+    graph = batch[17]
+    level = kernel.locate(graph)[2]
+    [name] = kernel._describe(graph, 2, level.hashes[:1])
+    assert len(kernel.occurrences(graph, name)) == int((level.hashes == level.hashes[0]).sum())
+
+
+def test_there_is_something_to_test():
+    assert len(EXPLICIT) >= 8
