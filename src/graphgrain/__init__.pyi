@@ -1,4 +1,7 @@
 # The names that this package offers; __init__.py loads each when it is asked for.
+from .explaining import Explanation as Explanation
+from .explaining import Pattern as Pattern
+from .explaining import explain as explain
 from .graphs import Chunk as Chunk
 from .graphs import GraphBatch as GraphBatch
 from .graphs import as_chunks as as_chunks

@@ -11,7 +11,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.model_selection import BaseSearchCV  # type: ignore[attr-defined]
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
@@ -53,11 +52,9 @@ class LinearForm:
 
 def linear_form(model: Any) -> LinearForm:
     """Weights on patterns from a fitted model; see :func:`graphgrain.explain` for which."""
-    if isinstance(model, BaseSearchCV):
-        check_is_fitted(model, "best_estimator_")
+    if hasattr(model, "best_estimator_"):  # a search, such as GridSearchCV
         return linear_form(model.best_estimator_)
-    if hasattr(type(model), "pattern_weights_") or hasattr(model, "members_"):
-        check_is_fitted(model, "pattern_weights_")
+    if hasattr(model, "pattern_weights_"):
         return _of_members(model)
     if isinstance(model, Pipeline):
         return _of_pipeline(model)
@@ -67,17 +64,13 @@ def linear_form(model: Any) -> LinearForm:
             f"make_pipeline({type(model).__name__}(output='features'), LogisticRegression()), or "
             "compare(kernel, a, b) for the similarity of two graphs."
         )
-    if hasattr(model, "fit") and hasattr(model, "classes_") is False and _is_tuned(model):
-        check_is_fitted(model, "pattern_weights_")
+    if hasattr(model, "fit"):
+        check_is_fitted(model)
     raise InvalidParameterError(
         "explain takes a self-tuned estimator (TreePlusPlusClassifier, ...) or a Pipeline of a "
         f"kernel and a linear model; got {type(model).__name__}. For example "
         "make_pipeline(TreePlusPlus(output='features'), LogisticRegression()).fit(graphs, y)."
     )
-
-
-def _is_tuned(model: Any) -> bool:
-    return any(base.__name__.startswith("Tuned") for base in type(model).__mro__)
 
 
 # -------------------------------------------------------------------- self-tuned estimators

@@ -1,0 +1,213 @@
+"""From a model and graphs to explanations.
+
+1. The model becomes weights on patterns (``models.linear_form``).
+2. Kernels that look at the same patterns are located once, in the deepest of them.
+3. The weights of a graph's patterns, times what their counts amount to, are its contributions.
+4. Each contribution is divided among the occurrences of its pattern, and shared among vertices
+   and edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidGraphError, InvalidParameterError
+from ..graphs.batch import GraphBatch
+from ..graphs.convert.dispatch import as_graphs
+from ..views.base import seen_through
+from .explanation import Explanation, FoundLevel
+from .models import LinearForm, check_linear, linear_form
+from .sharing import check_share, edges_as_in, removal_values, share_occurrences
+from .terms import Term
+
+#: Parameters in which kernels may differ and still find the same patterns.
+_OTHER_THAN_WHERE = {"counts", "normalize", "output", "n_jobs", "n_features"}
+
+
+def explain(
+    model: Any, graphs: Any, *, target: Any = None, share: str = "path"
+) -> list[Explanation] | list[dict[Any, Explanation]]:
+    """Why a model says what it says: its decisions as exact sums over patterns, atoms, bonds.
+
+    Parameters
+    ----------
+    model : fitted model
+        A self-tuned estimator (:class:`TreePlusPlusClassifier`, :class:`TreePlusPlusRegressor`);
+        or a scikit-learn pipeline of a kernel with explicit features and a linear model
+        (``LogisticRegression``, ``LinearSVC``, ``Ridge``, ...), with views before the kernel and
+        scalers, normalisers, selectors, ``PCA`` or ``TruncatedSVD`` behind it; or a pipeline of a
+        kernel with ``output="gram"`` and ``SVC(kernel="precomputed")``, ``SVR``, ``KernelRidge``;
+        or a search such as ``GridSearchCV`` over one of these.
+    graphs : GraphBatch or sequence of graphs
+    target : optional
+        For several classes (or targets): the one to explain, or ``"predicted"`` for the class that
+        the model predicts.
+    share : {"path", "tree", "shapley", "removal"}, default="path"
+        How a pattern's contribution is shared among vertices and edges: among those along its
+        path; handed on to the trees that stand at each vertex of the path; among all that take
+        part (then the values of vertices are Shapley values); or, instead of sharing, by asking
+        the model again without each vertex and each edge.
+
+    Returns
+    -------
+    list
+        One :class:`Explanation` per graph. For several classes and no ``target``: one dictionary
+        per graph, from each class to its explanation.
+
+    Notes
+    -----
+    ``decision == bias + sum of contributions`` holds up to rounding, and the values of vertices
+    add up to the same. Where an explanation can mislead all the same is told in
+    docs/explaining.md.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> graphs, y = gg.load_drugs()
+    >>> kernel = gg.TreePlusPlus(output="features", counts="binary")
+    >>> model = make_pipeline(kernel, LogisticRegression()).fit(graphs, y == "opioids")
+    >>> [why] = gg.explain(model, graphs[221])
+    >>> bool(abs(why.decision - why.bias - why.vertices.sum()) < 1e-9)
+    True
+    """
+    check_share(share)
+    batch = as_graphs(graphs)
+    form = linear_form(model)
+    outputs = _wanted(form, target)
+    if not len(batch):
+        return []
+    decisions = form.decisions(batch)
+    biases = form.biases(batch)
+    found = list(_contributions(form, batch))
+    sums = biases + [_total(levels, len(form.outputs)) for levels in found]
+    check_linear(model, decisions, sums)
+    result: list[Any] = []
+    for number, levels in enumerate(found):
+        graph = batch[number]
+        predicted = _prediction(form, decisions[number])
+        lost = removal_values(graph, form.decisions) if share == "removal" else None
+        explained = {}
+        for output in outputs if target != "predicted" else [form.outputs.index(predicted)]:
+            own = [part._replace(contributions=part.contributions[:, output]) for part in levels]
+            if lost is None:
+                vertices, edges = _shared(graph, own, share)
+            else:
+                vertices, edges = lost[0][:, output], lost[1][:, output]
+            low, high = form.two_classes or (None, form.outputs[output])
+            explained[form.outputs[output]] = Explanation(
+                decision=float(decisions[number, output]),
+                bias=float(biases[number, output]),
+                vertices=vertices,
+                edges=edges,
+                prediction=predicted,
+                target=high,
+                opposite=low,
+                graph=graph,
+                share=share,
+                levels=own,
+            )
+        single = len(form.outputs) == 1 or target is not None
+        result.append(next(iter(explained.values())) if single else explained)
+    return result
+
+
+def _wanted(form: LinearForm, target: Any) -> list[int]:
+    """The outputs that are asked for."""
+    if target is None:
+        return list(range(len(form.outputs)))
+    if len(form.outputs) == 1:
+        words = " or ".join(map(repr, form.two_classes or ()))
+        about = f"the two classes {words}" if words else "a single number"
+        if isinstance(target, str) and target == "predicted" and form.two_classes:
+            return [0]
+        raise InvalidParameterError(
+            f"target chooses among several classes; this model tells {about} with one value. "
+            "Leave it out."
+        )
+    if isinstance(target, str) and target == "predicted" and "predicted" not in form.outputs:
+        return list(range(len(form.outputs)))
+    if target not in form.outputs:
+        raise InvalidParameterError(
+            f"target must be one of {', '.join(map(repr, form.outputs))}, or 'predicted'; got "
+            f"{target!r}."
+        )
+    return [form.outputs.index(target)]
+
+
+def _prediction(form: LinearForm, values: np.ndarray) -> Any:
+    if form.two_classes is not None:
+        return form.two_classes[int(values[0] > 0)]
+    return form.outputs[int(values.argmax())] if len(form.outputs) > 1 else None
+
+
+def _total(levels: list[FoundLevel], outputs: int) -> np.ndarray:
+    return sum((part.contributions.sum(axis=0) for part in levels), np.zeros(outputs))
+
+
+def _shared(
+    graph: GraphBatch, levels: list[FoundLevel], share: str
+) -> tuple[np.ndarray, np.ndarray]:
+    vertices, edges = np.zeros(graph.n_vertices), np.zeros(graph.n_edges)
+    for part in levels:
+        # hashes ascend, so that each occurrence finds its pattern
+        place = np.searchsorted(part.hashes, part.found.hashes)
+        values = (part.contributions / part.counts)[place]
+        own, between = share_occurrences(part.seen, part.found, values, share)
+        vertices += own
+        edges += edges_as_in(graph, part.seen, between)
+    return vertices, edges
+
+
+# -------------------------------------------------------------------- contributions
+
+
+def _contributions(form: LinearForm, batch: GraphBatch) -> Iterator[list[FoundLevel]]:
+    """For each graph the patterns of all kernels, with contributions (patterns, outputs)."""
+    sources = _sources(form.terms)
+    prepared = []
+    for terms in sources:
+        seen = seen_through(terms[0].view, batch)
+        if not np.array_equal(seen.offsets, batch.offsets):
+            raise InvalidGraphError(
+                f"explain needs views that keep the vertices of graphs; {terms[0].view!r} "
+                "changes their number, so that values cannot be told to vertices."
+            )
+        kernel = max(terms, key=lambda term: term.n_levels).kernel
+        scales = [term.scales(seen) for term in terms]
+        prepared.append((terms, kernel, seen, scales, kernel.locate_each(seen)))
+    width = len(form.outputs)
+    for number in range(len(batch)):
+        levels = []
+        for terms, kernel, seen, scales, located in prepared:
+            graph = seen[number]
+            for level, found in enumerate(next(located)):
+                hashes, counts = np.unique(found.hashes, return_counts=True)
+                total = np.zeros((len(hashes), width))
+                known = np.zeros(len(hashes), dtype=bool)
+                for term, scale in zip(terms, scales, strict=True):
+                    if level < term.n_levels:
+                        total += scale[number] * term.contributions(level, hashes, counts)
+                        known |= term.known(level, hashes)
+                levels.append(FoundLevel(kernel, graph, level, found, hashes, counts, total, known))
+        yield levels
+
+
+def _sources(terms: Any) -> list[list[Term]]:
+    """Terms grouped by where their patterns are found."""
+    groups: dict[Any, list[Term]] = {}
+    for term in terms:
+        kernel = term.kernel
+        depth = {kernel.level_parameter} if kernel.level_parameter else set()
+        own = {
+            name: repr(value)
+            for name, value in kernel.get_params(deep=False).items()
+            if name not in _OTHER_THAN_WHERE | depth
+        }
+        key = (id(term.view), type(kernel).__name__, tuple(sorted(own.items())))
+        groups.setdefault(key, []).append(term)
+    return list(groups.values())

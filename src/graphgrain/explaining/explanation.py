@@ -1,0 +1,182 @@
+"""Explanation: why a model says what it says of one graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..graphs.batch import GraphBatch
+from ..kernels.features import FeatureKernel
+from ..kernels.occurrences import Occurrences
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A pattern of a graph and what it adds to a decision.
+
+    Attributes
+    ----------
+    name : str
+        As :meth:`TreePlusPlus.feature_names` has it.
+    contribution : float
+        What it adds to the decision value, all occurrences together.
+    count : int
+        How often it occurs.
+    occurrences : list of tuples
+        The vertices of each occurrence.
+    known : bool
+        Whether the model has met it in training; if not, it adds nothing.
+    """
+
+    name: str
+    contribution: float
+    count: int
+    occurrences: list[tuple[int, ...]] = field(repr=False)
+    known: bool = True
+
+
+class FoundLevel(NamedTuple):
+    """The distinct patterns of a graph at one level of one kernel."""
+
+    kernel: FeatureKernel
+    seen: GraphBatch  # the graph as the kernel's view shows it
+    level: int
+    found: Occurrences
+    hashes: np.ndarray
+    counts: np.ndarray
+    contributions: np.ndarray
+    known: np.ndarray
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """What a model sees in one graph: its decision as a sum over patterns, vertices and edges.
+
+    Made by :func:`graphgrain.explain`.
+
+    Attributes
+    ----------
+    decision : float
+        The value of the model's ``decision_function`` (classifiers) or ``predict`` (regressors).
+        Where a classifier compares classes pair by pair: the mean value of a class against each
+        of the others.
+    bias : float
+        What the model says before it has seen any pattern. ``decision`` is ``bias`` plus the sum
+        of all contributions.
+    patterns : list of Pattern
+        All patterns of the graph, those that contribute most first.
+    vertices : array
+        One value per vertex. They add up to ``decision - bias``, unless ``share="removal"``.
+    edges : array
+        One value per row of ``graph.edges``. Patterns without an edge leave them alone.
+    prediction : object
+        The class, or None for a number.
+    target : object
+        What positive values speak for: a class, the number of a target, or None.
+    opposite : object
+        What negative values speak for, where there are two classes.
+    graph : GraphBatch
+        The one graph.
+    share : str
+        How contributions were shared among vertices and edges.
+    """
+
+    decision: float
+    bias: float
+    vertices: np.ndarray
+    edges: np.ndarray
+    prediction: Any
+    target: Any
+    opposite: Any
+    graph: GraphBatch
+    share: str
+    levels: list[FoundLevel]
+
+    @cached_property
+    def patterns(self) -> list[Pattern]:
+        return list(self._read(None))
+
+    def top(self, n: int = 10) -> list[Pattern]:
+        """The n patterns that contribute most, for or against.
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from sklearn.pipeline import make_pipeline
+        >>> graphs, y = gg.load_drugs()
+        >>> kernel = gg.TreePlusPlus(3, 0, output="features", counts="binary")
+        >>> model = make_pipeline(kernel, LogisticRegression()).fit(graphs, y == "opioids")
+        >>> [why] = gg.explain(model, graphs[221])
+        >>> [pattern.name for pattern in why.top(2)]
+        ['k=0: C - C - N', 'k=0: C - C - N - C']
+        """
+        return list(self._read(n))
+
+    def _read(self, n: int | None) -> Iterator[Pattern]:
+        """Patterns with their names, which are read for those alone that are asked for."""
+        if not self.levels:
+            return
+        values = np.concatenate([part.contributions for part in self.levels])
+        sizes = [len(part.hashes) for part in self.levels]
+        owners = np.repeat(np.arange(len(sizes)), sizes)
+        places = np.concatenate([np.arange(size) for size in sizes])
+        order = np.lexsort((places, owners, -np.abs(values)))[:n]
+        names: dict[tuple[int, int], str] = {}
+        for number, part in enumerate(self.levels):
+            own = np.sort(places[order[owners[order] == number]])
+            hashes = part.hashes[own]  # ascending, as they are in part.hashes
+            read = part.kernel._describe(part.seen, part.level, hashes)
+            names |= {(number, int(p)): name for p, name in zip(own, read, strict=True)}
+        for index in order.tolist():
+            part, place = self.levels[owners[index]], int(places[index])
+            yield Pattern(
+                name=names[owners[index], place],
+                contribution=float(part.contributions[place]),
+                count=int(part.counts[place]),
+                occurrences=part.found.of(part.hashes[place]),
+                known=bool(part.known[place]),
+            )
+
+    @property
+    def unknown(self) -> float:
+        """The share of the graph's pattern occurrences that the model has never met."""
+        total = sum(int(part.counts.sum()) for part in self.levels)
+        if not total:
+            return 0.0
+        return sum(int(part.counts[~part.known].sum()) for part in self.levels) / total
+
+    def to_svg(self, **options: Any) -> str:
+        """A picture: the graph with its vertices and edges coloured by their values.
+
+        Parameters
+        ----------
+        options
+            As in :func:`graphgrain.draw`: ``width``, ``height``, ``theme``, ``legend``, ...
+        """
+        from .drawing import draw
+
+        meaning = {"positive": self.target, "negative": self.opposite}
+        given = {**meaning, **options}
+        return draw(self.graph, vertices=self.vertices, edges=self.edges, **given)
+
+    def __repr__(self) -> str:
+        words = [f"decision={self.decision:.4g}", f"bias={self.bias:.4g}"]
+        if self.target is not None:
+            words.insert(0, f"target={self.target!r}")
+        if self.prediction is not None:
+            words.insert(0, f"prediction={self.prediction!r}")
+        words.append(f"{self.graph.n_vertices} vertices")
+        words.append(f"{sum(len(part.hashes) for part in self.levels)} patterns")
+        if self.unknown:
+            words.append(f"{100 * self.unknown:.0f} % of occurrences never met in training")
+        return f"Explanation({', '.join(words)})"
+
+    def _repr_html_(self) -> str:
+        from .html import explanation_html
+
+        return explanation_html(self)

@@ -1,0 +1,118 @@
+"""How contributions of patterns become values of vertices and edges.
+
+``share`` is one of
+
+path
+    A pattern's contribution is divided by its occurrences, and the part of each by the vertices
+    along its path. The default: it did best against known truth (docs/explaining.md).
+tree
+    Each vertex of a path hands its part on to all vertices of the tree that stands there.
+shapley
+    All vertices that take part in an occurrence, on the path or in a tree, get the same. This is
+    the Shapley value of vertices if an occurrence needs each one of them.
+removal
+    What the value loses if a vertex (an edge) is taken out of the graph and the model is asked
+    again. These values do not add up to the decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ..core.attribution import PATH, SHAPLEY, TREE, share_values
+from ..errors import InvalidParameterError
+from ..graphs.batch import GraphBatch
+from ..kernels.occurrences import Occurrences
+
+_HOW = {"path": PATH, "tree": TREE, "shapley": SHAPLEY}
+SHARES = (*_HOW, "removal")
+
+
+def check_share(share: str) -> None:
+    if share not in SHARES:
+        raise InvalidParameterError(f"share must be one of {', '.join(SHARES)}; got {share!r}.")
+
+
+def edge_rows(batch: GraphBatch) -> np.ndarray:
+    """The row in ``edges`` of the edge behind each entry of ``indices``."""
+    source = np.repeat(np.arange(batch.n_vertices), batch.degrees)
+    low, high = np.minimum(source, batch.indices), np.maximum(source, batch.indices)
+    order = np.lexsort((high, low))  # the two entries of an edge come to stand together
+    rows = np.empty(len(order), dtype=np.int64)
+    rows[order] = np.arange(len(order)) // 2
+    return rows
+
+
+def share_occurrences(
+    graph: GraphBatch, found: Occurrences, values: np.ndarray, share: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Values of the vertices and of the edges of one graph, from one value per occurrence."""
+    vertices, edges = np.zeros(graph.n_vertices), np.zeros(graph.n_edges)
+    share_values(
+        values, found.paths, found.trees, _HOW[share], graph.indptr, graph.indices,
+        edge_rows(graph), 0, vertices, edges,
+    )  # fmt: skip
+    return vertices, edges
+
+
+def edges_as_in(graph: GraphBatch, seen: GraphBatch, values: np.ndarray) -> np.ndarray:
+    """Values of a view's edges as values of the graph's own edges; 0 for those it left out."""
+    if seen is graph or np.array_equal(seen.edges, graph.edges):
+        return values
+    rows = {tuple(edge): row for row, edge in enumerate(graph.edges.tolist())}
+    result = np.zeros(graph.n_edges)
+    for edge, value in zip(seen.edges.tolist(), values.tolist(), strict=True):
+        if tuple(edge) in rows:
+            result[rows[tuple(edge)]] += value
+    return result
+
+
+def removal_values(
+    graph: GraphBatch, decisions: Callable[[GraphBatch], np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """What each output loses without each vertex, and without each edge: (parts, outputs)."""
+    [whole] = decisions(graph)
+    lost = []
+    for parts in (without_each_vertex(graph), without_each_edge(graph)):
+        if len(parts):
+            lost.append(whole - decisions(GraphBatch.concatenate(parts)))
+        else:
+            lost.append(np.zeros((0, len(whole))))
+    return lost[0], lost[1]
+
+
+def without_each_vertex(graph: GraphBatch) -> list[GraphBatch]:
+    """The graph without its first vertex, without its second, ..."""
+    return [without_vertices(graph, [vertex]) for vertex in range(graph.n_vertices)]
+
+
+def without_vertices(graph: GraphBatch, gone: Sequence[int]) -> GraphBatch:
+    """The graph without some vertices and all edges at them."""
+    kept = np.ones(graph.n_vertices, dtype=bool)
+    kept[list(gone)] = False
+    number = np.cumsum(kept) - 1
+    stays = kept[graph.edges].all(axis=1) if graph.n_edges else np.zeros(0, dtype=bool)
+    return _part(graph, kept, number, stays)
+
+
+def without_each_edge(graph: GraphBatch) -> list[GraphBatch]:
+    """The graph without its first edge, without its second, ..."""
+    everyone = np.ones(graph.n_vertices, dtype=bool)
+    numbers = np.arange(graph.n_vertices)
+    rows = np.arange(graph.n_edges)
+    return [_part(graph, everyone, numbers, rows != row) for row in range(graph.n_edges)]
+
+
+def _part(graph: GraphBatch, kept: np.ndarray, number: np.ndarray, stays: np.ndarray) -> GraphBatch:
+    labels, attributes = graph.edge_labels, graph.edge_attributes
+    own = graph.vertex_attributes
+    return GraphBatch.from_edges(
+        [int(kept.sum())],
+        number[graph.edges[stays]],
+        graph.labels[kept] if graph.labelled else None,
+        edge_labels=None if labels is None else labels[stays],
+        vertex_attributes=None if own is None else own[kept],
+        edge_attributes=None if attributes is None else attributes[graph.edge_entries][stays],
+    )

@@ -1,0 +1,212 @@
+"""Contributions add up to the model's own values, for every model that can be explained."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_classif
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Lasso, LogisticRegression, Ridge, RidgeClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    KernelCenterer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    RobustScaler,
+    StandardScaler,
+)
+from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
+
+import graphgrain as gg
+from tests.kernels.test_every_kernel import EXPLICIT, GRAPHS, Y
+from tests.strategies import graphs, to_tuple
+
+THREE = np.arange(len(GRAPHS)) % 3
+NUMBERS = GRAPHS.vertex_counts + 0.1 * np.arange(len(GRAPHS))
+ODD = gg.as_graphs([([], []), ([], ["C"]), ([(0, 1)], ["new", "labels"], [7])])
+NEW = GRAPHS[:5] + ODD
+
+
+def features(**parameters):
+    return gg.TreePlusPlus(3, 1, output="features", **parameters)
+
+
+def gram(**parameters):
+    return gg.TreePlusPlus(3, 1, **parameters)
+
+
+LOGISTIC = LogisticRegression(max_iter=2000)
+BINARY = {
+    "features": [features(), LOGISTIC],
+    "binary": [features(counts="binary"), LinearSVC()],
+    "intersection": [features(counts="intersection"), LOGISTIC],
+    "sqrt and edge labels": [features(counts="sqrt", edge_labels=True), RidgeClassifier()],
+    "log": [features(counts="log"), LOGISTIC],
+    "normaliser": [features(), Normalizer(), LOGISTIC],
+    "l1 normaliser, then scaler": [features(), Normalizer("l1"), MaxAbsScaler(), LOGISTIC],
+    "scaler, then max normaliser": [features(), MaxAbsScaler(), Normalizer("max"), LOGISTIC],
+    "two normalisers": [
+        features(), Normalizer(), StandardScaler(with_mean=False), Normalizer("l1"), LOGISTIC,
+    ],
+    "standard scaler": [features(), StandardScaler(with_mean=False), LOGISTIC],
+    "robust scaler": [features(), RobustScaler(with_centering=False), LOGISTIC],
+    "selectors": [features(), VarianceThreshold(), SelectKBest(f_classif, k=20), LOGISTIC],
+    "passthrough": [features(), "passthrough", LOGISTIC],
+    "projection": [features(), TruncatedSVD(5, random_state=0), LOGISTIC],
+    "whitened": [features(), PCA(5, whiten=True, svd_solver="arpack"), LOGISTIC],
+    "tf-idf": [features(), TfidfTransformer(), LOGISTIC],
+    "centred projections": [
+        features(), TruncatedSVD(5, random_state=0), StandardScaler(), Normalizer(), LOGISTIC,
+    ],
+    "gram": [gram(), SVC(kernel="precomputed")],
+    "gram, not normalised": [gram(normalize=False), SVC(kernel="precomputed", C=0.1)],
+    "gram, intersection": [gram(counts="intersection"), SVC(kernel="precomputed")],
+    "centred gram": [gram(), KernelCenterer(), SVC(kernel="precomputed")],
+    "similarities as features": [gram(), StandardScaler(), LOGISTIC],
+    "scaled similarities": [gram(), MinMaxScaler(), LOGISTIC],
+    "view": [gg.EdgeFilter(drop=[2]), features(edge_labels=True), LOGISTIC],
+}  # fmt: skip
+
+
+def check(model, batch=NEW, own=None):
+    """Decisions, patterns and vertices of one output agree with the model's own values."""
+    expected = model.decision_function(batch) if own is None else own
+    found = gg.explain(model, batch)
+    assert len(found) == len(batch)
+    for why, value in zip(found, expected, strict=True):
+        check_one(why, value)
+    return found
+
+
+def check_one(why, value):
+    size = max(1.0, abs(value))
+    assert abs(why.decision - value) <= 1e-9 * size
+    total = sum(pattern.contribution for pattern in why.patterns)
+    assert abs(why.bias + total - value) <= 1e-9 * size
+    assert abs(why.bias + why.vertices.sum() - value) <= 1e-9 * size
+    assert why.vertices.shape == (why.graph.n_vertices,)
+    assert why.edges.shape == (why.graph.n_edges,)
+
+
+@pytest.mark.parametrize("steps", BINARY.values(), ids=BINARY)
+def test_two_classes(steps):
+    model = make_pipeline(*steps).fit(GRAPHS, Y)
+    for why, predicted in zip(check(model), model.predict(NEW), strict=True):
+        assert why.prediction == predicted
+        assert (why.opposite, why.target) == (0, 1)
+
+
+@pytest.mark.parametrize("Kernel", EXPLICIT, ids=lambda kernel: kernel.__name__)
+@pytest.mark.parametrize("output", ["features", "gram"])
+def test_every_kernel(Kernel, output):
+    final = LOGISTIC if output == "features" else SVC(kernel="precomputed")
+    model = make_pipeline(Kernel(output=output), final).fit(GRAPHS, Y)
+    check(model, GRAPHS[:3] + ODD[:2])
+
+
+@pytest.mark.parametrize("share", ["path", "tree", "shapley"])
+def test_shares_add_up_to_the_same(share):
+    model = make_pipeline(features(), LOGISTIC).fit(GRAPHS, Y)
+    for why, value in zip(
+        gg.explain(model, NEW, share=share), model.decision_function(NEW), strict=True
+    ):
+        check_one(why, value)
+
+
+REGRESSORS = {
+    "ridge": [features(), Ridge()],
+    "lasso": [features(), Lasso(0.1)],
+    "linear svr": [features(), LinearSVR()],
+    "svr": [gram(), SVR(kernel="precomputed")],
+    "kernel ridge": [gram(), KernelRidge(kernel="precomputed")],
+    "without intercept": [features(), Ridge(fit_intercept=False)],
+}
+
+
+@pytest.mark.parametrize("steps", REGRESSORS.values(), ids=REGRESSORS)
+def test_numbers(steps):
+    model = make_pipeline(*steps).fit(GRAPHS, NUMBERS)
+    for why in check(model, own=model.predict(NEW)):
+        assert why.prediction is None
+
+
+def test_several_numbers():
+    y = np.column_stack([NUMBERS, -(NUMBERS**2)])
+    for steps in ([features(), Ridge()], [gram(), KernelRidge(kernel="precomputed")]):
+        model = make_pipeline(*steps).fit(GRAPHS, y)
+        for found, values in zip(gg.explain(model, NEW), model.predict(NEW), strict=True):
+            assert list(found) == [0, 1]
+            for why, value in zip(found.values(), values, strict=True):
+                check_one(why, value)
+
+
+MANY = {
+    "logistic": [features(), LOGISTIC],
+    "one against the rest": [features(), OneVsRestClassifier(LinearSVC())],
+    "search": None,
+}
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_several_classes(name):
+    model = make_pipeline(*(MANY[name] or MANY["logistic"]))
+    if MANY[name] is None:
+        model = GridSearchCV(model, {"treeplusplus__tree_depth": [0, 1]}, cv=2)
+    model.fit(GRAPHS, THREE)
+    values, predicted = model.decision_function(NEW), model.predict(NEW)
+    for number, found in enumerate(gg.explain(model, NEW)):
+        assert list(found) == [0, 1, 2]
+        for why, value in zip(found.values(), values[number], strict=True):
+            check_one(why, value)
+            assert why.prediction == predicted[number]
+    for number, why in enumerate(gg.explain(model, NEW, target=2)):
+        check_one(why, values[number, 2])
+    for number, why in enumerate(gg.explain(model, NEW, target="predicted")):
+        assert why.target == predicted[number]
+
+
+def test_pairs_of_classes():
+    """A pairwise classifier: a class has the mean of its values against each other class."""
+    model = make_pipeline(gram(), SVC(kernel="precomputed", decision_function_shape="ovo"))
+    model.fit(GRAPHS, THREE)
+    values = model.decision_function(NEW)  # pairs (0, 1), (0, 2), (1, 2): positive is the first
+    expected = np.column_stack(
+        [
+            values[:, 0] + values[:, 1],
+            -values[:, 0] + values[:, 2],
+            -values[:, 1] - values[:, 2],
+        ]
+    )
+    for found, own in zip(gg.explain(model, NEW), expected / 2, strict=True):
+        for why, value in zip(found.values(), own, strict=True):
+            check_one(why, value)
+    assert model[-1].decision_function_shape == "ovo"
+
+
+@functools.cache
+def fitted(name):
+    return make_pipeline(*BINARY[name]).fit(GRAPHS, Y)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(graphs(max_size=8, strings=True), min_size=1, max_size=3), st.data())
+def test_any_graph(items, data):
+    model = fitted(data.draw(st.sampled_from(["features", "gram", "two normalisers"])))
+    share = data.draw(st.sampled_from(["path", "tree", "shapley"]))
+    batch = gg.as_graphs([to_tuple(graph)[:2] for graph in items])
+    batch = batch if batch.n_vertices else GRAPHS[:0]
+    for why, value in zip(
+        gg.explain(model, batch, share=share),
+        model.decision_function(batch) if len(batch) else [],
+        strict=True,
+    ):
+        check_one(why, value)
