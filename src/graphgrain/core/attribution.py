@@ -23,11 +23,14 @@ PATH, TREE, SHAPLEY = 0, 1, 2
 
 
 @compiled
-def neighbourhoods(indptr, indices, base, n, radius):
-    """The vertices within ``radius`` of each of the n vertices from ``base`` on.
+def neighbourhoods(graphs, g, radius):
+    """The vertices within ``radius`` of each vertex of graph g.
 
     Row v begins with v; -1 fills the rest.
     """
+    indptr, indices = graphs.indptr, graphs.indices
+    base = graphs.offsets[g]
+    n = graphs.offsets[g + 1] - base
     queue = np.empty(n, dtype=np.int32)
     seen = np.empty(n, dtype=np.int64)
     width = 1
@@ -66,29 +69,29 @@ def _row_length(rows, row):
 
 
 @compiled
-def _edge_between(indptr, indices, edge_rows, base, u, v):
+def _edge_between(indptr, indices, edge_rows, u, v):
     """The row of the edge between two vertices, or -1."""
-    low, high = indptr[base + u], indptr[base + u + 1]
+    low, high = indptr[u], indptr[u + 1]
     while low < high:
         middle = (low + high) >> 1
-        if indices[middle] - base < v:
+        if indices[middle] < v:
             low = middle + 1
         else:
             high = middle
-    if low < indptr[base + u + 1] and indices[low] - base == v:
+    if low < indptr[u + 1] and indices[low] == v:
         return edge_rows[low]
     return -1
 
 
 @compiled
-def _share_with_edges(members, count, stamp, seen, indptr, indices, edge_rows, base, value, edges):
+def _share_with_edges(members, count, stamp, seen, indptr, indices, edge_rows, value, edges):
     """Share a value among the edges between some vertices, marked with ``stamp`` in ``seen``."""
     for sweep in range(2):  # first how many, then which
         found = 0
         for i in range(count):
             x = members[i]
-            for entry in range(indptr[base + x], indptr[base + x + 1]):
-                y = indices[entry] - base
+            for entry in range(indptr[x], indptr[x + 1]):
+                y = indices[entry]
                 if x < y and seen[y] == stamp:
                     found += 1
                     if sweep:
@@ -99,10 +102,8 @@ def _share_with_edges(members, count, stamp, seen, indptr, indices, edge_rows, b
 
 
 @compiled
-def share_values(
-    values, paths, trees, how, indptr, indices, edge_rows, base, vertex_values, edge_values
-):
-    """Add the values of occurrences to their vertices and edges.
+def share_values(values, paths, trees, how, indptr, indices, edge_rows, vertex_values, edge_values):
+    """Add the values of occurrences to the vertices and edges of the one graph they are in.
 
     Row i of ``paths`` are the vertices of occurrence i, row v of ``trees`` those of the tree at
     v; -1 fills the rest. ``edge_rows`` is the row of the edge behind each entry of ``indices``.
@@ -131,7 +132,7 @@ def share_values(
             for j in range(count):
                 vertex_values[members[j]] += value / count
             _share_with_edges(
-                members, count, stamp, seen, indptr, indices, edge_rows, base, value, edge_values
+                members, count, stamp, seen, indptr, indices, edge_rows, value, edge_values
             )
             continue
         for p in range(length):
@@ -140,9 +141,7 @@ def share_values(
             for sweep in range(2):  # first how many, then which
                 found = 0
                 for p in range(1, length):
-                    edge = _edge_between(
-                        indptr, indices, edge_rows, base, paths[i, p - 1], paths[i, p]
-                    )
+                    edge = _edge_between(indptr, indices, edge_rows, paths[i, p - 1], paths[i, p])
                     if edge >= 0:
                         found += 1
                         if sweep:
@@ -163,6 +162,6 @@ def share_values(
                 seen[members[q]] = stamp
                 vertex_values[members[q]] += elements[v] / count
             _share_with_edges(
-                members, count, stamp, seen, indptr, indices, edge_rows, base, elements[v],
+                members, count, stamp, seen, indptr, indices, edge_rows, elements[v],
                 edge_values,
             )  # fmt: skip

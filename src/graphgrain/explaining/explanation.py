@@ -113,7 +113,7 @@ class Explanation:
         >>> model = make_pipeline(kernel, LogisticRegression()).fit(graphs, y == "opioids")
         >>> [why] = gg.explain(model, graphs[221])
         >>> [pattern.name for pattern in why.top(2)]
-        ['k=0: C - C - N', 'k=0: C - C - N - C']
+        ['k=0: C - C - C - O', 'k=0: C - C - C - N']
         """
         return list(self._read(n))
 

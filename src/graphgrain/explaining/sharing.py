@@ -52,7 +52,7 @@ def share_occurrences(
     vertices, edges = np.zeros(graph.n_vertices), np.zeros(graph.n_edges)
     share_values(
         values, found.paths, found.trees, _HOW[share], graph.indptr, graph.indices,
-        edge_rows(graph), 0, vertices, edges,
+        edge_rows(graph), vertices, edges,
     )  # fmt: skip
     return vertices, edges
 

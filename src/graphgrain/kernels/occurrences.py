@@ -48,11 +48,9 @@ def single_vertices(count: int) -> np.ndarray:
 
 def balls(batch: GraphBatch, graph: int, radius: int) -> np.ndarray:
     """Trees that hold all vertices up to a distance."""
-    first = int(batch.offsets[graph])
-    count = int(batch.vertex_counts[graph])
     if radius == 0:
-        return single_vertices(count)
-    return neighbourhoods(batch.indptr, batch.indices, first, count, radius)
+        return single_vertices(int(batch.vertex_counts[graph]))
+    return neighbourhoods(batch.arrays, graph, radius)
 
 
 class LocatedFeatures(GraphKernel):
