@@ -8,10 +8,11 @@ import pickle
 import networkx as nx
 import numpy as np
 import pytest
-from scipy.sparse import issparse
+from scipy.sparse import issparse, vstack
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
@@ -303,6 +304,52 @@ def test_features_multiply_to_the_gram(Kernel):
     np.testing.assert_allclose((X @ X.T).toarray(), K, rtol=1e-12)
     new = kernel.transform(GRAPHS[4:9])
     np.testing.assert_array_equal(new.toarray(), X[4:9].toarray())
+
+
+@every_explicit
+def test_hashed_columns_are_the_features_in_fewer_columns(Kernel):
+    """With room for all features nothing meets; with little room entries add up, none is lost."""
+    X = Kernel(output="features").fit_transform(GRAPHS)
+    wide = Kernel(output="features", n_features=2**31 - 1).transform(GRAPHS)  # without fit
+    assert wide.has_canonical_format
+    np.testing.assert_allclose((wide @ wide.T).toarray(), (X @ X.T).toarray(), rtol=1e-12)
+    narrow = Kernel(output="features", n_features=7).fit_transform(GRAPHS)
+    assert narrow.shape == (len(GRAPHS), 7)
+    np.testing.assert_allclose(narrow.sum(axis=1), X.sum(axis=1), rtol=1e-12)
+    folded = np.zeros((len(GRAPHS), 7))  # 7 divides 7 * 2^20: the same columns, folded again
+    entries = Kernel(output="features", n_features=7 << 20).transform(GRAPHS).tocoo()
+    np.add.at(folded, (entries.row, entries.col % 7), entries.data)
+    np.testing.assert_allclose(narrow.toarray(), folded, rtol=1e-12)
+
+
+@every_explicit
+def test_hashed_columns_need_no_fit_and_any_chunk_gives_the_same(Kernel):
+    kernel = Kernel(output="features", n_features=2**18)
+    whole = kernel.transform(GRAPHS)
+    parts = [clone(kernel).transform(GRAPHS[a : a + 5]) for a in range(0, len(GRAPHS), 5)]
+    np.testing.assert_array_equal(vstack(parts).toarray(), whole.toarray())
+    two = clone(kernel).set_params(n_jobs=2).fit(GRAPHS[:1])
+    np.testing.assert_array_equal(two.transform(GRAPHS).toarray(), whole.toarray())
+    assert not hasattr(two, "graphs_")
+    assert len(pickle.dumps(two)) < 2000
+    assert kernel.transform([]).shape == (0, 2**18)
+    assert len(Kernel(output="features", n_features=5).get_feature_names_out()) == 5
+    with pytest.raises(gg.errors.InvalidParameterError, match="n_features=None"):
+        two.feature_names()
+    model = SGDClassifier(random_state=0)
+    for part, y in zip(parts, np.split(Y, range(5, len(Y), 5)), strict=True):
+        model.partial_fit(part, y, classes=[0, 1])
+    assert model.predict(whole).shape == Y.shape
+
+
+@every_explicit
+def test_a_kernel_with_hashed_columns_still_has_an_exact_gram(Kernel):
+    kernel = Kernel(n_features=3)
+    np.testing.assert_array_equal(kernel.fit_transform(GRAPHS), Kernel().fit_transform(GRAPHS))
+    assert kernel.set_params(output="features").transform(GRAPHS).shape == (len(GRAPHS), 3)
+    kernel.fit(GRAPHS)  # learns nothing, and forgets
+    with pytest.raises(NotFittedError):
+        kernel.set_params(output="gram").transform(GRAPHS)
 
 
 @every_explicit

@@ -19,7 +19,7 @@ from ..parameters import BOOLEAN, Jobs, Rule, check_parameters
 from ..views.base import GraphTransformer
 
 #: Parameters that concern the output alone and may change on a fitted kernel.
-_FREE_AFTER_FIT = frozenset({"n_jobs", "normalize", "output"})
+_FREE_AFTER_FIT = frozenset({"n_features", "n_jobs", "normalize", "output"})
 
 
 class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
@@ -50,10 +50,12 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         X : GraphBatch or sequence of graphs
         y : ignored
         """
-        batch = as_graphs(X)
+        self._fit_batch(as_graphs(X))
+        return self
+
+    def _fit_batch(self, batch: GraphBatch) -> None:
         self._begin_fit(batch)
         self._fit(batch)
-        return self
 
     def _begin_fit(self, batch: GraphBatch) -> None:
         check_parameters(self, self.parameter_rules)
@@ -72,8 +74,9 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit to the graphs and return their Gram matrix (or features)."""
-        self.fit(X, y)
-        return self._output_of_fitted()
+        batch = as_graphs(X)
+        self._fit_batch(batch)
+        return self._output_of_fitted(batch)
 
     def gram(self) -> np.ndarray:
         """The Gram matrix of the fitted graphs, as ``fit_transform`` gives it.
@@ -123,7 +126,8 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         check_is_fitted(self, "n_graphs_")
         return numbered_names(self, self.n_graphs_)
 
-    def _output_of_fitted(self) -> Any:
+    def _output_of_fitted(self, batch: GraphBatch) -> Any:
+        """What ``transform`` gives for the fitted graphs, ``batch``."""
         return self.gram()
 
     def _output_with_fitted(self, batch: GraphBatch) -> Any:

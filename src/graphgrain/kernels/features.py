@@ -23,8 +23,10 @@ from ..core.structures import Csc
 from ..core.threads import chunks, run
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..parameters import OneOf, Rule, Whole
-from .base import GraphKernel
+from ..graphs.convert.dispatch import as_graphs
+from ..parameters import OneOf, Rule, Whole, check_parameters
+from .base import GraphKernel, numbered_names
+from .hashed_columns import hashed_matrix
 from .naming import at_least
 from .occurrences import LocatedFeatures, Occurrences
 
@@ -65,6 +67,7 @@ class FeatureKernel(LocatedFeatures):
         **GraphKernel.parameter_rules,
         "output": OneOf(("gram", "features")),
         "counts": OneOf(COUNT_MAPS),
+        "n_features": Whole(1, 2**31 - 1, optional=True),
     }
 
     #: The parameter that says where the levels end; None for kernels with a single level.
@@ -72,6 +75,7 @@ class FeatureKernel(LocatedFeatures):
 
     output: str
     counts: str
+    n_features: int | None
 
     @abstractmethod
     def count_features(self, batch: GraphBatch) -> list[Counts]:
@@ -80,12 +84,33 @@ class FeatureKernel(LocatedFeatures):
     @property
     def level_scales(self) -> np.ndarray:
         """What the (mapped) counts of each level are multiplied with to become features."""
-        return np.ones(len(self.vocabulary_))
+        name = self.level_parameter
+        return np.ones(1 if name is None else 1 + getattr(self, name))
 
     # ---------------------------------------------------------------- fit
 
+    @property
+    def _stateless(self) -> bool:
+        """Whether the output needs nothing that fit could learn."""
+        return self.output == "features" and self.n_features is not None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = not self._stateless
+        return tags
+
     def _fit(self, batch: GraphBatch) -> None:
-        self._fit_counts(batch, self.count_features(batch))
+        if not self._stateless:
+            self._fit_counts(batch, self.count_features(batch))
+            return
+        for name in ("graphs_", "vocabulary_", "_features", "_norms"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+
+    def _checked(self, X: Any) -> GraphBatch:
+        if self._stateless and not hasattr(self, "n_graphs_"):
+            check_parameters(self, self.parameter_rules)
+            return as_graphs(X)
+        return super()._checked(X)
 
     def fit_counted(self, batch: GraphBatch, counted: Sequence[Counts]) -> FeatureKernel:
         """Fit to graphs whose features are counted already.
@@ -248,15 +273,24 @@ class FeatureKernel(LocatedFeatures):
 
     # ---------------------------------------------------------------- explicit features
 
-    def _output_of_fitted(self) -> Any:
-        if self.output == "gram":
-            return self.gram()
-        return self._sparse(self._features, self.n_graphs_)
+    def _output_of_fitted(self, batch: GraphBatch) -> Any:
+        if self._stateless:
+            return self._hashed(batch)
+        return self.gram() if self.output == "gram" else self._sparse(self._features, len(batch))
 
     def _output_with_fitted(self, batch: GraphBatch) -> Any:
+        if self._stateless:
+            return self._hashed(batch)
+        check_is_fitted(self, "vocabulary_")
         if self.output == "gram":
             return self._gram_with_fitted(batch)
         return self._sparse(self._known_features(batch)[0], len(batch))
+
+    def _hashed(self, batch: GraphBatch) -> csr_array:
+        """Columns that are hashes modulo their number."""
+        assert self.n_features is not None
+        levels = [map_counts(level, self.counts) for level in self.count_features(batch)]
+        return hashed_matrix(levels, self.n_features, self.level_scales, self.n_jobs)
 
     def _sparse(self, columns: Csc, rows: int) -> csr_array:
         from scipy.sparse import csr_array
@@ -271,12 +305,16 @@ class FeatureKernel(LocatedFeatures):
         """A name for each column of the output.
 
         With ``output="features"`` the names of :meth:`feature_names`; with ``output="gram"``,
-        where a column is a fitted graph, the class in small letters and a number.
+        where a column is a fitted graph, and with ``n_features``, where features share columns,
+        the class in small letters and a number.
 
         Parameters
         ----------
         input_features : ignored
         """
+        if self._stateless:
+            assert self.n_features is not None
+            return numbered_names(self, self.n_features)
         return super().get_feature_names_out() if self.output == "gram" else self.feature_names()
 
     def feature_names(self) -> np.ndarray:
@@ -288,6 +326,11 @@ class FeatureKernel(LocatedFeatures):
         >>> gg.VertexHistogram().fit([([(0, 1)], ["C", "O"])]).feature_names().tolist()
         ['O', 'C']
         """
+        if self._stateless and not hasattr(self, "vocabulary_"):
+            raise InvalidParameterError(
+                f"Features have names if fit has seen them; with n_features={self.n_features} "
+                "columns are shared and nothing is learnt. Fit with n_features=None."
+            )
         check_is_fitted(self, "vocabulary_")
         names: list[str] = []
         for level, vocabulary in enumerate(self.vocabulary_):

@@ -28,6 +28,10 @@ class VertexHistogram(FeatureKernel):
         counts with the columns seen at fit.
     counts : {"raw", "sqrt", "log", "binary", "intersection"}, default="raw"
         Map applied to each count before the product.
+    n_features : int, optional
+        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
+        learnt, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
+        column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
 
@@ -49,11 +53,13 @@ class VertexHistogram(FeatureKernel):
         normalize: bool = True,
         output: str = "gram",
         counts: str = "raw",
+        n_features: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.normalize = normalize
         self.output = output
         self.counts = counts
+        self.n_features = n_features
         self.n_jobs = n_jobs
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
@@ -89,6 +95,10 @@ class EdgeHistogram(FeatureKernel):
         counts with the columns seen at fit.
     counts : {"raw", "sqrt", "log", "binary", "intersection"}, default="raw"
         Map applied to each count before the product.
+    n_features : int, optional
+        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
+        learnt, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
+        column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
 
@@ -127,6 +137,7 @@ class EdgeHistogram(FeatureKernel):
         normalize: bool = True,
         output: str = "gram",
         counts: str = "raw",
+        n_features: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.vertex_labels = vertex_labels
@@ -134,6 +145,7 @@ class EdgeHistogram(FeatureKernel):
         self.normalize = normalize
         self.output = output
         self.counts = counts
+        self.n_features = n_features
         self.n_jobs = n_jobs
 
     @property

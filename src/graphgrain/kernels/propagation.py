@@ -49,6 +49,10 @@ class Propagation(FeatureKernel):
         Map applied to each count before the product.
     random_state : int or None, default=0
         Seed of the projections.
+    n_features : int, optional
+        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
+        learnt, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
+        column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
 
@@ -94,6 +98,7 @@ class Propagation(FeatureKernel):
         output: str = "gram",
         counts: str = "raw",
         random_state: int | None = 0,
+        n_features: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_iter = n_iter
@@ -104,6 +109,7 @@ class Propagation(FeatureKernel):
         self.output = output
         self.counts = counts
         self.random_state = random_state
+        self.n_features = n_features
         self.n_jobs = n_jobs
 
     @property
@@ -122,6 +128,11 @@ class Propagation(FeatureKernel):
             self.n_attributes_ = batch.vertex_attributes.shape[1]
 
     def _new_seed(self) -> int:
+        if self._stateless and self.random_state is None and not hasattr(self, "n_graphs_"):
+            raise InvalidParameterError(
+                "random_state must be an integer of 0 or more without fit; got None, with which "
+                "every call would draw other bins. Set it, or call fit first."
+            )
         seed = np.random.SeedSequence(self.random_state)
         return int(seed.generate_state(1, dtype=np.uint64)[0])
 

@@ -51,6 +51,10 @@ class PyramidMatch(FeatureKernel):
     output : {"gram", "features"}, default="gram"
         What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
         weighted features whose product is the kernel.
+    n_features : int, optional
+        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
+        learnt, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
+        column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
 
@@ -83,6 +87,7 @@ class PyramidMatch(FeatureKernel):
     parameter_rules: ClassVar[dict[str, Rule]] = {
         **GraphKernel.parameter_rules,
         "output": OneOf(("gram", "features")),
+        "n_features": FeatureKernel.parameter_rules["n_features"],
         "dimension": Whole(1),
         "depth": Whole(0, 30),
         "form": OneOf(("paper", "grakel")),
@@ -98,6 +103,7 @@ class PyramidMatch(FeatureKernel):
         form: str = "paper",
         normalize: bool = True,
         output: str = "gram",
+        n_features: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.dimension = dimension
@@ -105,6 +111,7 @@ class PyramidMatch(FeatureKernel):
         self.form = form
         self.normalize = normalize
         self.output = output
+        self.n_features = n_features
         self.n_jobs = n_jobs
 
     def _weights(self, depth: int) -> np.ndarray:

@@ -35,6 +35,10 @@ class ShortestPath(FeatureKernel):
         shortest path, and of several shortest paths the one that comes first in order.
     counts : {"raw", "sqrt", "log", "binary", "intersection"}, default="raw"
         Map applied to each count before the product.
+    n_features : int, optional
+        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
+        learnt, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
+        column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
 
@@ -72,12 +76,14 @@ class ShortestPath(FeatureKernel):
         output: str = "gram",
         edge_labels: bool = False,
         counts: str = "raw",
+        n_features: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.normalize = normalize
         self.output = output
         self.edge_labels = edge_labels
         self.counts = counts
+        self.n_features = n_features
         self.n_jobs = n_jobs
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:

@@ -39,6 +39,10 @@ class SpectralDistance(FeatureKernel):
         counts with the columns seen at fit.
     counts : {"raw", "sqrt", "log", "binary", "intersection"}, default="raw"
         Map applied to each count before the product.
+    n_features : int, optional
+        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
+        learnt, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
+        column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
 
@@ -83,6 +87,7 @@ class SpectralDistance(FeatureKernel):
         normalize: bool = True,
         output: str = "gram",
         counts: str = "raw",
+        n_features: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.bin_width = bin_width
@@ -90,6 +95,7 @@ class SpectralDistance(FeatureKernel):
         self.normalize = normalize
         self.output = output
         self.counts = counts
+        self.n_features = n_features
         self.n_jobs = n_jobs
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:

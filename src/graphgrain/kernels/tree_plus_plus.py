@@ -146,6 +146,10 @@ class TreePlusPlus(_Patterns):
     counts : {"raw", "sqrt", "log", "binary", "intersection"}, default="raw"
         Map applied to each count c before the product: c, its root, log(1 + c), 1, or c ones (so
         that the product becomes the sum of the minima).
+    n_features : int, optional
+        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
+        learnt, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
+        column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
 
@@ -193,6 +197,7 @@ class TreePlusPlus(_Patterns):
         centrality: str | None = "eigenvector",
         edge_labels: bool = False,
         counts: str = "raw",
+        n_features: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.path_depth = path_depth
@@ -202,6 +207,7 @@ class TreePlusPlus(_Patterns):
         self.centrality = centrality
         self.edge_labels = edge_labels
         self.counts = counts
+        self.n_features = n_features
         self.n_jobs = n_jobs
 
 
@@ -232,6 +238,7 @@ class PathPattern(_Patterns):
         centrality: str | None = "eigenvector",
         edge_labels: bool = False,
         counts: str = "raw",
+        n_features: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.path_depth = path_depth
@@ -240,4 +247,5 @@ class PathPattern(_Patterns):
         self.centrality = centrality
         self.edge_labels = edge_labels
         self.counts = counts
+        self.n_features = n_features
         self.n_jobs = n_jobs

@@ -42,6 +42,10 @@ class WeisfeilerLehman(FeatureKernel):
     counts : {"raw", "sqrt", "log", "binary", "intersection"}, default="raw"
         Map applied to each count before the product. "intersection" sums minima of counts: the
         Weisfeiler-Lehman optimal assignment kernel.
+    n_features : int, optional
+        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
+        learnt, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
+        column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
 
@@ -85,6 +89,7 @@ class WeisfeilerLehman(FeatureKernel):
         output: str = "gram",
         edge_labels: bool = False,
         counts: str = "raw",
+        n_features: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_iter = n_iter
@@ -92,6 +97,7 @@ class WeisfeilerLehman(FeatureKernel):
         self.output = output
         self.edge_labels = edge_labels
         self.counts = counts
+        self.n_features = n_features
         self.n_jobs = n_jobs
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
