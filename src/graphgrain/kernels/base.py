@@ -18,9 +18,6 @@ from ..graphs.convert.dispatch import as_graphs
 from ..parameters import BOOLEAN, Jobs, Rule, check_parameters
 from ..views.base import GraphTransformer
 
-#: Parameters that concern the output alone and may change on a fitted kernel.
-_FREE_AFTER_FIT = frozenset({"n_features", "n_jobs", "normalize", "output"})
-
 
 class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
     """Base class of all graph kernels.
@@ -34,6 +31,9 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
     """
 
     parameter_rules: ClassVar[dict[str, Rule]] = {"normalize": BOOLEAN, "n_jobs": Jobs()}
+
+    #: Parameters that concern the output alone and may change on a fitted kernel.
+    _free_after_fit: ClassVar[frozenset[str]] = frozenset({"n_jobs", "normalize", "output"})
 
     normalize: bool
     n_jobs: int | None
@@ -69,7 +69,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         self._fitted_with = {
             name: value
             for name, value in self.get_params(deep=False).items()
-            if name not in _FREE_AFTER_FIT
+            if name not in self._free_after_fit
         }
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:

@@ -9,23 +9,32 @@ or refinement steps.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.counting import count_hashes, find_columns, group_hashes, transpose
+from ..core.counting import find_columns, group_hashes, transpose
 from ..core.gram import add_products, finish, precision
-from ..core.hashing import GOLDEN, mix_array
 from ..core.structures import Csc
-from ..core.threads import chunks, run
+from ..core.threads import run
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..parameters import OneOf, Rule, Whole, check_parameters
 from .base import GraphKernel, numbered_names
+from .counts import (
+    COUNT_MAPS,
+    Counts,
+    count_in_chunks,
+    counted,
+    expanded_hashes,
+    map_counts,
+    repeated,
+    squared_norms,
+)
 from .hashed_columns import hashed_matrix
 from .naming import at_least
 from .occurrences import LocatedFeatures, Occurrences
@@ -33,31 +42,15 @@ from .occurrences import LocatedFeatures, Occurrences
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-COUNT_MAPS = ("raw", "sqrt", "log", "binary", "intersection")
-
-
-class Counts(NamedTuple):
-    """The features of a batch at one level, graph after graph."""
-
-    lengths: np.ndarray  # number of distinct features of each graph
-    hashes: np.ndarray  # uint64
-    counts: np.ndarray  # how often each occurs
-
-
-def counted(pointers: np.ndarray, hashes: np.ndarray) -> Counts:
-    """Counts from one hash per occurrence; graph i owns ``pointers[i]:pointers[i + 1]``."""
-    return Counts(*count_hashes(pointers, hashes))
-
-
-def count_in_chunks(
-    count: Callable[[int, int], Sequence[Counts]], batch: GraphBatch, n_jobs: int | None
-) -> list[Counts]:
-    """The levels of a batch, with ``count(begin, end)`` doing a range of graphs at a time."""
-    parts = run(count, chunks(batch.vertex_counts) or [(0, 0)], n_jobs)
-    return [
-        Counts(*(np.concatenate(arrays) for arrays in zip(*level, strict=True)))
-        for level in zip(*parts, strict=True)
-    ]
+__all__ = [
+    "COUNT_MAPS",
+    "Counts",
+    "FeatureKernel",
+    "count_in_chunks",
+    "counted",
+    "map_counts",
+    "squared_norms",
+]
 
 
 class FeatureKernel(LocatedFeatures):
@@ -70,6 +63,7 @@ class FeatureKernel(LocatedFeatures):
         "n_features": Whole(1, 2**31 - 1, optional=True),
     }
 
+    _free_after_fit = GraphKernel._free_after_fit | {"n_features"}
     #: The parameter that says where the levels end; None for kernels with a single level.
     level_parameter: ClassVar[str | None] = None
 
@@ -268,7 +262,9 @@ class FeatureKernel(LocatedFeatures):
         for level, vocabulary in zip(levels, self.vocabulary_, strict=True):
             columns = find_columns(level.hashes, vocabulary)
             starts = np.concatenate(([0], np.cumsum(level.lengths)))
-            parts.append(transpose(starts, columns, _floats(level), len(vocabulary)))
+            parts.append(
+                transpose(starts, columns, level.counts.astype(np.float64), len(vocabulary))
+            )
         return _side_by_side(parts), np.array([squared_norms(level) for level in levels])
 
     # ---------------------------------------------------------------- explicit features
@@ -338,8 +334,8 @@ class FeatureKernel(LocatedFeatures):
                 names += self._describe(self.graphs_, level, vocabulary)
                 continue
             counts = self.count_features(self.graphs_)[level]
-            base, times = _repeated(counts)
-            found = find_columns(_expanded_hashes(base, times), vocabulary)
+            base, times = repeated(counts)
+            found = find_columns(expanded_hashes(base, times), vocabulary)
             hash_of = np.empty(len(vocabulary), dtype=np.uint64)
             times_of = np.empty(len(vocabulary), dtype=np.int64)
             hash_of[found], times_of[found] = base, times
@@ -362,18 +358,8 @@ class FeatureKernel(LocatedFeatures):
         if self.counts != "intersection":
             return np.array([code])
         distinct, counts = np.unique(found.hashes, return_counts=True)
-        base, times = _repeated(Counts(np.array([len(distinct)]), distinct, counts))
-        return base[_expanded_hashes(base, times) == code]
-
-
-def _floats(level: Counts) -> np.ndarray:
-    return level.counts.astype(np.float64)
-
-
-def squared_norms(level: Counts) -> np.ndarray:
-    """Sum of squared counts of each graph."""
-    rows = np.repeat(np.arange(len(level.lengths)), level.lengths)
-    return np.bincount(rows, weights=_floats(level) ** 2, minlength=len(level.lengths))
+        base, times = repeated(Counts(np.array([len(distinct)]), distinct, counts))
+        return base[expanded_hashes(base, times) == code]
 
 
 def _side_by_side(parts: Sequence[Sequence[np.ndarray]]) -> Csc:
@@ -385,34 +371,3 @@ def _side_by_side(parts: Sequence[Sequence[np.ndarray]]) -> Csc:
         np.concatenate([rows for _, rows, _ in parts]),
         np.concatenate([values for _, _, values in parts]),
     )
-
-
-def map_counts(level: Counts, how: str) -> Counts:
-    """Counts after the map; an intersection turns a count of c into c ones."""
-    if how == "sqrt":
-        return level._replace(counts=np.sqrt(level.counts))
-    if how == "log":
-        return level._replace(counts=np.log1p(level.counts))
-    if how == "binary":
-        return level._replace(counts=np.ones(len(level.counts)))
-    if how == "intersection":
-        base, times = _repeated(level)
-        starts = np.concatenate(([0], np.cumsum(level.lengths)))
-        totals = np.concatenate(([0], np.cumsum(level.counts)))[starts]
-        return Counts(np.diff(totals), _expanded_hashes(base, times), np.ones(len(base)))
-    return level
-
-
-def _repeated(level: Counts) -> tuple[np.ndarray, np.ndarray]:
-    """Each hash as often as it occurs, with the running number 1, 2, ... of the occurrence."""
-    counts = level.counts.astype(np.int64)
-    first = np.concatenate(([0], np.cumsum(counts)))[:-1]
-    times = np.arange(counts.sum()) - np.repeat(first, counts) + 1
-    return np.repeat(level.hashes, counts), times
-
-
-def _expanded_hashes(hashes: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """A hash for "occurs at least this often"; for once it is the hash itself."""
-    with np.errstate(over="ignore"):
-        again = mix_array(hashes + times.astype(np.uint64) * GOLDEN)
-    return np.where(times == 1, hashes, again)

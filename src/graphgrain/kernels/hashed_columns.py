@@ -9,11 +9,10 @@ import numpy as np
 
 from ..core.columns import hashed_rows
 from ..core.threads import chunks, run
+from .counts import Counts
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-    from .features import Counts
 
 
 def hashed_matrix(

@@ -1,0 +1,82 @@
+"""Counted features: what every kernel with explicit features hands on, and the maps of counts.
+
+A feature is a 64-bit hash that depends on label values alone, so that it means the same in every
+batch, process and machine; no dictionary is needed to compare or merge counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.counting import count_hashes
+from ..core.hashing import GOLDEN, mix_array
+from ..core.threads import chunks, run
+from ..graphs.batch import GraphBatch
+
+COUNT_MAPS = ("raw", "sqrt", "log", "binary", "intersection")
+
+
+class Counts(NamedTuple):
+    """The features of a batch at one level, graph after graph."""
+
+    lengths: np.ndarray  # number of distinct features of each graph
+    hashes: np.ndarray  # uint64
+    counts: np.ndarray  # how often each occurs
+
+
+def counted(pointers: np.ndarray, hashes: np.ndarray) -> Counts:
+    """Counts from one hash per occurrence; graph i owns ``pointers[i]:pointers[i + 1]``."""
+    return Counts(*count_hashes(pointers, hashes))
+
+
+def count_in_chunks(
+    count: Callable[[int, int], Sequence[Counts]], batch: GraphBatch, n_jobs: int | None
+) -> list[Counts]:
+    """The levels of a batch, with ``count(begin, end)`` doing a range of graphs at a time."""
+    parts = run(count, chunks(batch.vertex_counts) or [(0, 0)], n_jobs)
+    return [
+        Counts(*(np.concatenate(arrays) for arrays in zip(*level, strict=True)))
+        for level in zip(*parts, strict=True)
+    ]
+
+
+def squared_norms(level: Counts) -> np.ndarray:
+    """Sum of squared counts of each graph."""
+    rows = np.repeat(np.arange(len(level.lengths)), level.lengths)
+    return np.bincount(
+        rows, weights=level.counts.astype(np.float64) ** 2, minlength=len(level.lengths)
+    )
+
+
+def map_counts(level: Counts, how: str) -> Counts:
+    """Counts after the map; an intersection turns a count of c into c ones."""
+    if how == "sqrt":
+        return level._replace(counts=np.sqrt(level.counts))
+    if how == "log":
+        return level._replace(counts=np.log1p(level.counts))
+    if how == "binary":
+        return level._replace(counts=np.ones(len(level.counts)))
+    if how == "intersection":
+        base, times = repeated(level)
+        starts = np.concatenate(([0], np.cumsum(level.lengths)))
+        totals = np.concatenate(([0], np.cumsum(level.counts)))[starts]
+        return Counts(np.diff(totals), expanded_hashes(base, times), np.ones(len(base)))
+    return level
+
+
+def repeated(level: Counts) -> tuple[np.ndarray, np.ndarray]:
+    """Each hash as often as it occurs, with the running number 1, 2, ... of the occurrence."""
+    counts = level.counts.astype(np.int64)
+    first = np.concatenate(([0], np.cumsum(counts)))[:-1]
+    times = np.arange(counts.sum()) - np.repeat(first, counts) + 1
+    return np.repeat(level.hashes, counts), times
+
+
+def expanded_hashes(hashes: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """A hash for "occurs at least this often"; for once it is the hash itself."""
+    with np.errstate(over="ignore"):
+        again = mix_array(hashes + times.astype(np.uint64) * GOLDEN)
+    return np.where(times == 1, hashes, again)
