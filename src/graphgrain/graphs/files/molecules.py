@@ -209,7 +209,7 @@ def _columns(records: list[Record]) -> dict[str, np.ndarray]:
 
 def _typed(values: np.ndarray) -> np.ndarray:
     """Integers or floats if all entries are (empty: NaN), else the strings as they are."""
-    if values.dtype.kind != "U" or not values.astype(bool).any():
+    if values.dtype.kind != "U" or not (values != "").any():
         return values
     items = values.tolist()
     for convert, empty in ((int, None), (float, "nan")):
