@@ -1,12 +1,16 @@
 # The names that this package offers; __init__.py loads each when it is asked for.
+from .explaining import Comparison as Comparison
 from .explaining import Explanation as Explanation
 from .explaining import Pattern as Pattern
+from .explaining import SharedPattern as SharedPattern
+from .explaining import compare as compare
 from .explaining import explain as explain
 from .graphs import Chunk as Chunk
 from .graphs import GraphBatch as GraphBatch
 from .graphs import as_chunks as as_chunks
 from .graphs import as_graphs as as_graphs
 from .graphs import describe as describe
+from .graphs import draw as draw
 from .graphs import duplicates as duplicates
 from .graphs import fetch_tu as fetch_tu
 from .graphs import from_adjacency as from_adjacency

@@ -158,7 +158,7 @@ class Explanation:
         options
             As in :func:`graphgrain.draw`: ``width``, ``height``, ``theme``, ``legend``, ...
         """
-        from .drawing import draw
+        from ..graphs.drawing import draw
 
         meaning = {"positive": self.target, "negative": self.opposite}
         given = {**meaning, **options}

@@ -14,6 +14,7 @@ from .datasets import fetch_tu as fetch_tu
 from .datasets import load_drugs as load_drugs
 from .datasets import tu_datasets as tu_datasets
 from .description import describe as describe
+from .drawing import draw as draw
 from .files import iter_molecules as iter_molecules
 from .files import load_mat as load_mat
 from .files import load_molecules as load_molecules

@@ -30,6 +30,7 @@ from .flat import (
     graph_numbers,
     graphs_with_hashes,
     joined_attributes,
+    joined_edge_labels,
     joined_offsets,
     same_arrays,
 )
@@ -271,6 +272,11 @@ class GraphBatch:
             parts.append(_count(self.edge_attributes.shape[1], "edge attribute"))
         return f"GraphBatch({', '.join(parts)})"
 
+    def _repr_html_(self) -> str:
+        from .drawing.notebook import graphs_html
+
+        return graphs_html(self)
+
     def __eq__(self, other: object) -> bool:
         """Whether both hold the same graphs in the same order, numbering included."""
         if not isinstance(other, GraphBatch):
@@ -335,7 +341,7 @@ class GraphBatch:
         telling = [batch for batch in batches if batch.n_vertices] or batches[:1]
         labelled = all_or_none([batch.labelled for batch in telling], "vertex labels")
         table, maps = merge_tables([batch.label_table for batch in telling], "vertex")
-        edge_codes, edge_table = _joined_edge_labels(batches)
+        edge_codes, edge_table = joined_edge_labels(batches)
         vertex_base = np.cumsum([0] + [batch.n_vertices for batch in batches])
         entry_base = np.cumsum([0] + [len(batch.indices) for batch in batches])
         return cls._of(
@@ -384,15 +390,6 @@ class GraphBatch:
 
 def _restore(arrays: dict[str, Any]) -> GraphBatch:
     return GraphBatch._of(**arrays)
-
-
-def _joined_edge_labels(batches: list[GraphBatch]) -> tuple[np.ndarray | None, np.ndarray | None]:
-    telling = [batch for batch in batches if batch.n_edges] or batches[:1]
-    if not all_or_none([batch.edge_label_table is not None for batch in telling], "edge labels"):
-        return None, None
-    table, maps = merge_tables([b.edge_label_table for b in telling], "edge")  # type: ignore[misc]
-    codes = [new[batch.edge_label_codes] for batch, new in zip(telling, maps, strict=True)]
-    return np.concatenate(codes), table
 
 
 def _count(number: int, noun: str, plural: str | None = None) -> str:

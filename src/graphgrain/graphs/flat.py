@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.structures import Graphs
 from ..errors import InvalidGraphError
+from .labels import merge_tables
 
 
 def graph_numbers(key: Any, count: int) -> np.ndarray:
@@ -56,6 +57,16 @@ def joined_attributes(parts: list[np.ndarray | None], what: str) -> np.ndarray |
             f"All graphs must have the same number of {what}; got {sorted(widths)}."
         )
     return np.concatenate([part for part in parts if part is not None])
+
+
+def joined_edge_labels(batches: list[Any]) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Codes and table of the edge labels of several batches, None if they have none."""
+    telling = [batch for batch in batches if batch.n_edges] or batches[:1]
+    if not all_or_none([batch.edge_label_table is not None for batch in telling], "edge labels"):
+        return None, None
+    table, maps = merge_tables([b.edge_label_table for b in telling], "edge")
+    codes = [new[batch.edge_label_codes] for batch, new in zip(telling, maps, strict=True)]
+    return np.concatenate(codes), table
 
 
 def all_or_none(present: list[bool], what: str) -> bool:

@@ -1,0 +1,237 @@
+"""Why two graphs are alike: the similarity as a sum over the patterns that they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from ..errors import InvalidGraphError, InvalidParameterError
+from ..graphs.batch import GraphBatch
+from ..graphs.convert.dispatch import as_graphs
+from ..kernels.base import GraphKernel
+from ..kernels.features import Counts, FeatureKernel, map_counts
+from ..kernels.occurrences import Occurrences
+from .sharing import check_share, share_occurrences
+
+
+@dataclass(frozen=True)
+class SharedPattern:
+    """A pattern of two graphs.
+
+    Attributes
+    ----------
+    name : str
+    share : float
+        Its share of the similarity, between 0 and 1.
+    counts : tuple of two int
+        How often each graph has it.
+    occurrences : tuple of two lists of tuples
+        The vertices of each occurrence, in each graph.
+    """
+
+    name: str
+    share: float
+    counts: tuple[int, int]
+    occurrences: tuple[list[tuple[int, ...]], list[tuple[int, ...]]]
+
+
+class ComparedLevel(NamedTuple):
+    """The patterns of both graphs at one level of the kernel."""
+
+    found: tuple[Occurrences, Occurrences]
+    hashes: np.ndarray  # of either graph, ascending
+    counts: np.ndarray  # (2, patterns)
+    added: np.ndarray  # what each adds to the similarity
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """What two graphs share, and what one has that the other lacks.
+
+    Made by :func:`graphgrain.compare`.
+
+    Attributes
+    ----------
+    similarity : float
+        As the kernel gives it.
+    vertices : tuple of two arrays
+        For each graph one value per vertex: its part of the similarity. Both add up to it.
+    edges : tuple of two arrays
+        For each graph one value per row of its ``edges``.
+    graphs : GraphBatch
+        The two graphs.
+    kernel : FeatureKernel
+    """
+
+    similarity: float
+    vertices: tuple[np.ndarray, np.ndarray]
+    edges: tuple[np.ndarray, np.ndarray]
+    graphs: GraphBatch
+    kernel: FeatureKernel
+    levels: list[ComparedLevel]
+
+    def shared(self, n: int | None = None) -> list[SharedPattern]:
+        """The patterns that both graphs have, those that add most to the similarity first."""
+        ranked = self._ranked(lambda level: (level.counts > 0).all(axis=0), lambda p: p.added)
+        return [self._pattern(*place) for place in ranked[:n]]
+
+    def only(self, which: int, n: int | None = None) -> list[SharedPattern]:
+        """The patterns that one graph (0 or 1) has and the other lacks, the most frequent first.
+
+        Of equally frequent ones the simplest comes first: what is missing on a low level is
+        missing on all higher ones.
+        """
+        if which not in (0, 1):
+            raise InvalidParameterError(f"which must be 0 or 1; got {which!r}.")
+        ranked = self._ranked(
+            lambda level: (level.counts[which] > 0) & (level.counts[1 - which] == 0),
+            lambda level: level.counts[which],
+        )
+        return [self._pattern(*place) for place in ranked[:n]]
+
+    def _ranked(self, chosen: Any, value: Any) -> list[tuple[int, int]]:
+        places = [
+            (-float(value(level)[place]), number, int(place))
+            for number, level in enumerate(self.levels)
+            for place in np.flatnonzero(chosen(level))
+        ]
+        return [(number, place) for _, number, place in sorted(places)]
+
+    def _pattern(self, number: int, place: int) -> SharedPattern:
+        level = self.levels[number]
+        code = level.hashes[place : place + 1]
+        holder = int(level.counts[0, place] == 0)
+        [name] = self.kernel._describe(self.graphs[holder], number, code)
+        return SharedPattern(
+            name=name,
+            share=float(level.added[place] / self.similarity) if self.similarity else 0.0,
+            counts=(int(level.counts[0, place]), int(level.counts[1, place])),
+            occurrences=(level.found[0].of(code), level.found[1].of(code)),
+        )
+
+    def to_svg(self, which: int, **options: Any) -> str:
+        """A picture of the first (0) or second (1) graph, coloured by what it shares.
+
+        Parameters
+        ----------
+        which : {0, 1}
+        options
+            As in :func:`graphgrain.draw`.
+        """
+        from ..graphs.drawing import draw
+
+        limit = max(float(np.abs(values).max(initial=0.0)) for values in self.vertices)
+        given: dict[str, Any] = {"limit": limit or None, "legend": False, **options}
+        own, between = self.vertices[which], self.edges[which]
+        return draw(self.graphs[which], vertices=own, edges=between, **given)
+
+    def __repr__(self) -> str:
+        both = sum(int((level.counts > 0).all(axis=0).sum()) for level in self.levels)
+        own = [
+            sum(int((level.counts[n] > level.counts[1 - n]).sum()) for level in self.levels)
+            for n in (0, 1)
+        ]
+        return (
+            f"Comparison(similarity={self.similarity:.4f}, {both} shared patterns, the first has "
+            f"{own[0]} more often, the second {own[1]})"
+        )
+
+    def _repr_html_(self) -> str:
+        from .html import comparison_html
+
+        return comparison_html(self)
+
+
+def compare(kernel: GraphKernel, a: Any, b: Any, *, share: str = "path") -> Comparison:
+    """Why two graphs are alike, and where they differ.
+
+    Parameters
+    ----------
+    kernel : kernel with explicit features
+        It need not be fitted.
+    a, b : GraphBatch with one graph each, or lists with one graph
+    share : {"path", "tree", "shapley"}, default="path"
+        How what a pattern adds is shared among vertices; see :func:`explain`.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> ethanol, methanol = ([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])
+    >>> pair = gg.compare(gg.TreePlusPlus(2, 0), [ethanol], [methanol])
+    >>> pair
+    Comparison(similarity=0.6931, 3 shared patterns, the first has 3 more often, the second 0)
+    >>> [(pattern.name, pattern.counts) for pattern in pair.shared(1)]
+    [('k=0: C - O', (2, 2))]
+    >>> pair.only(0, 1)[0].name
+    'k=0: C - C'
+    """
+    check_share(share)
+    if share == "removal":
+        raise InvalidParameterError(
+            "share must be path, tree or shapley to compare; got 'removal'."
+        )
+    if not isinstance(kernel, FeatureKernel):
+        raise InvalidParameterError(
+            f"compare needs a kernel with explicit features; got {type(kernel).__name__}. Use "
+            "TreePlusPlus, WeisfeilerLehman, ShortestPath or a histogram."
+        )
+    pair = [as_graphs(a), as_graphs(b)]
+    for batch in pair:
+        if len(batch) != 1:
+            raise InvalidGraphError(f"compare looks at two graphs; got {len(batch)} on one side.")
+    graphs = GraphBatch.concatenate(pair)
+    if not hasattr(kernel, "vocabulary_"):
+        kernel = clone(kernel).fit(graphs)
+    levels, squares = [], np.zeros(2)
+    for number, (first, second) in enumerate(zip(*kernel.locate_each(graphs), strict=True)):
+        level, norms = _compared(kernel, first, second)
+        weight = float(kernel.level_scales[number]) ** 2
+        levels.append(level._replace(added=weight * level.added))
+        squares += weight * norms
+    scale = 1.0
+    if kernel.normalize and squares.all():
+        scale = 1.0 / np.sqrt(squares[0]) / np.sqrt(squares[1])
+    levels = [level._replace(added=level.added * scale) for level in levels]
+    similarity = float(sum(level.added.sum() for level in levels))
+    if kernel.normalize and not squares.any():
+        similarity = 1.0  # two graphs without features are equal
+    vertices = [np.zeros(graphs[n].n_vertices) for n in (0, 1)]
+    edges = [np.zeros(graphs[n].n_edges) for n in (0, 1)]
+    for level in levels:
+        for n in (0, 1):
+            found = level.found[n]
+            place = np.searchsorted(level.hashes, found.hashes)
+            values = level.added[place] / level.counts[n, place]
+            own, between = share_occurrences(graphs[n], found, values, share)
+            vertices[n] += own
+            edges[n] += between
+    return Comparison(similarity, tuple(vertices), tuple(edges), graphs, kernel, levels)  # type: ignore[arg-type]
+
+
+def _compared(
+    kernel: FeatureKernel, first: Occurrences, second: Occurrences
+) -> tuple[ComparedLevel, np.ndarray]:
+    """The patterns of a level, and the square of each graph's norm at it."""
+    hashes = np.union1d(first.hashes, second.hashes)
+    counts = np.zeros((2, len(hashes)), dtype=np.int64)
+    for row, found in enumerate((first, second)):
+        np.add.at(counts[row], np.searchsorted(hashes, found.hashes), 1)
+    if kernel.counts == "intersection":
+        added = counts.min(axis=0).astype(float)
+        squares = counts.sum(axis=1).astype(float)
+    else:
+        mapped = np.zeros(counts.shape)
+        for row in (0, 1):
+            some = counts[row] > 0
+            level = Counts(np.array([some.sum()]), hashes[some], counts[row, some])
+            mapped[row, some] = map_counts(level, kernel.counts).counts
+        added = mapped[0] * mapped[1]
+        squares = (mapped**2).sum(axis=1)
+    return ComparedLevel((first, second), hashes, counts, added), squares

@@ -1,0 +1,1 @@
+from .picture import draw as draw
