@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 
 import graphgrain as gg
-from graphgrain.evaluation.data import LabelledGraphs, prepare
 from graphgrain.evaluation.experiment import Variant
+from graphgrain.evaluation.labelled_graphs import LabelledGraphs, prepare
 from graphgrain.evaluation.protocol import Protocol
 
 WIDTH = 1e-4

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import graphgrain as gg
-from graphgrain.evaluation.data import prepare
+from graphgrain.evaluation.labelled_graphs import prepare
 
 
 @pytest.fixture(scope="session")

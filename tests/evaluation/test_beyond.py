@@ -20,8 +20,8 @@ from graphgrain.evaluation.beyond import (
     variants,
 )
 from graphgrain.evaluation.beyond import SELF_TUNED as TUNED
-from graphgrain.evaluation.data import prepare
 from graphgrain.evaluation.experiment import Variant, run
+from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.evaluation.protocol import Protocol
 from graphgrain.evaluation.published import TABLE2
 from graphgrain.evaluation.records import fold_records

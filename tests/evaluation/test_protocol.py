@@ -8,8 +8,8 @@ from sklearn.svm import SVC
 
 import graphgrain as gg
 from graphgrain.errors import InvalidParameterError
-from graphgrain.evaluation.data import prepare
 from graphgrain.evaluation.experiment import Variant, run
+from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.evaluation.protocol import Protocol
 from graphgrain.evaluation.records import fold_records
 from graphgrain.evaluation.results_file import ResultsFile

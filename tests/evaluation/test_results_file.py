@@ -265,7 +265,7 @@ EVALUATION = """
     import sys
     import numpy as np
     import graphgrain as gg
-    from graphgrain.evaluation.data import prepare
+    from graphgrain.evaluation.labelled_graphs import prepare
     from graphgrain.evaluation.experiment import Variant, run
     from graphgrain.evaluation.protocol import Protocol
     from graphgrain.evaluation.results_file import ResultsFile

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from graphgrain.errors import InvalidParameterError
+from graphgrain.evaluation.accuracy_curves import accuracy_against
 from graphgrain.evaluation.experiment import Variant, run
 from graphgrain.evaluation.protocol import Protocol
 from graphgrain.evaluation.records import fold_records
 from graphgrain.evaluation.results_file import ResultsFile
-from graphgrain.evaluation.studies import curves, varying_d, varying_k
+from graphgrain.evaluation.studies import varying_d, varying_k
 from graphgrain.evaluation.summary import experiments, summarise
 
 GRID = Variant(
@@ -98,9 +99,11 @@ def test_unknown_selection(records):
 def test_curves_have_a_figure_for_each_depth(variant, families, tmp_path):
     with ResultsFile(tmp_path / "curve.jsonl") as results:
         run(families, variant, Protocol("paper", folds=3), 1, results, n_jobs=2)
-        [(experiment, curve)] = curves(results.records, variant.name)
-    assert list(curve) == list(range(8))
-    parameter = "tree_depth" if variant.name == "figure-k" else "path_depth"
+        parameter = "tree_depth" if variant.name == "figure-k" else "path_depth"
+        [found] = accuracy_against(parameter, results.records)
+        [experiment] = experiments(results.records)
+    assert found.x == list(range(8))
+    curve = dict(zip(found.x, found.accuracy, strict=True))
     for candidate, accuracy in zip(experiment.candidates, experiment.accuracies(), strict=True):
         if candidate["tree_depth"] == 1 or parameter == "tree_depth":
             assert curve[candidate[parameter]] == accuracy

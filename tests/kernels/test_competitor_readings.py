@@ -9,8 +9,8 @@ import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
 import graphgrain as gg
-from graphgrain.evaluation.data import prepare
 from graphgrain.evaluation.experiment import Variant, run
+from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.evaluation.protocol import Protocol
 from graphgrain.evaluation.results_file import ResultsFile, read_results
 from graphgrain.evaluation.summary import summarise

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import graphgrain as gg
-from graphgrain.evaluation.data import prepare
+from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.evaluation.records import Record
 
 from .made_up import FOLDS, HOSTILE, made_up_fold, made_up_kernel, save, small_set

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import graphgrain as gg
-from graphgrain.evaluation.data import prepare
+from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.evaluation.records import FoldRecord, KernelRecord, Level, Record, to_line
 
 #: A name that would end the script element, run a script, and look like a place of the template.

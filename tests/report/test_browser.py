@@ -22,7 +22,7 @@ KERNELS = {"tree++": "Tree++", "sp": "SP", "wl": "WL"}
 TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
-def settle(page: Any) -> None:
+def redrawn(page: Any) -> None:
     """Wait until what follows a change of the page, such as drawing to a new width, is done."""
     page.evaluate(TWO_FRAMES)
 
@@ -51,7 +51,7 @@ def opened(browser: Any, report: Path) -> Iterator[Any]:
         page.goto(report.as_uri())
         page.wait_for_selector("#graphs canvas")
         page.wait_for_selector("#graphs .map path.dot")
-        settle(page)
+        redrawn(page)
         return page
 
     yield open_page
@@ -69,7 +69,7 @@ def column(page: Any, number: int, table: str = "#accuracy table") -> list[str]:
 def test_the_accuracy_table_holds_the_right_numbers(opened: Any, records: list[Any]) -> None:
     page = opened()
     heads = page.locator("#accuracy thead th").all_inner_texts()
-    assert heads == ["Data set", *KERNELS.values()]
+    assert heads == ["Data set", *KERNELS.values(), "Majority class"]
     rows = page.locator("#accuracy tbody tr")
     for number in range(rows.count()):
         cells = rows.nth(number).locator("th, td")
@@ -208,10 +208,10 @@ def test_a_class_can_be_singled_out(opened: Any) -> None:
 
 def test_other_data_sets_can_be_looked_at(opened: Any, sets: dict[str, Any]) -> None:
     page = opened()
-    options = page.locator("#dataset option").all_inner_texts()
+    options = page.locator("#map-set option").all_inner_texts()
     assert options == list(sets)
-    page.locator("#dataset").select_option(label=HOSTILE)
-    settle(page)
+    page.locator("#map-set").select_option(label=HOSTILE)
+    redrawn(page)
     assert page.locator("#graphs .map path.dot").count() == 40
     drawing = page.locator("#graphs .map svg")
     drawing.focus()
@@ -264,7 +264,7 @@ def test_nothing_overflows_sideways(opened: Any, width: int) -> None:
     assert max(sizes) <= width
     # Narrower while it is open, as when a phone is turned.
     page.set_viewport_size({"width": 300, "height": 740})
-    settle(page)
+    redrawn(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 300
 
 
@@ -369,7 +369,7 @@ def test_it_prints(browser: Any, wide: Path, tmp_path: Path) -> None:
     assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF-")
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 687, "height": 1000})  # 182 mm, A4 within its margins
-    settle(page)
+    redrawn(page)
     assert page.locator("nav").is_hidden()
     edges = page.locator("table, svg").evaluate_all(
         "els => els.map(e => e.getBoundingClientRect().right)"
@@ -381,7 +381,7 @@ def test_it_prints(browser: Any, wide: Path, tmp_path: Path) -> None:
 def test_nine_kernels_fit_a_desktop(browser: Any, wide: Path) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto(wide.as_uri())
-    settle(page)
+    redrawn(page)
     box = page.locator("#accuracy .scroll")
     assert box.evaluate("e => e.scrollWidth <= e.clientWidth")
     page.close()

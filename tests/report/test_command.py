@@ -60,7 +60,8 @@ def test_figures_for_a_paper(here: Path, format: str) -> None:
     answer = call("results.jsonl", "--format", format, "--json")
     assert answer.exit_code == 0, answer.output
     written = json.loads(answer.stdout)["output"]
-    assert written == [os.path.join("figures", f"accuracy.{format}")]
+    names = ("accuracy", "confusion-KKI-Tree++", "confusion-KKI-WL")
+    assert written == [os.path.join("figures", f"{name}.{format}") for name in names]
     assert (here / written[0]).stat().st_size > 1000
 
 

@@ -12,10 +12,10 @@ import pytest
 import graphgrain as gg
 from graphgrain.errors import InvalidFileError
 from graphgrain.evaluation import published
-from graphgrain.evaluation.data import prepare
-from graphgrain.report.comparison import comparisons, runtimes
+from graphgrain.evaluation.accuracy_curves import accuracy_against
+from graphgrain.evaluation.comparison import comparisons, runtimes
+from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.report.content import content
-from graphgrain.report.curves import accuracy_against
 
 from . import oracle
 from .made_up import FOLDS, made_up_fold, made_up_kernel, save, small_set
@@ -115,6 +115,45 @@ def test_runtimes_are_means_over_settings(sets: dict[str, Any]) -> None:
     assert runtimes([]) is None
 
 
+def test_a_page_has_one_cost_for_a_kernel(sets: dict[str, Any]) -> None:
+    """Tables of accuracy and of time say the same, however many threads were measured."""
+    data = sets["BZR"]
+    costs = [
+        made_up_kernel(data, "pm", 3.0, settings={"d": 6}, n_jobs=1),
+        made_up_kernel(data, "pm", 1.0, settings={"d": 6}, n_jobs=8, memory=99_000_000),
+    ]
+    folds = [made_up_fold(data, "pm", [0.7], 0, fold) for fold in range(FOLDS)]
+    [compared] = comparisons([*folds, *costs])
+    found = runtimes([*folds, *costs])
+    assert found is not None
+    [cell], [(_, [cost])] = compared.cells, found.rows
+    assert cost is not None
+    assert cell.summary.kernel_seconds == cost.seconds == 3.0
+    assert cell.summary.kernel_memory == cost.memory == 3_000_000
+
+
+def test_ranks_only_where_they_can_mean_something(sets: dict[str, Any]) -> None:
+    """With two data sets, always first and always last do not differ significantly."""
+    named = [replace(sets["BZR"], name=f"set {number}") for number in range(4)]
+    folds = [
+        made_up_fold(data, kernel, [skill], 0, fold)
+        for data in named
+        for kernel, skill in (("tree++", 1.0), ("wl", 0.5), ("sp", 0.0))
+        for fold in range(FOLDS)
+    ]
+    two = [r for r in folds if r.dataset in ("set 0", "set 1")]
+    assert comparisons(two)[0].ranks is None
+    ranks = comparisons(folds)[0].ranks
+    assert ranks is not None
+    assert ranks.average.tolist() == [1.0, 3.0, 2.0]
+
+
+def test_a_data_set_that_has_only_begun_leaves_curves_alone(sets: dict[str, Any]) -> None:
+    whole = [made_up_fold(sets["KKI"], "tree++", [0.5, 0.6], 0, fold) for fold in range(FOLDS)]
+    begun = made_up_fold(sets["BZR"], "tree++", [0.5, 0.6], 0, 0)
+    assert [curve.name for curve in accuracy_against("tree_depth", [begun, *whole])] == ["KKI"]
+
+
 def test_curves(records: list[Any]) -> None:
     against_k = accuracy_against("tree_depth", records)
     # Two of the sets have a figure-d, which is no curve for k; the usual grid gives all five.
@@ -159,7 +198,10 @@ def test_what_is_unfinished_is_said(results: Path, given: dict[str, Any]) -> Non
     assert shown.unfinished == [
         "KKI, PM: 1 of the 5 folds of a repetition are done; it is left out until one is complete."
     ]
-    assert [item.name for item in shown.pictures] == ["drugs", *given]
+    # Every kernel on every data set, Tree++ first.
+    usual = [(name, kernel) for name in ("drugs", *given) for kernel in ("tree++", "wl", "sp")]
+    usual.insert(usual.index(("BZR", "tree++")), ("KKI", "pm"))
+    assert [(item.drawn.name, item.kernel) for item in shown.maps] == usual
     assert shown.unseen == {}
 
 
@@ -176,11 +218,11 @@ def test_only_the_graphs_of_the_results_are_shown(
     other = small_set("another")
     assert "changed" in content(path, {"KKI": (other.graphs, other.codes)}).unseen["KKI"]
     # Under whatever name: the graphs decide.
-    assert content(path, {"mine": (data.graphs, data.codes)}).pictures[0].name == "KKI"
+    assert content(path, {"mine": (data.graphs, data.codes)}).maps[0].drawn.name == "KKI"
     # And where GRAPHGRAIN_DATA says, without being handed over.
     gg.save_tu(tmp_path / "sets" / "KKI", data.graphs, data.codes)
     monkeypatch.setenv("GRAPHGRAIN_DATA", str(tmp_path / "sets"))
-    assert content(path).pictures[0].total == 40
+    assert content(path).maps[0].drawn.total == 40
 
 
 def test_duplicates_are_removed_as_in_the_results(tmp_path: Path) -> None:
@@ -190,7 +232,7 @@ def test_duplicates_are_removed_as_in_the_results(tmp_path: Path) -> None:
     assert data.removed >= 2
     folds = [made_up_fold(data, "tree++", [0.7], 0, f, deduplicated=True) for f in range(FOLDS)]
     shown = content(save(folds, tmp_path / "r"), {"twice": (graphs, codes)})
-    assert shown.pictures[0].total == len(data)
+    assert shown.maps[0].drawn.total == len(data)
 
 
 def test_empty_and_foreign_files(tmp_path: Path) -> None:

@@ -10,19 +10,16 @@ from rich.table import Table
 
 from ..evaluation import published
 from ..evaluation.beyond import Side, best_competitor, compare, competitor, variants
-from ..evaluation.data import LabelledGraphs, prepare
+from ..evaluation.labelled_graphs import LabelledGraphs, prepare
 from ..evaluation.protocol import Protocol
 from ..evaluation.results_file import read_results
+from ..evaluation.significance import corrected_t_test, wilcoxon_p
 from ..kernels.registry import KERNELS
-from ..report.statistics import corrected_t_test
 from ..report.words import p_value
 from .app import out
 from .loading import load
+from .result_tables import percent
 from .running import running
-from .tables import percent
-
-#: With fewer data sets no difference between two columns can be significant.
-FEW = 6
 
 
 def beyond(
@@ -107,14 +104,11 @@ def _row(
 
 def _over_all(rows: list[dict[str, Any]], other: str) -> str:
     """The self-tuned against another column over all data sets."""
-    from scipy.stats import wilcoxon
-
     differences = [row["tuned"]["mean"] - row[other]["mean"] for row in rows]
     name = {"tree++": "Tree++", "competitor": "the competitor"}[other]
     better = f"self-tuned better than {name} on {sum(d > 0 for d in differences)} of {len(rows)}"
-    if len(rows) < FEW or not any(differences):
-        return better
-    return f"{better}, Wilcoxon signed-rank test p = {wilcoxon(differences).pvalue:.4f}"
+    p = wilcoxon_p(differences)
+    return better if p != p else f"{better}, Wilcoxon signed-rank test p = {p:.4f}"
 
 
 def _figures(figures: Any) -> dict[str, Any]:

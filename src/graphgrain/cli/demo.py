@@ -12,8 +12,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..errors import InvalidParameterError
-from ..evaluation.data import prepare
 from ..evaluation.experiment import Variant
+from ..evaluation.labelled_graphs import prepare
 from ..evaluation.protocol import Protocol
 from ..evaluation.results_file import read_results
 from ..evaluation.summary import summarise

@@ -8,16 +8,17 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from ..evaluation.data import prepare
+from ..evaluation.labelled_graphs import prepare
 from ..evaluation.protocol import Protocol
+from ..evaluation.records import under_protocol
 from ..evaluation.results_file import read_results
 from ..evaluation.summary import SELECTIONS, Summary, summarise
 from .app import answer, command, err, out
 from .arguments import Jobs, Json, Reading, Set, check_choice, listed
 from .kernel_options import variant
 from .loading import load
+from .result_tables import accuracy_table
 from .running import running
-from .tables import accuracy_table
 
 RESULTS = Path("graphgrain-results.jsonl")
 
@@ -108,14 +109,10 @@ def evaluate(
     fingerprints = {prepared.fingerprint for prepared in sets}
     records = [
         record
-        for record in read_results(results)
+        for record in under_protocol(read_results(results), protocol.key)
         if record.fingerprint in fingerprints and (record.kernel, record.variant) in names
     ]
-    rows = [
-        summary
-        for summary in summarise(records, select)
-        if (summary.mode, summary.folds, summary.seed) == (mode, folds, seed)
-    ]
+    rows = summarise(records, select)
     show(rows, f"Accuracy in per cent ({mode}, {select})", as_json, results)
 
 

@@ -13,10 +13,10 @@ from rich.markup import escape
 
 from ..core.threads import thread_count
 from ..errors import InvalidParameterError, UnwritableFileError
-from ..evaluation.memory import measured
+from ..evaluation.measuring import measured
 from ..evaluation.records import versions
 from ..kernels.registry import KERNELS
-from ..report.files import write_whole
+from ..writing import atomic_write
 from .app import answer, command, err, out
 from .arguments import Data, Jobs, Json, Reading, Set
 from .kernel_options import given, variant
@@ -97,4 +97,5 @@ def write_matrix(
         np.save(content, K)
     else:
         np.savetxt(content, K, delimiter=",", fmt="%.17g")
-    write_whole(path, content.getvalue(), "The kernel matrix")
+    with atomic_write(path, "The kernel matrix") as file:
+        file.write(content.getvalue())

@@ -66,7 +66,7 @@ def report(
         write_report(results, page, paper=paper, data=given, title=title, n_jobs=n_jobs)
         written = [page]
     else:
-        from ..report.figures import write_figures
+        from ..report.paper_figures import write_figures
 
         place = output or Path("figures")
         written = write_figures(results, place, format, paper=paper, data=given, n_jobs=n_jobs)

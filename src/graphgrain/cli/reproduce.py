@@ -6,19 +6,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 from rich.markup import escape
 from rich.table import Table
 
 from ..evaluation import published
+from ..evaluation.accuracy_curves import accuracy_against
 from ..evaluation.beyond import BEYOND
-from ..evaluation.data import LabelledGraphs, prepare
+from ..evaluation.costs import kernel_cost
 from ..evaluation.experiment import Variant
+from ..evaluation.labelled_graphs import LabelledGraphs, prepare
 from ..evaluation.protocol import MODES, Protocol
-from ..evaluation.records import Record, kernel_records
+from ..evaluation.records import Record, under_protocol
 from ..evaluation.results_file import read_results
-from ..evaluation.studies import FIGURE_D, FIGURE_K, curves, table_kernels, varying_d, varying_k
+from ..evaluation.studies import FIGURE_D, FIGURE_K, table_kernels, varying_d, varying_k
 from ..evaluation.summary import summarise
 from ..kernels.registry import KERNELS
 from .app import answer, command, err, out
@@ -27,8 +28,8 @@ from .beyond import beyond
 from .evaluate import RESULTS, Duplicates, Folds, Repeats, Results, Seed
 from .kernel_options import variant
 from .loading import load
+from .result_tables import accuracy_table, percent, seconds
 from .running import running
-from .tables import accuracy_table, percent, seconds
 
 DISTRIBUTIONS = "figure-distributions"
 WHAT = ("table1", "table2", "table3", FIGURE_K, FIGURE_D, DISTRIBUTIONS, "all", BEYOND)
@@ -176,9 +177,8 @@ def _table2(
     for select in ("reported-best", "validated"):
         rows = [
             row
-            for row in summarise(records, select)
-            if (row.mode, row.folds, row.seed) == (protocol.mode, protocol.folds, protocol.seed)
-            and (row.kernel, row.variant) in {(item.kernel, item.name) for item in kernels}
+            for row in summarise(under_protocol(records, protocol.key), select)
+            if (row.kernel, row.variant) in {(item.kernel, item.name) for item in kernels}
         ]
         result[select] = [row.as_dict() for row in rows]
         if not quiet:
@@ -213,13 +213,8 @@ def _table3(
     for data in sets:
         cells = []
         for item in kernels:
-            times = [
-                r.seconds
-                for r in kernel_records(records)
-                if (r.fingerprint, r.kernel, r.variant)
-                == (data.fingerprint, item.kernel, item.name)
-            ]
-            ours = float(np.mean(times)) if times else None
+            cost = kernel_cost(records, data.name, data.fingerprint, item.kernel, item.name)
+            ours = cost.seconds if cost else None
             paper = published.TABLE3.get(data.name, {}).get(item.kernel)
             rows.append(
                 {"dataset": data.name, "kernel": item.kernel, "seconds": ours, "paper": paper}
@@ -246,24 +241,20 @@ def _curves(
         pad_edge=False,
     )
     table.add_column("data set")
-    found = [
-        (experiment, curve)
-        for experiment, curve in curves(records, figure)
-        if (experiment.first.mode, experiment.first.folds, experiment.first.seed)
-        == (protocol.mode, protocol.folds, protocol.seed)
-    ]
-    depths = sorted({depth for _, curve in found for depth in curve})
+    own = [r for r in under_protocol(records, protocol.key) if r.variant == figure]
+    found = accuracy_against("tree_depth" if figure == FIGURE_K else "path_depth", own)
+    depths = sorted({depth for curve in found for depth in curve.x})
     for depth in depths:
         table.add_column(f"{symbol} = {depth}", justify="right")
     rows: list[dict[str, object]] = []
-    for experiment, curve in found:
-        name = experiment.first.dataset
-        table.add_row(escape(name), *(percent(curve[depth]) for depth in depths))
+    for curve in found:
+        scores = dict(zip(curve.x, curve.accuracy, strict=True))
+        table.add_row(escape(curve.name), *(percent(scores[depth]) for depth in depths))
         rows.append(
             {
-                "dataset": name,
-                "repetitions": len(experiment.repetitions),
-                "accuracy": {str(depth): [c.mean, c.std] for depth, c in curve.items()},
+                "dataset": curve.name,
+                "repetitions": curve.repetitions,
+                "accuracy": {str(x): [score.mean, score.std] for x, score in scores.items()},
             }
         )
     if not quiet:

@@ -16,8 +16,8 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bars
 
-from ..evaluation.data import LabelledGraphs
 from ..evaluation.experiment import Progress, Variant, run
+from ..evaluation.labelled_graphs import LabelledGraphs
 from ..evaluation.protocol import Protocol
 from ..evaluation.records import versions
 from ..evaluation.results_file import ResultsFile

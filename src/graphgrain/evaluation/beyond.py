@@ -29,11 +29,11 @@ from ..learning.committee import SEATS, Candidate, classes_of, seated, size
 from ..learning.sights import tells_edges_apart
 from ..learning.tuned import COUNTS
 from . import published
-from .data import LabelledGraphs
 from .experiment import EDGE_FILTER, Variant
-from .metrics import Figures, accuracies
+from .labelled_graphs import LabelledGraphs
 from .protocol import Protocol
 from .records import FoldRecord, Level, Record, fold_records
+from .scores import Scores, accuracies, fold_accuracy
 from .summary import Experiment, Tested
 
 KERNEL = "tree++"
@@ -74,9 +74,9 @@ class Side:
 
     Attributes
     ----------
-    paper, tuned : Figures
+    paper, tuned : Scores
         Accuracies: plain counts and vertex labels alone; everything chosen inside.
-    competitor : Figures or None
+    competitor : Scores or None
         Accuracies of the competitor in those of the repetitions that it has; None without any.
     differences, lead : list of float
         On each test fold: accuracy of the self-tuned minus that of the paper's, and minus that of
@@ -86,9 +86,9 @@ class Side:
     repetitions, folds : int
     """
 
-    paper: Figures
-    tuned: Figures
-    competitor: Figures | None
+    paper: Scores
+    tuned: Scores
+    competitor: Scores | None
     differences: list[float]
     lead: list[float]
     chosen: dict[str, int]
@@ -102,9 +102,7 @@ def compare(records: Iterable[Record], data: LabelledGraphs, protocol: Protocol)
         record
         for record in fold_records(records)
         if (record.fingerprint, record.deduplicated) == (data.fingerprint, data.deduplicated)
-        and (record.mode, record.folds) == (protocol.mode, protocol.folds)
-        and (record.seed, tuple(record.C)) == (protocol.seed, tuple(protocol.C))
-        and record.inner_folds == protocol.inner_folds
+        and record.protocol == protocol.key
     ]
     tuned = self_tuned(of_set)
     if not tuned or not (repetitions := Experiment(tuned).repetitions):
@@ -162,8 +160,7 @@ def _by_place(records: Iterable[FoldRecord]) -> dict[tuple[Any, ...], list[FoldR
     places: dict[tuple[Any, ...], list[FoldRecord]] = {}
     for r in records:
         if r.kernel == KERNEL and r.variant in ("", BEYOND):
-            rules = (r.mode, r.folds, r.inner_folds, tuple(r.C), r.seed)
-            place = (r.dataset, r.fingerprint, r.deduplicated, rules, r.repetition, r.fold)
+            place = (r.dataset, r.fingerprint, r.deduplicated, r.protocol, r.repetition, r.fold)
             places.setdefault(place, []).append(r)
     return {
         place: sorted(fold, key=lambda record: _plainness(record.settings))
@@ -215,10 +212,7 @@ def _committee(fold: list[FoldRecord]) -> tuple[Level, list[str]]:
 
 
 def _by_fold(tested: Tested) -> list[float]:
-    return [
-        float(np.mean(np.array(record.truth) == np.array(level.predictions)))
-        for record, level in tested
-    ]
+    return [fold_accuracy(record, level) for record, level in tested]
 
 
 def _name(candidate: dict[str, Any]) -> str:

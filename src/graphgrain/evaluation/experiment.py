@@ -24,8 +24,8 @@ from ..kernels.features import FeatureKernel
 from ..kernels.registry import KERNELS
 from ..parameters import check_parameters
 from ..views.edge_filter import EdgeFilter
-from .data import LabelledGraphs
-from .memory import measured
+from .labelled_graphs import LabelledGraphs
+from .measuring import measured
 from .protocol import Protocol
 from .records import FoldRecord, KernelRecord, identity_key
 from .results_file import ResultsFile
@@ -146,7 +146,7 @@ def run(
     computed = 0
     for setting in variant.grid:
         common = _common(data, variant, setting)
-        fixed = {**common, **_rules(protocol)}
+        fixed = {**common, **protocol.key._asdict(), "C": list(protocol.C)}
         kernel_key = identity_key("kernel", {**common, "n_jobs": thread_count(n_jobs)})
 
         def key(repetition: int, fold: int, fixed: dict[str, Any] = fixed) -> str:
@@ -175,16 +175,6 @@ def _common(data: LabelledGraphs, variant: Variant, setting: dict[str, Any]) -> 
         "variant": variant.name,
         "settings": setting,
         "level_names": variant.level_names(setting),
-    }
-
-
-def _rules(protocol: Protocol) -> dict[str, Any]:
-    return {
-        "mode": protocol.mode,
-        "folds": protocol.folds,
-        "inner_folds": protocol.inner_folds if protocol.mode == "nested" else 1,
-        "C": list(protocol.C),
-        "seed": protocol.seed,
     }
 
 

@@ -24,7 +24,7 @@ from ..errors import InvalidParameterError
 from ..learning.machines import SupportVectors
 from ..learning.search import Split, part, split_scores
 from ..learning.splits import random_folds, stratified_folds, train_and_test
-from .records import Level
+from .records import Level, ProtocolKey
 
 MODES = ("paper", "nested")
 
@@ -88,6 +88,12 @@ class Protocol:
         if self.seed < 0:
             raise InvalidParameterError(f"seed must be 0 or more; got {self.seed}.")
         object.__setattr__(self, "C", tuple(sorted(self.C)))
+
+    @property
+    def key(self) -> ProtocolKey:
+        """These rules as records keep them."""
+        inner_folds = self.inner_folds if self.mode == "nested" else 1
+        return ProtocolKey(self.mode, self.folds, inner_folds, tuple(self.C), self.seed)
 
     def test_fold(self, codes: np.ndarray, repetition: int, fold: int) -> TestFold:
         """Which graphs train, validate and test."""

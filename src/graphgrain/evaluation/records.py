@@ -13,7 +13,7 @@ A kernel whose own parameters are to be chosen (pyramid match has a grid of them
 for each of its settings. Choosing between settings and levels happens when records are read
 (:mod:`graphgrain.evaluation.summary`), from the validation accuracies that each fold carries: a
 grid can grow without anything being computed twice, and "the best k in hindsight" is another way
-to read the same records. Records hold predictions, not only accuracies, so that any figure can
+to read the same records. Records hold predictions, not only accuracies, so that any score can
 be computed from them.
 """
 
@@ -24,7 +24,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any, ClassVar
+from math import isfinite
+from typing import Any, ClassVar, NamedTuple
 
 from ..errors import InvalidFileError
 
@@ -47,6 +48,16 @@ def versions() -> dict[str, str]:
 def now() -> str:
     """The time of writing, in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+class ProtocolKey(NamedTuple):
+    """What must agree for accuracies to be compared: the rules by which they were measured."""
+
+    mode: str
+    folds: int
+    inner_folds: int
+    C: tuple[float, ...]
+    seed: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,6 +155,11 @@ class FoldRecord:
     versions: dict[str, str] = field(default_factory=versions)
     time: str = field(default_factory=now)
 
+    @property
+    def protocol(self) -> ProtocolKey:
+        """The rules of the evaluation."""
+        return ProtocolKey(self.mode, self.folds, self.inner_folds, tuple(self.C), self.seed)
+
 
 @dataclass(frozen=True, kw_only=True)
 class KernelRecord:
@@ -228,21 +244,94 @@ def from_line(line: str) -> Record:
         raise InvalidFileError(
             f"it has format {values['graphgrain']!r}, this version of graphgrain reads {FORMAT}"
         )
-    kind = KINDS.get(values.get("kind", ""))
+    kind = KINDS.get(str(values.get("kind")))
     if kind is None:
         raise InvalidFileError(f"its kind must be one of {sorted(KINDS)}, not {values.get('kind')}")
     try:
         content = _known(kind, values)
         if kind is FoldRecord:
             content["levels"] = [Level(**_known(Level, level)) for level in content["levels"]]
-        return kind(**content)
+        record = kind(**content)
     except (TypeError, AttributeError, KeyError) as error:
         raise InvalidFileError(f"it lacks something: {error}") from None
+    if problem := _problem(record):
+        raise InvalidFileError(f"it contradicts itself: {problem}")
+    return record
+
+
+#: The beginning of a field's type, and what a value of it is in JSON.
+_JSON_TYPES: dict[str, Any] = {
+    "bool": bool,
+    "int": int,
+    "float": (int, float),
+    "str": str,
+    "list": list,
+    "dict": dict,
+}
+
+
+def _problem(record: Record) -> str:
+    """What is wrong with a record: single characters of a damaged file can still be JSON."""
+    for part in (record, *getattr(record, "levels", ())):
+        for item in fields(part):
+            value, name = getattr(part, item.name), str(item.type).partition("[")[0]
+            optional = name.endswith(" | None")
+            expected = _JSON_TYPES[name.removesuffix(" | None")]
+            if value is None and optional:
+                continue
+            if not isinstance(value, expected) or (name != "bool" and isinstance(value, bool)):
+                return f"{item.name} is {str(value)[:40]!r}"
+    names = record.level_names
+    if not names or not all(isinstance(name, dict) for name in names):
+        return "level_names must be a list of parameters"
+    return _fold_problem(record) if isinstance(record, FoldRecord) else ""
+
+
+def _fold_problem(r: FoldRecord) -> str:
+    if not 0 <= r.fold < r.folds or r.repetition < 0 or r.grid_size < 1:
+        return "there is no such fold"
+    if not _numbers([r.C]):
+        return "C must be a list of numbers"
+    classes = range(len(r.classes))
+    if not r.test or len(r.truth) != len(r.test) or not all(code in classes for code in r.truth):
+        return "test and truth must name a class for each test graph"
+    if not all(isinstance(graph, int) and graph >= 0 for graph in r.test):
+        return "test must hold positions of graphs"
+    if len(r.levels) != len(r.level_names):
+        return f"{len(r.levels)} levels for {len(r.level_names)} names"
+    for level in r.levels:
+        if len(level.validation) != len(r.C) or not _numbers([level.validation]):
+            return "validation must hold a number for each C"
+        if len(level.predictions) != len(r.test) or not all(
+            code in classes for code in level.predictions
+        ):
+            return "predictions must hold a class for each test graph"
+        rows = level.scores if len(classes) > 2 else [[score] for score in level.scores]
+        if len(rows) != len(r.test) or not _numbers(rows) or len({*map(len, rows)}) != 1:
+            return "scores must hold numbers for each test graph"
+        if len(classes) > 2 and len(rows[0]) != len(classes):
+            return "scores must hold a number for each class"
+    return ""
+
+
+def _numbers(rows: list[Any]) -> bool:
+    """Whether these are lists of finite numbers, none of them empty."""
+    return all(
+        isinstance(row, list)
+        and row
+        and all(isinstance(value, int | float) and isfinite(value) for value in row)
+        for row in rows
+    )
 
 
 def _known(kind: type[Any], values: dict[str, Any]) -> dict[str, Any]:
     """The fields that this version knows; later ones may add some."""
     return {item.name: values[item.name] for item in fields(kind) if item.name in values}
+
+
+def under_protocol(records: Iterable[Record], key: ProtocolKey) -> list[Record]:
+    """The folds that follow these rules, and all records of what kernels cost."""
+    return [r for r in records if not isinstance(r, FoldRecord) or r.protocol == key]
 
 
 def fold_records(records: Iterable[Record]) -> list[FoldRecord]:

@@ -1,10 +1,10 @@
-"""From records to figures: accuracies, their spread, what was chosen, what it cost.
+"""From records to scores: accuracies, their spread, what was chosen, what it cost.
 
-Two ways to read the same records:
+Two ways to choose parameters from the same records:
 
 ``validated``
     Each fold uses the kernel setting, level and C that did best on its validation graphs. This is
-    the honest figure.
+    the honest number.
 ``reported-best``
     Each setting and level is evaluated on its own (only C is validated), and the one with the
     best mean test accuracy is reported. Published figures are often of this kind, those of the
@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidParameterError
-from .metrics import Figures, accuracies, figures
-from .records import FoldRecord, Level, Record, fold_records, kernel_records
+from .costs import kernel_cost
+from .records import FoldRecord, Level, Record, fold_records
+from .scores import Scores, accuracies, all_scores, fold_accuracy
 
 SELECTIONS = ("validated", "reported-best")
 
@@ -32,7 +33,7 @@ Tested = list[tuple[FoldRecord, Level]]
 
 @dataclass(frozen=True)
 class Summary:
-    """The figures of one kernel on one data set.
+    """What one kernel achieved on one data set.
 
     Attributes
     ----------
@@ -43,14 +44,14 @@ class Summary:
         Graphs tested in each repetition; repetitions that are complete.
     complete : bool
         Whether all settings of the kernel's grid were evaluated.
-    accuracy, balanced_accuracy, roc_auc : Figures
-        Mean and standard deviation over the repetitions, and the figure of each.
+    accuracy, balanced_accuracy, roc_auc : Scores
+        Mean and standard deviation over the repetitions, and the value of each.
     parameters : dict
         The kernel's parameters; for ``validated`` those that were chosen most often.
     chosen : dict
         How often each was chosen, by its text.
     kernel_seconds, kernel_memory : float, int or None
-        Per setting: mean time for the kernel matrices, largest memory.
+        See :class:`KernelCost`.
     fits, fit_seconds : int, float
         Support vector machines trained, and the thread time that folds took in all.
     """
@@ -66,9 +67,9 @@ class Summary:
     graphs: int
     repetitions: int
     complete: bool
-    accuracy: Figures
-    balanced_accuracy: Figures
-    roc_auc: Figures
+    accuracy: Scores
+    balanced_accuracy: Scores
+    roc_auc: Scores
     parameters: dict[str, Any]
     chosen: dict[str, int]
     kernel_seconds: float | None
@@ -100,7 +101,7 @@ class Experiment:
         self.settings: list[str] = []
         by_place: dict[tuple[int, int, str], FoldRecord] = {}
         for record in records:
-            setting = repr(sorted(record.settings.items()))
+            setting = _setting_key(record)
             if setting not in self.settings:
                 self.settings.append(setting)
             by_place[record.repetition, record.fold, setting] = record
@@ -117,7 +118,7 @@ class Experiment:
         self.candidates: list[dict[str, Any]] = []
         self._place_of: list[tuple[str, int]] = []
         for setting in self.settings:
-            record = next(r for r in records if repr(sorted(r.settings.items())) == setting)
+            record = next(r for r in records if _setting_key(r) == setting)
             for level, name in enumerate(record.level_names):
                 self.candidates.append({**record.settings, **name})
                 self._place_of.append((setting, level))
@@ -151,26 +152,48 @@ class Experiment:
             chosen.append(keys.index(max(keys)))
         return [tested[number][fold] for fold, number in enumerate(chosen)], chosen
 
-    def accuracies(self) -> list[Figures]:
+    def accuracies(self) -> list[Scores]:
         """The accuracy of each candidate on its own, with C validated."""
         return [
             accuracies(self.tested(repetition, number) for repetition in self.repetitions)
             for number in range(len(self.candidates))
         ]
 
+    def selected(self, select: str) -> tuple[list[Tested], list[list[int]]]:
+        """For each complete repetition the folds as ``select`` chooses, and which candidates."""
+        if select == "validated":
+            runs = [self.validated(repetition) for repetition in self.repetitions]
+            return [folds for folds, _ in runs], [numbers for _, numbers in runs]
+        means = [item.mean or 0.0 for item in self.accuracies()]
+        best = int(np.argmax(np.round(means, 12)))
+        tested = [self.tested(repetition, best) for repetition in self.repetitions]
+        return tested, [[best] * self.first.folds for _ in tested]
+
+    def fold_accuracies(self, select: str = "validated") -> dict[tuple[int, int], float]:
+        """The accuracy on each test fold, by repetition and fold."""
+        tested, _ = self.selected(select)
+        return {
+            (record.repetition, record.fold): fold_accuracy(record, level)
+            for folds in tested
+            for record, level in folds
+        }
+
+
+def _setting_key(record: FoldRecord) -> str:
+    return repr((sorted(record.settings.items()), record.level_names))
+
 
 def experiments(records: Iterable[Record]) -> list[Experiment]:
     """Records grouped by data set, kernel and protocol, in the order of the file."""
     groups: dict[tuple[Any, ...], list[FoldRecord]] = {}
     for r in fold_records(records):
-        protocol = (r.mode, r.folds, r.inner_folds, tuple(r.C), r.seed)
-        key = (r.dataset, r.fingerprint, r.deduplicated, r.kernel, r.variant, protocol)
+        key = (r.dataset, r.fingerprint, r.deduplicated, r.kernel, r.variant, r.protocol)
         groups.setdefault(key, []).append(r)
     return [Experiment(group) for group in groups.values()]
 
 
 def summarise(records: Iterable[Record], select: str = "validated") -> list[Summary]:
-    """The figures of every experiment that has at least one complete repetition.
+    """A summary of every experiment that has at least one complete repetition.
 
     Parameters
     ----------
@@ -190,23 +213,10 @@ def summarise(records: Iterable[Record], select: str = "validated") -> list[Summ
 def _summary(experiment: Experiment, select: str, records: list[Record]) -> Summary:
     first = experiment.first
     names = [describe(candidate) for candidate in experiment.candidates]
-    if select == "validated":
-        runs = [experiment.validated(repetition) for repetition in experiment.repetitions]
-        tested = [folds for folds, _ in runs]
-        chosen = Counter(names[number] for _, numbers in runs for number in numbers)
-    else:
-        means = [item.mean or 0.0 for item in experiment.accuracies()]
-        best = int(np.argmax(np.round(means, 12)))
-        tested = [experiment.tested(repetition, best) for repetition in experiment.repetitions]
-        chosen = Counter({names[best]: len(tested) * first.folds})
-    accuracy, balanced, auc = figures(tested)
-    costs = [
-        record
-        for record in kernel_records(records)
-        if (record.dataset, record.fingerprint, record.kernel, record.variant)
-        == (first.dataset, first.fingerprint, first.kernel, first.variant)
-    ]
-    memories = [record.memory for record in costs if record.memory is not None]
+    tested, numbers = experiment.selected(select)
+    chosen = Counter(names[number] for folds in numbers for number in folds)
+    accuracy, balanced, auc = all_scores(tested)
+    cost = kernel_cost(records, first.dataset, first.fingerprint, first.kernel, first.variant)
     return Summary(
         dataset=first.dataset,
         deduplicated=first.deduplicated,
@@ -224,8 +234,8 @@ def _summary(experiment: Experiment, select: str, records: list[Record]) -> Summ
         roc_auc=auc,
         parameters=experiment.candidates[names.index(chosen.most_common(1)[0][0])],
         chosen=dict(chosen.most_common()),
-        kernel_seconds=float(np.mean([r.seconds for r in costs])) if costs else None,
-        kernel_memory=max(memories) if memories else None,
+        kernel_seconds=cost.seconds if cost else None,
+        kernel_memory=cost.memory if cost else None,
         fits=sum(record.fits for record in experiment.records),
         fit_seconds=round(sum(record.seconds for record in experiment.records), 3),
     )

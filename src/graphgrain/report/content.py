@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import GraphgrainError, InvalidFileError
+from ..evaluation.accuracy_curves import Curve, accuracy_against
 from ..evaluation.beyond import readable
-from ..evaluation.data import LabelledGraphs, prepare
+from ..evaluation.comparison import (
+    REFERENCE,
+    Comparison,
+    Runtimes,
+    comparisons,
+    is_figure,
+    runtimes,
+)
+from ..evaluation.diagnostics import Diagnosis, diagnose
+from ..evaluation.display_names import dataset_labels, kernel_label
+from ..evaluation.kernel_map import DrawnGraphs, KernelMap, drawn_graphs, graph_name, kernel_map
+from ..evaluation.labelled_graphs import LabelledGraphs, prepare
 from ..evaluation.records import FoldRecord, KernelRecord, Record, fold_records
 from ..evaluation.results_file import read_results
 from ..evaluation.summary import experiments, summarise
@@ -18,21 +30,31 @@ from ..graphs.batch import GraphBatch
 from ..graphs.datasets.fetch import find_tu, load_drugs
 from ..graphs.files.tu import load_tu
 from ..kernels.registry import KERNELS
-from .comparison import (
-    REFERENCE,
-    Column,
-    Comparison,
-    Runtimes,
-    comparisons,
-    is_figure,
-    row_names,
-    runtimes,
-)
-from .curves import Curve, accuracy_against
-from .pictures import Picture, picture
 
 #: Data sets by name: ``(graphs, y)``, or ``(graphs, y, names of the graphs)``.
 Data = Mapping[str, tuple[Any, ...]]
+
+#: Called with a few words whenever something begins that takes time.
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Where one kernel errs on one data set, with names.
+
+    Attributes
+    ----------
+    dataset, kernel : str
+        As tables call them.
+    diagnosis : Diagnosis
+    names : list of str
+        Of the graphs in ``diagnosis.wrong``.
+    """
+
+    dataset: str
+    kernel: str
+    diagnosis: Diagnosis
+    names: list[str]
 
 
 @dataclass(frozen=True)
@@ -47,11 +69,14 @@ class Content:
     comparisons : list of Comparison
     runtimes : Runtimes or None
     against_k, against_d : list of Curve
-    pictures : list of Picture
+    errors : list of Errors
+        For every kernel on every data set, under the first protocol.
+    maps : list of KernelMap
+        For every kernel on every data set whose graphs could be found.
     graphs : dict
         The graphs of each data set that could be found.
     unseen : dict
-        For each data set without a picture the reason.
+        For each data set or kernel without a map the reason.
     unfinished : list of str
         What has records, but no complete repetition or not all settings of its grid.
     """
@@ -62,14 +87,28 @@ class Content:
     runtimes: Runtimes | None
     against_k: list[Curve]
     against_d: list[Curve]
-    pictures: list[Picture]
+    errors: list[Errors]
+    maps: list[KernelMap]
     graphs: dict[str, GraphBatch]
     unseen: dict[str, str]
     unfinished: list[str]
 
 
+@dataclass(frozen=True)
+class _Found:
+    """The graphs of a data set, as far as they are at hand."""
+
+    label: str
+    graphs: GraphBatch
+    names: Any
+    drawn: DrawnGraphs
+
+
 def content(
-    results: str | os.PathLike[str], data: Data | None = None, n_jobs: int | None = None
+    results: str | os.PathLike[str],
+    data: Data | None = None,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> Content:
     """Read results and compute what a report shows.
 
@@ -79,24 +118,33 @@ def content(
     data : mapping, optional
         The data sets whose graphs are to be seen. Those bundled with graphgrain, in the folder
         ``GRAPHGRAIN_DATA`` or downloaded before are found without it. Nothing is downloaded.
+    n_jobs : int, optional
+        Number of threads for the kernels.
+    progress : callable(str), optional
+        Told what is computed.
     """
+    progress = progress or (lambda words: None)
     records = readable(read_results(results))
     if not records:
         raise InvalidFileError(
             f"The results {str(results)!r} hold no record yet, so there is nothing to report. "
             "`graphgrain evaluate` and `graphgrain reproduce` fill such a file."
         )
-    pictures, graphs, unseen = _pictures(records, data or {}, n_jobs)
+    progress("tables")
+    compared = comparisons(records)
+    found, unseen = _find_all(records, data or {}, progress)
+    maps, unmapped = _maps(records, found, n_jobs, progress)
     return Content(
         file=Path(results).name,
         records=records,
-        comparisons=comparisons(records),
+        comparisons=compared,
         runtimes=runtimes(records),
         against_k=accuracy_against("tree_depth", records),
         against_d=accuracy_against("path_depth", records),
-        pictures=pictures,
-        graphs=graphs,
-        unseen=unseen,
+        errors=_errors(records, compared, found),
+        maps=maps,
+        graphs={item.label: item.graphs for item in found.values()},
+        unseen=unseen | unmapped,
         unfinished=list(_unfinished(records)),
     )
 
@@ -105,7 +153,7 @@ def _unfinished(records: list[Record]) -> Iterator[str]:
     """A sentence for everything that the tables leave out, or show before its time."""
     for experiment in experiments(records):
         first = experiment.first
-        name = f"{first.dataset}, {Column(first.kernel, first.variant).name}"
+        name = f"{first.dataset}, {kernel_label(first.kernel, first.variant)}"
         if not experiment.repetitions:
             wanted = first.folds * first.grid_size
             yield (
@@ -119,56 +167,31 @@ def _unfinished(records: list[Record]) -> Iterator[str]:
             )
 
 
-def _pictures(
-    records: list[Record], data: Data, n_jobs: int | None
-) -> tuple[list[Picture], dict[str, GraphBatch], dict[str, str]]:
-    """A picture of every data set that can be found, through Tree++ if it was evaluated."""
-    chosen: dict[tuple[str, str], FoldRecord | KernelRecord] = {}
+Place = tuple[str, str]
+
+
+def _find_all(
+    records: list[Record], data: Data, progress: Progress
+) -> tuple[dict[Place, _Found], dict[str, str]]:
+    """The graphs of every data set that are at hand, and why others are not."""
+    firsts: dict[Place, FoldRecord | KernelRecord] = {}
     for record in records:
-        place = (record.dataset, record.fingerprint)
-        now = chosen.get(place)
-        if is_figure(record.variant) and now:
-            continue
-        if now is None or _preference(record) < _preference(now):
-            chosen[place] = record
-    names = row_names(chosen.values())
+        firsts.setdefault((record.dataset, record.fingerprint), record)
+    labels = dataset_labels(firsts.values())
     classes = {(r.dataset, r.fingerprint): r.classes for r in fold_records(records)}
-    found: list[Picture] = []
-    graphs: dict[str, GraphBatch] = {}
+    found: dict[Place, _Found] = {}
     unseen: dict[str, str] = {}
-    for place, record in chosen.items():
-        name = names[place]
+    for place, record in firsts.items():
+        progress(f"graphs of {labels[place]}")
         try:
-            ready, graph_names = _find(record, data)
+            ready, names = _find(record, data)
         except GraphgrainError as error:
-            unseen[name] = str(error)
+            unseen[labels[place]] = str(error)
             continue
-        graphs[name] = ready.graphs
-        if record.kernel not in KERNELS:
-            unseen[name] = f"this version of graphgrain has no kernel {record.kernel!r}"
-            continue
-        parameters = _parameters(record, records)
-        given = (ready.graphs, classes.get(place, ready.classes), ready.codes)
-        found.append(picture(name, *given, record.kernel, parameters, graph_names, n_jobs))
-    return found, graphs, unseen
-
-
-def _preference(record: Record) -> tuple[bool, bool, bool]:
-    return (is_figure(record.variant), record.kernel != REFERENCE, record.variant != "")
-
-
-def _parameters(record: FoldRecord | KernelRecord, records: list[Record]) -> dict[str, Any]:
-    """The parameters that validation chose most often; without any folds those of the record."""
-    same: list[Record] = [
-        r
-        for r in fold_records(records)
-        if (r.dataset, r.fingerprint, r.kernel, r.variant)
-        == (record.dataset, record.fingerprint, record.kernel, record.variant)
-    ]
-    summaries = summarise(same)
-    if summaries:
-        return summaries[0].parameters
-    return {**record.settings, **record.level_names[-1]}
+        known = classes.get(place, ready.classes)
+        drawn = drawn_graphs(labels[place], ready.graphs, known, ready.codes, names)
+        found[place] = _Found(labels[place], ready.graphs, names, drawn)
+    return found, unseen
 
 
 def _find(record: FoldRecord | KernelRecord, data: Data) -> tuple[LabelledGraphs, Any]:
@@ -195,3 +218,82 @@ def _find(record: FoldRecord | KernelRecord, data: Data) -> tuple[LabelledGraphs
             "the graphs that were found are not those of these results (they have changed since)"
         )
     raise InvalidFileError("its graphs were not found on this machine")
+
+
+def _maps(
+    records: list[Record], found: dict[Place, _Found], n_jobs: int | None, progress: Progress
+) -> tuple[list[KernelMap], dict[str, str]]:
+    """A map for every kernel on every data set that was found, Tree++ first."""
+    groups: dict[tuple[Place, str, str], list[Record]] = {}
+    for record in records:
+        place = (record.dataset, record.fingerprint)
+        if place in found:
+            groups.setdefault((place, record.kernel, record.variant), []).append(record)
+    usual = [key for key in groups if not is_figure(key[2])]
+    # A curve's results are shown only where there is nothing else.
+    seen = {place for place, _, _ in usual}
+    keys = usual + [key for key in groups if key[0] not in seen]
+    keys.sort(key=lambda key: (list(found).index(key[0]), key[1] != REFERENCE, key[2] != ""))
+    maps: list[KernelMap] = []
+    unseen: dict[str, str] = {}
+    for place, kernel, variant in keys:
+        label = kernel_label(kernel, variant)
+        name = f"{found[place].label}, {label}"
+        if kernel not in KERNELS:
+            unseen[name] = f"this version of graphgrain has no kernel {kernel!r}"
+            continue
+        parameters = _parameters(groups[place, kernel, variant])
+        if unknown := set(parameters) - set(KERNELS[kernel].kernel().get_params()):
+            unseen[name] = f"a map shows one kernel alone, without {', '.join(sorted(unknown))}"
+            continue
+        progress(f"map of {name}")
+        try:
+            maps.append(kernel_map(found[place].drawn, kernel, parameters, variant, n_jobs))
+        except GraphgrainError as error:
+            unseen[name] = str(error)
+    return maps, unseen
+
+
+def _parameters(records: list[Record]) -> dict[str, Any]:
+    """The parameters that validation chose most often; without any folds those of a record."""
+    summaries = summarise(records)
+    if summaries:
+        return summaries[0].parameters
+    return {**records[0].settings, **records[0].level_names[-1]}
+
+
+def _errors(
+    records: list[Record], compared: list[Comparison], found: dict[Place, _Found]
+) -> list[Errors]:
+    """Where kernels err under the first protocol of the page."""
+    if not compared:
+        return []
+    first = compared[0].first
+    wanted = [
+        experiment
+        for experiment in experiments(records)
+        if experiment.repetitions
+        and not is_figure(experiment.first.variant)
+        and experiment.first.protocol == first.protocol
+        and experiment.first.deduplicated == first.deduplicated
+    ]
+    labels = dataset_labels(experiment.first for experiment in wanted)
+    errors = []
+    for experiment in wanted:
+        own = experiment.first
+        place = (own.dataset, own.fingerprint)
+        diagnosis = diagnose(experiment)
+        names = found[place].names if place in found else None
+        errors.append(
+            Errors(
+                dataset=labels[place],
+                kernel=kernel_label(own.kernel, own.variant),
+                diagnosis=diagnosis,
+                names=[graph_name(item.graph, names) for item in diagnosis.wrong],
+            )
+        )
+    columns = [column.name for column in compared[0].columns]
+    return sorted(
+        errors,
+        key=lambda item: (list(labels.values()).index(item.dataset), columns.index(item.kernel)),
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..errors import InvalidParameterError, MissingDependencyError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.description import distributions
+from ..writing import atomic_write
 
 TITLES = {
     "vertices": "vertices per graph",
@@ -72,13 +74,21 @@ def plot_distributions(
         if title:
             grid[0][column].set_title(title)
     if path is not None:
-        try:
-            figure.savefig(path, dpi=200)
-        except ValueError as error:
-            raise InvalidParameterError(
-                f"The figure cannot be written to {str(path)!r}: {error}."
-            ) from None
+        _save(figure, Path(path))
     return figure
+
+
+def _save(figure: Any, path: Path) -> None:
+    """Write a figure in full or not at all, in the format that the ending of its name says."""
+    format = path.suffix.removeprefix(".").lower()
+    known = figure.canvas.get_supported_filetypes()
+    if format not in known:
+        raise InvalidParameterError(
+            f"The figure cannot be written to {str(path)!r}: its name must end in one of "
+            f"{', '.join(f'.{ending}' for ending in sorted(known))}."
+        )
+    with atomic_write(path, "The figure") as file:
+        figure.savefig(file, dpi=200, format=format)
 
 
 def _histogram(axes: Any, values: np.ndarray) -> None:

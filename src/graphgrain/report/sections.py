@@ -1,17 +1,56 @@
-"""The sections of a page: headings, a sentence or two, tables, and places for figures."""
+"""The sections of a page as plain data: sentences, tables, and places for figures.
+
+Nothing here is HTML: ``templates/page.html`` writes it, and escapes every name in it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from html import escape
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
+from ..evaluation.comparison import Comparison
 from ..evaluation.records import FoldRecord, fold_records
-from . import plots
-from .comparison import Comparison
+from . import charts
 from .content import Content
-from .tables import accuracy_table, details_table, note_list, runtime_table
-from .words import count, listed, p_value
+from .page_tables import PageTable, accuracy_table, class_table, details_table, runtime_table
+from .words import compared_p, count, listed
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the script draws a figure: ``kind`` and number in the data of the page."""
+
+    kind: str
+    number: int
+    style: str = "plot"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a section; what is empty is left out.
+
+    Attributes
+    ----------
+    heading, words : str
+    empty : bool
+        Whether the words say that there is nothing to show.
+    table : PageTable or None
+    legend : dict
+        What marks in the table mean; see templates/page.html.
+    notes : list of str
+    figure : Place or None
+    facts : list of (name, words)
+    """
+
+    heading: str = ""
+    words: str = ""
+    empty: bool = False
+    table: PageTable | None = None
+    legend: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    figure: Place | None = None
+    facts: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -20,15 +59,7 @@ class Section:
 
     anchor: str
     title: str
-    body: str
-
-    def html(self) -> str:
-        """The section with its heading."""
-        name = f"{self.anchor}-title"
-        return (
-            f'<section id="{self.anchor}" aria-labelledby="{name}">\n'
-            f'<h2 id="{name}">{escape(self.title)}</h2>\n{self.body}\n</section>'
-        )
+    parts: list[Part]
 
 
 class Sections:
@@ -43,97 +74,97 @@ class Sections:
     def __init__(self, content: Content, paper: bool) -> None:
         self.content = content
         self.paper = paper
-        self.figures: dict[str, list[Any]] = {"dots": [], "ranks": [], "curves": [], "pictures": []}
+        self.figures: dict[str, list[Any]] = {
+            kind: [] for kind in ("dots", "ranks", "curves", "maps", "errors")
+        }
 
     def all(self) -> list[Section]:
         """The sections that have something to show."""
         return [
             *self._accuracies(),
             *self._ranks(),
+            *self._errors(),
             *self._runtimes(),
             *self._curves(),
-            *self._pictures(),
+            *self._maps(),
             *self._details(),
             self._about(),
         ]
 
-    def _place(self, kind: str, plot: Any, note: str = "", style: str = "plot") -> str:
-        """A place where the script draws a figure."""
+    def _place(self, kind: str, plot: Any, style: str = "plot") -> Place:
         self.figures[kind].append(plot)
-        number = len(self.figures[kind]) - 1
-        caption = f"<figcaption>{note}</figcaption>" if note else ""
-        return (
-            f'<figure><div class="{style}" data-figure="{kind}:{number}"></div>{caption}</figure>'
-        )
+        return Place(kind, len(self.figures[kind]) - 1, style)
 
     def _accuracies(self) -> list[Section]:
-        found = self.content.comparisons
+        found, unfinished = self.content.comparisons, self.content.unfinished
         if not found:
-            body = (
-                '<p class="empty">No repetition of a cross-validation is complete yet, so there '
-                "is no accuracy to show. The same command that began it goes on where it was.</p>"
+            words = (
+                "No repetition of a cross-validation is complete yet, so there is no accuracy to "
+                "show. The same command that began it goes on where it was."
             )
-            return [Section("accuracy", "Accuracy", body + self._unfinished())]
+            return [
+                Section("accuracy", "Accuracy", [Part(words=words, empty=True, notes=unfinished)])
+            ]
         sections = []
         for number, comparison in enumerate(found):
             title = "Accuracy" if number == 0 else heading(comparison, found[0])
             anchor = "accuracy" if number == 0 else f"accuracy-{number + 1}"
-            body = f"<p>{escape(explanation(comparison))}</p>"
-            body += accuracy_table(comparison, f"{title} in per cent", self.paper, anchor)
-            body += f'<p class="key">{self._key(comparison)}</p>' if number == 0 else ""
-            if self.paper:
-                body += note_list(comparison, anchor)
-            body += self._unfinished() if number == 0 else ""
-            body += self._place("dots", plots.accuracy_plot(comparison, self.paper))
-            sections.append(Section(anchor, title, body))
+            table = accuracy_table(comparison, f"{title} in per cent", self.paper, anchor)
+            part = Part(
+                words=explanation(comparison),
+                table=table,
+                legend=self._legend(comparison) if number == 0 else {},
+                notes=unfinished if number == 0 else [],
+                figure=self._place("dots", charts.accuracy_plot(comparison, self.paper)),
+            )
+            sections.append(Section(anchor, title, [part]))
         return sections
 
-    def _unfinished(self) -> str:
-        items = "".join(f"<li>{escape(words)}</li>" for words in self.content.unfinished)
-        return f'<ul class="notes">{items}</ul>' if items else ""
-
-    def _key(self, comparison: Comparison) -> str:
-        parts = []
-        if any(cell.best for cell in comparison.cells):
-            parts.append('<span class="swatch">Bold</span> is the best of a row.')
-        if max(comparison.repetitions) > 1:
-            parts.append("± is the standard deviation over the repetitions.")
-        if self.paper and any(cell.published for cell in comparison.cells):
-            other = comparison.first.mode != "paper" or comparison.first.deduplicated
-            differs = ", which were measured under another protocol" if other else ""
-            parts.append(f"Small print: the figures of the Tree++ paper{differs}.")
-        if comparison.tested:
-            found = any(cell.verdict for cell in comparison.cells)
-            parts.append(
-                '<span class="worse">▼</span> and <span class="better">▲</span> mark kernels that '
-                "are worse or better than Tree++"
-                if found
-                else "No kernel differs from Tree++"
-            )
-            parts.append(
-                "with p &lt; 0.05 in a corrected resampled t-test (Nadeau and Bengio): a paired "
-                "t-test over the test folds whose variance is enlarged because their training "
-                "sets overlap."
-            )
-        return " ".join(parts)
+    def _legend(self, comparison: Comparison) -> dict[str, Any]:
+        printed = self.paper and any(cell.published for cell in comparison.cells)
+        other = comparison.first.mode != "paper" or comparison.first.deduplicated
+        return {
+            "best": any(cell.best for cell in comparison.cells),
+            "spread": max(comparison.repetitions) > 1,
+            "paper": printed,
+            "paper_differs": other,
+            "tested": comparison.tested,
+            "verdicts": any(cell.verdict for cell in comparison.cells),
+        }
 
     def _ranks(self) -> list[Section]:
-        body = ""
-        for comparison in self.content.comparisons:
+        parts = []
+        validated = [c for c in self.content.comparisons if c.select == "validated"]
+        for comparison in validated:
             ranks = comparison.ranks
-            if ranks is None or comparison.select != "validated":
+            if ranks is None:
                 continue
-            friedman = "" if ranks.p != ranks.p else f" (Friedman test: p {_p(ranks.p)})"
-            several = len([c for c in self.content.comparisons if c.select == "validated"]) > 1
-            body += f"<h3>{escape(protocol(comparison.first))}</h3>" if several else ""
-            body += (
-                f"<p>Kernels ranked by accuracy on each of {count(ranks.datasets, 'data set')}, "
+            friedman = "" if ranks.p != ranks.p else f" (Friedman test: p {compared_p(ranks.p)})"
+            words = (
+                f"Kernels ranked by accuracy on each of {count(ranks.datasets, 'data set')}, "
                 f"then averaged; 1 would be the best everywhere{friedman}. A thick line joins "
                 "kernels that do not differ significantly: their ranks lie within the critical "
-                f"difference of the Nemenyi test at 5 %, {ranks.critical_difference:.2f}.</p>"
+                f"difference of the Nemenyi test at 5 %, {ranks.critical_difference:.2f}."
             )
-            body += self._place("ranks", plots.rank_plot(comparison))
-        return [Section("ranks", "Average ranks", body)] if body else []
+            name = protocol(comparison.first) if len(validated) > 1 else ""
+            figure = self._place("ranks", charts.rank_plot(comparison))
+            parts.append(Part(heading=name, words=words, figure=figure))
+        return [Section("ranks", "Average ranks", parts)] if parts else []
+
+    def _errors(self) -> list[Section]:
+        errors = self.content.errors
+        if not errors:
+            return []
+        self.figures["errors"] = charts.error_plots(errors)
+        rules = protocol(self.content.comparisons[0].first)
+        several = len({id(c.first) for c in self.content.comparisons}) > 1
+        words = "The share of each class that is classified rightly, in per cent"
+        words += f" ({rules})." if several else "."
+        parts = [
+            Part(words=words, table=class_table(errors)),
+            Part(heading="Which classes are confused, and which graphs", figure=Place("errors", 0)),
+        ]
+        return [Section("errors", "Classes and errors", parts)]
 
     def _runtimes(self) -> list[Section]:
         runtimes = self.content.runtimes
@@ -141,16 +172,18 @@ class Sections:
             return []
         costs = [cost for _, row in runtimes.rows for cost in row if cost]
         threads = listed([str(number) for number in sorted({cost.n_jobs for cost in costs})])
-        body = (
-            "<p>From graphs to the normalised kernel matrices of all levels, for one setting of "
-            f"the kernel's grid, with {threads} {'thread' if threads == '1' else 'threads'}.</p>"
-            + runtime_table(runtimes, self.paper)
-            + self._place("dots", plots.runtime_plot(runtimes, self.paper))
+        words = (
+            "From graphs to the normalised kernel matrices of all levels, for one setting of "
+            f"the kernel's grid, with {threads} {'thread' if threads == '1' else 'threads'}."
         )
-        return [Section("runtime", "Time", body)]
+        part = Part(
+            words=words,
+            table=runtime_table(runtimes, self.paper),
+            figure=self._place("dots", charts.runtime_plot(runtimes, self.paper)),
+        )
+        return [Section("runtime", "Time", [part])]
 
-    def _curves(self) -> list[Section]:
-        sections = []
+    def _curves(self) -> Iterator[Section]:
         for symbol, other, what, curves in (
             ("k", "d", "the depth of the trees along a path", self.content.against_k),
             ("d", "k", "the length of the paths", self.content.against_d),
@@ -158,65 +191,57 @@ class Sections:
             if not curves:
                 continue
             fixed = listed([str(number) for number in sorted({curve.fixed for curve in curves})])
-            body = (
-                f"<p>Tree++ with {symbol}, {what}, fixed for all folds ({other} = {fixed}). The "
-                "band is one standard deviation over the repetitions; the larger dot is the best."
-                "</p>"
-            )
-            body += self._place("curves", plots.curve_plot(curves, symbol), style="panels")
-            sections.append(Section(f"against-{symbol}", f"Accuracy against {symbol}", body))
-        return sections
+            words = f"Tree++ with {symbol}, {what}, fixed for all folds ({other} = {fixed}). "
+            if any(curve.repetitions > 1 for curve in curves):
+                words += "The band is one standard deviation over the repetitions. "
+            words += "The larger dot is the best."
+            figure = self._place("curves", charts.curve_plot(curves, symbol), "panels")
+            title = f"Accuracy against {symbol}"
+            yield Section(f"against-{symbol}", title, [Part(words=words, figure=figure)])
 
-    def _pictures(self) -> list[Section]:
-        body = ""
-        if self.content.pictures:
-            self.figures["pictures"] = [plots.picture_plot(item) for item in self.content.pictures]
-            body = '<div data-figure="pictures:0"></div>'
+    def _maps(self) -> list[Section]:
+        parts = []
+        if self.content.maps:
+            self.figures["maps"] = [charts.map_plots(self.content.maps)]
+            parts.append(Part(figure=Place("maps", 0)))
         if self.content.unseen:
-            items = "".join(
-                f"<li>{escape(name)}: {escape(reason)}.</li>"
-                for name, reason in self.content.unseen.items()
-            )
-            body += (
-                '<p class="key">Not shown (<code>graphgrain report --data</code> names the files '
-                f'of data sets):</p><ul class="notes">{items}</ul>'
-            )
-        return [Section("graphs", "The graphs", body)] if body else []
+            words = "Not shown (graphgrain report --data names the files of data sets):"
+            reasons = [f"{name}: {reason}." for name, reason in self.content.unseen.items()]
+            parts.append(Part(words=words, notes=reasons))
+        return [Section("graphs", "The graphs", parts)] if parts else []
 
     def _details(self) -> list[Section]:
-        body = ""
+        parts = []
         for comparison in self.content.comparisons:
             name = heading(comparison)
-            body += f"<h3>{escape(name)}</h3>{details_table(comparison, name, self.paper)}"
-        return [Section("details", "All figures", body)] if body else []
+            table = details_table(comparison, name, self.paper)
+            parts.append(Part(heading=name, table=table))
+        return [Section("details", "All numbers", parts)] if parts else []
 
     def _about(self) -> Section:
         records = self.content.records
         versions = {tuple(sorted(record.versions.items())) for record in records}
         folds = fold_records(records)
-        rows = [("Results file", self.content.file)]
-        rows += [("Protocol", words) for words in dict.fromkeys(map(protocol, folds))]
-        rows += [
-            ("Seed", listed([str(seed) for seed in sorted({record.seed for record in folds})]))
-        ] * bool(folds)
-        rows += [
-            (
-                "Records",
-                f"{count(len(folds), 'fold')}, {count(len(records) - len(folds), 'kernel')}",
-            ),
+        facts = [("Results file", self.content.file)]
+        facts += [("Protocol", words) for words in dict.fromkeys(map(protocol, folds))]
+        seeds = sorted({record.seed for record in folds})
+        facts += [("Seed", listed([str(seed) for seed in seeds]))] if folds else []
+        kernels = count(len(records) - len(folds), "kernel")
+        facts += [
+            ("Records", f"{count(len(folds), 'fold')}, {kernels}"),
             ("Written", _span([record.time for record in records])),
         ]
-        rows += [
+        facts += [
             ("Versions", ", ".join(f"{name} {version}" for name, version in group))
             for group in sorted(versions)
         ]
         sets = dict.fromkeys((record.dataset, record.fingerprint) for record in records)
-        rows.append(("Data", ", ".join(f"{name} ({mark})" for name, mark in sets)))
-        items = "".join(f"<dt>{escape(name)}</dt><dd>{escape(words)}</dd>" for name, words in rows)
-        return Section("about", "How this was made", f"<dl>{items}</dl>")
+        facts.append(("Data", ", ".join(f"{name} ({mark})" for name, mark in sets)))
+        return Section("about", "How this was made", [Part(facts=facts)])
 
 
-def parameter_rules(record: FoldRecord) -> list[str]:
+def rules(record: FoldRecord) -> list[str]:
+    """The rules of an evaluation, each in a few words."""
     words = [f"{record.mode} mode", f"{record.folds} folds"]
     words += [f"{record.inner_folds} inner folds"] if record.mode == "nested" else []
     words += [f"C from {listed([f'{C:g}' for C in record.C])}"]
@@ -224,15 +249,15 @@ def parameter_rules(record: FoldRecord) -> list[str]:
 
 
 def protocol(record: FoldRecord) -> str:
-    """The rules of an evaluation in a few words."""
-    return ", ".join(parameter_rules(record))
+    """The rules of an evaluation in one line."""
+    return ", ".join(rules(record))
 
 
 def heading(comparison: Comparison, first: Comparison | None = None) -> str:
     """A title with the rules, or with what sets a comparison apart from the first one."""
-    own = parameter_rules(comparison.first)
+    own = rules(comparison.first)
     if first is not None:
-        others = [*parameter_rules(first.first), f"seed {first.first.seed}"]
+        others = [*rules(first.first), f"seed {first.first.seed}"]
         own = [words for words in [*own, f"seed {comparison.first.seed}"] if words not in others]
     apart = ", ".join(own)
     hindsight = comparison.select == "reported-best"
@@ -241,7 +266,7 @@ def heading(comparison: Comparison, first: Comparison | None = None) -> str:
 
 
 def explanation(comparison: Comparison) -> str:
-    """How the figures of a comparison came about."""
+    """How the accuracies of a comparison came about."""
     record = comparison.first
     times = listed([str(number) for number in comparison.repetitions])
     words = f"{times} {'repetition' if times == '1' else 'repetitions'} of {record.folds}-fold "
@@ -263,10 +288,6 @@ def explanation(comparison: Comparison) -> str:
         f"{record.inner_folds} folds of the training graphs chooses C and the kernel's own "
         "parameters."
     )
-
-
-def _p(p: float) -> str:
-    return escape(p_value(p)) if p < 0.001 else f"= {p_value(p)}"
 
 
 def _span(times: list[str]) -> str:

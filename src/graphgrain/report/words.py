@@ -73,3 +73,16 @@ def p_value(p: float) -> str:
     ('0.042', '< 0.001')
     """
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def compared_p(p: float) -> str:
+    """A p-value after the letter p.
+
+    Examples
+    --------
+    >>> from graphgrain.report.words import compared_p
+    >>> compared_p(0.0421), compared_p(1e-9)
+    ('= 0.042', '< 0.001')
+    """
+    words = p_value(p)
+    return words if words.startswith("<") else f"= {words}"

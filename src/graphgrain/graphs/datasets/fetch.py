@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import DownloadError, InvalidParameterError
+from ...writing import atomic_write
 from ..batch import GraphBatch
 from ..files.tu import load_tu
 from .tu_collection import known_data_set
@@ -158,7 +159,7 @@ def _downloaded(
         known = None
     elif file.exists() and known in (None, pooch.file_hash(str(file))):
         if known is None:
-            record.write_text(pooch.file_hash(str(file)) + "\n")
+            _remember(record, pooch.file_hash(str(file)))
         return file
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -171,10 +172,16 @@ def _downloaded(
             path = downloader.fetch(file.name, downloader=_Downloader(progress))
             found = pooch.file_hash(path)
             os.replace(path, file)
-            record.write_text(found + "\n")
+            _remember(record, found)
     except (OSError, ValueError) as error:
         raise _explained(error, name, address, folder) from None
     return file
+
+
+def _remember(record: Path, found: str) -> None:
+    """Keep the hash of a file beside it."""
+    with atomic_write(record, "The hash of a data set") as stream:
+        stream.write(f"{found}\n".encode())
 
 
 class _Downloader:

@@ -6,14 +6,13 @@ import json
 import os
 import re
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
 from ...errors import InvalidParameterError
+from ...writing import atomic_write
 from ..batch import GraphBatch
 from ..convert.dispatch import as_graphs
 from ..labels import label_kind
@@ -166,7 +165,7 @@ def _lines(values: np.ndarray, separator: str = "") -> str:
 
 def _write_zip(place: Path, name: str, parts: dict[str, str]) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
-    with _replacing(place) as stream, zipfile.ZipFile(stream, "w") as archive:
+    with atomic_write(place, "The data set") as stream, zipfile.ZipFile(stream, "w") as archive:
         for part in PARTS:
             if part in parts:
                 # A fixed date: the same graphs always give the same file.
@@ -181,19 +180,7 @@ def _write_folder(place: Path, name: str, parts: dict[str, str]) -> None:
     for part in PARTS:
         file = place / f"{name}_{part}"
         if part in parts:
-            with _replacing(file) as stream:
+            with atomic_write(file, "The data set") as stream:
                 stream.write(parts[part].encode("ascii"))
         else:
             file.unlink(missing_ok=True)
-
-
-@contextmanager
-def _replacing(place: Path) -> Iterator[IO[bytes]]:
-    """A file that takes its place only when it is complete."""
-    temporary = place.with_name(f".{place.name}.{os.getpid()}.part")
-    try:
-        with open(temporary, "wb") as stream:
-            yield stream
-        os.replace(temporary, place)
-    finally:
-        temporary.unlink(missing_ok=True)

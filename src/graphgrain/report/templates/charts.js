@@ -21,13 +21,18 @@ const svg = (name, attributes = {}, ...children) =>
 const html = (name, attributes = {}, ...children) => node(null, name, attributes, children);
 const text = (x, y, anchor, words, kind = "label") =>
   svg("text", { x, y, "text-anchor": anchor, class: kind }, words);
-const colour = (number) => `--c: var(--c${number % COLOURS})`;
+/** The colour of series `number` of `count`: from the palette, or from a circle of hues if it is too small. */
+function colour(number, count = 0) {
+  if (count <= COLOURS) return `--c: var(--c${number % COLOURS})`;
+  const hue = Math.round((360 * number) / count);
+  return `--c: light-dark(hsl(${hue} 75% 36%), hsl(${hue} 75% 68%))`;
+}
 const percent = (value) => value.toFixed(2);
 
 /** A mark of series `number`: shape and colour both tell it apart. */
-function mark(number, x, y, size, kind = "dot") {
+function mark(number, x, y, size, kind = "dot", count = 0) {
   const d = SHAPES[number % SHAPES.length](size);
-  return svg("path", { d, transform: `translate(${x},${y})`, class: kind, style: colour(number) });
+  return svg("path", { d, transform: `translate(${x},${y})`, class: kind, style: colour(number, count) });
 }
 
 function drawing(width, height, title, description) {
@@ -46,6 +51,22 @@ function ticks(low, high, count) {
     found.push(Number((i * step).toPrecision(12)));
   }
   return found;
+}
+
+/** Logarithms of round numbers: powers of ten, with 2 and 5 between them where there are few. */
+function decades(low, high, count) {
+  const all = [];
+  for (let power = Math.floor(low); power <= Math.ceil(high); power++) {
+    for (const factor of [1, 2, 5]) all.push([power + Math.log10(factor), factor]);
+  }
+  const inside = all.filter(([value]) => value >= low && value <= high);
+  const tens = inside.filter(([, factor]) => factor === 1);
+  if (tens.length >= 3 || inside.length > count) {
+    const step = Math.ceil(tens.length / Math.max(count, 2)) || 1;
+    const chosen = tens.filter((_, number) => number % step === 0);
+    if (chosen.length > 1) return chosen.map(([value]) => value);
+  }
+  return inside.length > 1 ? inside.map(([value]) => value) : ticks(10 ** low, 10 ** high, 3).map(Math.log10);
 }
 
 function linear(low, high, from, to) {
@@ -136,9 +157,9 @@ function responsive(container, render) {
   }).observe(container);
 }
 
-function sample(number, kind = "dot") {
+function sample(number, kind = "dot", count = 0) {
   const icon = { width: 14, height: 14, viewBox: "-7 -7 14 14", "aria-hidden": "true" };
-  return svg("svg", icon, mark(number, 0, 0, 4.5, kind));
+  return svg("svg", icon, mark(number, 0, 0, 4.5, kind, count));
 }
 
 function legend(names, hollow) {
@@ -177,9 +198,7 @@ function dotPlot(plot, width) {
     picture.append(text(8, wide ? middle : top + 18, "start", row.name, "name"));
     top += heights[number];
   });
-  const steps = plot.log
-    ? ticks(Math.ceil(low), Math.floor(high), Math.min(8, width / 70)).filter(Number.isInteger)
-    : ticks(low, high, width / 110);
+  const steps = plot.log ? decades(low, high, width / 70) : ticks(low, high, width / 110);
   for (const step of steps) {
     const at = scale(step);
     picture.append(svg("line", { x1: at, x2: at, y1: 4, y2: bottom, class: "grid" }));
@@ -294,7 +313,7 @@ function curve(panel, plot, width) {
   const best = panel.mean.indexOf(Math.max(...panel.mean));
   const marks = panel.x.map((value, i) => {
     picture.append(mark(0, x(value), y(panel.mean[i]), i === best ? 5 : 3));
-    const words = `${panel.name}, ${plot.parameter} = ${value}\n${percent(panel.mean[i])} ± ${percent(panel.sd[i])} %`;
+    const words = `${panel.name}, ${plot.parameter} = ${value}\n${percent(panel.mean[i])}${panel.several ? ` ± ${percent(panel.sd[i])}` : ""} %`;
     return { x: x(value), y: y(panel.mean[i]), words };
   });
   explore(picture, marks, 60);

@@ -64,12 +64,49 @@ for (const table of document.querySelectorAll("table.sortable")) {
 
 // ---- Figures ----
 
+/** Two lists, of data sets and of kernels, and what belongs to the chosen pair. */
+function chooser(container, name, items, setOf, render) {
+  container.classList.remove("plot");
+  const place = html("div", { class: "pair" });
+  const groups = new Map();
+  for (const item of items) groups.set(setOf(item), [...(groups.get(setOf(item)) || []), item]);
+  const list = (what, options) => {
+    const select = html("select", { id: `${name}-${what}` }, ...options.map((option) => html("option", {}, option)));
+    return select;
+  };
+  const sets = list("set", [...groups.keys()]);
+  const kernels = list("kernel", []);
+  const labelled = (words, select) => [html("label", { for: select.id }, words), select];
+  function show() {
+    place.replaceChildren(...render(groups.get(sets.value)[kernels.selectedIndex]));
+  }
+  function changeSet() {
+    const wanted = kernels.value;
+    const names = groups.get(sets.value).map((item) => item.kernel);
+    kernels.replaceChildren(...names.map((item) => html("option", {}, item)));
+    kernels.selectedIndex = Math.max(0, names.indexOf(wanted));
+    show();
+  }
+  sets.addEventListener("change", changeSet);
+  kernels.addEventListener("change", show);
+  const parts = [];
+  if (groups.size > 1) parts.push(...labelled("Data set", sets));
+  if (items.length > groups.size) parts.push(...labelled("Kernel", kernels));
+  if (parts.length) container.append(html("div", { class: "choose" }, ...parts));
+  container.append(place);
+  changeSet();
+}
+
 for (const place of document.querySelectorAll("[data-figure]")) {
   const [kind, number] = place.dataset.figure.split(":");
   const plot = data[kind][Number(number)];
   if (kind === "dots") responsive(place, (width) => dotPlot(plot, width));
   if (kind === "ranks") responsive(place, (width) => rankPlot(plot, width));
-  if (kind === "pictures") pictures(place, data.pictures);
+  if (kind === "maps") {
+    const { sets, items } = plot;
+    chooser(place, "map", items, (item) => sets[item.set].name, (item) => seen(item, sets[item.set]));
+  }
+  if (kind === "errors") chooser(place, "errors", data.errors, (item) => item.set, (item) => [confusion(item), oftenWrong(item)]);
   if (kind === "curves") {
     for (const panel of plot.panels) {
       const inside = html("div");

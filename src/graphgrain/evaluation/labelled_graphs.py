@@ -66,7 +66,7 @@ def prepare(
 
     Examples
     --------
-    >>> from graphgrain.evaluation.data import prepare
+    >>> from graphgrain.evaluation.labelled_graphs import prepare
     >>> edge, path = ([(0, 1)], [1, 2]), ([(0, 1), (1, 2)], [1, 2, 1])
     >>> data = prepare("toy", [edge, path, edge, path, path], [1, 2, 1, 2, 2])
     >>> len(data), data.classes, data.codes.tolist()

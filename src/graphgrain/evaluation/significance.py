@@ -1,4 +1,4 @@
-"""Is one kernel better than another? The tests and ranks that the report shows."""
+"""Is one kernel better than another? Tests and average ranks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def corrected_t_test(differences: Any, test_share: float) -> float:
 
     Examples
     --------
-    >>> from graphgrain.report.statistics import corrected_t_test
+    >>> from graphgrain.evaluation.significance import corrected_t_test
     >>> round(corrected_t_test([0.1, 0.0, 0.2, 0.1, 0.1, 0.0, 0.1, 0.2, 0.0, 0.1], 1 / 9), 4)
     0.0263
     """
@@ -79,7 +79,7 @@ class Ranks:
 
         Examples
         --------
-        >>> from graphgrain.report.statistics import rank
+        >>> from graphgrain.evaluation.significance import rank
         >>> rank([[0.9, 0.8, 0.1], [0.8, 0.7, 0.2]] * 5).groups()
         [(0, 1), (1, 2)]
         """
@@ -103,7 +103,7 @@ def rank(scores: Any) -> Ranks:
 
     Examples
     --------
-    >>> from graphgrain.report.statistics import rank
+    >>> from graphgrain.evaluation.significance import rank
     >>> ranks = rank([[0.9, 0.8, 0.7], [0.6, 0.6, 0.5]])
     >>> ranks.average.tolist()
     [1.25, 1.75, 3.0]
@@ -118,30 +118,53 @@ def rank(scores: Any) -> Ranks:
 
     n, k = table.shape
     # Rounded, so that scores that are equal but for the last bit share a rank.
-    ranks = rankdata(-table.round(10), axis=1)
+    table = table.round(10)
+    ranks = rankdata(-table, axis=1)
     # With infinitely many degrees of freedom the integral is that of the range of k normals.
     quantile = float(studentized_range.ppf(0.95, k, np.inf)) / np.sqrt(2)
     return Ranks(
         average=ranks.mean(axis=0),
         critical_difference=quantile * float(np.sqrt(k * (k + 1) / (6 * n))),
-        p=_friedman(ranks),
+        p=_friedman(table),
         datasets=n,
     )
 
 
-def _friedman(ranks: np.ndarray) -> float:
-    """p-value of the Friedman test, corrected for ties."""
-    from scipy.special import chdtrc
+def _friedman(scores: np.ndarray) -> float:
+    """p-value of the Friedman test, corrected for ties; NaN where it is not defined."""
+    from scipy.stats import friedmanchisquare
 
-    n, k = ranks.shape
+    n, k = scores.shape
     if n < 2 or k < 3:
         return float("nan")
-    ties = sum(
-        int((counts**3 - counts).sum())
-        for counts in (np.unique(row, return_counts=True)[1] for row in ranks)
-    )
-    correction = 1 - ties / (n * k * (k * k - 1))
-    if correction <= 0:  # everything is tied with everything
+    if (scores == scores[:, :1]).all():  # everything is tied with everything
         return 1.0
-    spread = ((ranks.sum(axis=0) - n * (k + 1) / 2) ** 2).sum()
-    return float(chdtrc(k - 1, 12 * spread / (n * k * (k + 1)) / correction))
+    return float(friedmanchisquare(*scores.T).pvalue)
+
+
+def wilcoxon_p(differences: Any) -> float:
+    """Wilcoxon signed-rank test over data sets: the two-sided p-value.
+
+    Parameters
+    ----------
+    differences : array-like
+        The difference in mean accuracy of two methods on each data set.
+
+    Returns
+    -------
+    p : float
+        NaN with fewer than six differences, with which none could be significant; 1 if all of
+        them are zero.
+
+    Examples
+    --------
+    >>> from graphgrain.evaluation.significance import wilcoxon_p
+    >>> wilcoxon_p([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+    0.03125
+    """
+    from scipy.stats import wilcoxon
+
+    values = np.asarray(differences, dtype=float)
+    if len(values) < 6:
+        return float("nan")
+    return float(wilcoxon(values).pvalue) if values.any() else 1.0

@@ -7,7 +7,7 @@ import pytest
 
 import graphgrain as gg
 from graphgrain.errors import InvalidParameterError
-from graphgrain.evaluation.data import fingerprint, prepare
+from graphgrain.evaluation.labelled_graphs import fingerprint, prepare
 
 EDGE, PATH = ([(0, 1)], [1, 2]), ([(0, 1), (1, 2)], [1, 2, 1])
 FORK, RING = ([(0, 1), (0, 2)], [2, 1, 1]), ([(0, 1), (1, 2), (0, 2)], [1, 1, 1])

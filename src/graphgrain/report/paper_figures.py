@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidParameterError, MissingDependencyError, UnwritableFileError
-from .comparison import Column, Comparison, Runtimes
-from .content import Content, Data, content
-from .curves import Curve
+from ..evaluation.accuracy_curves import Curve
+from ..evaluation.comparison import Column, Comparison, Runtimes
+from ..evaluation.display_names import kernel_label
+from ..evaluation.kernel_map import KernelMap
+from ..writing import atomic_write
+from .content import Content, Data, Errors, Progress, content
 from .distributions import plot_distributions
-from .files import write_whole
-from .pictures import Picture
 
 FORMATS = ("pdf", "svg", "png")
 #: The colours and marks of the page's light theme, in the same order.
@@ -50,6 +51,7 @@ def write_figures(
     paper: bool = True,
     data: Data | None = None,
     n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> list[Path]:
     """Write every figure of a report to a file of its own.
 
@@ -59,15 +61,16 @@ def write_figures(
     folder : path
         Made if it does not exist. Figures of the same name in it are replaced.
     format : {"pdf", "svg", "png"}
-    paper, data, n_jobs
+    paper, data, n_jobs, progress
         See :func:`graphgrain.report.page.write_report`.
 
     Returns
     -------
     paths : list of Path
         ``accuracy``, ``accuracy-hindsight``, ``ranks``, ``runtime``, ``accuracy-against-k``,
-        ``accuracy-against-d`` and, for each data set whose graphs are found, ``map-NAME``,
-        ``matrix-NAME`` and ``distributions-NAME``.
+        ``accuracy-against-d``, for each data set and kernel ``confusion-SET-KERNEL`` and, where
+        the graphs are found, ``map-SET-KERNEL``, ``matrix-SET-KERNEL`` and
+        ``distributions-SET``.
     """
     if format not in FORMATS:
         raise InvalidParameterError(f"format must be one of {', '.join(FORMATS)}; got {format!r}.")
@@ -79,7 +82,7 @@ def write_figures(
             "pip install 'graphgrain[plot]'"
         ) from None
     place = Path(folder)
-    shown = content(results_path, data, n_jobs)
+    shown = content(results_path, data, n_jobs, progress)
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -95,7 +98,8 @@ def write_figures(
             path = place / (f"{stem}-{taken + 1}.{format}" if taken else f"{stem}.{format}")
             buffer = io.BytesIO()
             figure.savefig(buffer, format=format, dpi=200, metadata=METADATA[format])
-            write_whole(path, buffer.getvalue(), "The figure")
+            with atomic_write(path, "The figure") as file:
+                file.write(buffer.getvalue())
             paths.append(path)
     return paths
 
@@ -105,11 +109,11 @@ def stem_of(name: str) -> str:
 
     Examples
     --------
-    >>> from graphgrain.report.figures import stem_of
+    >>> from graphgrain.report.paper_figures import stem_of
     >>> stem_of("map-PTC_MM"), stem_of("map-../my set")
     ('map-PTC_MM', 'map-.._my_set')
     """
-    return re.sub(r"[^\w.-]+", "_", name)
+    return re.sub(r"[^\w.+-]+", "_", name)
 
 
 def _figures(shown: Content, paper: bool) -> Iterator[tuple[str, Any]]:
@@ -124,9 +128,13 @@ def _figures(shown: Content, paper: bool) -> Iterator[tuple[str, Any]]:
     for symbol, curves in (("k", shown.against_k), ("d", shown.against_d)):
         if curves:
             yield f"accuracy-against-{symbol}", curve_figure(curves, symbol)
-    for item in shown.pictures:
-        yield f"map-{item.name}", map_figure(item)
-        yield f"matrix-{item.name}", matrix_figure(item)
+    for item in shown.maps:
+        if not item.all_alike:  # nothing to see otherwise
+            name = f"{item.drawn.name}-{kernel_label(item.kernel, item.variant)}"
+            yield f"map-{name}", map_figure(item)
+            yield f"matrix-{name}", matrix_figure(item)
+    for errors in shown.errors:
+        yield f"confusion-{errors.dataset}-{errors.kernel}", confusion_figure(errors)
     for name, graphs in shown.graphs.items():
         if graphs.n_vertices:
             yield f"distributions-{name}", plot_distributions(graphs, name=name)
@@ -277,38 +285,71 @@ def curve_figure(curves: list[Curve], symbol: str) -> Any:
     return figure
 
 
-def map_figure(picture: Picture) -> Any:
+def _class_style(number: int, classes: int) -> dict[str, Any]:
+    """A mark for each class; with more classes than colours, from a circle of hues."""
+    if classes <= len(COLOURS):
+        return _style(number)
+    from matplotlib.colors import hsv_to_rgb
+
+    colour = hsv_to_rgb((number / classes, 0.75, 0.75))
+    return {"color": colour, "marker": MARKS[number % len(MARKS)], "linestyle": "none"}
+
+
+def map_figure(item: KernelMap) -> Any:
     """Kernel PCA, a mark per graph."""
-    figure = _figure(4.2, 3.2)
+    classes = item.drawn.classes
+    columns = -(-len(classes) // 16)  # of the legend
+    figure = _figure(4.2 + 0.8 * (columns - 1), 3.2)
     axes = figure.subplots()
-    for number, name in enumerate(picture.classes):
-        members = picture.points[picture.codes == number]
-        axes.plot(*members.T, markersize=3, markeredgewidth=0, label=name, **_style(number))
-    first, second = (100 * picture.explained).tolist()
+    for number, name in enumerate(classes):
+        members = item.points[item.drawn.codes == number]
+        style = _class_style(number, len(classes))
+        axes.plot(*members.T, markersize=3, markeredgewidth=0, label=name, **style)
+    first, second = (100 * item.explained).tolist()
     axes.set_xlabel(f"first axis ({first:.0f} % of the variance)")
     axes.set_ylabel(f"second axis ({second:.0f} %)")
-    axes.set_title(f"{picture.name}, {Column(picture.kernel).name}")
-    if len(picture.classes) > 1:
-        figure.legend(loc="outside right upper", markerscale=1.6, fontsize=7)
+    axes.set_title(f"{item.drawn.name}, {kernel_label(item.kernel, item.variant)}")
+    if len(classes) > 1:
+        figure.legend(loc="outside right upper", markerscale=1.6, fontsize=7, ncols=columns)
     return figure
 
 
-def matrix_figure(picture: Picture) -> Any:
+def matrix_figure(item: KernelMap) -> Any:
     """The kernel matrix, with lines between the classes."""
     figure = _figure(3.9, 3.4)
     axes = figure.subplots()
-    low, high = picture.scale
-    image = axes.imshow(
-        picture.matrix, vmin=low, vmax=high, cmap="viridis", interpolation="nearest"
-    )
-    ends = np.cumsum(picture.blocks)
+    low, high = item.scale
+    image = axes.imshow(item.matrix, vmin=low, vmax=high, cmap="viridis", interpolation="nearest")
+    ends = np.cumsum(item.blocks)
     for end in ends[:-1]:
         axes.axhline(end - 0.5, color="white", linewidth=0.5)
         axes.axvline(end - 0.5, color="white", linewidth=0.5)
-    middles = ends - np.array(picture.blocks) / 2 - 0.5
-    axes.set_yticks(middles, picture.classes, fontsize=7)
-    axes.set_xticks([])
+    middles = ends - np.array(item.blocks) / 2 - 0.5
+    size = 7 if len(item.blocks) <= 16 else 4
+    axes.set_yticks(middles, item.drawn.classes, fontsize=size)
+    axes.set_xticks(middles, item.drawn.classes, fontsize=size, rotation=90)
     axes.tick_params(length=0)
-    axes.set_title(f"{picture.name}, {Column(picture.kernel).name}")
+    axes.set_title(f"{item.drawn.name}, {kernel_label(item.kernel, item.variant)}")
     figure.colorbar(image, ax=axes, shrink=0.8, extend="both", label="similarity")
+    return figure
+
+
+def confusion_figure(errors: Errors) -> Any:
+    """For each true class (row) the share of its graphs that got each class (column)."""
+    confusion, classes = errors.diagnosis.confusion, errors.diagnosis.classes
+    shares = confusion / np.maximum(confusion.sum(axis=1, keepdims=True), 1e-12)
+    side = max(2.4, 0.3 * len(classes) + 1.2)
+    figure = _figure(side + 0.6, side)
+    axes = figure.subplots()
+    axes.imshow(shares, vmin=0, vmax=1, cmap="Blues")
+    for (row, column), share in np.ndenumerate(shares):
+        colour = "white" if share > 0.55 else "black"
+        axes.text(
+            column, row, f"{100 * share:.0f}", ha="center", va="center", fontsize=6, color=colour
+        )
+    axes.set_xticks(range(len(classes)), classes, rotation=90, fontsize=7)
+    axes.set_yticks(range(len(classes)), classes, fontsize=7)
+    axes.set_xlabel("predicted, per cent of the class")
+    axes.set_ylabel("true class")
+    axes.set_title(f"{errors.dataset}, {errors.kernel}")
     return figure

@@ -1,4 +1,4 @@
-"""Figures against scikit-learn's."""
+"""Scores against scikit-learn's."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
-from graphgrain.evaluation.metrics import Figures, figures, roc_auc
 from graphgrain.evaluation.records import FoldRecord, Level
+from graphgrain.evaluation.scores import Scores, all_scores, roc_auc
 
 
 def fold(truth, predictions, scores, classes) -> tuple[FoldRecord, Level]:
@@ -56,7 +56,7 @@ def test_one_repetition(classes):
                 for c in (range(1, 2) if classes == 2 else range(classes))
             ]
         )
-    accuracy, balanced, area = figures([folds])
+    accuracy, balanced, area = all_scores([folds])
     assert accuracy.mean == pytest.approx(np.mean(np.array(truths) == guesses))
     assert balanced.mean == pytest.approx(balanced_accuracy_score(truths, guesses))
     assert area.mean == pytest.approx(np.mean(areas))
@@ -68,21 +68,21 @@ def test_multiclass_area_is_scikit_learns_one_versus_rest():
     scores = rng.dirichlet(np.ones(3), size=len(truth))
     one = fold(truth.tolist(), scores.argmax(axis=1).tolist(), scores.tolist(), 3)
     expected = roc_auc_score(truth, scores, multi_class="ovr")
-    assert figures([[one]])[2].mean == pytest.approx(expected)
+    assert all_scores([[one]])[2].mean == pytest.approx(expected)
 
 
 def test_a_fold_of_one_class_has_no_area():
     alone = fold([1, 1], [1, 0], [0.3, -0.2], 2)
     both = fold([0, 1], [0, 1], [-0.3, 0.2], 2)
-    assert figures([[alone]])[2] == Figures(None, None, [None])
-    assert figures([[alone, both]])[2].mean == 1.0
+    assert all_scores([[alone]])[2] == Scores(None, None, [None])
+    assert all_scores([[alone, both]])[2].mean == 1.0
     assert roc_auc(np.array([True, True]), np.array([1.0, 2.0])) is None
 
 
 def test_spread_is_over_repetitions():
     right = fold([0, 1], [0, 1], [-1.0, 1.0], 2)
     wrong = fold([0, 1], [1, 0], [1.0, -1.0], 2)
-    accuracy = figures([[right, right], [right, wrong]])[0]
+    accuracy = all_scores([[right, right], [right, wrong]])[0]
     assert accuracy.each == [1.0, 0.5]
     assert accuracy.mean == 0.75
     assert accuracy.std == 0.25

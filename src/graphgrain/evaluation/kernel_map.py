@@ -1,4 +1,4 @@
-"""A data set seen through a kernel: the matrix sorted by class, and a map of its graphs."""
+"""A data set seen through a kernel: a map of its graphs, and the matrix sorted by class."""
 
 from __future__ import annotations
 
@@ -17,20 +17,80 @@ MOST_ROWS = 180
 
 
 @dataclass(frozen=True)
-class Picture:
-    """What there is to draw of one data set.
+class DrawnGraphs:
+    """The graphs of a data set that maps show: all, or a sample.
 
     Attributes
     ----------
     name : str
         The data set.
-    kernel, parameters : str, dict
-        Which kernel was used.
+    graphs : GraphBatch
     total : int
-        Number of graphs of the data set; the arrays below hold those that are drawn.
+        Number of graphs of the data set.
     classes : list of str
     codes, names, vertices, edges : arrays
         Class, name, number of vertices and of edges of each graph.
+    """
+
+    name: str
+    graphs: GraphBatch
+    total: int
+    classes: list[str]
+    codes: np.ndarray
+    names: list[str]
+    vertices: np.ndarray
+    edges: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Number of graphs of each class."""
+        return np.bincount(self.codes, minlength=len(self.classes))
+
+
+def drawn_graphs(
+    name: str, graphs: GraphBatch, classes: list[str], codes: Any, names: Any = None
+) -> DrawnGraphs:
+    """The graphs of a data set that maps show.
+
+    Parameters
+    ----------
+    codes : array
+        The class of each graph as a position in ``classes``.
+    names : sequence of str, optional
+        By default graphs are numbered from 1, as in the files of the TU collection.
+    """
+    codes = np.asarray(codes)
+    chosen = sample(codes, MOST_GRAPHS)
+    batch = graphs[chosen]
+    return DrawnGraphs(
+        name=name,
+        graphs=batch,
+        total=len(codes),
+        classes=list(classes),
+        codes=codes[chosen],
+        names=[graph_name(g, names) for g in chosen.tolist()],
+        vertices=batch.vertex_counts,
+        edges=batch.edge_counts,
+    )
+
+
+def graph_name(number: int, names: Any = None) -> str:
+    """What a graph is called: by its name, or by its place in the data set, from 1 on."""
+    return f"graph {number + 1}" if names is None else str(names[number])
+
+
+@dataclass(frozen=True)
+class KernelMap:
+    """What there is to draw of one kernel on one data set.
+
+    Attributes
+    ----------
+    drawn : DrawnGraphs
+    kernel, variant, parameters : str, str, dict
+        Which kernel was used.
     points : array of shape (graphs, 2)
         Kernel PCA.
     explained : array of shape (2,)
@@ -41,15 +101,10 @@ class Picture:
         Number of rows of each class.
     """
 
-    name: str
+    drawn: DrawnGraphs
     kernel: str
+    variant: str
     parameters: dict[str, Any]
-    total: int
-    classes: list[str]
-    codes: np.ndarray
-    names: list[str]
-    vertices: np.ndarray
-    edges: np.ndarray
     points: np.ndarray
     explained: np.ndarray
     matrix: np.ndarray
@@ -58,7 +113,12 @@ class Picture:
     @property
     def averaged(self) -> bool:
         """Whether a row of the matrix stands for several graphs."""
-        return len(self.matrix) < len(self.codes)
+        return len(self.matrix) < len(self.drawn)
+
+    @property
+    def all_alike(self) -> bool:
+        """Whether the kernel sees no difference between any two graphs."""
+        return not self.explained.any()
 
     @property
     def scale(self) -> tuple[float, float]:
@@ -71,52 +131,43 @@ class Picture:
         return (float(low), float(high)) if high - low > 1e-9 else (float(low) - 0.5, low + 0.5)
 
 
-def picture(
-    name: str,
-    graphs: GraphBatch,
-    classes: list[str],
-    codes: np.ndarray,
+def kernel_map(
+    drawn: DrawnGraphs,
     kernel: str = "tree++",
     parameters: dict[str, Any] | None = None,
-    names: Any = None,
+    variant: str = "",
     n_jobs: int | None = None,
-) -> Picture:
+) -> KernelMap:
     """Compute a kernel on (a sample of) a data set and what can be seen in it.
 
     Parameters
     ----------
-    codes : array
-        The class of each graph as a position in ``classes``.
-    names : sequence of str, optional
-        By default graphs are numbered from 1, as in the files of the TU collection.
+    drawn : DrawnGraphs
+    kernel : str
+        Name in the registry.
+    parameters : dict, optional
+    variant : str
+        What tells the kernel from its usual form, for titles.
 
     Examples
     --------
     >>> import graphgrain as gg
-    >>> from graphgrain.report.pictures import picture
+    >>> from graphgrain.evaluation.kernel_map import drawn_graphs, kernel_map
     >>> graphs = gg.as_graphs([([(0, 1)], list(pair)) for pair in ("CC", "CO", "OO")])
-    >>> seen = picture("toy", graphs, ["a", "b"], [0, 1, 0])
-    >>> seen.points.shape, seen.blocks, seen.names
+    >>> seen = kernel_map(drawn_graphs("toy", graphs, ["a", "b"], [0, 1, 0]))
+    >>> seen.points.shape, seen.blocks, seen.drawn.names
     ((3, 2), [2, 1], ['graph 1', 'graph 2', 'graph 3'])
     """
-    codes = np.asarray(codes)
-    chosen = sample(codes, MOST_GRAPHS)
-    batch, shown = graphs[chosen], codes[chosen]
     parameters = dict(parameters or {})
-    K = KERNELS[kernel].kernel(**parameters, n_jobs=n_jobs).fit_transform(batch)
+    K = KERNELS[kernel].kernel(**parameters, n_jobs=n_jobs).fit_transform(drawn.graphs)
     points, explained = kernel_pca(K)
-    order = np.lexsort((points[:, 0], shown))
-    blocks = _blocks(np.bincount(shown, minlength=len(classes)))
-    return Picture(
-        name=name,
+    order = np.lexsort((points[:, 0], drawn.codes))
+    blocks = _blocks(drawn.counts)
+    return KernelMap(
+        drawn=drawn,
         kernel=kernel,
+        variant=variant,
         parameters=parameters,
-        total=len(codes),
-        classes=list(classes),
-        codes=shown,
-        names=[f"graph {g + 1}" if names is None else str(names[g]) for g in chosen.tolist()],
-        vertices=batch.vertex_counts,
-        edges=batch.edge_counts,
         points=points,
         explained=explained,
         matrix=block_means(K[np.ix_(order, order)], blocks),
@@ -130,7 +181,7 @@ def sample(codes: np.ndarray, most: int) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from graphgrain.report.pictures import sample
+    >>> from graphgrain.evaluation.kernel_map import sample
     >>> codes = np.repeat([0, 1], [900, 100])
     >>> np.bincount(codes[sample(codes, 50)]).tolist()
     [45, 5]
@@ -149,24 +200,19 @@ def sample(codes: np.ndarray, most: int) -> np.ndarray:
 def kernel_pca(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The two first principal components in feature space, and their shares of the variance.
 
-    The sign of each component is such that its largest coordinate is positive.
+    Both are zero where a component has no variance.
     """
-    from scipy.linalg import eigh
+    from sklearn.decomposition import KernelPCA
 
     n = len(K)
-    row_means = K.mean(axis=0)
-    centred = K - row_means - row_means[:, np.newaxis] + row_means.mean()
     points, explained = np.zeros((n, 2)), np.zeros(2)
-    if n < 2:
+    total = np.trace(K) - K.sum() / n  # the variance of all components, times n
+    if n < 3 or total <= 1e-9 * max(np.trace(K), 1):
         return points, explained
-    values, vectors = eigh(centred, subset_by_index=[n - 2, n - 1])
-    total = np.trace(centred)
-    for axis, (value, vector) in enumerate(zip(values[::-1], vectors.T[::-1], strict=True)):
-        if value <= 1e-12 * max(total, 1):
-            continue
-        sign = np.sign(vector[np.argmax(np.abs(vector))])
-        points[:, axis] = sign * np.sqrt(value) * vector
-        explained[axis] = value / total
+    pca = KernelPCA(2, kernel="precomputed", eigen_solver="dense").fit(K)
+    kept = pca.eigenvalues_ > 1e-12 * max(total, 1)
+    points[:, kept] = (pca.eigenvectors_ * np.sqrt(pca.eigenvalues_))[:, kept]
+    explained[kept] = pca.eigenvalues_[kept] / total
     return points, explained
 
 
@@ -188,7 +234,7 @@ def block_means(K: np.ndarray, blocks: list[np.ndarray]) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from graphgrain.report.pictures import block_means
+    >>> from graphgrain.evaluation.kernel_map import block_means
     >>> block_means(np.arange(9.0).reshape(3, 3), [np.array([2]), np.array([1])])
     array([[2. , 3.5],
            [6.5, 8. ]])

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.decomposition import KernelPCA
 
 import graphgrain as gg
-from graphgrain.report import pictures
-from graphgrain.report.pictures import block_means, kernel_pca, picture, sample
+from graphgrain.evaluation.kernel_map import (
+    block_means,
+    drawn_graphs,
+    kernel_map,
+    kernel_pca,
+    sample,
+)
 
 
 def test_kernel_pca_is_that_of_scikit_learn() -> None:
@@ -23,7 +27,6 @@ def test_kernel_pca_is_that_of_scikit_learn() -> None:
     centred = X - X.mean(axis=0)
     variances = np.linalg.svd(centred, compute_uv=False) ** 2
     np.testing.assert_allclose(explained, variances[:2] / variances.sum(), rtol=1e-9)
-    assert (points[np.argmax(np.abs(points), axis=0), [0, 1]] > 0).all()
 
 
 @pytest.mark.parametrize("K", [np.ones((1, 1)), np.ones((5, 5)), np.zeros((3, 3))])
@@ -54,14 +57,14 @@ def test_sample_keeps_the_shares_and_every_class() -> None:
 def test_a_picture_shows_the_matrix_by_class(monkeypatch: pytest.MonkeyPatch) -> None:
     graphs, y, names = gg.load_drugs(names=True)
     classes, codes = np.unique(y, return_inverse=True)
-    seen = picture("drugs", graphs, classes.tolist(), codes, names=names)
-    assert seen.names == names.tolist()
-    assert seen.vertices.tolist() == graphs.vertex_counts.tolist()
+    seen = kernel_map(drawn_graphs("drugs", graphs, classes.tolist(), codes, names=names))
+    assert seen.drawn.names == names.tolist()
+    assert seen.drawn.vertices.tolist() == graphs.vertex_counts.tolist()
     assert seen.averaged
     # The mean over all rows of a class, weighted by their sizes, is that of the whole matrix.
     K = gg.TreePlusPlus().fit_transform(graphs)
-    monkeypatch.setattr(pictures, "MOST_ROWS", 10_000)
-    whole = picture("drugs", graphs, classes.tolist(), codes)
+    monkeypatch.setattr("graphgrain.evaluation.kernel_map.MOST_ROWS", 10_000)
+    whole = kernel_map(drawn_graphs("drugs", graphs, classes.tolist(), codes))
     assert not whole.averaged
     assert whole.blocks == np.bincount(codes).tolist()
     edges = np.concatenate([[0], np.cumsum(whole.blocks)])
@@ -72,17 +75,20 @@ def test_a_picture_shows_the_matrix_by_class(monkeypatch: pytest.MonkeyPatch) ->
             np.testing.assert_allclose(np.sort(block.ravel()), np.sort(expected.ravel()))
 
 
-def test_many_graphs_are_sampled(monkeypatch: pytest.MonkeyPatch, sets: dict[str, Any]) -> None:
-    monkeypatch.setattr(pictures, "MOST_GRAPHS", 20)
-    data = sets["KKI"]
-    seen = picture("KKI", data.graphs, data.classes, data.codes)
-    assert seen.total == 40
-    assert len(seen.codes) == len(seen.points) == len(seen.matrix) == 20
-    numbers = [int(name.removeprefix("graph ")) - 1 for name in seen.names]
-    assert seen.edges.tolist() == data.graphs.edge_counts[numbers].tolist()
+def test_many_graphs_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphgrain.evaluation.kernel_map.MOST_GRAPHS", 20)
+    graphs = gg.load_drugs()[0][:40]
+    drawn = drawn_graphs("some", graphs, ["a", "b"], np.arange(40) % 2)
+    seen = kernel_map(drawn)
+    assert drawn.total == 40
+    assert len(drawn) == len(seen.points) == len(seen.matrix) == 20
+    numbers = [int(name.removeprefix("graph ")) - 1 for name in drawn.names]
+    assert drawn.edges.tolist() == graphs.edge_counts[numbers].tolist()
 
 
 def test_colours_run_over_most_similarities() -> None:
-    seen = picture("two", gg.as_graphs([([(0, 1)], ["C", "C"])] * 3), ["a"], np.zeros(3, int))
+    alike = gg.as_graphs([([(0, 1)], ["C", "C"])] * 3)
+    seen = kernel_map(drawn_graphs("two", alike, ["a"], np.zeros(3, int)))
     low, high = seen.scale
     assert low < 1.0 < high
+    assert seen.all_alike

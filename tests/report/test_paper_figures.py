@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from graphgrain.errors import InvalidParameterError, UnwritableFileError
-from graphgrain.report.comparison import comparisons, runtimes
-from graphgrain.report.curves import accuracy_against
-from graphgrain.report.figures import (
+from graphgrain.evaluation.accuracy_curves import accuracy_against
+from graphgrain.evaluation.comparison import comparisons, runtimes
+from graphgrain.report.paper_figures import (
     accuracy_figure,
     curve_figure,
     rank_figure,
@@ -47,15 +47,25 @@ def test_every_figure_in_every_format(small: tuple[Path, Any], tmp_path: Path, f
     results, data = small
     paths = write_figures(results, tmp_path / "new" / "figures", format, data=data)
     assert [path.stem for path in paths] == [
-        *("accuracy", "ranks", "accuracy-hindsight", "accuracy-against-k"),
-        *("map-KKI", "matrix-KKI", "map-a_b_.._c", "matrix-a_b_.._c"),
+        *("accuracy", "accuracy-hindsight", "accuracy-against-k"),
+        *(
+            f"{kind}-{name}-{kernel}"
+            for name in ("KKI", "a_b_.._c")
+            for kernel in ("Tree++", "WL")
+            for kind in ("map", "matrix")
+        ),
+        *(
+            f"confusion-{name}-{kernel}"
+            for name in ("KKI", "a_b_.._c")
+            for kernel in ("Tree++", "WL")
+        ),
         *("distributions-KKI", "distributions-a_b_.._c"),
     ]
     assert sorted(paths) == sorted((tmp_path / "new" / "figures").iterdir())
     for path in paths:
         assert path.read_bytes().startswith(MAGIC[format])
     again = write_figures(results, tmp_path / "again", format)  # without the graphs
-    assert len(again) == 4
+    assert len(again) == 7
     for path in again:
         assert path.read_bytes() == (paths[0].parent / path.name).read_bytes(), path.name
     if format == "svg":

@@ -1,38 +1,50 @@
-"""Accuracy of Tree++ against its two depths: the paper's figures for k and for d."""
+"""Accuracy of Tree++ against its two depths: as in the paper's figures for k and for d."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..evaluation.records import Record
-from ..evaluation.summary import Experiment, experiments
-from .comparison import REFERENCE, row_names
+from .comparison import REFERENCE
+from .display_names import dataset_labels
+from .records import Record
+from .scores import Scores
+from .summary import Experiment, experiments
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Accuracy in per cent (only C validated) for each value of a parameter.
+    """Accuracy (only C validated) for each value of a parameter.
 
     Attributes
     ----------
     name : str
         The data set.
     x : list of int
-    mean, spread : list of float
-        Over the repetitions.
+    accuracy : list of Scores
     fixed : int
         The value of the other parameter.
+    repetitions : int
     """
 
     name: str
     x: list[int]
-    mean: list[float]
-    spread: list[float]
+    accuracy: list[Scores]
     fixed: int
+    repetitions: int
+
+    @property
+    def mean(self) -> list[float]:
+        """Mean over the repetitions, in per cent."""
+        return [100 * (item.mean or 0.0) for item in self.accuracy]
+
+    @property
+    def spread(self) -> list[float]:
+        """Standard deviation over the repetitions, in per cent."""
+        return [100 * (item.std or 0.0) for item in self.accuracy]
 
 
-def accuracy_against(parameter: str, records: Iterable[Record]) -> list[Curve]:
+def accuracy_against(parameter: str, records: Sequence[Record]) -> list[Curve]:
     """A curve for each data set whose results hold several values of a parameter.
 
     Parameters
@@ -47,18 +59,14 @@ def accuracy_against(parameter: str, records: Iterable[Record]) -> list[Curve]:
     found = [e for e in experiments(records) if e.repetitions and e.first.kernel == REFERENCE]
     # Results made for the figure are preferred to others that happen to hold what it needs.
     found.sort(key=lambda e: (e.first.variant != figure, e.first.variant != ""))
-    names = row_names(e.first for e in found)
+    names = dataset_labels(e.first for e in found)
     curves: dict[str, Curve] = {}
     for experiment in found:
         name = names[experiment.first.dataset, experiment.first.fingerprint]
         if name not in curves and (curve := _curve(name, experiment, parameter, other)):
             curves[name] = curve
-    order = list(dict.fromkeys(names[r.dataset, r.fingerprint] for r in _in_file_order(records)))
+    order = [names.get((r.dataset, r.fingerprint)) for r in records]
     return sorted(curves.values(), key=lambda curve: order.index(curve.name))
-
-
-def _in_file_order(records: Iterable[Record]) -> list[Record]:
-    return [record for record in records if record.kernel == REFERENCE and record.kind == "fold"]
 
 
 def _curve(name: str, experiment: Experiment, parameter: str, other: str) -> Curve | None:
@@ -76,12 +84,11 @@ def _curve(name: str, experiment: Experiment, parameter: str, other: str) -> Cur
     if len(wanted) < 2:
         return None
     x = sorted(wanted)
-    all_figures = experiment.accuracies()
-    figures = [all_figures[wanted[value]] for value in x]
+    accuracies = experiment.accuracies()
     return Curve(
         name=name,
         x=x,
-        mean=[100 * (item.mean or 0.0) for item in figures],
-        spread=[100 * (item.std or 0.0) for item in figures],
+        accuracy=[accuracies[wanted[value]] for value in x],
         fixed=at,
+        repetitions=len(experiment.repetitions),
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass
-class Cost:
+class Measured:
     """Filled in when the measured block ends."""
 
     seconds: float = 0.0
@@ -18,18 +18,18 @@ class Cost:
 
 
 @contextmanager
-def measured() -> Iterator[Cost]:
+def measured() -> Iterator[Measured]:
     """Measure a block: its seconds, and by how many bytes the process grew at most.
 
     Examples
     --------
-    >>> from graphgrain.evaluation.memory import measured
+    >>> from graphgrain.evaluation.measuring import measured
     >>> with measured() as cost:
     ...     block = bytearray(50_000_000)
     >>> cost.memory is None or cost.memory > 40_000_000
     True
     """
-    cost = Cost()
+    cost = Measured()
     before = _begin()
     start = time.perf_counter()
     try:

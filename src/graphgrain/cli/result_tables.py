@@ -7,23 +7,26 @@ from collections.abc import Sequence
 from rich.markup import escape
 from rich.table import Table
 
-from ..evaluation.metrics import Figures
+from ..evaluation.display_names import kernel_label
 from ..evaluation.published import TABLE2
+from ..evaluation.scores import Scores
 from ..evaluation.summary import Summary, describe
-from ..kernels.registry import KERNELS
 
 
-def percent(figures: Figures) -> str:
-    """A mean and its standard deviation over the repetitions, in per cent."""
-    if figures.mean is None or figures.std is None:
+def percent(scores: Scores) -> str:
+    """A mean in per cent, with its standard deviation if there are several repetitions.
+
+    Examples
+    --------
+    >>> from graphgrain.cli.result_tables import percent
+    >>> from graphgrain.evaluation.scores import Scores
+    >>> percent(Scores.of([0.75])), percent(Scores.of([0.5, 1.0]))
+    ('75.00', '75.00 ± 25.00')
+    """
+    if scores.mean is None or scores.std is None:
         return "-"
-    return f"{100 * figures.mean:.2f} ± {100 * figures.std:.2f}"
-
-
-def kernel_name(summary: Summary) -> str:
-    """As tables call it."""
-    name = KERNELS[summary.kernel].title if summary.kernel in KERNELS else summary.kernel
-    return f"{name} ({summary.variant})" if summary.variant else name
+    spread = f" ± {100 * scores.std:.2f}" if len(scores.each) > 1 else ""
+    return f"{100 * scores.mean:.2f}{spread}"
 
 
 def set_name(summary: Summary) -> str:
@@ -69,7 +72,7 @@ def accuracy_table(summaries: Sequence[Summary], title: str) -> Table:
             chosen += f" ({share:.0%} of folds)"
         table.add_row(
             escape(set_name(summary)),
-            escape(kernel_name(summary)),
+            escape(kernel_label(summary.kernel, summary.variant)),
             accuracy,
             *([_paper(summary)] if published else []),
             percent(summary.balanced_accuracy),

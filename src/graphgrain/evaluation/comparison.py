@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..evaluation import published
-from ..evaluation.records import FoldRecord, KernelRecord, Record, kernel_records
-from ..evaluation.summary import Experiment, Summary, experiments, summarise
-from ..kernels.registry import KERNELS
-from .statistics import Ranks, corrected_t_test, rank
+from . import published
+from .costs import KernelCost, kernel_cost
+from .display_names import dataset_labels, kernel_label
+from .records import FoldRecord, KernelRecord, ProtocolKey, Record, kernel_records
+from .scores import majority_share
+from .significance import Ranks, corrected_t_test, rank
+from .summary import Experiment, Summary, experiments, summarise
 
 #: The kernel that the others are tested against.
 REFERENCE = "tree++"
@@ -31,9 +33,7 @@ class Column:
     @property
     def name(self) -> str:
         """How tables call it."""
-        entry = KERNELS.get(self.kernel)
-        name = entry.title if entry else self.kernel
-        return f"{name} ({self.variant})" if self.variant else name
+        return kernel_label(self.kernel, self.variant)
 
 
 @dataclass(frozen=True)
@@ -79,11 +79,22 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """A data set and its cells, one for each column; None where there is no result."""
+    """A data set and its cells, one for each column; None where there is no result.
+
+    Attributes
+    ----------
+    name : str
+        As tables call it.
+    dataset : str
+    cells : list of Cell or None
+    majority : float
+        The accuracy of always saying the largest class, in per cent.
+    """
 
     name: str
     dataset: str
     cells: list[Cell | None]
+    majority: float
 
 
 @dataclass(frozen=True)
@@ -116,22 +127,21 @@ class Comparison:
 
     @cached_property
     def ranks(self) -> Ranks | None:
-        """Ranks over the data sets on which every kernel has a result, if there are two."""
+        """Ranks over the data sets on which every kernel has a result.
+
+        None where they could not mean anything: with so few data sets even a kernel that is
+        always the best and one that is always the worst would not differ significantly.
+        """
         whole = [row.cells for row in self.rows if None not in row.cells]
         if len(whole) < 2 or len(self.columns) < 2:
             return None
-        return rank([[cell.mean for cell in cells if cell] for cells in whole])
+        ranks = rank([[cell.mean for cell in cells if cell] for cells in whole])
+        return ranks if ranks.critical_difference < len(self.columns) - 1 else None
 
     @property
     def repetitions(self) -> list[int]:
         """The different numbers of repetitions that cells stand for, in ascending order."""
         return sorted({cell.summary.repetitions for cell in self.cells})
-
-
-def protocol_of(record: FoldRecord) -> tuple[Any, ...]:
-    """What must agree for accuracies to be compared."""
-    rules = (record.mode, record.folds, record.inner_folds, tuple(record.C), record.seed)
-    return (*rules, record.deduplicated)
 
 
 def is_figure(variant: str) -> bool:
@@ -140,13 +150,14 @@ def is_figure(variant: str) -> bool:
 
 
 def comparisons(records: Iterable[Record]) -> list[Comparison]:
-    """One comparison per protocol and, where a kernel chose between parameters, per reading."""
+    """One comparison per protocol and, where a kernel chose between parameters, per selection."""
     records = list(records)
     costs = kernel_records(records)
     found = [e for e in experiments(records) if e.repetitions and not is_figure(e.first.variant)]
-    groups: dict[tuple[Any, ...], list[Experiment]] = {}
+    groups: dict[tuple[ProtocolKey, bool], list[Experiment]] = {}
     for experiment in found:
-        groups.setdefault(protocol_of(experiment.first), []).append(experiment)
+        first = experiment.first
+        groups.setdefault((first.protocol, first.deduplicated), []).append(experiment)
     result = []
     for group in groups.values():
         result.append(_comparison(group, "validated", costs))
@@ -157,17 +168,20 @@ def comparisons(records: Iterable[Record]) -> list[Comparison]:
 
 def _comparison(group: list[Experiment], select: str, costs: list[KernelRecord]) -> Comparison:
     columns = _columns((e.first.kernel, e.first.variant) for e in group)
-    names = row_names(e.first for e in group)
+    names = dataset_labels(e.first for e in group)
     cells: dict[tuple[Any, ...], Cell] = {}
     folds: dict[tuple[Any, ...], dict[tuple[int, int], float]] = {}
+    majority: dict[tuple[str, str], float] = {}
     for experiment in group:
         first = experiment.first
+        tested = experiment.tested(experiment.repetitions[0], 0)
+        majority.setdefault((first.dataset, first.fingerprint), majority_share(tested))
         [summary] = summarise([*experiment.records, *costs], select)
         column = Column(first.kernel, first.variant)
         key = (first.dataset, first.fingerprint, column)
         printed = published.TABLE2.get(first.dataset, {}) if not first.variant else {}
         cells[key] = Cell(summary, printed.get(first.kernel))
-        folds[key] = _fold_accuracies(experiment, summary)
+        folds[key] = experiment.fold_accuracies(select)
     rows = []
     for place, name in names.items():
         row = [cells.get((*place, column)) for column in columns]
@@ -183,7 +197,7 @@ def _comparison(group: list[Experiment], select: str, costs: list[KernelRecord])
                 own = folds[(*place, columns[number])]
                 p, difference = _against(own, reference, cell.summary)
                 row[number] = replace(cell, best=best, p=p, difference=difference)
-        rows.append(Row(name, place[0], row))
+        rows.append(Row(name, place[0], row, 100 * majority[place]))
     return Comparison(group[0].first, select, columns, rows)
 
 
@@ -193,31 +207,6 @@ def _columns(kernels: Iterable[tuple[str, str]]) -> list[Column]:
     unique = list(dict.fromkeys(kernels))
     unique.sort(key=lambda item: (order.get(item[0], len(order)), bool(item[1])))
     return [Column(*item) for item in unique]
-
-
-def row_names(records: Iterable[FoldRecord | KernelRecord]) -> dict[tuple[str, str], str]:
-    """A name for each data set and fingerprint; with the fingerprint if one has several."""
-    places = list(dict.fromkeys((r.dataset, r.fingerprint) for r in records))
-    several = {dataset for dataset, _ in places if len([p for p in places if p[0] == dataset]) > 1}
-    return {
-        (dataset, mark): f"{dataset} [{mark[:6]}]" if dataset in several else dataset
-        for dataset, mark in places
-    }
-
-
-def _fold_accuracies(experiment: Experiment, summary: Summary) -> dict[tuple[int, int], float]:
-    """The accuracy on each test fold of each repetition."""
-    accuracies = {}
-    for repetition in experiment.repetitions:
-        if summary.select == "validated":
-            tested = experiment.validated(repetition)[0]
-        else:
-            best = experiment.candidates.index(summary.parameters)
-            tested = experiment.tested(repetition, best)
-        for record, level in tested:
-            right = np.array(record.truth) == np.array(level.predictions)
-            accuracies[repetition, record.fold] = float(right.mean())
-    return accuracies
 
 
 def _against(
@@ -233,27 +222,16 @@ def _against(
 
 
 @dataclass(frozen=True)
-class Cost:
-    """Time and memory of one kernel on one data set, per setting of the kernel.
+class Cost(KernelCost):
+    """Time and memory of one kernel on one data set.
 
     Attributes
     ----------
-    seconds : float
-        Mean over the settings.
-    memory : int or None
-        The largest, in bytes.
-    n_jobs : int
-        Number of threads.
-    graphs : int
     published : float or None
         Seconds in the paper.
     """
 
-    seconds: float
-    memory: int | None
-    n_jobs: int
-    graphs: int
-    published: float | None
+    published: float | None = None
 
 
 @dataclass(frozen=True)
@@ -265,37 +243,23 @@ class Runtimes:
 
 
 def runtimes(records: Iterable[Record]) -> Runtimes | None:
-    """What computing the kernels took; None without a record of it.
-
-    Where a kernel was measured with different numbers of threads, the smallest counts.
-    """
+    """What computing the kernels took; None without a record of it."""
     found = [r for r in kernel_records(records) if not is_figure(r.variant)]
     if not found:
         return None
     columns = _columns((r.kernel, r.variant) for r in found)
-    rows = []
-    for place, name in row_names(found).items():
-        of_set = [r for r in found if (r.dataset, r.fingerprint) == place]
-        costs = [
-            _cost([r for r in of_set if (r.kernel, r.variant) == (column.kernel, column.variant)])
-            for column in columns
-        ]
-        rows.append((name, costs))
+    rows = [
+        (name, [_cost(found, *place, column) for column in columns])
+        for place, name in dataset_labels(found).items()
+    ]
     return Runtimes(columns, rows)
 
 
-def _cost(records: Sequence[KernelRecord]) -> Cost | None:
-    if not records:
+def _cost(
+    records: list[KernelRecord], dataset: str, fingerprint: str, column: Column
+) -> Cost | None:
+    cost = kernel_cost(records, dataset, fingerprint, column.kernel, column.variant)
+    if cost is None:
         return None
-    threads = min(record.n_jobs for record in records)
-    records = [record for record in records if record.n_jobs == threads]
-    memories = [record.memory for record in records if record.memory is not None]
-    first = records[0]
-    printed = published.TABLE3.get(first.dataset, {}) if not first.variant else {}
-    return Cost(
-        seconds=float(np.mean([record.seconds for record in records])),
-        memory=max(memories) if memories else None,
-        n_jobs=threads,
-        graphs=first.graphs,
-        published=printed.get(first.kernel),
-    )
+    printed = published.TABLE3.get(dataset, {}) if not column.variant else {}
+    return Cost(**vars(cost), published=printed.get(column.kernel))

@@ -1,11 +1,11 @@
 """Accuracy, balanced accuracy and ROC AUC of repeated cross-validation.
 
-Each is one figure per repetition, in which every graph was tested once:
+Each is one number per repetition, in which every graph was tested once:
 
 - accuracy: the share of graphs that got their class;
 - balanced accuracy: the mean over the classes of that share;
 - ROC AUC: for each class against the rest, the mean over the folds in which both occur (decision
-  values of different folds come from different machines and cannot be compared), then the mean
+  values of different folds come from different models and cannot be compared), then the mean
   over the classes.
 """
 
@@ -21,8 +21,8 @@ from .records import FoldRecord, Level
 
 
 @dataclass(frozen=True)
-class Figures:
-    """A figure for each repetition; None where it is not defined.
+class Scores:
+    """A score for each repetition; None where it is not defined.
 
     ``mean`` and ``std`` (the standard deviation over the repetitions, dividing by their number,
     as the paper's authors do) leave undefined ones out.
@@ -33,28 +33,39 @@ class Figures:
     each: list[float | None]
 
     @classmethod
-    def of(cls, values: list[float | None]) -> Figures:
-        """From the figure of each repetition."""
+    def of(cls, values: list[float | None]) -> Scores:
+        """From the score of each repetition."""
         known = [value for value in values if value is not None]
         if not known:
             return cls(None, None, values)
         return cls(float(np.mean(known)), float(np.std(known)), values)
 
 
-def figures(
+def all_scores(
     repetitions: Iterable[list[tuple[FoldRecord, Level]]],
-) -> tuple[Figures, Figures, Figures]:
+) -> tuple[Scores, Scores, Scores]:
     """Accuracy, balanced accuracy and ROC AUC of some repetitions, each a list of its folds."""
     values = [
         (_accuracy(folds), _balanced_accuracy(folds), _roc_auc(folds)) for folds in repetitions
     ]
     accuracy, balanced, auc = zip(*values, strict=True)
-    return Figures.of(list(accuracy)), Figures.of(list(balanced)), Figures.of(list(auc))
+    return Scores.of(list(accuracy)), Scores.of(list(balanced)), Scores.of(list(auc))
 
 
-def accuracies(repetitions: Iterable[list[tuple[FoldRecord, Level]]]) -> Figures:
+def accuracies(repetitions: Iterable[list[tuple[FoldRecord, Level]]]) -> Scores:
     """The accuracy alone, which takes far less time than all three."""
-    return Figures.of([_accuracy(folds) for folds in repetitions])
+    return Scores.of([_accuracy(folds) for folds in repetitions])
+
+
+def fold_accuracy(record: FoldRecord, level: Level) -> float:
+    """The share of the test graphs of one fold that got their class."""
+    return float(np.mean(np.array(record.truth) == np.array(level.predictions)))
+
+
+def majority_share(folds: list[tuple[FoldRecord, Level]]) -> float:
+    """The accuracy of always saying the largest class, in a repetition given by its folds."""
+    truth, _ = _pooled(folds)
+    return float(np.bincount(truth).max() / len(truth))
 
 
 def _pooled(folds: list[tuple[FoldRecord, Level]]) -> tuple[np.ndarray, np.ndarray]:
@@ -95,7 +106,7 @@ def roc_auc(positive: np.ndarray, scores: np.ndarray) -> float | None:
     Examples
     --------
     >>> import numpy as np
-    >>> from graphgrain.evaluation.metrics import roc_auc
+    >>> from graphgrain.evaluation.scores import roc_auc
     >>> roc_auc(np.array([True, False, True, False]), np.array([0.9, 0.1, 0.4, 0.4]))
     0.875
     """

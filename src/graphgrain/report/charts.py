@@ -7,11 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from ..evaluation.accuracy_curves import Curve
+from ..evaluation.comparison import Comparison, Runtimes
+from ..evaluation.display_names import kernel_label
+from ..evaluation.kernel_map import DrawnGraphs, KernelMap
 from ..evaluation.summary import describe
-from .comparison import Column, Comparison, Runtimes
-from .curves import Curve
-from .pictures import Picture
+from .content import Errors
 from .words import seconds
+
+#: So many of the graphs that are wrong most often are listed.
+MOST_WRONG = 30
 
 
 def accuracy_plot(comparison: Comparison, paper: bool) -> dict[str, Any]:
@@ -121,50 +126,81 @@ def curve_plot(curves: list[Curve], symbol: str) -> dict[str, Any]:
                 "x": curve.x,
                 "mean": curve.mean,
                 "sd": curve.spread,
+                "several": curve.repetitions > 1,
             }
             for curve in curves
         ],
     }
 
 
-def picture_plot(picture: Picture) -> dict[str, Any]:
-    """Points with what to tell of them; the matrix as bytes."""
-    low, high = picture.scale
-    levels = np.clip((picture.matrix - low) / (high - low), 0, 1)
-    scale = np.abs(picture.points).max() or 1.0
-    kernel = f"{Column(picture.kernel).name} ({describe(picture.parameters)})"
-    shown = len(picture.codes)
-    which = (
-        f"{shown} of the {picture.total} graphs, drawn at random" if shown < picture.total else ""
-    )
+def map_plots(maps: list[KernelMap]) -> dict[str, Any]:
+    """Data sets with their graphs, and for each kernel the points and the matrix as bytes."""
+    sets: dict[str, DrawnGraphs] = {item.drawn.name: item.drawn for item in maps}
+    return {
+        "sets": [_drawn(drawn) for drawn in sets.values()],
+        "items": [_map(item, list(sets).index(item.drawn.name)) for item in maps],
+    }
+
+
+def _drawn(drawn: DrawnGraphs) -> dict[str, Any]:
+    return {
+        "name": drawn.name,
+        "classes": drawn.classes,
+        "counts": drawn.counts.tolist(),
+        "names": drawn.names,
+        "codes": drawn.codes.tolist(),
+        "vertices": drawn.vertices.tolist(),
+        "edges": drawn.edges.tolist(),
+    }
+
+
+def _map(item: KernelMap, number: int) -> dict[str, Any]:
+    low, high = item.scale
+    levels = np.clip((item.matrix - low) / (high - low), 0, 1)
+    drawn = item.drawn
+    kernel = f"{kernel_label(item.kernel)} ({describe(item.parameters)})"
+    if len(drawn) < drawn.total:
+        kernel += f"; {len(drawn)} of the {drawn.total} graphs, drawn at random"
     averaged = (
-        f" Each of the {len(picture.matrix)} rows averages neighbouring graphs of a class."
-        if picture.averaged
+        f" Each of the {len(item.matrix)} rows averages neighbouring graphs of a class."
+        if item.averaged
         else ""
     )
-    first, second = (100 * picture.explained).tolist()
+    first, second = (100 * item.explained).tolist()
     return {
-        "name": picture.name,
-        "classes": picture.classes,
-        "counts": np.bincount(picture.codes, minlength=len(picture.classes)).tolist(),
-        "names": picture.names,
-        "points": [
-            [round(x, 4), round(y, 4), code, vertices, edges]
-            for (x, y), code, vertices, edges in zip(
-                (picture.points / scale).tolist(),
-                picture.codes.tolist(),
-                picture.vertices.tolist(),
-                picture.edges.tolist(),
-                strict=True,
-            )
+        "set": number,
+        "kernel": kernel_label(item.kernel, item.variant),
+        "alike": item.all_alike,
+        "points": item.points.round(5).tolist(),
+        "axes": [
+            f"first axis, {first:.0f} % of the variance",
+            f"second axis, {second:.0f} %",
         ],
-        "mapNote": f"{kernel}{'; ' + which if which else ''}. Graphs that the kernel finds similar "
-        f"lie close together; the axes hold {first:.0f} % and {second:.0f} % of the variance.",
-        "matrixNote": f"{kernel}{'; ' + which if which else ''}.{averaged} "
-        "A kernel that tells the classes apart shows bright squares along the diagonal.",
-        "blocks": picture.blocks,
-        "averaged": picture.averaged,
+        "mapNote": f"{kernel}. Graphs that the kernel finds similar lie close together.",
+        "matrixNote": f"{kernel}.{averaged} A kernel that tells the classes apart shows bright "
+        "squares along the diagonal.",
+        "blocks": item.blocks,
+        "averaged": item.averaged,
         "matrix": base64.b64encode((255 * levels).round().astype(np.uint8).tobytes()).decode(),
         "low": low,
         "high": high,
     }
+
+
+def error_plots(errors: list[Errors]) -> list[dict[str, Any]]:
+    """Confusion matrices, and the graphs that are wrong most often."""
+    return [
+        {
+            "set": item.dataset,
+            "kernel": item.kernel,
+            "classes": item.diagnosis.classes,
+            "confusion": item.diagnosis.confusion.round(2).tolist(),
+            "repetitions": item.diagnosis.repetitions,
+            "count": len(item.diagnosis.wrong),
+            "wrong": [
+                [name, wrong.truth, wrong.predicted, wrong.times]
+                for name, wrong in zip(item.names, item.diagnosis.wrong, strict=True)
+            ][:MOST_WRONG],
+        }
+        for item in errors
+    ]

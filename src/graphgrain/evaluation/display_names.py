@@ -1,0 +1,31 @@
+"""How tables and figures call kernels and data sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..kernels.registry import KERNELS
+from .records import FoldRecord, KernelRecord
+
+
+def kernel_label(kernel: str, variant: str = "") -> str:
+    """A kernel by its title, with what tells its variant apart.
+
+    Examples
+    --------
+    >>> from graphgrain.evaluation.display_names import kernel_label
+    >>> kernel_label("wl"), kernel_label("tree++", "counts=sqrt"), kernel_label("of-old")
+    ('WL', 'Tree++ (counts=sqrt)', 'of-old')
+    """
+    title = KERNELS[kernel].title if kernel in KERNELS else kernel
+    return f"{title} ({variant})" if variant else title
+
+
+def dataset_labels(records: Iterable[FoldRecord | KernelRecord]) -> dict[tuple[str, str], str]:
+    """A name for each data set and fingerprint; with the fingerprint if one name has several."""
+    places = list(dict.fromkeys((r.dataset, r.fingerprint) for r in records))
+    names = [dataset for dataset, _ in places]
+    return {
+        (dataset, mark): f"{dataset} [{mark[:6]}]" if names.count(dataset) > 1 else dataset
+        for dataset, mark in places
+    }
