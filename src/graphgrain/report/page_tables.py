@@ -109,7 +109,7 @@ def accuracy_table(comparison: Comparison, label: str, paper: bool, anchor: str)
     """Data sets down, kernels across, the majority class last; the paper's number under ours."""
     notes = _notes(comparison) if paper else {}
     heads = [Head("Data set", text=True)]
-    heads += [Head(column.name) for column in comparison.columns] + [Head("Majority class")]
+    heads += [Head(column.name) for column in comparison.columns] + [Head("Majority")]
     rows = []
     for row in comparison.rows:
         entries = [_accuracy(cell, paper) for cell in row.cells]
