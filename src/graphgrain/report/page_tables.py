@@ -63,12 +63,26 @@ class Entry:
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row: its name (a data set), the number of its note, the best of its entries, and all."""
+    """A row of a table.
+
+    Attributes
+    ----------
+    name : str
+        The data set.
+    entries : list of Entry
+    note : int
+        The number of its note, or 0.
+    best : str
+        The best entry and its column, for screens on which columns are out of sight.
+    majority : str
+        The accuracy of always saying the largest class.
+    """
 
     name: str
     entries: list[Entry]
     note: int = 0
     best: str = ""
+    majority: str = ""
 
 
 @dataclass(frozen=True)
@@ -106,10 +120,10 @@ def _kind(kind: str, columns: int) -> str:
 
 
 def accuracy_table(comparison: Comparison, label: str, paper: bool, anchor: str) -> PageTable:
-    """Data sets down, kernels across, the majority class last; the paper's number under ours."""
+    """Data sets down, kernels across; the paper's number under ours."""
     notes = _notes(comparison) if paper else {}
     heads = [Head("Data set", text=True)]
-    heads += [Head(column.name) for column in comparison.columns] + [Head("Majority")]
+    heads += [Head(column.name) for column in comparison.columns]
     rows = []
     for row in comparison.rows:
         entries = [_accuracy(cell, paper) for cell in row.cells]
@@ -122,8 +136,7 @@ def accuracy_table(comparison: Comparison, label: str, paper: bool, anchor: str)
             "",
         )
         note = list(notes).index(row.dataset) + 1 if row.dataset in notes else 0
-        majority = Entry(f"{row.majority:.2f}", row.majority)
-        rows.append(TableRow(row.name, [*entries, majority], note, best))
+        rows.append(TableRow(row.name, entries, note, best, f"{row.majority:.2f}"))
     words = [f"{name}: {text}." for name, text in notes.items()]
     kind = _kind("accuracy", len(comparison.columns))
     return PageTable(label, heads, rows, kind, anchor, words)
