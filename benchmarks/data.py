@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +12,32 @@ import numpy as np
 import graphgrain as gg
 
 
+def folder() -> Path:
+    """The folder of data sets: GRAPHGRAIN_DATA, or the one next to the checkout."""
+    return Path(os.environ.get("GRAPHGRAIN_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+def molecule_file(name: str) -> Path:
+    """A file of molecules such as ``hiv`` (.csv.gz) or ``moses`` (.smi.gz)."""
+    found = sorted((folder() / "molecules").glob(f"{name}.*"))
+    if not found:
+        raise SystemExit(f"There is no {name} in {folder() / 'molecules'}; set GRAPHGRAIN_DATA.")
+    return found[0]
+
+
+def molecules(name: str, count: int | None = None) -> list[str]:
+    """The SMILES of a file of molecules, or the first of them."""
+    path = molecule_file(name)
+    header = ".csv" in path.suffixes
+    with gzip.open(path, "rt") as lines:
+        wanted = islice(lines, int(header), None if count is None else count + int(header))
+        return [line.split(",")[0].split()[0] for line in wanted]
+
+
 def load_with_classes(name: str) -> tuple[gg.GraphBatch, np.ndarray]:
     """A TU data set from GRAPHGRAIN_DATA, from the folder next to the checkout, or by download."""
-    beside = Path(__file__).parents[2] / "shared" / "data"
-    if beside.is_dir():
-        os.environ.setdefault("GRAPHGRAIN_DATA", str(beside))
+    if folder().is_dir():
+        os.environ.setdefault("GRAPHGRAIN_DATA", str(folder()))
     return gg.fetch_tu(name)
 
 

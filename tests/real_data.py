@@ -18,3 +18,11 @@ def load(name: str) -> tuple[gg.GraphBatch, object]:
     if not path.exists():
         pytest.skip(f"needs the data set {name}: {path.name} is not in the data folder")
     return gg.load_tu(path)
+
+
+def molecule_file(name: str) -> Path:
+    """A file of molecules such as ``hiv.csv.gz``, or a skipped test that says what is missing."""
+    path = FOLDER / "molecules" / name
+    if not path.exists():
+        pytest.skip(f"needs the molecules {name}: they are not in the data folder")
+    return path

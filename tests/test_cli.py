@@ -22,8 +22,9 @@ from graphgrain.evaluation.records import fold_records, kernel_records
 from graphgrain.evaluation.results_file import read_results
 from graphgrain.evaluation.summary import summarise
 
+from . import real_data
+
 SOURCE = str(Path(gg.__file__).parents[1])
-SHARED = Path(__file__).parents[2] / "shared" / "data"
 COMMANDS = ["datasets", "info", "kernel", "demo", "evaluate", "report", "reproduce"]
 
 
@@ -374,9 +375,9 @@ def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(here):
 
 @pytest.fixture
 def real(monkeypatch):
-    if not (SHARED / "KKI.zip").exists():
-        pytest.skip("needs the data set KKI: it is not in ../shared/data")
-    monkeypatch.setenv("GRAPHGRAIN_DATA", str(SHARED))
+    if not (real_data.FOLDER / "KKI.zip").exists():
+        pytest.skip("needs the data set KKI: it is not in the data folder")
+    monkeypatch.setenv("GRAPHGRAIN_DATA", str(real_data.FOLDER))
 
 
 def test_reproduce_shows_the_papers_figures_next_to_ours(real, here):

@@ -28,6 +28,10 @@ class UnwritableFileError(GraphgrainError, OSError):
     """A file that is to be written cannot be."""
 
 
+class WorkerError(GraphgrainError, RuntimeError):
+    """Processes that shared the work were killed, again and again."""
+
+
 class MissingDependencyError(GraphgrainError, ImportError):
     """An optional package is needed that is not installed."""
 

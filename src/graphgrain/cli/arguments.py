@@ -74,6 +74,24 @@ class Reading(OptionGroup):
         bool,
         typer.Option("--hydrogens", help="Hydrogens are vertices.", rich_help_panel=_MOLECULES),
     ] = False
+    stereo: Annotated[
+        bool,
+        typer.Option(
+            "--stereo",
+            help="Stereocentres tell R or S, double bonds E or Z.",
+            rich_help_panel=_MOLECULES,
+        ),
+    ] = False
+    isotopes: Annotated[
+        bool,
+        typer.Option("--isotopes", help="Atoms tell their isotope.", rich_help_panel=_MOLECULES),
+    ] = False
+    radicals: Annotated[
+        bool,
+        typer.Option(
+            "--radicals", help="Atoms tell unpaired electrons.", rich_help_panel=_MOLECULES
+        ),
+    ] = False
 
 
 def check_choice(option: str, value: str, allowed: Sequence[str]) -> None:

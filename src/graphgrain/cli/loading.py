@@ -110,6 +110,9 @@ def _molecules(path: Path, data: str, reading: Reading) -> Loaded:
         charge=reading.charge,
         aromatic=reading.aromatic,
         hydrogens=reading.hydrogens,
+        stereo=reading.stereo,
+        isotopes=reading.isotopes,
+        radicals=reading.radicals,
     )
     name, target = path.name.split(".")[0], reading.target
     others = tuple(column for column in columns if column != "line")

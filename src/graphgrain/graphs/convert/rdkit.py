@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ...errors import (
-    GraphgrainWarning,
-    InvalidGraphError,
-    InvalidParameterError,
-    MissingDependencyError,
-)
+from ...errors import InvalidGraphError
 from ..batch import GraphBatch
-from .parts import Part, check_items, is_from, joined
+from ..processes import map_processes
+from .parts import check_items, is_from
+from .rdkit_arrays import MoleculeCollector
+from .rdkit_labels import LabelOptions
+from .rdkit_parsing import parse_molecules, rdkit
+from .unreadable import Unreadable
+
+#: SMILES that a process reads at a time.
+_AT_A_TIME = 2_000
 
 
 def is_rdkit(x: Any) -> bool:
@@ -29,8 +32,15 @@ def from_rdkit(
     charge: bool = False,
     aromatic: bool = False,
     hydrogens: bool = False,
+    stereo: bool = False,
+    isotopes: bool = False,
+    radicals: bool = False,
 ) -> GraphBatch:
     """Turn RDKit molecules into a :class:`GraphBatch`: atoms with symbols, bonds with types.
+
+    By default a graph does not see charges, hydrogens, stereochemistry, isotopes and radicals:
+    enantiomers, or E and Z isomers, become the same graph. Each option adds one of these to the
+    labels.
 
     Parameters
     ----------
@@ -42,6 +52,14 @@ def from_rdkit(
     hydrogens : bool
         Make every hydrogen a vertex. By default they are where RDKit keeps them as atoms,
         which for molecules from SMILES means: nearly never.
+    stereo : bool
+        Add the CIP descriptors, which do not depend on how a molecule is written: ``"C@R"`` and
+        ``"C@S"`` for stereocentres (``r`` and ``s`` for pseudoasymmetric ones), ``"double@E"``
+        and ``"double@Z"`` for double bonds. What is not specified stays as it is.
+    isotopes : bool
+        Put the mass number before the symbol where one is given: ``"13C"``, ``"2H"``.
+    radicals : bool
+        Add a dot for each unpaired electron: ``"C."``, ``"O.."``.
 
     Returns
     -------
@@ -55,10 +73,16 @@ def from_rdkit(
     >>> from rdkit import Chem
     >>> gg.from_rdkit([Chem.MolFromSmiles("C[NH3+]")], charge=True).labels.tolist()
     ['C', 'N+']
+    >>> gg.from_rdkit([Chem.MolFromSmiles("C[C@H](N)O")], stereo=True).labels.tolist()
+    ['C', 'C@R', 'N', 'O']
     """
     molecules = list(molecules)
     check_items(molecules, is_rdkit, "an RDKit molecule")
-    return joined([_part(molecule, charge, aromatic, hydrogens) for molecule in molecules])
+    options = LabelOptions(charge, aromatic, hydrogens, stereo, isotopes, radicals)
+    collector = MoleculeCollector(rdkit(), options)
+    for molecule in molecules:
+        collector.add(molecule)
+    return collector.batch()
 
 
 def from_smiles(
@@ -67,22 +91,31 @@ def from_smiles(
     charge: bool = False,
     aromatic: bool = False,
     hydrogens: bool = False,
+    stereo: bool = False,
+    isotopes: bool = False,
+    radicals: bool = False,
     errors: str = "raise",
     return_index: bool = False,
+    n_jobs: int | None = None,
+    verbose: bool = False,
 ) -> Any:
     """Turn SMILES into a :class:`GraphBatch`: atoms with symbols, bonds with types.
 
     Parameters
     ----------
     smiles : iterable of str
-    charge, aromatic, hydrogens : bool
-        What the vertex labels tell; see :func:`from_rdkit`.
+    charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
+        What the labels tell; see :func:`from_rdkit`.
     errors : {"raise", "skip"}
         What happens with SMILES that do not parse: an error, or a warning that names them and
         graphs for the rest.
     return_index : bool
         Return also the positions of the SMILES that became graphs, so that other columns can
         be brought in line: ``y = y[index]``.
+    n_jobs : int, optional
+        Number of processes that read; None means this one alone, -1 one per core.
+    verbose : bool
+        Show a progress bar.
 
     Returns
     -------
@@ -99,109 +132,35 @@ def from_smiles(
         raise InvalidGraphError(
             f"A list of SMILES is expected; got the string {smiles!r}. Put it in a list."
         )
-    chem = rdkit()
+    rdkit()
+    unreadable = Unreadable(errors)
+    options = LabelOptions(charge, aromatic, hydrogens, stereo, isotopes, radicals)
     items = list(smiles)
-    molecules, problems = [], []
-    for number, text in enumerate(items):
-        molecule = parse_smiles(chem, text)
-        molecules.append(molecule)
-        if isinstance(molecule, str):
-            problems.append(f"number {number}, {text!r}: {molecule}")
-    index = settle(molecules, problems, errors)
-    graphs = from_rdkit(
-        [molecules[number] for number in index],
-        charge=charge,
-        aromatic=aromatic,
-        hydrogens=hydrogens,
-    )
-    return (graphs, index) if return_index else graphs
-
-
-def settle(molecules: Sequence[Any], problems: Sequence[str], errors: str) -> np.ndarray:
-    """Which molecules are good; the others are an error or a warning, never silence."""
-    if errors not in ("raise", "skip"):
-        raise InvalidParameterError(f"errors must be 'raise' or 'skip'; got {errors!r}.")
-    if problems:
-        several = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        if errors == "raise":
-            raise InvalidGraphError(
-                f"Every molecule must be readable; {problems[0]}{several}. Correct it, or say "
-                "errors='skip' to go on without."
+    pieces = [items[begin : begin + _AT_A_TIME] for begin in range(0, len(items), _AT_A_TIME)]
+    batches, found = [], []
+    begin = 0
+    with progress_bar(verbose, len(items)) as bar:
+        for graphs, index, problems in map_processes(
+            partial(parse_molecules, options=options), pieces, n_jobs
+        ):
+            unreadable.add(
+                [
+                    f"number {begin + place}, {items[begin + place]!r}: {reason}"
+                    for place, reason in problems
+                ]
             )
-        warnings.warn(
-            f"{len(problems)} of {len(molecules)} molecules could not be read and are left out: "
-            + "; ".join(problems[:20])
-            + ("; ..." if len(problems) > 20 else ""),
-            GraphgrainWarning,
-            stacklevel=3,
-        )
-    good = [number for number, molecule in enumerate(molecules) if not isinstance(molecule, str)]
-    return np.array(good, dtype=np.int64)
+            batches.append(graphs)
+            found.append(index + begin)
+            begin += len(index) + len(problems)
+            bar.update(len(index) + len(problems))
+    unreadable.warn(len(items))
+    graphs = GraphBatch.concatenate([batch for batch in batches if len(batch)])
+    where = np.concatenate([np.empty(0, dtype=np.int64), *found])
+    return (graphs, where) if return_index else graphs
 
 
-def rdkit() -> Any:
-    """RDKit's module for molecules."""
-    try:
-        from rdkit import Chem
-    except ImportError:
-        raise MissingDependencyError(
-            "Molecules are read with RDKit, which is not installed. Install it with: "
-            "pip install 'graphgrain[chem]'"
-        ) from None
-    return Chem
+def progress_bar(verbose: bool, total: int | None) -> Any:
+    """A bar that counts molecules on standard error, or nothing."""
+    from tqdm import tqdm
 
-
-def parse_smiles(chem: Any, text: Any) -> Any:
-    """The molecule, or a string that says what is wrong."""
-    if not isinstance(text, str):
-        return f"SMILES are strings, not {type(text).__name__}"
-    if not text.strip():
-        return "the SMILES is empty"
-    if "\0" in text:
-        return "the SMILES holds a zero byte"
-    return _checked(chem, lambda: chem.MolFromSmiles(text.strip(), sanitize=False), "SMILES")
-
-
-def parse_mol_block(chem: Any, block: str) -> Any:
-    """The molecule of a mol block (one record of an SDF file), or what is wrong with it."""
-    return _checked(
-        chem, lambda: chem.MolFromMolBlock(block, sanitize=False, removeHs=False), "mol block"
-    )
-
-
-def _checked(chem: Any, parse: Any, what: str) -> Any:
-    from rdkit import rdBase
-
-    with rdBase.BlockLogs():
-        try:
-            molecule = parse()
-            if molecule is None:
-                return f"it is no valid {what}"
-            problems = chem.DetectChemistryProblems(molecule)
-            if problems:
-                return problems[0].Message()
-            chem.SanitizeMol(molecule)
-            return chem.RemoveHs(molecule)
-        except (ValueError, RuntimeError) as error:
-            return str(error).strip().split("\n")[0] or f"it is no valid {what}"
-
-
-def _part(molecule: Any, charge: bool, aromatic: bool, hydrogens: bool) -> Part:
-    if hydrogens:
-        molecule = rdkit().AddHs(molecule)
-    return Part(
-        molecule.GetNumAtoms(),
-        [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in molecule.GetBonds()],
-        [_atom_label(atom, charge, aromatic) for atom in molecule.GetAtoms()],
-        [bond.GetBondType().name.lower() for bond in molecule.GetBonds()],
-    )
-
-
-def _atom_label(atom: Any, charge: bool, aromatic: bool) -> str:
-    label = atom.GetSymbol()
-    if aromatic and atom.GetIsAromatic():
-        label = label.lower()
-    amount = atom.GetFormalCharge() if charge else 0
-    if amount:
-        label += ("+" if amount > 0 else "-") + (str(abs(amount)) if abs(amount) > 1 else "")
-    return label
+    return tqdm(total=total, unit=" molecules", unit_scale=True, disable=not verbose)

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...errors import InvalidParameterError
+from ...errors import InvalidFileError, InvalidParameterError
 from ..batch import GraphBatch
-from ..convert.rdkit import from_rdkit, parse_mol_block, parse_smiles, rdkit, settle
+from ..convert.rdkit import progress_bar
+from ..convert.rdkit_labels import LabelOptions
+from ..convert.rdkit_parsing import Parsed, parse_molecules, rdkit
+from ..convert.unreadable import Unreadable
+from ..processes import map_processes
 from ..streams import CHUNK_SIZE, Chunk, check_chunk_size, join_chunks
 from .record import Record
 from .sdf import sdf_records
@@ -40,7 +46,12 @@ def iter_molecules(
     charge: bool = False,
     aromatic: bool = False,
     hydrogens: bool = False,
+    stereo: bool = False,
+    isotopes: bool = False,
+    radicals: bool = False,
     errors: str = "raise",
+    n_jobs: int | None = None,
+    verbose: bool = False,
 ) -> Iterator[Chunk]:
     """Read molecules from a file in chunks: memory does not grow with the length of the file.
 
@@ -54,11 +65,15 @@ def iter_molecules(
     smiles : str, optional
         The column of a table that holds the SMILES; by default the first whose name contains
         "smiles".
-    charge, aromatic, hydrogens : bool
-        What the vertex labels tell; see :func:`from_rdkit`.
+    charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
+        What the labels tell; see :func:`from_rdkit`. The default does not see any of it.
     errors : {"raise", "skip"}
         What happens with a molecule that cannot be read: an error that names its line, or the
-        rest without it and a warning, at the end, that names all of them.
+        rest without it and a warning, at the end, that names them.
+    n_jobs : int, optional
+        Number of processes that read; None means this one alone, -1 one per core.
+    verbose : bool
+        Show a progress bar.
 
     Yields
     ------
@@ -84,7 +99,7 @@ def iter_molecules(
     1 [3] ['methane']
     """
     check_chunk_size(chunk_size)
-    chem = rdkit()
+    rdkit()
     place = text_file(path)
     kind = _kind(place)
     if kind not in KINDS:
@@ -92,10 +107,13 @@ def iter_molecules(
             f"The name of a file of molecules must end in {', '.join(KINDS)} (or one of them and "
             f".gz); got {place.name!r}."
         )
+    parse = partial(
+        parse_molecules,
+        options=LabelOptions(charge, aromatic, hydrogens, stereo, isotopes, radicals),
+        blocks=kind in (".sdf", ".mol"),
+    )
     records = _records(place, kind, smiles)
-    parse = parse_mol_block if kind in (".sdf", ".mol") else parse_smiles
-    options = {"charge": charge, "aromatic": aromatic, "hydrogens": hydrogens}
-    return _chunks(place.name, records, chunk_size, chem, parse, options, errors)
+    return _chunks(place.name, records, chunk_size, parse, Unreadable(errors), n_jobs, verbose)
 
 
 def load_molecules(
@@ -105,8 +123,13 @@ def load_molecules(
     charge: bool = False,
     aromatic: bool = False,
     hydrogens: bool = False,
+    stereo: bool = False,
+    isotopes: bool = False,
+    radicals: bool = False,
     errors: str = "raise",
     max_bytes: int | None = None,
+    n_jobs: int | None = None,
+    verbose: bool = False,
 ) -> tuple[GraphBatch, dict[str, np.ndarray]]:
     """Load molecules from a file, with everything that the file says about them.
 
@@ -118,14 +141,18 @@ def load_molecules(
     smiles : str, optional
         The column of a table that holds the SMILES; by default the first whose name contains
         "smiles".
-    charge, aromatic, hydrogens : bool
-        What the vertex labels tell; see :func:`from_rdkit`.
+    charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
+        What the labels tell; see :func:`from_rdkit`. The default does not see any of it.
     errors : {"raise", "skip"}
         What happens with a molecule that cannot be read: an error that names its line, or a
         warning that does, and the rest without it.
     max_bytes : int, optional
         How many bytes are read at most. The default is 1 GiB; for packed files a hundred times
         their size, but 64 MiB to 1 GiB.
+    n_jobs : int, optional
+        Number of processes that read; None means this one alone, -1 one per core.
+    verbose : bool
+        Show a progress bar.
 
     Returns
     -------
@@ -160,9 +187,14 @@ def load_molecules(
         charge=charge,
         aromatic=aromatic,
         hydrogens=hydrogens,
+        stereo=stereo,
+        isotopes=isotopes,
+        radicals=radicals,
         errors=errors,
+        n_jobs=n_jobs,
+        verbose=verbose,
     )
-    graphs, columns = join_chunks(list(chunks))
+    graphs, columns = join_chunks(list(chunks) or [Chunk(GraphBatch.from_edges([], []), {})])
     return graphs, {name: _typed(values) for name, values in columns.items()}
 
 
@@ -179,22 +211,37 @@ def _chunks(
     name: str,
     records: Iterator[Record],
     chunk_size: int,
-    chem: Any,
-    parse: Any,
-    options: dict[str, bool],
-    errors: str,
+    parse: Callable[[list[str]], Parsed],
+    unreadable: Unreadable,
+    n_jobs: int | None,
+    verbose: bool,
 ) -> Iterator[Chunk]:
-    while some := list(islice(records, chunk_size)):
-        molecules, problems = [], []
-        for line, structure, _ in some:
-            molecule = parse(chem, structure)
-            molecules.append(molecule)
-            if isinstance(molecule, str):
-                start = structure.strip().split("\n")[0][:60]
-                problems.append(f"{name}, line {line}, {start!r}: {molecule}")
-        index = settle(molecules, problems, errors)
-        graphs = from_rdkit([molecules[number] for number in index], **options)
-        yield Chunk(graphs, _columns([some[number] for number in index]))
+    waiting: deque[list[Record]] = deque()  # given to the processes, not yet back
+
+    def structures() -> Iterator[list[str]]:
+        while some := list(islice(records, chunk_size)):
+            waiting.append(some)
+            yield [record.structure for record in some]
+
+    total = 0
+    try:
+        with progress_bar(verbose, None) as bar:
+            for graphs, index, problems in map_processes(parse, structures(), n_jobs):
+                some = waiting.popleft()
+                unreadable.add([_place(name, some[at], reason) for at, reason in problems])
+                total += len(some)
+                bar.update(len(some))
+                if len(index):
+                    yield Chunk(graphs, _columns([some[at] for at in index]))
+    finally:
+        unreadable.warn(total)
+    if not total:
+        raise InvalidFileError(f"{name} holds no molecule. Is it the right file?")
+
+
+def _place(name: str, record: Record, reason: str) -> str:
+    start = record.structure.strip().split("\n")[0][:60]
+    return f"{name}, line {record.line}, {start!r}: {reason}"
 
 
 def _columns(records: list[Record]) -> dict[str, np.ndarray]:

@@ -1,0 +1,86 @@
+"""A function over many items in several processes: in order, and past the death of a worker."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any, TypeVar
+
+from ..core.threads import thread_count
+from ..errors import WorkerError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+#: How often in a row the same item may kill its worker.
+ATTEMPTS = 3
+
+
+def map_processes(
+    function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None = None
+) -> Iterator[Result]:
+    """The results of a function, in the order of the items.
+
+    At most two items per process are taken in advance, so that neither items nor results pile
+    up, whoever is slower. If a worker dies (killed, out of memory), new ones do again what was
+    in work.
+
+    Parameters
+    ----------
+    function : callable
+        It and its items go to other processes by pickle.
+    items : iterable
+    n_jobs : int, optional
+        Number of processes; None or 1 means this one, -1 all cores.
+
+    Examples
+    --------
+    >>> from graphgrain.graphs.processes import map_processes
+    >>> list(map_processes(abs, [-2, 1, -3]))
+    [2, 1, 3]
+    """
+    count = thread_count(n_jobs)
+    if count <= 1:
+        return map(function, items)
+    return _mapped(function, iter(items), count)
+
+
+def _mapped(
+    function: Callable[[Item], Result], items: Iterator[Item], count: int
+) -> Iterator[Result]:
+    # Loky comes with scikit-learn's joblib: its workers do not run the caller's main module
+    # again, so that scripts need no guard.
+    from joblib.externals.loky import get_reusable_executor
+    from joblib.externals.loky.process_executor import BrokenProcessPool
+
+    ahead: deque[Item] = deque()  # taken, and not yet answered for
+    futures: deque[Any] = deque()
+    attempts = 0
+    try:
+        while True:
+            ahead.extend(islice(items, 2 * count - len(ahead)))
+            if not ahead:
+                return
+            try:
+                executor = get_reusable_executor(max_workers=count, timeout=60)
+                for item in islice(ahead, len(futures), None):
+                    futures.append(executor.submit(function, item))
+                result = futures[0].result()
+            except BrokenProcessPool as error:
+                futures.clear()
+                attempts += 1
+                if attempts == ATTEMPTS:
+                    raise WorkerError(
+                        f"A worker process was killed {ATTEMPTS} times in a row at the same piece "
+                        f"of work ({type(error).__name__}). If memory ran out, use fewer "
+                        "processes (n_jobs) or smaller chunks."
+                    ) from None
+                continue
+            attempts = 0
+            ahead.popleft()
+            futures.popleft()
+            yield result
+    finally:
+        for future in futures:
+            future.cancel()
