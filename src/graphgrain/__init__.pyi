@@ -42,6 +42,7 @@ from .kernels import SpectralDistance as SpectralDistance
 from .kernels import TreePlusPlus as TreePlusPlus
 from .kernels import VertexHistogram as VertexHistogram
 from .kernels import WeisfeilerLehman as WeisfeilerLehman
+from .kernels import WLOptimalAssignment as WLOptimalAssignment
 from .kernels import list_kernels as list_kernels
 from .learning import PatternWeights as PatternWeights
 from .learning import TreePlusPlusClassifier as TreePlusPlusClassifier

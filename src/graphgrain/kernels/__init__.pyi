@@ -13,3 +13,4 @@ from .spectral_distance import SpectralDistance as SpectralDistance
 from .tree_plus_plus import PathPattern as PathPattern
 from .tree_plus_plus import TreePlusPlus as TreePlusPlus
 from .weisfeiler_lehman import WeisfeilerLehman as WeisfeilerLehman
+from .wl_optimal_assignment import WLOptimalAssignment as WLOptimalAssignment

@@ -21,6 +21,7 @@ from .shortest_path import ShortestPath
 from .spectral_distance import SpectralDistance
 from .tree_plus_plus import PathPattern, TreePlusPlus
 from .weisfeiler_lehman import WeisfeilerLehman
+from .wl_optimal_assignment import WLOptimalAssignment
 
 __all__ = ["KERNELS", "KernelGrid", "Setting", "list_kernels"]
 
@@ -68,6 +69,8 @@ _GRIDS = [
     KernelGrid("retgk", ReturnProbability, "RetGK"),
     # The authors' bin width for molecules; C is all they validate.
     KernelGrid("fgsd", SpectralDistance, "FGSD"),
+    # 0 to 7 steps, as in its paper.
+    KernelGrid("wl-oa", WLOptimalAssignment, "WL-OA", (Setting({"n_iter": 7}),), "n_iter"),
     KernelGrid("vertex-histogram", VertexHistogram, "Vertex histogram"),
     KernelGrid("edge-histogram", EdgeHistogram, "Edge histogram"),
 ]
