@@ -31,6 +31,7 @@ from .graphs import to_networkx as to_networkx
 from .graphs import tu_datasets as tu_datasets
 from .kernels import DeepGraphKernel as DeepGraphKernel
 from .kernels import EdgeHistogram as EdgeHistogram
+from .kernels import Graphlet as Graphlet
 from .kernels import HashedAttributes as HashedAttributes
 from .kernels import MultiscaleLaplacian as MultiscaleLaplacian
 from .kernels import PathPattern as PathPattern

@@ -1,5 +1,6 @@
 # The names that this package offers; __init__.py loads each when it is asked for.
 from .deep_graph_kernel import DeepGraphKernel as DeepGraphKernel
+from .graphlet import Graphlet as Graphlet
 from .hashed_attributes import HashedAttributes as HashedAttributes
 from .histograms import EdgeHistogram as EdgeHistogram
 from .histograms import VertexHistogram as VertexHistogram

@@ -67,6 +67,9 @@ class FeatureKernel(LocatedFeatures):
     #: The parameter that says where the levels end; None for kernels with a single level.
     level_parameter: ClassVar[str | None] = None
 
+    #: Whether counts are integers below 2^53, so that their products may be added in any order.
+    _whole_counts: ClassVar[bool] = True
+
     output: str
     counts: str
     n_features: int | None
@@ -240,7 +243,9 @@ class FeatureKernel(LocatedFeatures):
         symmetric = new is None
         left, other = (self._features, None) if new is None else (new, self._features)
         own, fitted = norms.cumsum(axis=0), self._norms.cumsum(axis=0)
-        integral = self.counts in ("raw", "binary", "intersection")
+        integral = self.counts in ("binary", "intersection") or (
+            self.counts == "raw" and self._whole_counts
+        )
         bound = max(own[-1].max(initial=0.0), fitted[-1].max(initial=0.0))
         kind = precision(bound, integral)
         K: np.ndarray = np.zeros((norms.shape[1], self.n_graphs_), dtype=kind)

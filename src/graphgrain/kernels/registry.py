@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from .base import GraphKernel
 from .deep_graph_kernel import DeepGraphKernel
+from .graphlet import Graphlet
 from .grid import KernelGrid, Setting
 from .histograms import EdgeHistogram, VertexHistogram
 from .multiscale_laplacian import MultiscaleLaplacian
@@ -71,6 +72,10 @@ _GRIDS = [
     KernelGrid("fgsd", SpectralDistance, "FGSD"),
     # 0 to 7 steps, as in its paper.
     KernelGrid("wl-oa", WLOptimalAssignment, "WL-OA", (Setting({"n_iter": 7}),), "n_iter"),
+    # All sizes of its paper, connected subgraphs.
+    KernelGrid(
+        "graphlet", Graphlet, "Graphlet", tuple(Setting({"size": size}) for size in (3, 4, 5))
+    ),
     KernelGrid("vertex-histogram", VertexHistogram, "Vertex histogram"),
     KernelGrid("edge-histogram", EdgeHistogram, "Edge histogram"),
 ]

@@ -1,0 +1,270 @@
+"""Induced subgraphs of three to five vertices, enumerated or drawn.
+
+Enumeration (Wernicke's ESU): a connected set is grown from its smallest vertex. A vertex joins
+the candidates when the first neighbour of it joins the set, and candidates are used up one by
+one, so that every connected set is met exactly once.
+
+Drawing: a connected set is grown from a random vertex by random neighbours. Sets are drawn with
+different probabilities; each counts with the inverse of its own, so that the expected counts are
+the exact ones.
+
+A set is described by its adjacency as bits, pair (i, j) of its members in order of joining, with
+i < j, at place j (j - 1) / 2 + i; a table leads from there to the type up to isomorphism.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .compiling import compiled
+from .hashing import GOLDEN, mix
+
+_ONE = np.uint64(1)
+
+
+@compiled
+def adjacent(indptr, indices, u, v):
+    """Whether v is among the sorted neighbours of u."""
+    low, high = indptr[u], indptr[u + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if indices[middle] < v:
+            low = middle + 1
+        else:
+            high = middle
+    return low < indptr[u + 1] and indices[low] == v
+
+
+@compiled
+def _code_with(indptr, indices, members, size, code, v):
+    """The adjacency bits of the first ``size`` members with v as one more."""
+    place = size * (size - 1) // 2
+    for i in range(size):
+        if adjacent(indptr, indices, v, members[i]):
+            code |= 1 << (place + i)
+    return code
+
+
+@compiled
+def _enumerate(graphs, g, largest, types, counts, found):
+    """Count connected sets of 1 to ``largest`` vertices of graph g by type.
+
+    ``types[size]`` leads from adjacency bits to types, ``counts[size]`` takes the counts. The sets
+    of ``largest`` vertices are written to ``found``, one row each, as far as it has room.
+    Returns how many there are.
+    """
+    indptr, indices = graphs.indptr, graphs.indices
+    base, end = graphs.offsets[g], graphs.offsets[g + 1]
+    n = end - base
+    members = np.empty(largest, dtype=np.int64)
+    codes = np.zeros(largest, dtype=np.int64)
+    room = 1
+    for v in range(base, end):
+        room += indptr[v + 1] - indptr[v]
+    room = min(room, n + 1)
+    candidates = np.empty((largest, room), dtype=np.int64)
+    waiting = np.zeros(largest, dtype=np.int64)  # candidates left at each depth
+    marked = np.zeros((largest, room), dtype=np.int64)  # vertices first met at each depth
+    met = np.zeros(largest, dtype=np.int64)
+    seen = np.zeros(n, dtype=np.bool_)
+    total = 0
+    for root in range(base, end):
+        members[0] = root
+        codes[0] = 0
+        counts[1, 0] += 1
+        if largest == 1:
+            continue
+        seen[root - base] = True
+        waiting[0] = 0
+        met[0] = 0
+        for entry in range(indptr[root], indptr[root + 1]):
+            w = indices[entry]
+            seen[w - base] = True
+            marked[0, met[0]] = w
+            met[0] += 1
+            if w > root:
+                candidates[0, waiting[0]] = w
+                waiting[0] += 1
+        depth = 0
+        while depth >= 0:
+            if waiting[depth] == 0:
+                for i in range(met[depth]):
+                    seen[marked[depth, i] - base] = False
+                depth -= 1
+                continue
+            waiting[depth] -= 1
+            v = candidates[depth, waiting[depth]]
+            size = depth + 2
+            code = _code_with(indptr, indices, members, size - 1, codes[depth], v)
+            counts[size, types[size, code]] += 1
+            if size == largest:
+                if total < len(found):
+                    for i in range(size - 1):
+                        found[total, i] = members[i] - base
+                    found[total, size - 1] = v - base
+                    found[total, size] = types[size, code]
+                total += 1
+                continue
+            members[depth + 1] = v
+            codes[depth + 1] = code
+            waiting[depth + 1] = waiting[depth]
+            for i in range(waiting[depth]):
+                candidates[depth + 1, i] = candidates[depth, i]
+            met[depth + 1] = 0
+            for entry in range(indptr[v], indptr[v + 1]):
+                w = indices[entry]
+                if not seen[w - base]:
+                    seen[w - base] = True
+                    marked[depth + 1, met[depth + 1]] = w
+                    met[depth + 1] += 1
+                    if w > root:
+                        candidates[depth + 1, waiting[depth + 1]] = w
+                        waiting[depth + 1] += 1
+            depth += 1
+        seen[root - base] = False
+    return total
+
+
+@compiled
+def count_connected(graphs, largest, types, begin, end):
+    """Connected sets of 1 to ``largest`` vertices by type: an array (graphs, sizes, types)."""
+    counts = np.zeros((end - begin, largest + 1, types.max() + 1), dtype=np.int64)
+    nothing = np.empty((0, largest + 1), dtype=np.int64)
+    for g in range(begin, end):
+        _enumerate(graphs, g, largest, types, counts[g - begin], nothing)
+    return counts
+
+
+@compiled
+def list_connected(graphs, g, size, types):
+    """All connected sets of ``size`` vertices of graph g: rows of vertices, the type last."""
+    counts = np.zeros((size + 1, types.max() + 1), dtype=np.int64)
+    total = _enumerate(graphs, g, size, types, counts, np.empty((0, size + 1), dtype=np.int64))
+    found = np.empty((total, size + 1), dtype=np.int64)
+    _enumerate(graphs, g, size, types, counts, found)
+    return found
+
+
+@compiled
+def _draw_number(state, below):
+    """The next state of the generator (SplitMix64) and a number from 0 to below - 1."""
+    state += GOLDEN
+    return state, np.int64(mix(state) % np.uint64(below))
+
+
+@compiled
+def _probability(indptr, indices, members, size, code, n):
+    """The probability with which growth from a random vertex leads to this set.
+
+    Summed over all orders: P(S) = sum over v of P(S - v) / (neighbours of S - v).
+    """
+    full = 1 << size
+    neighbours = np.zeros(size, dtype=np.int64)  # adjacency within the set, as bits
+    for j in range(size):
+        for i in range(j):
+            if code >> (j * (j - 1) // 2 + i) & 1:
+                neighbours[i] |= 1 << j
+                neighbours[j] |= 1 << i
+    chance = np.zeros(full)
+    for i in range(size):
+        chance[1 << i] = 1.0 / n
+    for part in range(1, full - 1):
+        if chance[part] == 0.0:
+            continue
+        border = 0
+        for i in range(size):  # neighbours outside the part, each counted where it is met first
+            if part >> i & 1 == 0:
+                continue
+            for entry in range(indptr[members[i]], indptr[members[i] + 1]):
+                w = indices[entry]
+                fresh = True
+                for j in range(size):
+                    if part >> j & 1 and (
+                        members[j] == w or (j < i and adjacent(indptr, indices, members[j], w))
+                    ):
+                        fresh = False
+                        break
+                border += fresh
+        for v in range(size):
+            if part >> v & 1 == 0 and neighbours[v] & part:
+                chance[part | 1 << v] += chance[part] / border
+    return chance[full - 1]
+
+
+@compiled
+def sample_connected(graphs, size, types, samples, seed, begin, end):
+    """Estimated numbers of connected sets of ``size`` vertices by type."""
+    indptr, indices = graphs.indptr, graphs.indices
+    counts = np.zeros((end - begin, types.max() + 1))
+    members = np.empty(size, dtype=np.int64)
+    for g in range(begin, end):
+        base = graphs.offsets[g]
+        n = graphs.offsets[g + 1] - base
+        if n < size:
+            continue
+        border = np.empty(n, dtype=np.int64)
+        inside = np.zeros(n, dtype=np.bool_)
+        state = seed ^ mix(np.uint64(n) * GOLDEN + np.uint64(indptr[base + n] - indptr[base]))
+        for _ in range(samples):
+            state, first = _draw_number(state, n)
+            members[0] = base + first
+            inside[first] = True
+            code = 0
+            waiting = 0
+            grown = 1
+            while True:
+                last = members[grown - 1]
+                for entry in range(indptr[last], indptr[last + 1]):
+                    w = indices[entry] - base
+                    if not inside[w]:
+                        inside[w] = True  # in the set or on its border
+                        border[waiting] = w
+                        waiting += 1
+                if grown == size or waiting == 0:
+                    break
+                state, place = _draw_number(state, waiting)
+                v = border[place] + base
+                waiting -= 1
+                border[place] = border[waiting]
+                code = _code_with(indptr, indices, members, grown, code, v)
+                members[grown] = v
+                grown += 1
+            for i in range(waiting):
+                inside[border[i]] = False
+            for i in range(grown):
+                inside[members[i] - base] = False
+            if grown == size:
+                weight = _probability(indptr, indices, members, size, code, n) * samples
+                counts[g - begin, types[size, code]] += 1.0 / weight
+    return counts
+
+
+@compiled
+def sample_any(graphs, size, types, samples, seed, begin, end):
+    """Numbers of sets of ``size`` vertices by type, estimated from ``samples`` random sets."""
+    indptr, indices = graphs.indptr, graphs.indices
+    counts = np.zeros((end - begin, types.max() + 1))
+    members = np.empty(size, dtype=np.int64)
+    for g in range(begin, end):
+        base = graphs.offsets[g]
+        n = graphs.offsets[g + 1] - base
+        if n < size:
+            continue
+        sets = 1.0
+        for i in range(size):
+            sets *= (n - i) / (i + 1)
+        state = seed ^ mix(np.uint64(n) * GOLDEN + np.uint64(indptr[base + n] - indptr[base]))
+        for _ in range(samples):
+            code = 0
+            grown = 0
+            while grown < size:
+                state, v = _draw_number(state, n)
+                again = False
+                for i in range(grown):
+                    again |= members[i] == base + v
+                if not again:
+                    code = _code_with(indptr, indices, members, grown, code, base + v)
+                    members[grown] = base + v
+                    grown += 1
+            counts[g - begin, types[size, code]] += sets / samples
+    return counts
