@@ -10,32 +10,24 @@ import numpy as np
 
 import graphgrain as gg
 from graphgrain.core.compiling import compiled
-from graphgrain.core.patterns import STORED_PAIRS, Options, _search, _walk
-from graphgrain.core.threads import chunks, run
-from graphgrain.core.traversal import bare_searches, make_work, renumber
+from graphgrain.core.patterns import search_trees
+from graphgrain.core.patterns import walk as walk_patterns
+from graphgrain.core.threads import chunks, run, stop_flag
+from graphgrain.core.traversal import Options, bare_searches, make_work, renumber
 
 
 @compiled
 def _searches(graphs, classes, options, work, begin, end, walk):
     """Traversals of all roots with their tree hashes, and the walks over them if asked for."""
-    levels = options.tree_depth + 1
-    most = len(work.vertex)
-    trees = np.empty((most, levels), dtype=np.uint64)
-    scratch = np.empty((3, most * levels), dtype=np.uint64)
-    codes = np.empty((levels, len(work.order)), dtype=np.uint64)
-    stamp = np.int64(1)
+    depth = max(options.path_depth, options.tree_depth)
     pairs = 0
     for g in range(begin, end):
         n = renumber(graphs, classes, options.edges, g, work)
-        block = len(work.order) // n if n else 1
-        for first in range(0, n, block):
-            last = min(first + block, n)
-            _search(graphs.edge_hashes, options, first, last, stamp, work, trees)
-            if walk:
-                pairs += _walk(
-                    graphs.edge_hashes, options, first, last, trees, False, work, scratch, codes
-                )
-        stamp += n
+        search_trees(graphs.edge_hashes, options, depth, np.int64(0), n, work)
+        if walk:
+            pairs += walk_patterns(
+                graphs.edge_hashes, options, np.int64(0), n, np.int64(0), n, work
+            )
     return pairs
 
 
@@ -61,10 +53,9 @@ def stage_times(graphs: gg.GraphBatch, n_jobs: int, repeats: int) -> dict[str, f
     ranges = chunks(graphs.vertex_counts)
     classes = kernel._centrality_classes(graphs)
     options = Options(kernel.path_depth, kernel.tree_depth, kernel.edge_labels)
-    depth = max(kernel.path_depth, kernel.tree_depth)
 
     def search(begin: int, end: int, walk: bool) -> int:
-        work = make_work(graphs.arrays, options.edges, depth, STORED_PAIRS, begin, end)
+        work = make_work(graphs.arrays, options, stop_flag(), begin, end)
         return _searches(graphs.arrays, classes, options, work, begin, end, walk)
 
     def searches(walk: bool) -> None:

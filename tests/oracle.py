@@ -129,13 +129,14 @@ def patterns(
     tree_depth: int,
     centrality: str | None = "eigenvector",
     edge_labels: bool = False,
-    order: Callable[[Pattern], object] = lambda pattern: pattern,
+    choose: Callable[..., Pattern] = min,
 ) -> list[Counter]:
     """The feature counts of every level from 0 to ``tree_depth``.
 
     A pattern is a tuple of tree labels, with edge labels between them if asked for; of both
-    reading directions the smaller tuple is counted. ``order`` ranks patterns where several
-    candidate parents offer one each.
+    reading directions the smaller tuple is counted. Of the patterns of several candidate parents
+    the smallest is extended: Python compares tuples, and tuples in tuples, as the definition asks,
+    element by element, a beginning before its continuation.
     """
     classes = centrality_classes(graph, centrality)
     depth = max(path_depth, tree_depth)
@@ -148,9 +149,9 @@ def patterns(
             pattern = {root: (trees[root],)}
             for ring in one.levels[1 : path_depth + 1]:
                 for v in ring:
-                    smallest = min((pattern[u] for u in one.candidates[v]), key=order)
+                    chosen = choose(pattern[u] for u in one.candidates[v])
                     link = (one.edge[v],) if edge_labels else ()
-                    pattern[v] = (*smallest, *link, trees[v])
+                    pattern[v] = (*chosen, *link, trees[v])
             counter.update(min(p, p[::-1]) for p in pattern.values())
         counts.append(counter)
     return counts

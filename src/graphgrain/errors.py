@@ -36,5 +36,9 @@ class MissingDependencyError(GraphgrainError, ImportError):
     """An optional package is needed that is not installed."""
 
 
+class NotEnoughMemoryError(GraphgrainError, MemoryError):
+    """A result would not fit into memory; known before it was begun."""
+
+
 class GraphgrainWarning(UserWarning):
     """Something was left out or left undecided; the message says what."""

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import graphgrain as gg
 
 from .. import real_data
+from ..oracle import Graph
 from ..strategies import graphs, renumbered, to_tuple
 from .test_tree_plus_plus import often
 
@@ -88,6 +89,52 @@ def test_renumbering_random_graphs(graph, data, edge_labels):
         kernel, [to_tuple(graph), to_tuple(renumbered(graph, list(permutation)))]
     )
     assert before == after
+
+
+def relabelled(graph: Graph, vertices: dict, edges: dict) -> Graph:
+    return Graph(
+        [vertices[label] for label in graph.labels],
+        {pair: edges[label] for pair, label in graph.edges.items()},
+    )
+
+
+RENAMINGS = {
+    "integers": lambda place: 10 * place - 7,
+    "strings": lambda place: f"label {place}",
+    "prefixes": lambda place: "a" * place,
+}
+
+
+@often
+@given(
+    st.lists(graphs(max_size=9), min_size=2, max_size=4),
+    st.sampled_from(sorted(RENAMINGS)),
+    st.sampled_from(["eigenvector", "degree", None]),
+    st.booleans(),
+)
+def test_renaming_that_keeps_the_order_of_labels_changes_nothing(
+    made, renaming, centrality, edge_labels
+):
+    in_order = {label: RENAMINGS[renaming](place) for place, label in enumerate([-3, 0, 1, 7])}
+    renamed = [relabelled(graph, in_order, in_order) for graph in made]
+    kernel = gg.TreePlusPlus(3, 3, centrality=centrality, edge_labels=edge_labels)
+    before, after = (
+        kernel.fit([to_tuple(graph) for graph in which]).gram_levels() for which in (made, renamed)
+    )
+    np.testing.assert_array_equal(before, after)
+
+
+@pytest.mark.parametrize("name", ["MUTAG", "PTC_FR", "COX2_MD"])
+def test_renaming_real_data(name):
+    batch, _ = real_data.load(name)
+    for edge_labels in {False, batch.edge_label_table is not None}:
+        kernel = gg.TreePlusPlus(edge_labels=edge_labels)
+        renamed = batch._replace(label_table=np.array([f"{x:04d}" for x in batch.label_table + 9]))
+        renamed = renamed.with_labels(renamed.labels.tolist())
+        if renamed.edge_label_table is not None:
+            renamed = renamed._replace(edge_label_table=3 * batch.edge_label_table + 1)
+        before, after = (kernel.fit_transform(graphs) for graphs in (batch, renamed))
+        np.testing.assert_array_equal(before, after)
 
 
 @pytest.mark.parametrize("centrality", ["eigenvector", "closeness", "betweenness", "degree", None])

@@ -121,10 +121,20 @@ class TestAgainstOracle:
     @often
     @given(st.booleans().flatmap(lambda s: graphs(strings=s)), OPTIONS)
     def test_every_feature_count(self, graph, options):
+        self.compare(graph, options)
+
+    @often
+    @given(graphs(), OPTIONS)
+    def test_every_feature_count_with_the_roots_divided(self, graph, options):
+        """The way of large graphs, taken by small ones."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("graphgrain.core.large_graphs.STORED_PAIRS", 3)
+            self.compare(graph, options)
+
+    @staticmethod
+    def compare(graph, options):
         edge_labels = options["edge_labels"]
-        expected = oracle.patterns(
-            graph, **options, order=lambda p: pattern_hash.forward(p, edge_labels)
-        )
+        expected = oracle.patterns(graph, **options)
         kernel = gg.TreePlusPlus(output="features", **options)
         row = kernel.fit_transform([to_tuple(graph)]).toarray()[0]
         for level, counter in enumerate(expected):
@@ -142,11 +152,7 @@ class TestAgainstOracle:
             labels = rng.choice(["C", "N"], 9, p=[0.8, 0.2]).tolist()
             graph = oracle.Graph(labels, {frozenset(edge): 1 for edge in made.edges})
             smallest, largest = (
-                oracle.patterns(graph, 3, 2, None, order=order)
-                for order in (
-                    lambda p: pattern_hash.forward(p, False),
-                    lambda p: -pattern_hash.forward(p, False),
-                )
+                oracle.patterns(graph, 3, 2, None, choose=choose) for choose in (min, max)
             )
             telling += smallest != largest
             kernel = gg.TreePlusPlus(3, 2, centrality=None, output="features")
@@ -166,16 +172,7 @@ class TestAgainstOracle:
         st.booleans(),
     )
     def test_gram_with_every_count_map(self, made, counts, normalize, edge_labels):
-        features = [
-            oracle.patterns(
-                graph,
-                3,
-                2,
-                edge_labels=edge_labels,
-                order=lambda p: pattern_hash.forward(p, edge_labels),
-            )
-            for graph in made
-        ]
+        features = [oracle.patterns(graph, 3, 2, edge_labels=edge_labels) for graph in made]
         kernel = gg.TreePlusPlus(
             3, 2, counts=counts, normalize=normalize, edge_labels=edge_labels
         ).fit([to_tuple(graph) for graph in made])
@@ -205,16 +202,18 @@ class TestAgainstOracle:
                     assert names[column].removeprefix("k=0: ") in readings
 
 
-def test_graphs_too_large_to_keep_all_searches(monkeypatch):
-    """Beyond STORED_PAIRS roots are traversed twice; the features stay the same."""
-    graph = nx.gnp_random_graph(60, 0.08, seed=3)
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("centrality", ["eigenvector", None])
+def test_graphs_too_large_to_keep_all_searches(monkeypatch, centrality, n_jobs):
+    """Beyond STORED_PAIRS the roots of a graph are divided; the features stay the same."""
+    graph = nx.gnp_random_graph(160, 0.03, seed=3)
     nx.set_node_attributes(graph, {v: v % 3 for v in graph}, "label")
     small = nx.path_graph(5)
     nx.set_node_attributes(small, 1, "label")
-    kernel = gg.TreePlusPlus(output="features")
-    kept = kernel.fit_transform([graph, small]).toarray()
-    monkeypatch.setattr("graphgrain.kernels.tree_plus_plus.STORED_PAIRS", 150)
-    again = kernel.fit_transform([graph, small]).toarray()
+    kernel = gg.TreePlusPlus(output="features", centrality=centrality, n_jobs=n_jobs)
+    kept = kernel.fit_transform([small, graph, small, graph]).toarray()
+    monkeypatch.setattr("graphgrain.core.large_graphs.STORED_PAIRS", 500)
+    again = kernel.fit_transform([small, graph, small, graph]).toarray()
     np.testing.assert_array_equal(kept, again)
 
 

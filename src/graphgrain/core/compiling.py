@@ -17,7 +17,8 @@ from numba.core import event
 
 #: A compilation that takes longer than this is worth a word, in seconds.
 _PATIENCE = 2.0
-_PLAIN_PYTHON: bool = vars(config)["DISABLE_JIT"]
+#: Whether functions run uncompiled, under a debugger say.
+PLAIN_PYTHON: bool = vars(config)["DISABLE_JIT"]
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -25,14 +26,14 @@ def compiled(function: Callable[..., Any]) -> Any:
 
     The user is told when compiling takes a while. Numbers without a sign overflow silently.
     """
-    if _PLAIN_PYTHON:
+    if PLAIN_PYTHON:
         return _silent_overflow(function)
     return _compile(function)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
     """The same for a few lines that belong into their caller."""
-    return function if _PLAIN_PYTHON else _compile(function, inline="always")
+    return function if PLAIN_PYTHON else _compile(function, inline="always")
 
 
 def _compile(function: Callable[..., Any], **options: Any) -> Any:

@@ -1,6 +1,4 @@
-"""From hashes to counts per graph, and to the columns of a sparse matrix.
-
-Counting: a small hash table takes the hashes of one graph and is read out (``count_hashes``).
+"""From the hashes of graphs to the columns of a sparse matrix.
 
 A feature is a 64-bit hash; its column is its place in the sorted list of all distinct hashes.
 1. Entries fall into buckets by the leading bits of their hash, a handful in each.
@@ -13,12 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from .compiling import compiled
-from .hashing import GOLDEN
 
 _PER_BUCKET = 8
 #: Up to so many entries are sorted by insertion.
 _FEW = 32
-_ZERO, _ONE, _32, _64 = np.uint64(0), np.uint64(1), np.uint64(32), np.uint64(64)
+_ZERO, _ONE, _64 = np.uint64(0), np.uint64(1), np.uint64(64)
 
 
 @compiled
@@ -59,7 +56,7 @@ def group_hashes(lengths, hashes, counts):
     Returns the sorted distinct hashes, the matrix in CSC form (``indptr, rows, values``) with
     the rows of each column ascending, and the sum of squares of each row.
     """
-    # Places are numbers without a sign: an index that might count from the end takes longer.
+    # Unsigned places: Numba skips the check for indices that count from the end.
     n = len(hashes)
     bits = 1
     while bits < 24 and (n >> bits) > _PER_BUCKET:
@@ -143,86 +140,3 @@ def transpose(indptr, columns, values, n_columns):
                 moved[place] = values[entry]
                 fill[column] = place + 1
     return starts, rows, moved
-
-
-@compiled
-def make_table(room):
-    """An empty hash table with room for that many entries: ``(hashes, counts, used slots)``."""
-    size = 16
-    while size < 2 * room:
-        size *= 2
-    return (
-        np.empty(size, dtype=np.uint64),
-        np.zeros(size, dtype=np.int64),
-        np.empty(size // 2, dtype=np.int64),
-    )
-
-
-@compiled
-def enter(table, distinct, hashes, n):
-    """Count the first n hashes in a table that holds ``distinct``; returns how many it holds then.
-
-    The table must have room for all of them.
-    """
-    keys, counts, used = table
-    mask = np.uint64(len(keys) - 1)
-    for i in range(n):
-        code = hashes[i]
-        slot = (code * GOLDEN) >> _32 & mask
-        while counts[slot] != 0 and keys[slot] != code:
-            slot = (slot + _ONE) & mask
-        if counts[slot] == 0:
-            keys[slot] = code
-            used[distinct] = slot
-            distinct += 1
-        counts[slot] += 1
-    return distinct
-
-
-@compiled
-def larger_table(table, distinct, room):
-    """A table with the same content and room for ``room`` entries; itself if it has that."""
-    keys, counts, used = table
-    if room <= len(used):
-        return table
-    grown = make_table(2 * room)
-    one = np.empty(1, dtype=np.uint64)
-    for i in range(distinct):
-        one[0] = keys[used[i]]
-        enter(grown, i, one, 1)
-        grown[1][grown[2][i]] = counts[used[i]]
-    return grown
-
-
-@compiled
-def read_out(table, distinct, hashes, counts, at):
-    """Write the content of a table from place ``at`` on, and empty it."""
-    keys, tally, used = table
-    for i in range(distinct):
-        slot = used[i]
-        hashes[at + i] = keys[slot]
-        counts[at + i] = tally[slot]
-        tally[slot] = 0
-
-
-@compiled
-def count_hashes(pointers, hashes):
-    """Distinct hashes of each segment ``pointers[i]:pointers[i + 1]``, and how often each occurs.
-
-    Returns ``(lengths, hashes, counts)``, segment after segment.
-    """
-    segments = len(pointers) - 1
-    longest = 0
-    for i in range(segments):
-        longest = max(longest, pointers[i + 1] - pointers[i])
-    table = make_table(longest)
-    lengths = np.empty(segments, dtype=np.int64)
-    out_hashes = np.empty(pointers[segments] - pointers[0], dtype=np.uint64)
-    out_counts = np.empty(len(out_hashes), dtype=np.int64)
-    total = 0
-    for i in range(segments):
-        part = hashes[pointers[i] : pointers[i + 1]]
-        lengths[i] = enter(table, 0, part, len(part))
-        read_out(table, lengths[i], out_hashes, out_counts, total)
-        total += lengths[i]
-    return lengths, out_hashes[:total].copy(), out_counts[:total].copy()

@@ -14,8 +14,8 @@ import numpy as np
 
 from .compiling import compiled
 from .components import sort_by
-from .counting import enter, larger_table, make_table, read_out
 from .hashing import BASE, GOLDEN, mix
+from .tables import count_into, make_tables, read_out, with_room
 
 _ZERO = np.uint64(0)
 
@@ -117,15 +117,14 @@ def count_pairs(graphs, edges, begin, end):
     queue, distance = work[0], work[1]
     paths = np.zeros(most, dtype=np.uint64)
     codes = np.empty(most, dtype=np.uint64)
-    table = make_table(most)
+    tables = make_tables(1, 1024)
     lengths = np.empty(end - begin, dtype=np.int64)
-    hashes = np.empty(1024, dtype=np.uint64)
-    counts = np.empty(1024, dtype=np.int64)
+    hashes = np.empty((1, 1024), dtype=np.uint64)
+    counts = np.empty((1, 1024), dtype=np.int64)
     total = 0
     for g in range(begin, end):
         base = offsets[g]
         n = offsets[g + 1] - base
-        distinct = 0
         for root in range(n):
             reached = search(graphs, edges, base, root, work, paths[:n])
             source = label_hashes[labels[base + root]]
@@ -133,16 +132,11 @@ def count_pairs(graphs, edges, begin, end):
                 v = queue[i]
                 path = paths[v] if edges else _ZERO
                 codes[i - 1] = pair_code(source, label_hashes[labels[base + v]], distance[v], path)
-            table = larger_table(table, distinct, distinct + reached)
-            distinct = enter(table, distinct, codes, reached - 1)
-        if total + distinct > len(hashes):
-            room = 2 * (total + distinct)
-            hashes = np.concatenate((hashes[:total], np.empty(room - total, dtype=np.uint64)))
-            counts = np.concatenate((counts[:total], np.empty(room - total, dtype=np.int64)))
-        read_out(table, distinct, hashes, counts, total)
-        lengths[g - begin] = distinct
-        total += distinct
-    return lengths, hashes[:total].copy(), counts[:total].copy()
+            tables = count_into(tables, 0, codes, reached - 1)
+        lengths[g - begin] = tables.distinct[0]
+        hashes, counts = with_room(total + tables.distinct[0], hashes, counts)
+        total = read_out(tables, 0, hashes[0], counts[0], total)
+    return lengths, hashes[0, :total].copy(), counts[0, :total].copy()
 
 
 @compiled

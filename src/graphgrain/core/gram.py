@@ -81,7 +81,7 @@ def _add_tiles(tiles, x, y, lower, begin, end, K):
         place, c = tiles.places[entry], tiles.columns[entry]
         value = x.values[place]
         row = K[x.rows[place]]
-        # Numbers without a sign: an index that might count from the end costs twice the time.
+        # Unsigned: with the check for indices that count from the end it takes twice the time.
         first = np.uint64(indptr[c])
         last = np.uint64(place) if lower else np.uint64(indptr[c + 1])
         for other in range(first, last):

@@ -10,28 +10,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from .compiling import compiled, inlined
 from .hashing import BASE, GOLDEN, mix
+from .tables import count_into, make_tables, read_out, with_room
 from .traversal import renumber, traverse
+from .tree_order import rank_trees
 
 _SQUARE = np.uint64(int(BASE) ** 2 % 2**64)
-_ZERO, _ONE, _64 = np.uint64(0), np.uint64(1), np.uint64(64)
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
 
-#: Most (root, vertex) pairs of one graph that are kept; beyond it, roots are traversed twice.
-STORED_PAIRS = 1 << 20
-_FIRST_CAPACITY = 1 << 11
-
-
-class Options(NamedTuple):
-    """What patterns are counted."""
-
-    path_depth: int
-    tree_depth: int
-    edges: bool  # whether edge labels take part
+_FIRST_ROOM = 1 << 10
 
 
 @inlined
@@ -41,14 +31,13 @@ def level_salt(level):
 
 
 @compiled
-def _search(edge_hashes, options, first, last, stamp, work, trees):
+def search_trees(edge_hashes, options, depth, first, last, work):
     """Traverse from the roots ``first`` to ``last``; keep the traversals and the tree hashes."""
     begins, ends, order, tie, edge = work.begins, work.ends, work.order, work.tie, work.edge
-    hashes, weights, edges = work.hashes, work.weights, options.edges
-    depth = max(options.path_depth, options.tree_depth)
+    hashes, weights, trees, edges = work.hashes, work.weights, work.trees, options.edges
     at = np.int64(0)  # typed: a literal would be compiled apart
     for root in range(first, last):
-        count = traverse(root, stamp + root, depth, edges, at, work)
+        count = traverse(root, depth, edges, at, work)
         total = hashes[root] * weights[0]
         trees[root, 0] = mix(total)
         for level in range(1, options.tree_depth + 1):
@@ -63,48 +52,76 @@ def _search(edge_hashes, options, first, last, stamp, work, trees):
         tie[at] = 0
 
 
-@inlined
-def _best_parent(at, p, run, level, levels, edges, forward, work):
-    """Position of the candidate parent with the smallest pattern (by forward hash).
+@compiled
+def _comes_before(at, x, y, level, levels, work):
+    """Whether the pattern at position x comes before that at y, in lexicographic order.
 
-    ``work.place`` maps the vertices that this root reached to their positions.
+    Both belong to one run of ties, and so do their ancestors: labels of vertices and edges are
+    equal, only trees can differ. The first that does decides.
     """
-    start, adjacent, via, place = work.start, work.adjacent, work.via, work.place
-    order, tie, edge = work.order, work.tie, work.edge
-    stop = run + 1
-    while tie[at + stop]:
-        stop += 1
-    best = -1
-    v = order[at + p]
-    for entry in range(start[v], start[v + 1]):
-        position = place[adjacent[entry]]
-        if (
-            run <= position < stop
-            and order[at + position] == adjacent[entry]
-            and (not edges or via[entry] == edge[at + p])
-            and (best < 0 or forward[position * levels + level] < forward[best * levels + level])
-        ):
-            best = position
-    return best
+    parent, order, chosen, forward = work.parent, work.order, work.chosen, work.hashed[0]
+    while True:
+        above_x = parent[at + x] if parent[at + x] >= 0 else chosen[x * levels + level]
+        above_y = parent[at + y] if parent[at + y] >= 0 else chosen[y * levels + level]
+        if forward[above_x * levels + level] == forward[above_y * levels + level]:
+            break
+        x, y = above_x, above_y
+    return work.ranks[order[at + x], level] < work.ranks[order[at + y], level]
 
 
 @compiled
-def _walk(edge_hashes, options, first, last, trees, settle, work, scratch, codes):
+def _choose_parents(at, p, run, count, n, options, lowest, work):
+    """Write to ``work.chosen`` the candidate parent of position p with the smallest pattern.
+
+    The candidates are neighbours in the run of ties that begins at ``run``. ``work.place`` maps
+    the vertices that this root reached to their positions.
+    """
+    start, adjacent, via, place = work.start, work.adjacent, work.via, work.place
+    order, tie, edge, forward = work.order, work.tie, work.edge, work.hashed[0]
+    levels = options.tree_depth + 1
+    stop = run + 1
+    while tie[at + stop]:
+        stop += 1
+    v = order[at + p]
+    for level in range(lowest, levels):
+        best = -1
+        for entry in range(start[v], start[v + 1]):
+            position = place[adjacent[entry]]
+            if not (
+                run <= position < stop
+                and order[at + position] == adjacent[entry]
+                and (not options.edges or via[entry] == edge[at + p])
+            ):
+                continue
+            if best < 0:
+                best = position
+            elif forward[position * levels + level] != forward[best * levels + level]:
+                if not work.ranked[0]:
+                    rank_trees(options, n, work)
+                    for q in range(count):  # the searches have used the places
+                        place[order[at + q]] = q
+                if _comes_before(at, position, best, level, levels, work):
+                    best = position
+        work.chosen[p * levels + level] = best
+
+
+@compiled
+def walk(edge_hashes, options, lowest, n, first, last, work):
     """Pattern hashes of the roots ``first`` to ``last``: ``codes[level, i]`` for the i-th pair.
 
-    Returns the number of pairs. ``scratch`` has room for the hashes of one root. With
-    ``settle`` (one level only) the parent chosen among several candidates is written down.
+    Levels begin with ``lowest``. Returns the number of pairs; n is the number of all vertices.
     """
     begins, ends, order, parent, edge = work.begins, work.ends, work.order, work.parent, work.edge
+    trees, chosen, codes = work.trees, work.chosen, work.codes
     path_depth, edges = options.path_depth, options.edges
     levels = trees.shape[1]
-    forward, backward, power = scratch[0], scratch[1], scratch[2]
+    forward, backward, power = work.hashed[0], work.hashed[1], work.hashed[2]
     total = 0
     for root in range(first, last):
         at = begins[root]
         count = ends[root, path_depth]
         power[0] = _ONE
-        for level in range(levels):
+        for level in range(lowest, levels):
             label = trees[root, level]
             forward[level] = label
             backward[level] = label
@@ -122,83 +139,20 @@ def _walk(edge_hashes, options, first, last, trees, settle, work, scratch, codes
                     placed = True
                     for q in range(count):
                         work.place[order[at + q]] = q
+                _choose_parents(at, p, up, count, n, options, lowest, work)
             power[p] = power[up] * _SQUARE
             scale = power[p]
             edge_term = edge_code * power[up]
-            chosen = up
-            for level in range(levels):
-                if several:
-                    chosen = _best_parent(at, p, up, level, levels, edges, forward, work)
-                far = chosen * levels + level
+            for level in range(lowest, levels):
+                far = (chosen[near + level] if several else up) * levels + level
                 label = trees[v, level]
                 ahead = forward[far] * _SQUARE + label + edge_code
                 behind = backward[far] + label * scale + edge_term
                 forward[near + level] = ahead
                 backward[near + level] = behind
                 codes[level, total + p] = min(ahead, behind)
-            if settle:
-                parent[at + p] = chosen
         total += count
     return total
-
-
-@compiled
-def _count(codes, begin, end, table_hash, table_count, used, distinct):
-    """Enter ``codes[begin:end]``, or as many as surely fit, into the table of one level.
-
-    Returns how far it came and the number of distinct codes; ``used`` lists the filled slots.
-    """
-    size = len(table_hash)
-    mask = np.uint64(size - 1)  # unsigned: no check for indices that count from the end
-    shift = _64 - np.uint64(np.log2(size))
-    end = min(end, begin + size // 2 - distinct)
-    filled = np.uint64(distinct)
-    for i in range(begin, end):
-        code = codes[np.uint64(i)]
-        slot = (code * GOLDEN) >> shift
-        count = table_count[slot]
-        while count != 0 and table_hash[slot] != code:
-            slot = (slot + _ONE) & mask
-            count = table_count[slot]
-        table_hash[slot] = code
-        table_count[slot] = count + 1
-        used[filled] = slot
-        filled += np.uint64(count == 0)  # no branch: it could not be predicted
-    return end, np.int64(filled)
-
-
-@compiled
-def _larger_tables(distinct, table_hash, table_count, used):
-    """Tables of twice the size with the same content."""
-    levels, size = table_hash.shape
-    size *= 2
-    new_hash = np.empty((levels, size), dtype=np.uint64)
-    new_count = np.zeros((levels, size), dtype=np.int32)
-    new_used = np.empty((levels, size), dtype=np.int32)
-    mask = np.uint64(size - 1)
-    shift = _64 - np.uint64(np.log2(size))
-    for level in range(levels):
-        for i in range(distinct[level]):
-            code = table_hash[level, used[level, i]]
-            slot = (code * GOLDEN) >> shift
-            while new_count[level, slot] != 0:
-                slot = (slot + _ONE) & mask
-            new_hash[level, slot] = code
-            new_count[level, slot] = table_count[level, used[level, i]]
-            new_used[level, i] = slot
-    return new_hash, new_count, new_used
-
-
-@compiled
-def _more_room(room, totals, out_hash, out_count):
-    levels = len(totals)
-    more_hash = np.empty((levels, room), dtype=np.uint64)
-    more_count = np.empty((levels, room), dtype=np.int32)
-    for level in range(levels):
-        for i in range(totals[level]):
-            more_hash[level, i] = out_hash[level, i]
-            more_count[level, i] = out_count[level, i]
-    return more_hash, more_count
 
 
 @compiled
@@ -207,68 +161,34 @@ def count_patterns(graphs, classes, options, work, begin, end):
 
     Returns ``(lengths, hashes, counts)``: ``hashes[level]`` and ``counts[level]`` list the
     distinct patterns graph after graph, ``lengths[level, g]`` of them for graph g. ``classes`` are
-    the centrality classes of vertices, ``work`` scratch arrays from ``make_work`` for these graphs.
+    the centrality classes of vertices. ``work``, from ``make_work``, keeps all searches of a graph.
     """
-    edge_hashes = graphs.edge_hashes
     levels = options.tree_depth + 1
-    most = len(work.vertex)
-    capacity = len(work.order)
-    codes = np.empty((levels, capacity), dtype=np.uint64)
-    trees = np.empty((most, levels), dtype=np.uint64)
-    scratch = np.empty((3, most * levels), dtype=np.uint64)
-
-    table_hash = np.empty((levels, _FIRST_CAPACITY), dtype=np.uint64)
-    table_count = np.zeros((levels, _FIRST_CAPACITY), dtype=np.int32)
-    used = np.empty((levels, _FIRST_CAPACITY), dtype=np.int32)
-    distinct = np.zeros(levels, dtype=np.int64)
-
+    depth = max(options.path_depth, options.tree_depth)
+    tables = make_tables(levels, _FIRST_ROOM)
     lengths = np.zeros((levels, end - begin), dtype=np.int64)
     totals = np.zeros(levels, dtype=np.int64)
-    out_hash = np.empty((levels, 16 * _FIRST_CAPACITY), dtype=np.uint64)
-    out_count = np.empty((levels, 16 * _FIRST_CAPACITY), dtype=np.int32)
-    stamp = np.int64(1)
-
+    hashes = np.empty((levels, 32 * _FIRST_ROOM), dtype=np.uint64)
+    counts = np.empty((levels, 32 * _FIRST_ROOM), dtype=np.int32)
     for g in range(begin, end):
+        if work.stop[0]:
+            break
         n = renumber(graphs, classes, options.edges, g, work)
-        block = capacity // n if n else 1  # roots whose traversals are kept at once
+        search_trees(graphs.edge_hashes, options, depth, np.int64(0), n, work)
+        pairs = walk(graphs.edge_hashes, options, np.int64(0), n, np.int64(0), n, work)
+        room = np.int64(0)
         for level in range(levels):
-            distinct[level] = 0
-        for sweep in range(2):
-            for first in range(0, n, block):
-                last = min(first + block, n)
-                if sweep == 0 or block < n:
-                    _search(edge_hashes, options, first, last, stamp, work, trees)
-                if sweep == 0:
-                    continue
-                pairs = _walk(edge_hashes, options, first, last, trees, False, work, scratch, codes)
-                for level in range(levels):
-                    done = np.int64(0)
-                    while done < pairs:
-                        done, distinct[level] = _count(
-                            codes[level], done, pairs, table_hash[level], table_count[level],
-                            used[level], distinct[level],
-                        )  # fmt: skip
-                        if 4 * distinct[level] > table_hash.shape[1]:
-                            table_hash, table_count, used = _larger_tables(
-                                distinct, table_hash, table_count, used
-                            )
-            stamp += n
-        room = out_hash.shape[1]
+            tables = count_into(tables, level, work.codes[level], pairs)
+            lengths[level, g - begin] = tables.distinct[level]
+            room = max(room, totals[level] + tables.distinct[level])
+        hashes, counts = with_room(room, hashes, counts)
         for level in range(levels):
-            room = max(room, totals[level] + distinct[level])
-        if room > out_hash.shape[1]:
-            out_hash, out_count = _more_room(2 * room, totals, out_hash, out_count)
-        for level in range(levels):
+            begin_at = totals[level]
+            totals[level] = read_out(tables, level, hashes[level], counts[level], begin_at)
             salt = level_salt(level)
-            filled = totals[level]
-            for i in range(distinct[level]):
-                slot = used[level, i]
-                out_hash[level, filled + i] = mix(table_hash[level, slot] + salt)
-                out_count[level, filled + i] = table_count[level, slot]
-                table_count[level, slot] = 0
-            totals[level] += distinct[level]
-            lengths[level, g - begin] = distinct[level]
-    return lengths, out_hash, out_count
+            for i in range(begin_at, totals[level]):
+                hashes[level, i] = mix(hashes[level, i] + salt)
+    return lengths, hashes, counts
 
 
 @compiled
@@ -281,26 +201,23 @@ def trace_patterns(graphs, classes, options, work, g):
     ``edge_trees`` say the same of the tree at vertex v, in rank order.
     """
     path_depth, level, edges = options.path_depth, options.tree_depth, options.edges
-    edge_hashes = graphs.edge_hashes
+    depth = max(path_depth, level)
     n = renumber(graphs, classes, edges, g, work)
-    all_trees = np.empty((n, level + 1), dtype=np.uint64)
-    _search(edge_hashes, options, np.int64(0), n, np.int64(1), work, all_trees)
-    codes = np.empty((1, max(1, n * n)), dtype=np.uint64)
-    scratch = np.empty((3, max(1, n)), dtype=np.uint64)
-    top = all_trees[:, level : level + 1].copy()
-    pairs = _walk(edge_hashes, options, np.int64(0), n, top, True, work, scratch, codes)
-
+    search_trees(graphs.edge_hashes, options, depth, np.int64(0), n, work)
     width = 0
+    total = 0
     for root in range(n):
         width = max(width, work.ends[root, level])
+        total += work.ends[root, path_depth]
     tree_vertices = np.full((n, width), -1, dtype=np.int32)
     tree_edges = np.full((n, width), -1, dtype=np.int32)
-    out = np.empty(pairs, dtype=np.uint64)
-    paths = np.full((pairs, path_depth + 1), -1, dtype=np.int32)
-    path_edges = np.full((pairs, path_depth + 1), -1, dtype=np.int32)
+    hashes = np.empty(total, dtype=np.uint64)
+    paths = np.full((total, path_depth + 1), -1, dtype=np.int32)
+    path_edges = np.full((total, path_depth + 1), -1, dtype=np.int32)
     salt = level_salt(level)
     row = 0
     for root in range(n):
+        walk(graphs.edge_hashes, options, level, n, root, root + 1, work)
         at = work.begins[root]
         old = work.vertex[root]
         for p in range(work.ends[root, level]):
@@ -308,10 +225,13 @@ def trace_patterns(graphs, classes, options, work, g):
             if edges and p:
                 tree_edges[old, p] = work.edge[at + p]
         for p in range(work.ends[root, path_depth]):
-            out[row + p] = mix(codes[0, row + p] + salt)
+            hashes[row + p] = mix(work.codes[level, p] + salt)
             length = 0
             if p:
-                up = row + work.parent[at + p]
+                up = np.int64(work.parent[at + p])
+                if up < 0:
+                    up = np.int64(work.chosen[p * (level + 1) + level])
+                up += row
                 while length <= path_depth and paths[up, length] >= 0:
                     paths[row + p, length] = paths[up, length]
                     path_edges[row + p, length] = path_edges[up, length]
@@ -320,4 +240,4 @@ def trace_patterns(graphs, classes, options, work, g):
                     path_edges[row + p, length] = work.edge[at + p]
             paths[row + p, length] = work.vertex[work.order[at + p]]
         row += work.ends[root, path_depth]
-    return out, paths, path_edges, tree_vertices, tree_edges
+    return hashes, paths, path_edges, tree_vertices, tree_edges

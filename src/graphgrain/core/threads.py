@@ -1,19 +1,44 @@
-"""A plain thread pool over chunks of graphs; the Numba functions release the lock."""
+"""Threads over ranges of graphs; the compiled functions release the interpreter lock.
+
+The thread that calls only waits: Python handles signals in the main thread alone and between
+bytecodes alone, so compiled work there would keep Ctrl-C waiting for as long as it takes.
+
+1. Workers take the ranges one after the other, also if there is only one worker.
+2. The main thread waits for them, and wakes at once when a signal arrives.
+3. An exception there, such as KeyboardInterrupt, raises the flag that compiled loops look at
+   (:func:`stop_flag`); no further range is begun, and the exception goes on its way. A worker
+   that cannot stop at once (inside LAPACK, or compiling) ends by itself, and its result is lost.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
-from typing import TypeVar
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from itertools import count, pairwise
+from queue import Empty, SimpleQueue
+from time import monotonic
+from typing import Any, TypeVar
 
 import numpy as np
+
+from .compiling import PLAIN_PYTHON
 
 Result = TypeVar("Result")
 
 #: Vertices per chunk: large enough to forget the overhead, small enough to balance threads.
 CHUNK_VERTICES = 4096
+#: How long to wait before looking for signals where waiting cannot be interrupted, in seconds.
+_GLANCE = 0.1
+#: How long an interrupted caller waits for its workers to stop.
+_FAREWELL = 1.0
+
+_here = threading.local()
+
+
+class _Stopped(BaseException):
+    """Unwinds a worker whose result nobody waits for."""
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -24,13 +49,19 @@ def thread_count(n_jobs: int | None) -> int:
     return n_jobs if n_jobs > 0 else max(1, (cores or 1) + 1 + n_jobs)
 
 
-def chunks(sizes: np.ndarray, target: int = CHUNK_VERTICES) -> list[tuple[int, int]]:
+def chunks(sizes: np.ndarray, target: int | None = None) -> list[tuple[int, int]]:
     """Consecutive ranges of items whose sizes add up to about ``target`` each."""
     if not len(sizes):
         return []
-    part = np.cumsum(sizes + 1) // target
+    part = np.cumsum(sizes + 1) // (CHUNK_VERTICES if target is None else target)
     bounds = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(sizes)]
     return list(pairwise(bounds))
+
+
+def stop_flag() -> np.ndarray:
+    """An array of one entry for compiled loops: not 0 once the work is no longer wanted."""
+    flag = getattr(_here, "stop", None)
+    return np.zeros(1, dtype=np.uint8) if flag is None else flag
 
 
 def run(
@@ -38,7 +69,75 @@ def run(
 ) -> list[Result]:
     """``function(begin, end)`` for every range, in order, on ``n_jobs`` threads."""
     threads = min(thread_count(n_jobs), len(ranges))
-    if threads <= 1:
-        return [function(begin, end) for begin, end in ranges]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda bounds: function(*bounds), ranges))
+    stop = stop_flag()
+    if threads <= 1 and (PLAIN_PYTHON or threading.current_thread() is not threading.main_thread()):
+        results = []
+        for begin, end in ranges:
+            if stop[0]:
+                raise _Stopped
+            results.append(function(begin, end))
+        return results
+    return _run_in_workers(function, ranges, threads, stop)
+
+
+def call(function: Callable[..., Result], *arguments: Any) -> Result:
+    """``function(*arguments)`` in a worker, so that the main thread can be interrupted."""
+    return run(lambda *_: function(*arguments), [(0, 0)], None)[0]
+
+
+def _run_in_workers(
+    function: Callable[[int, int], Result],
+    ranges: list[tuple[int, int]],
+    threads: int,
+    stop: np.ndarray,
+) -> list[Result]:
+    results: list[Any] = [None] * len(ranges)
+    numbers = count()
+    ended: SimpleQueue[BaseException | None] = SimpleQueue()
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        _here.stop = stop
+        try:
+            while not (stop[0] or failed) and (number := next(numbers)) < len(ranges):
+                results[number] = function(*ranges[number])
+            ended.put(None)
+        except BaseException as error:
+            ended.put(error)
+
+    workers = [threading.Thread(target=work, daemon=True) for _ in range(threads)]
+    try:
+        for worker in workers:
+            worker.start()
+        left = threads
+        while left:
+            try:
+                error = ended.get(timeout=_GLANCE)
+            except Empty:
+                if stop[0]:
+                    raise _Stopped from None
+                continue
+            left -= 1
+            if error is not None:
+                failed.append(error)
+    except BaseException:
+        stop[0] = 1
+        deadline = monotonic() + _FAREWELL
+        for worker in workers:
+            if worker.is_alive():
+                worker.join(max(0.0, deadline - monotonic()))
+        raise
+    if failed:
+        raise failed[0]
+    if stop[0]:
+        raise _Stopped
+    return results
+
+
+@contextmanager
+def blas_threads(limit: int | None) -> Iterator[None]:
+    """Let BLAS use at most so many threads within the block (None: as many as it likes)."""
+    from threadpoolctl import threadpool_limits  # comes with scikit-learn
+
+    with nullcontext() if limit is None else threadpool_limits(limits=limit, user_api="blas"):
+        yield

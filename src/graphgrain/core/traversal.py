@@ -24,15 +24,27 @@ from .hashing import position_weights
 from .structures import Graphs
 
 
-class Work(NamedTuple):
-    """Scratch arrays for one graph at a time; ``make_work`` makes them for many graphs."""
+class Options(NamedTuple):
+    """What patterns are counted."""
 
+    path_depth: int
+    tree_depth: int
+    edges: bool  # whether edge labels take part
+
+
+class Work(NamedTuple):
+    """One graph, renumbered, and scratch arrays for its searches."""
+
+    # the graph, as `renumber` leaves it
     vertex: np.ndarray  # old local number of each vertex
+    label: np.ndarray  # its label code
     hashes: np.ndarray  # hash of its label
     key: np.ndarray  # dense rank of its (label, centrality class)
     start: np.ndarray  # neighbours of v: adjacent[start[v]:start[v + 1]], ascending
     adjacent: np.ndarray
     via: np.ndarray  # edge label code of each neighbour
+    # searches
+    stamp: np.ndarray  # number of the last search, one entry
     seen: np.ndarray  # stamp of the last search that met the vertex; again for runs
     place: np.ndarray  # position of a vertex in the current search
     begins: np.ndarray  # per root: where its search begins in the four arrays below
@@ -41,33 +53,58 @@ class Work(NamedTuple):
     parent: np.ndarray
     tie: np.ndarray
     edge: np.ndarray  # edge label code towards the parent
+    spare: int  # from here on the four arrays have room for two more searches
+    # patterns
     weights: np.ndarray  # factor of each position in the hash of a tree
+    trees: np.ndarray  # per vertex and level: hash of its tree
+    ranks: np.ndarray  # per vertex and level: rank of its tree in lexicographic order
+    ranked: np.ndarray  # one entry: whether the ranks are those of this graph
+    hashed: np.ndarray  # per position and level of one search: hashes of patterns, three rows
+    chosen: np.ndarray  # per position and level: the parent chosen among several
+    codes: np.ndarray  # per level and stored pair: hash of the pattern
+    stop: np.ndarray  # one entry: whether the work is no longer wanted
 
 
 def make_work(
-    graphs: Graphs, edges: bool, depth: int, stored_pairs: int, begin: int, end: int
+    graphs: Graphs, options: Options, stop: np.ndarray, begin: int, end: int, searches: int = 0
 ) -> Work:
-    """Scratch arrays for any of the graphs ``begin`` to ``end``."""
+    """A structure for any of the graphs ``begin`` to ``end``.
+
+    It keeps so many searches at once; as many as there are roots by default.
+    """
     offsets = graphs.offsets[begin : end + 1]
     n = int(np.diff(offsets).max(initial=1))
     entries = int(np.diff(graphs.indptr[offsets]).max(initial=1))
-    pairs = max(n, min(n * n, stored_pairs))
+    pairs = n * (searches or n)
+    room = pairs + 2 * n
+    levels = options.tree_depth + 1
+    depth = max(options.path_depth, options.tree_depth)
     return Work(
         vertex=np.empty(n, dtype=np.int64),
+        label=np.empty(n, dtype=np.int32),
         hashes=np.empty(n, dtype=np.uint64),
         key=np.empty(n, dtype=np.int32),
         start=np.empty(n + 1, dtype=np.int64),
         adjacent=np.empty(entries, dtype=np.uint32),
-        via=np.empty(entries if edges else 1, dtype=np.int32),
+        via=np.empty(entries if options.edges else 1, dtype=np.int32),
+        stamp=np.zeros(1, dtype=np.int32),
         seen=np.zeros(2 * n, dtype=np.int32),
         place=np.zeros(n, dtype=np.int64),
         begins=np.empty(n, dtype=np.int64),
         ends=np.empty((n, depth + 1), dtype=np.int32),
-        order=np.empty(pairs, dtype=np.uint32),
-        parent=np.empty(pairs, dtype=np.int32),
-        tie=np.empty(pairs + 1, dtype=np.int8),
-        edge=np.empty(pairs if edges else 1, dtype=np.int32),
+        order=np.empty(room, dtype=np.uint32),
+        parent=np.empty(room, dtype=np.int32),
+        tie=np.empty(room + 1, dtype=np.int8),
+        edge=np.empty(room if options.edges else 1, dtype=np.int32),
+        spare=pairs,
         weights=position_weights(n),
+        trees=np.empty((n, levels), dtype=np.uint64),
+        ranks=np.empty((n, levels), dtype=np.int32),
+        ranked=np.zeros(1, dtype=np.int8),
+        hashed=np.empty((3, n * levels), dtype=np.uint64),
+        chosen=np.empty(n * levels, dtype=np.int32),
+        codes=np.empty((levels, pairs), dtype=np.uint64),
+        stop=stop,
     )
 
 
@@ -98,6 +135,7 @@ def renumber(graphs, classes, edges, g, work):
         v = vertex[i]
         key[i] = 0 if i == 0 else key[i - 1] + (rank[i] != rank[i - 1])
         place[v] = i
+        work.label[i] = labels[base + v]
         work.hashes[i] = graphs.label_hashes[labels[base + v]]
         fill[i] = start[i]
         start[i + 1] = start[i] + indptr[base + v + 1] - indptr[base + v]
@@ -117,20 +155,22 @@ def renumber(graphs, classes, edges, g, work):
                     slot -= 1
                 via[slot] = code
             adjacent[slot] = i
+    work.ranked[0] = 0
     return n
 
 
 @compiled
-def traverse(root, stamp, depth, edges, at, work):
+def traverse(root, depth, edges, at, work):
     """Search from ``root`` to ``depth``; returns the number of vertices found.
 
     Writes ``order``, ``parent``, ``tie`` and ``edge`` from ``at`` on; positions count from there.
-    ``stamp`` is a positive number that was not used before.
     """
     key, start, adjacent, via = work.key, work.start, work.adjacent, work.via
     seen, place, ends = work.seen, work.place, work.ends
     order, parent, tie, edge = work.order, work.parent, work.tie, work.edge
     half = len(place)
+    stamp = work.stamp[0] + 1
+    work.stamp[0] = stamp
     order[at] = root
     parent[at] = 0
     tie[at] = 0

@@ -19,11 +19,12 @@ from typing import Any
 
 import numpy as np
 
+from ..core.hashing import GOLDEN, mix_array
+from ..core.refinement import refine_once
 from ..errors import GraphgrainWarning
 from .batch import GraphBatch
 from .convert.dispatch import as_graphs
 
-_SELF = np.uint64(0xD1B54A32D192ED03)  # a vertex counts as a neighbour with an edge of its own kind
 _MARKED_ROUNDS = 12  # fixed, so that the invariant of step 3 is one
 _MARKED_CHUNK = 500_000  # vertices refined at a time in step 3
 
@@ -105,11 +106,8 @@ def _grouped(
 
 
 def _mixed(values: np.ndarray) -> np.ndarray:
-    """Well-scattered 64-bit hashes (the finaliser of SplitMix64)."""
-    x = values.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    """Well-scattered 64-bit hashes of numbers."""
+    return mix_array(values.astype(np.uint64) + GOLDEN)
 
 
 def _segment_sums(values: np.ndarray, pointers: np.ndarray) -> np.ndarray:
@@ -121,14 +119,12 @@ def _segment_sums(values: np.ndarray, pointers: np.ndarray) -> np.ndarray:
 
 def _refined(batch: GraphBatch, colours: np.ndarray, rounds: int | None = None) -> np.ndarray:
     """Refine a colouring: until it is stable, or for a fixed number of rounds."""
-    entries = batch.indices
-    bonds = np.zeros(len(entries), dtype=np.uint64)
-    if batch.edge_label_codes is not None:
-        bonds = _mixed(batch.edge_label_codes)
+    edges = batch.edge_label_codes is not None
     before = -1
     while rounds is None or rounds > 0:
-        around = _segment_sums(_mixed(colours[entries] + bonds), batch.indptr)
-        colours = _mixed(_mixed(colours + _SELF) + around)
+        finer = np.empty_like(colours)
+        refine_once(batch.arrays, edges, 0, colours, finer)
+        colours = finer
         if rounds is not None:
             rounds -= 1
             continue

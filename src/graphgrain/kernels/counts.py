@@ -7,12 +7,13 @@ batch, process and machine; no dictionary is needed to compare or merge counts.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from ..core.counting import count_hashes
 from ..core.hashing import GOLDEN, mix_array
+from ..core.tables import count_hashes
 from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
 
@@ -33,13 +34,28 @@ def counted(pointers: np.ndarray, hashes: np.ndarray) -> Counts:
 
 
 def count_in_chunks(
-    count: Callable[[int, int], Sequence[Counts]], batch: GraphBatch, n_jobs: int | None
+    count: Callable[[int, int], Sequence[Counts]],
+    batch: GraphBatch,
+    n_jobs: int | None,
+    large: Sequence[int] = (),
+    count_large: Callable[[int], Sequence[Counts]] | None = None,
 ) -> list[Counts]:
-    """The levels of a batch, with ``count(begin, end)`` doing a range of graphs at a time."""
-    parts = run(count, chunks(batch.vertex_counts) or [(0, 0)], n_jobs)
+    """The levels of a batch, with ``count(begin, end)`` doing a range of graphs at a time.
+
+    The graphs of the ascending list ``large`` are left to ``count_large(graph)``, one by one; it
+    divides the work on a graph among threads.
+    """
+    ranges = []
+    for begin, end in pairwise([-1, *large, len(batch)]):
+        sizes = batch.vertex_counts[begin + 1 : end]
+        ranges += [(begin + 1 + first, begin + 1 + last) for first, last in chunks(sizes)]
+    parts = dict(zip(ranges, run(count, ranges, n_jobs), strict=True))
+    if count_large is not None:
+        parts |= {(graph, graph + 1): count_large(graph) for graph in large}
+    in_order = [parts[key] for key in sorted(parts)] or [count(0, 0)]
     return [
         Counts(*(np.concatenate(arrays) for arrays in zip(*level, strict=True)))
-        for level in zip(*parts, strict=True)
+        for level in zip(*in_order, strict=True)
     ]
 
 

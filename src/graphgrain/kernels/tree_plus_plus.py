@@ -12,8 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core.centrality import centrality_classes
-from ..core.patterns import STORED_PAIRS, Options, count_patterns, trace_patterns
-from ..core.traversal import Work, make_work
+from ..core.large_graphs import count_large_graph, is_large
+from ..core.patterns import count_patterns, trace_patterns
+from ..core.threads import call, stop_flag
+from ..core.traversal import Options, make_work
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, OneOf, Rule, Whole
 from .edge_labels import check_edge_labels
@@ -45,7 +47,7 @@ class _Patterns(FeatureKernel):
         classes = self._centrality_classes(batch)
 
         def count(begin: int, end: int) -> list[Counts]:
-            work = _work(batch, options, STORED_PAIRS, begin, end)
+            work = make_work(batch.arrays, options, stop_flag(), begin, end)
             lengths, hashes, counts = count_patterns(
                 batch.arrays, classes, options, work, begin, end
             )
@@ -55,7 +57,12 @@ class _Patterns(FeatureKernel):
                 for level, size in enumerate(sizes)
             ]
 
-        return count_in_chunks(count, batch, self.n_jobs)
+        def count_large(graph: int) -> list[Counts]:
+            levels = count_large_graph(batch.arrays, classes, options, graph, self.n_jobs)
+            return [Counts(np.array([len(level[0])]), *level) for level in levels]
+
+        large = [graph for graph, size in enumerate(batch.vertex_counts.tolist()) if is_large(size)]
+        return count_in_chunks(count, batch, self.n_jobs, large, count_large)
 
     def _centrality_classes(self, batch: GraphBatch) -> np.ndarray:
         if self.centrality is None:
@@ -78,9 +85,8 @@ class _Patterns(FeatureKernel):
     def _trace(self, batch: GraphBatch, classes: np.ndarray, level: int, graph: int) -> Any:
         check_edge_labels(batch, self.edge_labels)
         options = Options(self.path_depth, level, self.edge_labels)
-        pairs = int(batch.vertex_counts[graph]) ** 2
-        work = _work(batch, options, pairs, graph, graph + 1)
-        return trace_patterns(batch.arrays, classes, options, work, graph)
+        work = make_work(batch.arrays, options, stop_flag(), graph, graph + 1)
+        return call(trace_patterns, batch.arrays, classes, options, work, graph)
 
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         classes = self._centrality_classes(batch)
@@ -110,11 +116,6 @@ class _Patterns(FeatureKernel):
                 names[place] = f"k={level}: {joined}"
                 missing -= 1
         return [name if name is not None else "" for name in names]
-
-
-def _work(batch: GraphBatch, options: Options, pairs: int, begin: int, end: int) -> Work:
-    depth = max(options.path_depth, options.tree_depth)
-    return make_work(batch.arrays, options.edges, depth, pairs, begin, end)
 
 
 class TreePlusPlus(_Patterns):
@@ -165,6 +166,11 @@ class TreePlusPlus(_Patterns):
     Labels must be integers or strings. Without labels all vertices are alike; see
     :meth:`GraphBatch.with_degree_labels` for another choice. Features of new graphs that were
     not seen at fit do not add to similarities but do count in the norm of the new graph.
+
+    Labels are compared as well as told apart: vertices are visited in the order of their labels,
+    integers as numbers, strings by code points. A renaming that keeps this order (and that of edge
+    labels, where they take part) changes nothing; one that does not may change trees and patterns,
+    and with them values.
 
     References
     ----------

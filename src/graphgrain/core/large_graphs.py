@@ -1,0 +1,150 @@
+"""Tree++ patterns of one large graph, its roots divided among threads.
+
+1. The graph is renumbered once; all threads read the same.
+2. Trees: a search to ``tree_depth`` from every root.
+3. Patterns: a search to ``path_depth`` from every root, a few roots at a time. Every thread counts
+   in tables of its own, so that memory grows with the distinct patterns, not with the pairs.
+4. The tables of all threads are joined.
+
+Before 3 the number of distinct patterns is estimated: those of a sample of roots, and of a sample
+twice as large, grow like a power of the number of roots, and so do those of all.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .compiling import compiled
+from .hashing import mix
+from .memory import require_memory
+from .patterns import level_salt, search_trees, walk
+from .structures import Graphs
+from .tables import Tables, count_into, make_tables, merge_into, read_out
+from .threads import call, run, stop_flag, thread_count
+from .traversal import Options, Work, make_work, renumber
+
+#: Most (root, vertex) pairs of a graph that are kept at once; a graph with more is large.
+STORED_PAIRS = 1 << 20
+#: Roots of the smaller sample.
+_SAMPLE = 32
+#: Bytes of one distinct pattern: in a hash table that grows, and in what is handed back.
+_TABLE_BYTES, _OUTPUT_BYTES = 120, 16
+#: What all threads read: the renumbered graph and its trees.
+_SHARED = ("vertex", "label", "hashes", "key", "start", "adjacent", "via", "weights", "trees")
+
+
+def is_large(size: int) -> bool:
+    """Whether the searches from all roots of a graph of this size are too many to be kept."""
+    return size * size > STORED_PAIRS
+
+
+@compiled
+def _tree_hashes(graphs, options, n, first, last, work):
+    """Hashes of the trees of some roots; one search is kept at a time."""
+    for root in range(first, last):
+        if work.stop[0]:
+            return
+        search_trees(graphs.edge_hashes, options, options.tree_depth, root, root + 1, work)
+
+
+@compiled
+def _count_roots(graphs, options, n, roots, work, tables):
+    """Count the patterns of some roots, given the hashes of all trees; returns the tables."""
+    for root in roots:
+        if work.stop[0]:
+            return tables
+        depth = max(options.path_depth, options.tree_depth)
+        search_trees(graphs.edge_hashes, options, depth, root, root + 1, work)
+        pairs = walk(graphs.edge_hashes, options, np.int64(0), n, root, root + 1, work)
+        for level in range(options.tree_depth + 1):
+            tables = count_into(tables, level, work.codes[level], pairs)
+    return tables
+
+
+@compiled
+def _read_level(tables, level):
+    """The features of one level: hashes and counts. The table is emptied."""
+    hashes = np.empty(tables.distinct[level], dtype=np.uint64)
+    counts = np.empty(tables.distinct[level], dtype=np.int64)
+    read_out(tables, level, hashes, counts, 0)
+    salt = level_salt(level)
+    for i in range(len(hashes)):
+        hashes[i] = mix(hashes[i] + salt)
+    return hashes, counts
+
+
+class _LargeGraph:
+    """The patterns of graph ``g``; each thread takes scratch arrays and tables of its own."""
+
+    def __init__(
+        self, graphs: Graphs, classes: np.ndarray, options: Options, g: int, n_jobs: int | None
+    ) -> None:
+        self.graphs, self.options, self.n_jobs = graphs, options, n_jobs
+        self.work = make_work(graphs, options, stop_flag(), g, g + 1, searches=1)
+        self.n = call(renumber, graphs, classes, options.edges, g, self.work)
+        self.g = g
+        self.free: list[tuple[Work, Tables]] = []
+
+    def _scratch(self) -> tuple[Work, Tables]:
+        """Arrays that no other thread uses; the renumbered graph and the trees are shared."""
+        if self.free:
+            work, tables = self.free.pop()
+            return work._replace(stop=stop_flag()), tables
+        own = make_work(self.graphs, self.options, stop_flag(), self.g, self.g + 1, searches=1)
+        own = own._replace(**{name: getattr(self.work, name) for name in _SHARED})
+        return own, make_tables(self.options.tree_depth + 1, 1024)
+
+    def _ranges(self, roots: int) -> list[tuple[int, int]]:
+        """Ranges of a number of roots, of at most some milliseconds each."""
+        step = max(1, STORED_PAIRS // self.n)
+        return [(begin, min(begin + step, roots)) for begin in range(0, roots, step)]
+
+    def find_trees(self) -> None:
+        def find(first: int, last: int) -> None:
+            work, tables = self._scratch()
+            _tree_hashes(self.graphs, self.options, self.n, first, last, work)
+            self.free.append((work, tables))
+
+        run(find, self._ranges(self.n), self.n_jobs)
+
+    def count(self, roots: np.ndarray) -> Tables:
+        def add(first: int, last: int) -> None:
+            work, tables = self._scratch()
+            tables = _count_roots(
+                self.graphs, self.options, self.n, roots[first:last], work, tables
+            )
+            self.free.append((work, tables))
+
+        run(add, self._ranges(len(roots)), self.n_jobs)
+        work, tables = self.free.pop()
+        while self.free:
+            tables = call(merge_into, tables, self.free.pop()[1])
+        self.free.append((work, make_tables(self.options.tree_depth + 1, 1024)))
+        return tables
+
+    def check_memory(self, threads: int) -> None:
+        """Refuse graphs whose patterns will not fit, judged by two samples of roots."""
+        if self.n <= 4 * _SAMPLE:
+            return
+        sample = np.random.default_rng(0).permutation(self.n)[: 2 * _SAMPLE]
+        few = self.count(sample[:_SAMPLE]).distinct.copy()
+        twice = self.count(sample).distinct.copy()
+        growth = np.log2(np.maximum(twice / np.maximum(few, 1), 1.0))
+        expected = twice * (self.n / (2 * _SAMPLE)) ** np.minimum(growth, 1.0)
+        tables = threads * len(expected) * expected.max()  # those of all levels grow together
+        require_memory(
+            tables * _TABLE_BYTES + expected.sum() * _OUTPUT_BYTES,
+            f"About {expected.sum():.1e} different patterns of a graph with {self.n:,} vertices",
+            "Use a smaller path_depth or tree_depth",
+        )
+
+
+def count_large_graph(
+    graphs: Graphs, classes: np.ndarray, options: Options, g: int, n_jobs: int | None
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Hashes and counts of the patterns of graph ``g``, one pair per level."""
+    graph = _LargeGraph(graphs, classes, options, g, n_jobs)
+    graph.find_trees()
+    graph.check_memory(thread_count(n_jobs))
+    tables = graph.count(np.arange(graph.n))
+    return [call(_read_level, tables, level) for level in range(options.tree_depth + 1)]

@@ -1,0 +1,160 @@
+"""Hash tables that count 64-bit hashes, several of one size side by side (one per level).
+
+A table has a power of two of slots and is at most half full; a hash that finds its slot taken
+goes to the next. ``used`` lists the filled slots, so that a table is read and emptied in the
+time of what is in it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .compiling import compiled
+from .hashing import GOLDEN
+
+_ONE, _64 = np.uint64(1), np.uint64(64)
+
+
+class Tables(NamedTuple):
+    """One table per row."""
+
+    keys: np.ndarray
+    counts: np.ndarray  # 0 for empty slots
+    used: np.ndarray  # filled slots in the order of arrival
+    distinct: np.ndarray  # number of filled slots of each table
+
+
+@compiled
+def make_tables(rows, room):
+    """Empty tables that have room for so many hashes before they grow."""
+    size = 16
+    while size < 2 * room:
+        size *= 2
+    return Tables(
+        np.empty((rows, size), dtype=np.uint64),
+        np.zeros((rows, size), dtype=np.int64),
+        np.empty((rows, size), dtype=np.int32),
+        np.zeros(rows, dtype=np.int64),
+    )
+
+
+@compiled
+def _enter(tables, row, hashes, begin, end):
+    """Count ``hashes[begin:end]``, or as many as surely fit; returns how far it came."""
+    keys, counts, used = tables.keys[row], tables.counts[row], tables.used[row]
+    size = len(keys)
+    mask = np.uint64(size - 1)  # unsigned: no check for indices that count from the end
+    shift = _64 - np.uint64(np.log2(size))
+    end = min(end, begin + size // 2 - tables.distinct[row])
+    filled = np.uint64(tables.distinct[row])
+    for i in range(begin, end):
+        code = hashes[np.uint64(i)]
+        slot = (code * GOLDEN) >> shift
+        count = counts[slot]
+        while count != 0 and keys[slot] != code:
+            slot = (slot + _ONE) & mask
+            count = counts[slot]
+        keys[slot] = code
+        counts[slot] = count + 1
+        used[filled] = slot
+        filled += np.uint64(count == 0)  # no branch: it could not be predicted
+    tables.distinct[row] = filled
+    return end
+
+
+@compiled
+def _add(tables, row, code, times):
+    """Count one hash so many times; there must be room for it."""
+    keys, counts = tables.keys[row], tables.counts[row]
+    mask = np.uint64(len(keys) - 1)
+    slot = (code * GOLDEN) >> (_64 - np.uint64(np.log2(len(keys))))
+    while counts[slot] != 0 and keys[slot] != code:
+        slot = (slot + _ONE) & mask
+    if counts[slot] == 0:
+        keys[slot] = code
+        tables.used[row, tables.distinct[row]] = slot
+        tables.distinct[row] += 1
+    counts[slot] += times
+
+
+@compiled
+def _grown(tables):
+    """Tables of twice the size with the same content."""
+    rows, size = tables.keys.shape
+    larger = make_tables(rows, size)
+    for row in range(rows):
+        for i in range(tables.distinct[row]):
+            slot = tables.used[row, i]
+            _add(larger, row, tables.keys[row, slot], tables.counts[row, slot])
+    return larger
+
+
+@compiled
+def count_into(tables, row, hashes, n):
+    """Count the first n hashes in one table; returns the tables, larger ones if need be."""
+    done = np.int64(0)
+    while done < n:
+        done = _enter(tables, row, hashes, done, n)
+        if 4 * tables.distinct[row] > tables.keys.shape[1]:
+            tables = _grown(tables)
+    return tables
+
+
+@compiled
+def merge_into(tables, others):
+    """Add the content of other tables, row by row; returns the tables, larger ones if need be."""
+    for row in range(len(others.distinct)):
+        for i in range(others.distinct[row]):
+            slot = others.used[row, i]
+            _add(tables, row, others.keys[row, slot], others.counts[row, slot])
+            if 2 * tables.distinct[row] >= tables.keys.shape[1]:
+                tables = _grown(tables)
+    return tables
+
+
+@compiled
+def read_out(tables, row, hashes, counts, at):
+    """Write the content of a table from place ``at`` on, and empty it; returns the next place."""
+    for i in range(tables.distinct[row]):
+        slot = tables.used[row, i]
+        hashes[at + i] = tables.keys[row, slot]
+        counts[at + i] = tables.counts[row, slot]
+        tables.counts[row, slot] = 0
+    at += tables.distinct[row]
+    tables.distinct[row] = 0
+    return at
+
+
+@compiled
+def with_room(room, hashes, counts):
+    """Arrays whose rows hold at least ``room`` entries and begin with the same ones."""
+    rows, size = hashes.shape
+    if room <= size:
+        return hashes, counts
+    more_hashes = np.empty((rows, 2 * room), dtype=hashes.dtype)
+    more_counts = np.empty((rows, 2 * room), dtype=counts.dtype)
+    more_hashes[:, :size] = hashes
+    more_counts[:, :size] = counts
+    return more_hashes, more_counts
+
+
+@compiled
+def count_hashes(pointers, hashes):
+    """Distinct hashes of each segment ``pointers[i]:pointers[i + 1]``, and how often each occurs.
+
+    Returns ``(lengths, hashes, counts)``, segment after segment.
+    """
+    segments = len(pointers) - 1
+    tables = make_tables(1, 1024)
+    lengths = np.empty(segments, dtype=np.int64)
+    out_hashes = np.empty(pointers[segments] - pointers[0], dtype=np.uint64)
+    out_counts = np.empty(len(out_hashes), dtype=np.int64)
+    total = 0
+    for i in range(segments):
+        part = hashes[pointers[i] : pointers[i + 1]]
+        tables = count_into(tables, 0, part, len(part))
+        lengths[i] = tables.distinct[0]
+        total = read_out(tables, 0, out_hashes, out_counts, total)
+    return lengths, out_hashes[:total].copy(), out_counts[:total].copy()
