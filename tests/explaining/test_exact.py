@@ -73,6 +73,10 @@ BINARY = {
     "centred gram": [gram(), KernelCenterer(), SVC(kernel="precomputed")],
     "similarities as features": [gram(), StandardScaler(), LOGISTIC],
     "scaled similarities": [gram(), MinMaxScaler(), LOGISTIC],
+    "shared columns": [features(n_features=64), LOGISTIC],
+    "shared columns, intersection": [
+        features(n_features=32, counts="intersection"), Normalizer(), LOGISTIC,
+    ],
     "view": [gg.EdgeFilter(drop=[2]), features(edge_labels=True), LOGISTIC],
 }  # fmt: skip
 

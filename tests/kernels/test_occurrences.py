@@ -173,3 +173,18 @@ def test_a_name_of_a_real_data_set_is_found_without_reading_the_others():
 
 def test_there_is_something_to_test():
     assert len(EXPLICIT) >= 8
+
+
+@every_explicit
+def test_shared_columns_point_to_all_patterns_that_meet_in_them(Kernel):
+    kernel = Kernel(output="features", n_features=7).fit(GRAPHS)
+    X = plain(kernel.transform(GRAPHS[:3]))
+    scale = kernel.level_scales[0]
+    for number in range(3):
+        for column in range(7):
+            found = kernel.occurrences(GRAPHS[number], column)
+            if (kernel.level_scales == scale).all() and kernel.counts == "raw":
+                assert len(found) == X[number, column]
+            assert bool(found) == bool(X[number, column])
+    with pytest.raises(IndexError, match="there are 7"):
+        kernel.occurrences(GRAPHS[0], 7)

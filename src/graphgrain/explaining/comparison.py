@@ -12,7 +12,8 @@ from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..kernels.base import GraphKernel
-from ..kernels.features import Counts, FeatureKernel, map_counts
+from ..kernels.counts import Counts, map_counts
+from ..kernels.features import FeatureKernel
 from ..kernels.occurrences import Occurrences
 from .sharing import check_share, share_occurrences
 
@@ -187,7 +188,7 @@ def compare(kernel: GraphKernel, a: Any, b: Any, *, share: str = "path") -> Comp
         if len(batch) != 1:
             raise InvalidGraphError(f"compare looks at two graphs; got {len(batch)} on one side.")
     graphs = GraphBatch.concatenate(pair)
-    if not hasattr(kernel, "vocabulary_"):
+    if not hasattr(kernel, "n_graphs_"):
         kernel = clone(kernel).fit(graphs)
     levels, squares = [], np.zeros(2)
     for number, (first, second) in enumerate(zip(*kernel.locate_each(graphs), strict=True)):

@@ -137,7 +137,7 @@ def _of_pipeline(model: Pipeline) -> LinearForm:
         raise InvalidParameterError(
             "explain needs a model after the kernel; the pipeline has none."
         )
-    check_is_fitted(kernel, "vocabulary_")
+    check_is_fitted(kernel)
     check_is_fitted(final)
     view = model[:place] if place else None
     between = steps[place + 1 : -1]

@@ -15,7 +15,9 @@ import numpy as np
 
 from ..core.counting import find_columns
 from ..graphs.batch import GraphBatch
-from ..kernels.features import Counts, FeatureKernel, map_counts, squared_norms
+from ..kernels.counts import Counts, map_counts, squared_norms
+from ..kernels.features import FeatureKernel
+from ..kernels.hashed_columns import columns_of_hashes
 
 if TYPE_CHECKING:
     from ..learning.pattern_weights import PatternWeights
@@ -64,23 +66,31 @@ class ColumnWeights:
 
     @property
     def n_levels(self) -> int:
-        return len(self.kernel.vocabulary_)
+        return len(self.kernel.level_scales)
 
     def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
-        return find_columns(hashes, self.kernel.vocabulary_[level]) >= 0
+        """Which patterns training has met; with ``n_features`` nobody can tell: all."""
+        return self._columns(level, hashes) >= 0
+
+    def _columns(self, level: int, hashes: np.ndarray) -> np.ndarray:
+        """The columns of features, -1 for those without."""
+        kernel = self.kernel
+        if hasattr(kernel, "vocabulary_"):
+            columns = find_columns(hashes, kernel.vocabulary_[level]).astype(np.int64)
+            return np.where(columns >= 0, columns + int(kernel.level_offsets_[level]), -1)
+        return columns_of_hashes(hashes, level, len(self.weights))
 
     def contributions(self, level: int, hashes: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """See :class:`Term`; for an intersection the units of a pattern are added up."""
         each = np.arange(len(hashes) + 1)
         # Every pattern as a graph of its own: the count map then keeps them apart.
         mapped = map_counts(Counts(np.diff(each), hashes, counts), self.kernel.counts)
-        columns = find_columns(mapped.hashes, self.kernel.vocabulary_[level])
-        offset = int(self.kernel.level_offsets_[level])
+        columns = self._columns(level, mapped.hashes)
         there = columns >= 0
         rows = np.repeat(each[:-1], mapped.lengths)[there]
         values = mapped.counts[there] * self.kernel.level_scales[level]
         added = np.zeros((len(hashes), self.weights.shape[1]))
-        np.add.at(added, rows, values[:, None] * self.weights[offset + columns[there]])
+        np.add.at(added, rows, values[:, None] * self.weights[columns[there]])
         return added
 
     def scales(self, seen: GraphBatch) -> np.ndarray:

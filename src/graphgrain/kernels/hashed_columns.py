@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.columns import hashed_rows
+from ..core.hashing import GOLDEN, mix_array
 from ..core.threads import chunks, run
 from .counts import Counts
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+
+def columns_of_hashes(hashes: np.ndarray, level: int, n_features: int) -> np.ndarray:
+    """The column of each feature of a level, as :func:`hashed_rows` chooses it."""
+    with np.errstate(over="ignore"):
+        mixed = mix_array(hashes + np.uint64(level + 1) * GOLDEN)
+    return (mixed % np.uint64(n_features)).astype(np.int64)
 
 
 def hashed_matrix(

@@ -14,6 +14,8 @@ from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..parameters import check_parameters
 from .base import GraphKernel
+from .counts import Counts, map_counts
+from .hashed_columns import columns_of_hashes
 from .naming import times_of_name
 
 
@@ -57,6 +59,12 @@ class LocatedFeatures(GraphKernel):
     """Kernels that can point: from a feature to the vertices of a graph that show it."""
 
     counts: str
+    n_features: int | None
+
+    @property
+    @abstractmethod
+    def _stateless(self) -> bool:
+        """Whether columns are shared and nothing is learnt."""
 
     def locate(self, graph: Any) -> list[Occurrences]:
         """All occurrences of all features of one graph, level by level.
@@ -103,7 +111,8 @@ class LocatedFeatures(GraphKernel):
             a pair, or a single vertex, as the kernel has it. For Tree++ a path and its reverse
             both count; where several shortest paths carry the same pattern, one of them stands
             for all. With ``counts="intersection"`` the column "at least 3 times" gives all
-            occurrences where there are 3 or more, and none elsewhere.
+            occurrences where there are 3 or more, and none elsewhere. With ``n_features`` a
+            column may hold several patterns: the occurrences of all of them.
 
         Examples
         --------
@@ -117,10 +126,26 @@ class LocatedFeatures(GraphKernel):
         [levels] = self.locate_each(batch)
         if isinstance(feature, str):
             found, patterns = self._with_name(batch, levels, feature)
+        elif self._stateless:
+            return self._in_shared_column(levels, feature)
         else:
             level, code = self._level_of_column(feature)
             found, patterns = levels[level], self._patterns_behind(levels[level], code)
         return found.of(patterns)
+
+    def _in_shared_column(self, levels: list[Occurrences], column: int) -> list[tuple[int, ...]]:
+        """The occurrences of all patterns that meet in a column of ``n_features``."""
+        assert self.n_features is not None
+        if not 0 <= column < self.n_features:
+            raise IndexError(f"Feature {column} is out of range: there are {self.n_features}.")
+        found: list[tuple[int, ...]] = []
+        for number, level in enumerate(levels):
+            hashes, counts = np.unique(level.hashes, return_counts=True)
+            units = map_counts(Counts(np.ones(len(hashes), int), hashes, counts), self.counts)
+            owners = np.repeat(np.arange(len(hashes)), units.lengths)
+            there = columns_of_hashes(units.hashes, number, self.n_features) == column
+            found += level.of(hashes[np.unique(owners[there])])
+        return sorted(found)
 
     def _with_name(
         self, batch: GraphBatch, levels: list[Occurrences], feature: str
