@@ -1,8 +1,11 @@
 # The names that this package offers; __init__.py loads each when it is asked for.
+from .explaining import ClassPattern as ClassPattern
+from .explaining import ClassPatterns as ClassPatterns
 from .explaining import Comparison as Comparison
 from .explaining import Explanation as Explanation
 from .explaining import Pattern as Pattern
 from .explaining import SharedPattern as SharedPattern
+from .explaining import class_patterns as class_patterns
 from .explaining import compare as compare
 from .explaining import explain as explain
 from .graphs import Chunk as Chunk

@@ -4,3 +4,6 @@ from .comparison import compare as compare
 from .explainer import explain as explain
 from .explanation import Explanation as Explanation
 from .explanation import Pattern as Pattern
+from .patterns_of_classes import ClassPattern as ClassPattern
+from .patterns_of_classes import ClassPatterns as ClassPatterns
+from .patterns_of_classes import class_patterns as class_patterns

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -168,9 +168,8 @@ def _shared(
 
 def _contributions(form: LinearForm, batch: GraphBatch) -> Iterator[list[FoundLevel]]:
     """For each graph the patterns of all kernels, with contributions (patterns, outputs)."""
-    sources = _sources(form.terms)
     prepared = []
-    for terms in sources:
+    for terms in sources(form.terms):
         seen = seen_through(terms[0].view, batch)
         if not np.array_equal(seen.offsets, batch.offsets):
             raise InvalidGraphError(
@@ -197,7 +196,7 @@ def _contributions(form: LinearForm, batch: GraphBatch) -> Iterator[list[FoundLe
         yield levels
 
 
-def _sources(terms: Any) -> list[list[Term]]:
+def sources(terms: Sequence[Term]) -> list[list[Term]]:
     """Terms grouped by where their patterns are found."""
     groups: dict[Any, list[Term]] = {}
     for term in terms:

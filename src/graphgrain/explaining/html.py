@@ -10,6 +10,7 @@ from ..graphs.drawing.notebook import card, environment, picture
 if TYPE_CHECKING:
     from .comparison import Comparison
     from .explanation import Explanation
+    from .patterns_of_classes import ClassPatterns
 
 #: How many patterns a notebook shows.
 _PATTERNS = 8
@@ -77,3 +78,14 @@ def comparison_html(pair: Comparison, patterns: int = _PATTERNS) -> str:
         ],
     }
     return _macro("comparison", values)
+
+
+def class_patterns_html(found: ClassPatterns, patterns: int = 5) -> str:
+    """The patterns of each class, with an example drawn."""
+    rows = [
+        (label, kind, pattern, picture(partial(found.to_svg, pattern), width=170, height=120))
+        for kind, each in (("for", found.favour), ("against", found.against))
+        for label, own in each.items()
+        for pattern in own[:patterns]
+    ]
+    return _macro("class_patterns", rows, found.n_resamples)

@@ -80,9 +80,9 @@ def _of_members(model: Any) -> LinearForm:
     members = model.pattern_weights_
     width = members[0].n_outputs
     if is_classifier(model) and len(model.classes_) > 2:
-        mixing, outputs, two = _pairs_to_classes(len(model.classes_)), list(model.classes_), None
+        mixing, outputs, two = _pairs_to_classes(len(model.classes_)), _plain(model.classes_), None
     elif is_classifier(model):
-        mixing, outputs, two = np.eye(1), [None], tuple(model.classes_)
+        mixing, outputs, two = np.eye(1), [None], tuple(_plain(model.classes_))
     else:
         mixing, outputs, two = np.eye(width), list(range(width)) if width > 1 else [None], None
     mixing = mixing / len(members)
@@ -188,9 +188,9 @@ def _coefficients(final: Any, kernel: FeatureKernel) -> tuple[Any, Any, list[Any
     if precomputed and isinstance(final, SVC | NuSVC):
         coefficients, intercept = _pairwise(final, kernel.n_graphs_)
         if len(final.classes_) == 2:
-            return coefficients, intercept, [None], tuple(final.classes_)
+            return coefficients, intercept, [None], tuple(_plain(final.classes_))
         mixing = _pairs_to_classes(len(final.classes_))
-        return mixing.T @ coefficients, intercept @ mixing, list(final.classes_), None
+        return mixing.T @ coefficients, intercept @ mixing, _plain(final.classes_), None
     if precomputed and isinstance(final, SVR | NuSVR):
         coefficients = np.zeros((1, kernel.n_graphs_))
         coefficients[:, final.support_] = final.dual_coef_
@@ -216,10 +216,15 @@ def _coefficients(final: Any, kernel: FeatureKernel) -> tuple[Any, Any, list[Any
         )
     if is_classifier(final):
         if len(coefficients) == 1:
-            return coefficients, intercept, [None], tuple(final.classes_)
-        return coefficients, intercept, list(final.classes_), None
+            return coefficients, intercept, [None], tuple(_plain(final.classes_))
+        return coefficients, intercept, _plain(final.classes_), None
     width = len(coefficients)
     return coefficients, intercept, list(range(width)) if width > 1 else [None], None
+
+
+def _plain(classes: np.ndarray) -> list[Any]:
+    """Classes as Python's own numbers and strings, which read better."""
+    return [getattr(label, "item", lambda label=label: label)() for label in classes]
 
 
 def _dense(coefficients: Any) -> np.ndarray:

@@ -1,0 +1,316 @@
+"""The patterns of a class: which of them a model takes as signs for it, and which against.
+
+1. What a pattern adds on average in the graphs of a class, less what it adds in the others, is how
+   much it separates them: what decides is not a large weight but a weight on something in which
+   graphs differ.
+2. The model is fitted again to resampled graphs. A pattern is as stable as the share of these
+   models in which it is among the strongest again, with the same sign.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+
+from ..errors import InvalidParameterError
+from ..graphs.batch import GraphBatch
+from ..graphs.convert.dispatch import as_graphs
+from ..kernels.features import FeatureKernel
+from ..parameters import Whole
+from ..views.base import seen_through
+from .explainer import sources
+from .models import LinearForm, linear_form
+
+#: What all graphs have alike separates nothing, whatever rounding says.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class ClassPattern:
+    """A pattern that a model takes as a sign for or against a class.
+
+    Attributes
+    ----------
+    name : str
+    contribution : float
+        What it adds to the decision for the class, on average over the graphs that have it.
+    separation : float
+        What it adds on average in the graphs of the class, less what it adds in the others.
+    support : int
+        Number of graphs that have it.
+    precision : float
+        Share of those graphs that belong to the class.
+    stability : float
+        Share of the models on resampled graphs that have it among the strongest, with the same
+        sign; NaN without resampling.
+    example : int
+        Number of a graph in which it adds most, of the class if it speaks for it.
+    occurrence : tuple of int
+        The vertices of one occurrence there.
+    """
+
+    name: str
+    contribution: float
+    separation: float
+    support: int
+    precision: float
+    stability: float
+    example: int
+    occurrence: tuple[int, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class ClassPatterns:
+    """The patterns of each class; made by :func:`graphgrain.class_patterns`.
+
+    Attributes
+    ----------
+    favour, against : dict
+        From each class to its patterns, the strongest first.
+    graphs : GraphBatch
+    n_resamples : int
+    """
+
+    favour: dict[Any, list[ClassPattern]]
+    against: dict[Any, list[ClassPattern]]
+    graphs: GraphBatch
+    n_resamples: int
+
+    def to_svg(self, pattern: ClassPattern, **options: Any) -> str:
+        """The example of a pattern, drawn, with one occurrence coloured."""
+        from ..graphs.drawing import draw
+
+        graph = self.graphs[pattern.example]
+        values = np.zeros(graph.n_vertices)
+        values[list(pattern.occurrence)] = np.sign(pattern.contribution) or 1.0
+        steps = set(zip(pattern.occurrence, pattern.occurrence[1:], strict=False))
+        between = [
+            values[first] if (first, second) in steps or (second, first) in steps else 0.0
+            for first, second in graph.edges.tolist()
+        ]
+        return draw(graph, vertices=values, edges=between, **{"legend": False, **options})
+
+    def __repr__(self) -> str:
+        lines = []
+        for name, kind in (("for", self.favour), ("against", self.against)):
+            for label, patterns in kind.items():
+                lines.append(f"{name} {label}:")
+                lines += [
+                    f"  {p.contribution:+.3f}  {p.name}  ({p.support} graphs, "
+                    f"{100 * p.precision:.0f} % of them in the class{_stability(p)})"
+                    for p in patterns
+                ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from .html import class_patterns_html
+
+        return class_patterns_html(self)
+
+
+def _stability(pattern: ClassPattern) -> str:
+    return "" if np.isnan(pattern.stability) else f", {100 * pattern.stability:.0f} % stable"
+
+
+def class_patterns(
+    model: Any,
+    graphs: Any,
+    y: Any,
+    *,
+    n: int = 10,
+    n_resamples: int = 10,
+    random_state: int | None = 0,
+) -> ClassPatterns:
+    """Which patterns decide for and against each class, and which of them are there by luck.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        As in :func:`explain`.
+    graphs : GraphBatch or sequence of graphs
+        Usually those that it was fitted to.
+    y : array-like
+        Their classes.
+    n : int, default=10
+        How many patterns for and against each class.
+    n_resamples : int, default=10
+        How often the model is fitted again, to graphs drawn with replacement from each class, to
+        see which patterns come back. 0 leaves it out.
+    random_state : int or None, default=0
+        Seed of the draws.
+
+    Returns
+    -------
+    ClassPatterns
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> graphs, y = gg.load_drugs()
+    >>> kernel = gg.PathPattern(3, output="features", counts="binary", edge_labels=True)
+    >>> is_one = y == "benzodiazepines"
+    >>> model = make_pipeline(kernel, LogisticRegression()).fit(graphs, is_one)
+    >>> found = gg.class_patterns(model, graphs, is_one, n=1, n_resamples=3)
+    >>> [pattern] = found.favour[True]
+    >>> pattern.name, pattern.support, pattern.stability
+    ('k=0: C -[double]- N -[single]- C -[single]- C', 27, 1.0)
+    """
+    for name, value, rule in (("n", n, Whole(1)), ("n_resamples", n_resamples, Whole(0))):
+        if not rule.allows(value):
+            raise InvalidParameterError(f"{name} must be {rule}; got {value!r}.")
+    batch = as_graphs(graphs)
+    form = linear_form(model)
+    if not (form.two_classes or is_classifier(model)):
+        raise InvalidParameterError(
+            f"class_patterns needs a classifier; {type(model).__name__} predicts numbers."
+        )
+    labels = np.asarray(y)
+    if labels.shape != (len(batch),):
+        raise InvalidParameterError(
+            f"y must have one class per graph ({len(batch)}); got the shape {labels.shape}."
+        )
+    tables = _tables(form, batch, labels)
+    chosen = _strongest(tables, form, labels, n)
+    again = _again(model, batch, labels, n, n_resamples, random_state)
+    kinds: dict[int, dict[Any, list[ClassPattern]]] = {1: {}, -1: {}}
+    for (label, sign), places in chosen.items():
+        kinds[sign][label] = [
+            _described(tables, place, label, sign, labels, form, again) for place in places
+        ]
+    return ClassPatterns(kinds[1], kinds[-1], batch, n_resamples)
+
+
+class _Table(NamedTuple):
+    """The patterns of all graphs at one level of one kernel, one line per graph and pattern."""
+
+    kernel: FeatureKernel
+    seen: GraphBatch
+    level: int
+    rows: np.ndarray  # the graph of each line
+    added: np.ndarray  # (lines, outputs)
+    distinct: np.ndarray
+    place: np.ndarray  # of each line among the distinct
+    sums: np.ndarray  # (classes, distinct, outputs): what each adds in the graphs of each class
+
+
+def _tables(form: LinearForm, batch: GraphBatch, y: np.ndarray) -> list[_Table]:
+    classes = list(form.two_classes or form.outputs)
+    belongs = np.array([y == label for label in classes])
+    tables = []
+    for terms in sources(form.terms):
+        seen = seen_through(terms[0].view, batch)
+        kernel = max(terms, key=lambda term: term.n_levels).kernel
+        scales = [term.scales(seen) for term in terms]
+        for level, counts in enumerate(kernel.count_features(seen)):
+            rows = np.repeat(np.arange(len(batch)), counts.lengths)
+            added = np.zeros((len(rows), len(form.outputs)))
+            for term, scale in zip(terms, scales, strict=True):
+                if level < term.n_levels:
+                    own = term.contributions(level, counts.hashes, counts.counts)
+                    added += scale[rows, None] * own
+            distinct, place = np.unique(counts.hashes, return_inverse=True)
+            sums = np.zeros((len(classes), len(distinct), len(form.outputs)))
+            for number, inside in enumerate(belongs):
+                np.add.at(sums[number], place[inside[rows]], added[inside[rows]])
+            tables.append(_Table(kernel, seen, level, rows, added, distinct, place, sums))
+    return tables
+
+
+def _signed(form: LinearForm, label: Any) -> tuple[int, int]:
+    """The output that speaks for a class, and its sign."""
+    if form.two_classes is not None:
+        return 0, 1 if label == form.two_classes[1] else -1
+    return form.outputs.index(label), 1
+
+
+def _strongest(
+    tables: list[_Table], form: LinearForm, y: np.ndarray, n: int
+) -> dict[tuple[Any, int], list[tuple[int, int]]]:
+    """For each class and sign, the patterns that separate most as (table, place)."""
+    owners = np.repeat(np.arange(len(tables)), [len(table.distinct) for table in tables])
+    places = np.concatenate([np.arange(len(table.distinct)) for table in tables])
+    result = {}
+    for number, label in enumerate(form.two_classes or form.outputs):
+        output, direction = _signed(form, label)
+        sums = direction * np.concatenate([t.sums[:, :, output] for t in tables], axis=1)
+        separation = _separation(sums, number, y == label)
+        for sign in (1, -1):
+            order = np.lexsort((places, owners, -separation))
+            kept = order[(sign * sums.sum(axis=0)[order] > 0) & (separation[order] > _ROUNDING)][:n]
+            result[label, sign] = [(int(owners[i]), int(places[i])) for i in kept]
+    return result
+
+
+def _separation(sums: np.ndarray, number: int, inside: np.ndarray) -> np.ndarray:
+    """Mean of each pattern inside a class less its mean outside, from sums over classes."""
+    outside = sums.sum(axis=0) - sums[number]
+    return sums[number] / max(1, inside.sum()) - outside / max(1, (~inside).sum())
+
+
+_Again = list[dict[tuple[Any, int], set[tuple[str, int, int]]]]
+
+
+def _again(
+    model: Any, batch: GraphBatch, y: np.ndarray, n: int, times: int, seed: int | None
+) -> _Again:
+    """The strongest patterns of models on resampled graphs, for each class and sign."""
+    rng = np.random.default_rng(seed)
+    found: _Again = []
+    for _ in range(times):
+        rows = np.concatenate(
+            [rng.choice(own, len(own)) for own in (np.flatnonzero(y == c) for c in np.unique(y))]
+        )
+        form = linear_form(clone(model).fit(batch[rows], y[rows]))
+        tables = _tables(form, batch, y)
+        found.append(
+            {
+                key: {_identity(tables, place) for place in places}
+                for key, places in _strongest(tables, form, y, n).items()
+            }
+        )
+    return found
+
+
+def _identity(tables: list[_Table], place: tuple[int, int]) -> tuple[str, int, int]:
+    table = tables[place[0]]
+    return type(table.kernel).__name__, table.level, int(table.distinct[place[1]])
+
+
+def _described(
+    tables: list[_Table],
+    place: tuple[int, int],
+    label: Any,
+    sign: int,
+    y: np.ndarray,
+    form: LinearForm,
+    again: _Again,
+) -> ClassPattern:
+    table = tables[place[0]]
+    output, direction = _signed(form, label)
+    lines = np.flatnonzero(table.place == place[1])
+    owners = table.rows[lines]
+    added = sign * direction * table.added[lines, output]
+    number = list(form.two_classes or form.outputs).index(label)
+    sums = direction * table.sums[:, place[1] : place[1] + 1, output]
+    inside = (y[owners] == label) == (sign > 0)
+    example = int(owners[np.lexsort((owners, -added, ~inside))[0]])
+    code = table.distinct[place[1] : place[1] + 1]
+    graph = table.seen[example]
+    [levels] = table.kernel.locate_each(graph)
+    identity = _identity(tables, place)
+    hits = [identity in found.get((label, sign), ()) for found in again]
+    return ClassPattern(
+        name=table.kernel._describe(graph, table.level, code)[0],
+        contribution=float(sign * added.mean()),
+        separation=float(_separation(sums, number, y == label)[0]),
+        support=len(np.unique(owners)),
+        precision=float(np.mean(y[owners] == label)),
+        stability=float(np.mean(hits)) if hits else float("nan"),
+        example=example,
+        occurrence=levels[table.level].of(code)[0],
+    )

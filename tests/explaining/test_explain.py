@@ -1,0 +1,267 @@
+"""explain: what it says of patterns, vertices and edges, and what it refuses."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression, PoissonRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer, PolynomialFeatures
+from sklearn.svm import SVC
+
+import graphgrain as gg
+from graphgrain.errors import InvalidGraphError, InvalidParameterError
+from tests.explaining.test_class_patterns import GRAPHS, MODEL, Y
+
+FEATURES = gg.TreePlusPlus(3, 1, output="features")
+
+
+@pytest.fixture(scope="module")
+def model():
+    return make_pipeline(clone(FEATURES), LogisticRegression(max_iter=1000)).fit(GRAPHS, Y)
+
+
+def test_patterns_are_those_of_the_graph(model):
+    [why] = gg.explain(model, GRAPHS[4])
+    row = model[0].transform(GRAPHS[4]).toarray()[0]
+    names = model[0].feature_names()
+    weights = model[-1].coef_[0]
+    assert {p.name: p.count for p in why.patterns} == {
+        names[column]: row[column] for column in np.flatnonzero(row)
+    }
+    by_name = dict(zip(names, weights * row, strict=True))
+    for pattern in why.patterns:
+        assert pattern.contribution == pytest.approx(by_name[pattern.name], rel=1e-9, abs=1e-12)
+        assert pattern.occurrences == model[0].occurrences(GRAPHS[4], pattern.name)
+    sizes = [abs(p.contribution) for p in why.patterns]
+    assert sizes == sorted(sizes, reverse=True)
+    assert why.top(3) == why.patterns[:3]
+    assert why.bias == pytest.approx(model[-1].intercept_[0])
+
+
+def test_shares_by_hand():
+    """One path C-N-O: what each share makes of each pattern, counted by hand."""
+    graph = gg.as_graphs([([(0, 1), (1, 2)], ["C", "N", "O"])])
+    kernel = gg.TreePlusPlus(2, 1, output="features").fit(graph)
+    names = kernel.feature_names().tolist()
+    final = LogisticRegression()
+    final.classes_, final.intercept_ = np.array([0, 1]), np.zeros(1)
+
+    def shared(name, share):
+        final.coef_ = np.zeros((1, len(names)))
+        final.coef_[0, names.index(name)] = 1.0
+        [why] = gg.explain(make_pipeline(kernel, final), graph, share=share)
+        return why.vertices.round(6).tolist(), why.edges.round(6).tolist()
+
+    assert shared("k=0: C - N", "path") == ([1.0, 1.0, 0.0], [2.0, 0.0])
+    assert shared("k=0: C", "path") == ([1.0, 0.0, 0.0], [0.0, 0.0])
+    third = round(2 / 3, 6)
+    assert shared("k=0: C - N - O", "path") == ([third] * 3, [1.0, 1.0])
+    # the tree at C holds C and N
+    assert shared("k=1: C(N)", "path") == ([1.0, 0.0, 0.0], [0.0, 0.0])
+    assert shared("k=1: C(N)", "tree") == ([0.5, 0.5, 0.0], [1.0, 0.0])
+    assert shared("k=1: C(N)", "shapley") == ([0.5, 0.5, 0.0], [1.0, 0.0])
+    # C(N) - N(C,O): elements hand on 1/2 each; together they touch all three
+    sixth = 2 * (1 / 4 + 1 / 6), 2 * (1 / 4 + 1 / 6), 2 / 6
+    vertices, edges = shared("k=1: C(N) - N(C,O)", "tree")
+    np.testing.assert_allclose(vertices, sixth, atol=1e-5)
+    assert edges == [1.5, 0.5]
+    assert shared("k=1: C(N) - N(C,O)", "shapley") == ([third] * 3, [1.0, 1.0])
+
+
+def test_shapley_values_are_shapley_values():
+    """Over all orders in which vertices may come, for patterns that need all their vertices."""
+    from itertools import permutations
+
+    graph = gg.as_graphs([([(0, 1), (1, 2), (2, 3)], ["C", "N", "O", "C"])])
+    kernel = gg.TreePlusPlus(2, 1, output="features").fit(graph)
+    rng = np.random.default_rng(0)
+    final = LogisticRegression()
+    final.classes_, final.intercept_ = np.array([0, 1]), np.zeros(1)
+    final.coef_ = rng.normal(size=(1, len(kernel.feature_names())))
+    [why] = gg.explain(make_pipeline(kernel, final), graph, share="shapley")
+    needs = []  # the vertices that each occurrence needs, and its worth
+    for number, level in enumerate(kernel.locate(graph)):
+        for code, row in zip(level.hashes, level.paths, strict=True):
+            column = kernel.level_offsets_[number] + int(
+                np.searchsorted(kernel.vocabulary_[number], code)
+            )
+            trees = {w for v in row if v >= 0 for w in level.trees[v].tolist() if w >= 0}
+            needs.append((trees, final.coef_[0, column]))
+    expected = np.zeros(4)
+    orders = list(permutations(range(4)))
+    for order in orders:
+        there: set[int] = set()
+        for vertex in order:
+            before = sum(worth for need, worth in needs if need <= there)
+            there.add(vertex)
+            expected[vertex] += sum(worth for need, worth in needs if need <= there) - before
+    np.testing.assert_allclose(why.vertices, expected / len(orders), atol=1e-9)
+
+
+def test_removal_asks_the_model_again(model):
+    graph = GRAPHS[4]
+    [why] = gg.explain(model, graph, share="removal")
+    whole = model.decision_function(graph)[0]
+    for vertex in range(graph.n_vertices):
+        left = [v for v in range(graph.n_vertices) if v != vertex]
+        number = {v: n for n, v in enumerate(left)}
+        edges = [(number[a], number[b]) for a, b in graph.edges.tolist() if vertex not in (a, b)]
+        part = gg.as_graphs([(edges, graph.labels[left].tolist())])
+        assert why.vertices[vertex] == pytest.approx(whole - model.decision_function(part)[0])
+    pairs = graph.edges.tolist()
+    for row in range(graph.n_edges):
+        rest = [tuple(pair) for n, pair in enumerate(pairs) if n != row]
+        part = gg.as_graphs([(rest, graph.labels.tolist())])
+        assert why.edges[row] == pytest.approx(whole - model.decision_function(part)[0])
+
+
+def test_values_do_not_depend_on_how_vertices_are_numbered(model):
+    graph = GRAPHS[7]
+    order = np.random.default_rng(0).permutation(graph.n_vertices)
+    place = np.argsort(order)
+    moved = gg.as_graphs(
+        [
+            (
+                [tuple(place[list(edge)]) for edge in graph.edges.tolist()],
+                graph.labels[order].tolist(),
+            )
+        ]
+    )
+    for share in ("path", "tree", "shapley", "removal"):
+        [why], [other] = (
+            gg.explain(model, graph, share=share),
+            gg.explain(model, moved, share=share),
+        )
+        assert other.decision == pytest.approx(why.decision)
+        np.testing.assert_allclose(np.sort(other.vertices), np.sort(why.vertices), atol=1e-9)
+
+
+def test_the_planted_atoms_are_found():
+    for why, label in zip(gg.explain(MODEL, GRAPHS), Y, strict=True):
+        best = int(np.argmax(why.vertices if label == "yes" else -why.vertices))
+        oxygen = int(np.flatnonzero(why.graph.labels == "O")[-1])
+        assert best == oxygen or [best, oxygen] in why.graph.edges.tolist()
+        assert why.prediction == label
+
+
+def test_views_that_drop_edges_leave_values_at_the_right_edges():
+    graphs = gg.as_graphs(
+        [([(0, 1), (1, 2), (0, 2)], list("CNO"), [1, 2, 1])] * 4 + [([], ["C"])] * 4
+    )
+    view = gg.EdgeFilter(drop=[2])
+    model = make_pipeline(view, gg.PathPattern(1, output="features"), LogisticRegression())
+    model.fit(graphs, [1] * 4 + [0] * 4)
+    [why] = gg.explain(model, graphs[0])
+    assert why.edges.shape == (3,)
+    rows = {
+        tuple(edge): value for edge, value in zip(graphs[0].edges.tolist(), why.edges, strict=True)
+    }
+    assert rows[1, 2] == 0.0
+    assert rows[0, 1] > 0 < rows[0, 2]
+
+
+class TestOddGraphs:
+    def test_unseen_labels_are_told(self, model):
+        [why] = gg.explain(model, [([(0, 1)], ["Xe", "Kr"])])
+        assert why.unknown == 1.0
+        assert why.decision == pytest.approx(why.bias)
+        assert not why.vertices.any()
+        assert "100 % of occurrences never met in training" in repr(why)
+        assert "never met in training" in why._repr_html_()
+        assert not any(pattern.known for pattern in why.patterns)
+
+    def test_an_empty_graph_is_all_bias(self, model):
+        [why] = gg.explain(model, [([], [])])
+        assert why.decision == why.bias
+        assert why.vertices.shape == why.edges.shape == (0,)
+        assert why.patterns == []
+        assert "no vertices" in why._repr_html_()
+
+    def test_no_graphs(self, model):
+        assert gg.explain(model, GRAPHS[:0]) == []
+
+    def test_a_large_graph_is_explained_but_not_drawn(self, model):
+        large = nx.path_graph(5000)
+        nx.set_node_attributes(large, {v: "CNO"[v % 3] for v in large}, "label")
+        batch = gg.from_networkx([large])
+        [why] = gg.explain(model, batch)
+        assert why.vertices.shape == (5000,)
+        assert why.bias + why.vertices.sum() == pytest.approx(why.decision, rel=1e-9)
+        with pytest.raises(InvalidGraphError, match="up to 600 vertices; this one has 5,000"):
+            why.to_svg()
+        assert "up to 600 vertices" in why._repr_html_()
+
+    def test_labels_of_another_kind(self, model):
+        with pytest.raises(InvalidGraphError, match="kind seen at fit"):
+            gg.explain(model, [([(0, 1)], [1, 2])])
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("steps", "words"),
+        [
+            (
+                [clone(FEATURES), RandomForestClassifier(5)],
+                "linear model.*RandomForestClassifier",
+            ),
+            ([gg.TreePlusPlus(2, 0), SVC()], "linear model.*got SVC"),
+            ([clone(FEATURES), SVC(kernel="rbf")], "linear model.*got SVC"),
+            ([gg.ReturnProbability(), SVC(kernel="precomputed")], "explicit features"),
+            (
+                [gg.PathPattern(1, output="features"), PolynomialFeatures(), LogisticRegression()],
+                "cannot look through PolynomialFeatures",
+            ),
+        ],
+    )
+    def test_models_that_are_not_linear(self, steps, words):
+        with pytest.raises(InvalidParameterError, match=words):
+            gg.explain(make_pipeline(*steps).fit(GRAPHS[:12], Y[:12]), GRAPHS[0])
+
+    def test_a_link_function(self):
+        model = make_pipeline(gg.PathPattern(1, output="features"), PoissonRegressor())
+        model.fit(GRAPHS, GRAPHS.vertex_counts)
+        with pytest.raises(InvalidParameterError, match="not what its coefficients add up to"):
+            gg.explain(model, GRAPHS[0])
+
+    def test_other_things(self, model):
+        with pytest.raises(InvalidParameterError, match=r"alone is a kernel.*compare"):
+            gg.explain(FEATURES, GRAPHS[0])
+        with pytest.raises(InvalidParameterError, match="got LogisticRegression"):
+            gg.explain(LogisticRegression().fit([[0], [1]], [0, 1]), GRAPHS[0])
+        with pytest.raises(InvalidParameterError, match="a kernel among the steps"):
+            gg.explain(make_pipeline(Normalizer(), LogisticRegression()), GRAPHS[0])
+        with pytest.raises(InvalidParameterError, match="a model after the kernel"):
+            gg.explain(make_pipeline(FEATURES), GRAPHS[0])
+        with pytest.raises(NotFittedError):
+            gg.explain(make_pipeline(clone(FEATURES), LogisticRegression()), GRAPHS[0])
+        with pytest.raises(NotFittedError):
+            gg.explain(gg.TreePlusPlusClassifier(), GRAPHS[0])
+        with pytest.raises(InvalidParameterError, match="share must be one of"):
+            gg.explain(model, GRAPHS[0], share="fair")
+        with pytest.raises(InvalidParameterError, match="Leave it out"):
+            gg.explain(model, GRAPHS[0], target="yes")
+        several = make_pipeline(clone(FEATURES), LogisticRegression(max_iter=500))
+        several.fit(GRAPHS, np.arange(len(GRAPHS)) % 3)
+        with pytest.raises(InvalidParameterError, match="target must be one of 0, 1, 2"):
+            gg.explain(several, GRAPHS[0], target=7)
+        wrong = make_pipeline(clone(FEATURES), SVC(kernel="precomputed"))
+        wrong[-1].fit(np.eye(4), [0, 1, 0, 1])
+        wrong[0].fit(GRAPHS[:4])
+        with pytest.raises(InvalidParameterError, match="needs similarities"):
+            gg.explain(wrong, GRAPHS[0])
+
+
+def test_notebooks(model):
+    [why] = gg.explain(model, GRAPHS[4])
+    text = why._repr_html_()
+    assert "<svg" in text
+    assert "Predicted" in text
+    assert f"{why.decision:+.3g}" in text
+    svg = why.to_svg(theme="dark")
+    assert "for yes" in svg
+    assert "for no" in svg
