@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -12,11 +13,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
+from rich.table import Table
 from typer.testing import CliRunner
 
 import graphgrain as gg
 from graphgrain.cli import app as shared
 from graphgrain.cli.app import app
+from graphgrain.cli.wide_tables import print_table
 from graphgrain.evaluation import published
 from graphgrain.evaluation.records import fold_records, kernel_records
 from graphgrain.evaluation.results_file import read_results
@@ -423,7 +427,7 @@ def test_reproduce_beyond(toy, here):
     assert row["competitor"]["kernel"] == plain[1].kernel == "wl"
     assert row["competitor"]["mean"] == plain[1].accuracy.mean
     shown = words(call(*arguments).output)
-    assert f"{100 * row['tuned']['mean']:.2f} ± 0.00" in shown
+    assert f"{100 * row['tuned']['mean']:.2f}" in shown
     assert "who decided" in shown
     better = row["tuned"]["mean"] > row["competitor"]["mean"]
     assert f"better than the competitor on {int(better)} of 1" in shown
@@ -445,7 +449,141 @@ def test_demo(here):
     shown = json.loads(call("demo", "--json").stdout)
     assert shown["drug"] == "morphine"
     assert [near["family"] for near in shown["neighbours"]][:3] == ["opioids"] * 3
+    # The double bond and the ketone set them apart: with edge labels they are not the same.
+    assert all(near["similarity"] < 0.95 for near in shown["neighbours"])
     assert shown["accuracy"]["tree++"] > 0.9 > shown["accuracy"]["vertex-histogram"]
+    drawn = (here / "graphgrain-demo" / "neighbours.html").read_text()
+    assert drawn.count("<svg") == 10
     assert (here / "graphgrain-demo" / "report.html").exists()
     text = words(call("demo", "--drug", "diazepam").stdout)
     assert "Most similar to diazepam (benzodiazepines)" in text
+
+
+# ---------------------------------------------------------------- tables, views, threads
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_tables_are_as_wide_as_the_terminal_and_lose_no_word(width):
+    table = Table(title="A title", box=None, title_justify="left", pad_edge=False)
+    table.add_column("data set")
+    table.add_column("kernel")
+    heads = ["accuracy", "paper", "balanced", "ROC AUC", "repetitions", "kernel s", "kernel MB"]
+    for head in heads:
+        table.add_column(head, justify="right")
+    table.add_column("parameters")
+    values = [f"{number}{number}.25 ± 0.55" for number in range(7)]
+    table.add_row("Mutagenicity", "Tree++ (counts=sqrt)", *values, "tree_depth=3 (40% of folds)")
+    stream = io.StringIO()
+    print_table(Console(file=stream, width=width), table, keys=2)
+    text = stream.getvalue()
+    assert max(map(len, text.splitlines())) <= width
+    assert all(text.count(word) == 1 for word in [*heads, *values, "A title"])
+    assert text.count("Mutagenicity") == text.count("data set") >= 1
+    assert "…" not in text
+
+
+def test_one_repetition_has_no_spread(toy):
+    shown = call("evaluate", toy, "--repeats", 1, "--folds", 3, "--set", "tree_depth=0").stdout
+    assert "±" not in shown
+
+
+def test_info_shows_the_balance_of_classes_and_what_rows_mean(toy):
+    _, y = gg.load_tu(toy)
+    found = json.loads(call("info", toy, "--json").stdout)["class_sizes"]
+    assert found == {str(name): int((y == name).sum()) for name in np.unique(y)}
+    shown = words(call("info", toy).stdout)
+    for count in found.values():
+        assert f"{count} ({100 * count / len(y):.1f} %)" in shown
+    assert "graphs isomorphic to one of another class" in shown
+
+
+def test_two_targets_of_one_table_keep_their_names(here):
+    pytest.importorskip("rdkit")
+    rows = ["smiles,a,b", *(f"{'C' * n}{'O' * (n % 2)},{n % 2},{n // 6}" for n in range(2, 12))]
+    (here / "m.csv").write_text("\n".join(rows) + "\n")
+    for target in "ab":
+        call("evaluate", "m.csv", "--target", target, "--repeats", 1, "--folds", 2)
+    call("report", "graphgrain-results.jsonl")
+    text = (here / "report.html").read_text()
+    assert '<th scope="row" data-value="m: a">' in text
+    assert '<th scope="row" data-value="m: b">' in text
+
+
+@pytest.fixture
+def coordinates(here) -> Path:
+    """Two classes of triangles that differ in nothing but where their vertices are."""
+    rng = np.random.default_rng(0)
+    y = np.arange(24) % 2
+    edges = [(0, 1), (1, 2), (0, 2)]
+    graphs = gg.as_graphs([(edges, [1, 1, 1])] * 24)
+    places = rng.normal(size=(72, 1)) * 0.1 + np.repeat(y, 3)[:, np.newaxis]
+    gg.save_tu(here / "D.zip", graphs._replace(vertex_attributes=places), y)
+    return here / "D.zip"
+
+
+def test_views_and_attributes_on_the_command_line(coordinates, here):
+    arguments = ("evaluate", "D.zip", "--repeats", 1, "--folds", 3, "--set", "tree_depth=0")
+    blind = call(*arguments, "--json")
+    assert "D has 1 vertex attribute, which TreePlusPlus does not look at" in words(blind.stderr)
+    [row] = json.loads(blind.stdout)
+    assert row["accuracy"]["mean"] <= 0.5
+    seeing = call(*arguments, "--view", "attribute-bins:n_bins=2", "--json")
+    assert "does not look at" not in words(seeing.stderr)
+    [row] = json.loads(seeing.stdout)
+    assert row["dataset"] == "D > AttributeBins(n_bins=2)"
+    assert row["accuracy"]["mean"] == 1.0
+    call("kernel", "D.zip", "-o", "K.npz", "--view", "attribute-bins:n_bins=2")
+    bins = gg.AttributeBins(n_bins=2).fit_transform(gg.load_tu(coordinates)[0])
+    expected = gg.TreePlusPlus().fit_transform(bins)
+    np.testing.assert_array_equal(np.load(here / "K.npz")["K"], expected)
+    lengths = ("--view", "edge-lengths", "--view", "edge-filter:above=0.2", "--json")
+    filtered = gg.EdgeFilter(above=0.2).fit_transform(
+        gg.EdgeLengths().fit_transform(gg.load_tu(coordinates)[0])
+    )
+    shown = json.loads(call("info", "D.zip", *lengths).stdout)
+    assert shown["edges"] == pytest.approx(filtered.edge_counts.mean())
+    assert "Did you mean edge-filter or" in fails("info", "D.zip", "--view", "edge-filtre")
+    assert "The parameters of edge-filter" in fails("info", "D.zip", "--view", "edge-filter:x=1")
+
+
+def test_graphs_that_a_kernel_cannot_tell_apart_are_not_drawn(coordinates, here):
+    call("evaluate", "D.zip", "--repeats", 1, "--folds", 3, "--set", "tree_depth=0")
+    call("report", "graphgrain-results.jsonl", "--data", "D.zip")
+    text = (here / "report.html").read_text()
+    data = json.loads(text.split('type="application/json">')[1].split("</script>")[0])
+    assert [item["alike"] for item in data["maps"][0]["items"]] == [True]
+
+
+@pytest.mark.parametrize(("jobs", "threads"), [(1, 1), (2, 2)])
+def test_linear_algebra_follows_the_number_of_threads(jobs, threads, toy, monkeypatch):
+    from threadpoolctl import threadpool_info
+
+    found = []
+    original = gg.TreePlusPlus.fit_transform
+
+    def watched(*arguments, **options):
+        found.append(max(pool["num_threads"] for pool in threadpool_info()))
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(gg.TreePlusPlus, "fit_transform", watched)
+    call("kernel", toy, "-o", "K.npz", "-j", jobs)
+    assert found == [threads]
+
+
+def test_a_figure_that_cannot_be_written_says_so(here):
+    message = fails("info", "drugs", "--plot", "absent/d.png")
+    assert "The figure cannot be written to 'absent/d.png': No such file" in message
+    (here / "d.png").mkdir()
+    assert "it is a folder" in fails("info", "drugs", "--plot", "d.png")
+    assert "must end in one of" in fails("info", "drugs", "--plot", "d.xyz")
+
+
+def test_reproduce_goes_on_without_a_kernel_whose_package_is_absent(real, monkeypatch):
+    monkeypatch.setitem(sys.modules, "gensim", None)
+    monkeypatch.setitem(sys.modules, "gensim.models", None)
+    arguments = ("reproduce", "table3", "-d", "KKI", "--kernel", "dgk,vertex-histogram")
+    result = call(*arguments, "--json")
+    found = json.loads(result.stdout)
+    assert [row["seconds"] is None for row in found["table3"]] == [True, False]
+    assert "graphgrain[deep]" in found["missing"]["dgk"]
+    assert "Left out: DGK." in words(result.stderr)

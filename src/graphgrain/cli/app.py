@@ -10,8 +10,8 @@ import os
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Annotated, Any, NamedTuple
@@ -52,6 +52,10 @@ COMMANDS = {
 _UsageError: Any = typer.BadParameter.__mro__[1]
 
 
+#: The width of a file or a pipe: no line of ours is longer.
+UNFOLDED = 10_000
+
+
 @dataclass
 class Options:
     """What was asked for before the command."""
@@ -70,8 +74,8 @@ class _Answers(Console):
 
 
 def out() -> Console:
-    """For answers: standard output, never folded to 80 columns in a file or a pipe."""
-    return _Answers(width=None if sys.stdout.isatty() else 160, highlight=False)
+    """For answers: standard output, never folded in a file or a pipe."""
+    return _Answers(width=None if sys.stdout.isatty() else UNFOLDED, highlight=False)
 
 
 def err() -> Console:
@@ -217,7 +221,8 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
             warnings.simplefilter("always", GraphgrainWarning)
             warnings.showwarning = _show_warning
             try:
-                function(*args, **kwargs)
+                with one_thread_per_job(kwargs.get("n_jobs")):
+                    function(*args, **kwargs)
             except (KeyboardInterrupt, Interrupted) as interrupt:
                 err().print(f"\n[yellow]Interrupted.[/yellow] {escape(str(interrupt))}")
                 raise typer.Exit(INTERRUPTED) from None
@@ -231,6 +236,18 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
                 _fail(error, FAILURE)
 
     return guarded
+
+
+@contextmanager
+def one_thread_per_job(n_jobs: int | None) -> Iterator[None]:
+    """Libraries of linear algebra start no more threads than -j says; by default they take all."""
+    if n_jobs is None or n_jobs < 1:
+        yield
+        return
+    from threadpoolctl import threadpool_limits  # comes with scikit-learn
+
+    with threadpool_limits(limits=n_jobs):
+        yield
 
 
 def _is_of_output(error: OSError) -> bool:

@@ -35,6 +35,17 @@ _MOLECULES = "For files of molecules (.smi, .csv, .tsv, .sdf)"
 class Reading(OptionGroup):
     """How DATA is read: options of all commands that take graphs."""
 
+    view: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--view",
+            help="Change graphs before anything else: edge-filter:drop=1 leaves out edges by "
+            "label, edge-lengths and attribute-bins:n_bins=4 make labels of coordinates and "
+            "attributes. May be repeated. What a view learns, it learns from all graphs, not from "
+            "classes.",
+            metavar="NAME:PARAMETER=VALUE",
+        ),
+    ] = None
     target: Annotated[
         str | None,
         typer.Option(

@@ -20,6 +20,7 @@ from .app import out
 from .loading import load
 from .result_tables import percent
 from .running import running
+from .wide_tables import print_table
 
 
 def beyond(
@@ -44,7 +45,7 @@ def beyond(
         for whole, unique in sets
     ]
     if not quiet:
-        out().print(_table(rows))
+        print_table(out(), _table(rows))
         out().print(
             "[dim]nested: everything is chosen inside the training folds. Self-tuned: the best "
             "dozen settings and depths of Tree++ decide together. Competitor: the kernel with the "

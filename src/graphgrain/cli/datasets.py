@@ -11,6 +11,7 @@ from rich.table import Table
 from ..graphs.datasets import tu_collection
 from .app import answer, command, out
 from .arguments import Json
+from .wide_tables import print_table
 
 
 @command(["graphgrain datasets", "graphgrain datasets mutagen", "graphgrain datasets --json"])
@@ -42,6 +43,6 @@ def datasets(
             "" if item.edges is None else f"{item.edges:.2f}",
             ", ".join(mark for mark in marks if mark),
         )
-    out().print(table)
+    print_table(out(), table)
     if not search:
         out().print("\nand drugs, which comes with graphgrain. Others are downloaded on demand.")

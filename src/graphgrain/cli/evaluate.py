@@ -16,9 +16,10 @@ from ..evaluation.summary import SELECTIONS, Summary, summarise
 from .app import answer, command, err, out
 from .arguments import Jobs, Json, Reading, Set, check_choice, listed
 from .kernel_options import variant
-from .loading import load
+from .loading import load, note_ignored_attributes
 from .result_tables import accuracy_table
 from .running import running
+from .wide_tables import print_table
 
 RESULTS = Path("graphgrain-results.jsonl")
 
@@ -49,7 +50,8 @@ Select = Annotated[
         "graphgrain evaluate drugs",
         "graphgrain evaluate MUTAG PTC_FR --kernel tree++,wl,sp --repeats 3",
         "graphgrain evaluate my_graphs.zip --kernel tree++ --set edge_labels=True",
-        "graphgrain evaluate molecules.csv --target active --mode nested --json",
+        "graphgrain evaluate BZR_MD --view edge-filter:drop=1 --set edge_labels=True",
+        "graphgrain evaluate molecules.csv --target active --errors skip --json",
     ]
 )
 def evaluate(
@@ -94,7 +96,10 @@ def evaluate(
     variants = [variant(name, parameters) for name in listed(kernel) or ["tree++"]]
     sets = []
     for item in data:
-        name, graphs, y, *_ = load(item, reading).with_classes()
+        loaded = load(item, reading).with_classes()
+        name, graphs, y, *_ = loaded
+        kernels = [v.estimator(setting) for v in variants for setting in v.grid]
+        note_ignored_attributes(loaded, kernels)
         sets.append(
             prepare(name, graphs, y, remove_duplicates=remove_duplicates, folds=protocol.folds)
         )
@@ -121,5 +126,5 @@ def show(rows: list[Summary], title: str, as_json: bool, results: Path) -> None:
     if as_json:
         answer([row.as_dict() for row in rows])
         return
-    out().print(accuracy_table(rows, title))
+    print_table(out(), accuracy_table(rows, title), keys=2)
     err().print(f"Results are in {escape(str(results))}; `graphgrain report` makes a page of them.")

@@ -10,10 +10,28 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from ..graphs.description import describe, text_histogram
+from ..graphs.description import Statistics, describe, text_bars, text_histogram
 from .app import answer, command, err, out
 from .arguments import Data, Json, Reading
 from .loading import load
+
+#: What the rows mean.
+MEANINGS = {
+    "graphs": "number of graphs",
+    "classes": "different classes",
+    "vertices": "mean number of vertices of a graph",
+    "edges": "mean number of edges of a graph",
+    "degree": "mean number of neighbours of a vertex",
+    "vertex_labels": "different labels of vertices",
+    "edge_labels": "different labels of edges",
+    "vertex_attributes": "numbers that every vertex carries",
+    "edge_attributes": "numbers that every edge carries",
+    "isolated_vertices": "vertices without neighbours, in all graphs",
+    "duplicates": "graphs isomorphic to an earlier one, labels included, attributes not",
+    "contradictions": "graphs isomorphic to one of another class",
+}
+#: More classes than this are not listed one by one.
+MOST_CLASSES = 30
 
 
 @command(
@@ -41,12 +59,35 @@ def info(
     if as_json:
         answer({"name": loaded.name, **asdict(found)})
         return
-    table = Table(title=escape(loaded.name), box=None, show_header=False, title_justify="left")
-    table.add_column(style="dim")
-    for key, value in asdict(found).items():
-        shown = "none" if value is None else f"{value:,.2f}" if isinstance(value, float) else value
-        table.add_row(key.replace("_", " "), f"{shown:,}" if isinstance(shown, int) else shown)
-    out().print(table)
-    out().print(f"\nvertices per graph\n{text_histogram(loaded.graphs.vertex_counts)}")
+    out().print(_table(loaded.name, found))
+    if found.class_sizes is not None:
+        out().print(f"\ngraphs of each class\n{_balance(found)}", markup=False)
+    out().print(
+        f"\nvertices per graph\n{text_histogram(loaded.graphs.vertex_counts)}", markup=False
+    )
     if plot is not None:
         err().print(f"Figure written to {escape(str(plot))}.")
+
+
+def _table(name: str, found: Statistics) -> Table:
+    table = Table(title=escape(name), box=None, show_header=False, title_justify="left")
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_column(style="dim")
+    for key, meaning in MEANINGS.items():
+        value = getattr(found, key)
+        shown = "none" if value is None else f"{value:,.2f}" if isinstance(value, float) else value
+        words = f"{shown:,}" if isinstance(shown, int) else str(shown)
+        table.add_row(key.replace("_", " "), words, meaning)
+    return table
+
+
+def _balance(found: Statistics) -> str:
+    """A bar for each class, the largest first."""
+    sizes = found.class_sizes or {}
+    ordered = sorted(sizes.items(), key=lambda item: -item[1])
+    bars = text_bars(dict(ordered[:MOST_CLASSES]), total=found.graphs)
+    rest = ordered[MOST_CLASSES:]
+    if not rest:
+        return bars
+    return f"{bars}\nand {len(rest)} more classes with {rest[-1][1]} to {rest[0][1]} graphs each"

@@ -20,13 +20,14 @@ from ..writing import atomic_write
 from .app import answer, command, err, out
 from .arguments import Data, Jobs, Json, Reading, Set
 from .kernel_options import given, variant
-from .loading import load
+from .loading import load, note_ignored_attributes
 
 
 @command(
     [
         "graphgrain kernel drugs -o drugs.npz",
         "graphgrain kernel MUTAG -o mutag.npz --kernel wl --set n_iter=4",
+        "graphgrain kernel Letter-high -o K.npz --view attribute-bins:n_bins=4",
         "graphgrain kernel my_graphs.zip -o K.csv --set path_depth=4,counts=sqrt",
     ]
 )
@@ -52,9 +53,11 @@ def kernel(
     if not output.parent.is_dir():
         raise UnwritableFileError(f"There is no folder {str(output.parent)!r} to write to.")
     variant(kernel, parameters)  # checks both
-    name, graphs, y, names, _ = load(data, reading)
+    loaded = load(data, reading)
+    name, graphs, y, names, *_ = loaded
     # Not the grid's own values, which are for validation: what is not set has its default.
     estimator = KERNELS[kernel].kernel(**given(kernel, parameters), n_jobs=n_jobs)
+    note_ignored_attributes(loaded, [estimator])
     with err().status(f"{kernel} on {escape(name)}"), measured() as cost:
         K = estimator.fit_transform(graphs)
     about = {

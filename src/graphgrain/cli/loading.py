@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import InvalidParameterError
+from ..errors import GraphgrainWarning, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.datasets.fetch import fetch_tu, load_drugs
 from ..graphs.datasets.tu_collection import tu_datasets
 from ..graphs.files.matlab import load_mat
 from ..graphs.files.molecules import load_molecules
 from ..graphs.files.tu import load_tu
+from ..kernels.base import GraphKernel
 from ..kernels.registry import KERNELS
+from ..views.base import seen_through, view_name
 from .arguments import Reading, check_choice, nearest
+from .view_options import combined
 
 BUNDLED = "drugs"
 MOLECULE_FILES = (".smi", ".smiles", ".csv", ".tsv", ".sdf", ".mol")
@@ -35,6 +40,8 @@ class Loaded(NamedTuple):
         Names of the graphs.
     columns : tuple of str
         For a table of molecules, the columns that may be the target.
+    view : str
+        The view through which the graphs are seen, which ``name`` tells too.
     """
 
     name: str
@@ -42,6 +49,7 @@ class Loaded(NamedTuple):
     y: np.ndarray | None
     names: np.ndarray | None = None
     columns: tuple[str, ...] = ()
+    view: str = ""
 
     def with_classes(self) -> Loaded:
         """The same, or an error that says how to choose the column with the classes."""
@@ -65,6 +73,36 @@ def load(data: str, reading: Reading | None = None) -> Loaded:
     """
     reading = reading or Reading()
     check_choice("--errors", reading.errors, ("raise", "skip"))
+    view = combined(reading.view)
+    loaded = _load(data, reading)
+    if view is None:
+        return loaded
+    seen = seen_through(view.fit(loaded.graphs), loaded.graphs)
+    words = view_name(view)
+    return loaded._replace(name=f"{loaded.name} > {words}", graphs=seen, view=words)
+
+
+def note_ignored_attributes(data: Loaded, kernels: Iterable[GraphKernel]) -> None:
+    """Warn if graphs have attributes that a kernel does not look at."""
+    graphs = data.graphs
+    columns = {"vertex": graphs.vertex_attributes, "edge": graphs.edge_attributes}
+    found = [
+        f"{values.shape[1]} {kind} attribute{'s' if values.shape[1] > 1 else ''}"
+        for kind, values in columns.items()
+        if values is not None and values.shape[1]
+    ]
+    blind = [type(k).__name__ for k in kernels if not k.get_params().get("attributes", False)]
+    if found and blind and not data.view:
+        warnings.warn(
+            f"{data.name} has {' and '.join(found)}, which {', '.join(dict.fromkeys(blind))} "
+            "does not look at. --view attribute-bins makes labels of them; the kernel propa can "
+            "use those of vertices (--set attributes=True).",
+            GraphgrainWarning,
+            stacklevel=2,
+        )
+
+
+def _load(data: str, reading: Reading) -> Loaded:
     path = Path(data).expanduser()
     if data != BUNDLED and path.exists():
         suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
@@ -130,7 +168,7 @@ def _only_for_molecules(reading: Reading) -> None:
     """Options that this data has no use for are an error, not a surprise."""
     default = Reading()
     for option, value in vars(reading).items():
-        if value != getattr(default, option):
+        if option != "view" and value != getattr(default, option):
             raise InvalidParameterError(
                 f"--{option} is for files of molecules ({', '.join(MOLECULE_FILES)}); other data "
                 f"has its classes and labels inside. Leave out --{option}."

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 
-from .app import answer, command, out
+from .app import answer, command, err, out
 from .arguments import Jobs, Json, Reading, check_choice
 from .loading import load
 
@@ -63,16 +65,38 @@ def report(
         from ..report.page import write_report
 
         page = output or Path("report.html")
-        write_report(results, page, paper=paper, data=given, title=title, n_jobs=n_jobs)
+        with _telling(as_json) as progress:
+            write_report(
+                results,
+                page,
+                paper=paper,
+                data=given,
+                title=title,
+                n_jobs=n_jobs,
+                progress=progress,
+            )
         written = [page]
     else:
         from ..report.paper_figures import write_figures
 
         place = output or Path("figures")
-        written = write_figures(results, place, format, paper=paper, data=given, n_jobs=n_jobs)
+        with _telling(as_json) as progress:
+            written = write_figures(
+                results, place, format, paper=paper, data=given, n_jobs=n_jobs, progress=progress
+            )
     if as_json:
         answer({"output": [str(path) for path in written]})
     elif format == "html":
         out().print(f"Report written to {escape(str(written[0]))}.")
     else:
         out().print(f"{len(written)} figures written to {escape(str(written[0].parent))}.")
+
+
+@contextmanager
+def _telling(quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Show what is computed while it lasts."""
+    if quiet:
+        yield lambda words: None
+        return
+    with err().status("reading results") as status:
+        yield lambda words: status.update(escape(words))

@@ -10,6 +10,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from ..errors import MissingDependencyError
 from ..evaluation import published
 from ..evaluation.accuracy_curves import accuracy_against
 from ..evaluation.beyond import BEYOND
@@ -30,6 +31,7 @@ from .kernel_options import variant
 from .loading import load
 from .result_tables import accuracy_table, percent, seconds
 from .running import running
+from .wide_tables import print_table
 
 DISTRIBUTIONS = "figure-distributions"
 WHAT = ("table1", "table2", "table3", FIGURE_K, FIGURE_D, DISTRIBUTIONS, "all", BEYOND)
@@ -107,12 +109,18 @@ def reproduce(
         prepare(name, graphs, y, remove_duplicates=remove_duplicates, folds=folds)
         for name, graphs, y, *_ in loaded
     ]
+    missing: dict[str, str] = {}  # kernels whose optional package is not installed, and why
     if work:
         total = len(sets) * folds * sum(len(item.grid) * times for item, times in work)
         with running(results, total, n_jobs, quiet=as_json) as runner:
             for prepared in sets:
                 for item, times in work:
-                    runner(prepared, item, protocol, times)
+                    if item.kernel in missing:
+                        continue
+                    try:
+                        runner(prepared, item, protocol, times)
+                    except MissingDependencyError as error:
+                        missing[item.kernel] = str(error)
     fingerprints = {prepared.fingerprint for prepared in sets}
     records = [r for r in read_results(results) if r.fingerprint in fingerprints] if work else []
     machine: dict[str, object] = {}
@@ -127,8 +135,10 @@ def reproduce(
             machine[part] = _distributions(sets, plot, as_json)
         else:
             machine[part] = _curves(records, part, protocol, as_json)
+    for name, reason in missing.items():
+        err().print(f"[yellow]Left out:[/yellow] {escape(f'{KERNELS[name].title}. {reason}')}")
     if as_json:
-        answer(machine)
+        answer({**machine, "missing": missing} if missing else machine)
     elif work:
         err().print(
             f"Results are in {escape(str(results))}; `graphgrain report` makes a page of them."
@@ -166,7 +176,7 @@ def _table1(sets: list[LabelledGraphs], quiet: bool) -> list[dict[str, object]]:
         table.add_row(escape(data.name), *cells, str(ours.duplicates))
         rows.append({"dataset": data.name, "ours": figures, "paper": paper})
     if not quiet:
-        out().print(table)
+        print_table(out(), table)
     return rows
 
 
@@ -186,7 +196,8 @@ def _table2(
                 "reported-best": "parameters with the best test accuracy, as in the paper",
                 "validated": "parameters chosen inside each fold",
             }[select]
-            out().print(accuracy_table(rows, f"Table 2: accuracy in per cent ({what})"))
+            title = f"Table 2: accuracy in per cent ({what})"
+            print_table(out(), accuracy_table(rows, title), keys=2)
             out().print()
             shown = {row.dataset for row in rows}
     if not quiet:
@@ -222,7 +233,7 @@ def _table3(
             cells.append(seconds(ours) + (f" ({seconds(paper)})" if paper is not None else ""))
         table.add_row(escape(data.name), *cells)
     if not quiet:
-        out().print(table)
+        print_table(out(), table)
         out().print(
             "[dim]ours (paper's): mean over the settings of the grid, all levels of "
             "each included[/dim]\n"
@@ -258,7 +269,7 @@ def _curves(
             }
         )
     if not quiet:
-        out().print(table)
+        print_table(out(), table)
         out().print()
     return rows
 

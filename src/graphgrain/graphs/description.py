@@ -33,6 +33,8 @@ class Statistics:
         Graphs that are isomorphic to an earlier one, labels included.
     contradictions : int
         Graphs that are isomorphic to a graph of another class.
+    class_sizes : dict or None
+        Number of graphs of each class, in sorted order; None without classes.
     """
 
     graphs: int
@@ -47,6 +49,7 @@ class Statistics:
     isolated_vertices: int
     duplicates: int
     contradictions: int
+    class_sizes: dict[str, int] | None = None
 
 
 def describe(graphs: Any, y: Any = None) -> Statistics:
@@ -85,6 +88,9 @@ def describe(graphs: Any, y: Any = None) -> Statistics:
         contradictions=0
         if classes is None
         else sum(len(group) for group in groups if len({classes[g] for g in group}) > 1),
+        class_sizes=None
+        if classes is None
+        else {str(name): classes.count(name) for name in sorted(set(classes))},
     )
 
 
@@ -121,6 +127,24 @@ def text_histogram(values: Any, *, bins: int = 10, width: int = 40) -> str:
     for name, count in zip(names, counts.tolist(), strict=True):
         bar = "█" * max(round(width * count / int(counts.max())), int(count > 0))
         lines.append(f"{name:>{pad}} {bar:<{width}} {count:,}")
+    return "\n".join(lines)
+
+
+def text_bars(counts: dict[str, int], *, total: int, width: int = 40) -> str:
+    """Bars for the terminal: for each name its count and its share of the total.
+
+    Examples
+    --------
+    >>> from graphgrain.graphs.description import text_bars
+    >>> print(text_bars({"active": 6, "inactive": 2}, total=8, width=6))
+    active   ██████ 6 (75.0 %)
+    inactive ██     2 (25.0 %)
+    """
+    pad, most = max(map(len, counts)), max(counts.values())
+    lines = []
+    for name, count in counts.items():
+        bar = "█" * max(round(width * count / most), int(count > 0))
+        lines.append(f"{name:<{pad}} {bar:<{width}} {count:,} ({100 * count / total:.1f} %)")
     return "\n".join(lines)
 
 

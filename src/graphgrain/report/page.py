@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .. import __version__
 from ..errors import InvalidParameterError
+from ..evaluation.comparison import is_figure
 from ..evaluation.records import fold_records
 from ..writing import atomic_write
 from .content import Content, Data, Progress, content
@@ -80,9 +81,8 @@ def page(shown: Content, *, paper: bool = True, title: str = "Graph kernels comp
 
 
 def _lead(shown: Content) -> str:
-    kernels = {(record.kernel, record.variant) for record in shown.records}
-    usual = {kernel for kernel, variant in kernels if not variant} or {k for k, _ in kernels}
-    sets = {record.dataset for record in shown.records}
-    words = f"{count(len(usual), 'kernel')} on {count(len(sets), 'data set')}"
+    kernels = {(r.kernel, "" if is_figure(r.variant) else r.variant) for r in shown.records}
+    sets = {(record.dataset, record.fingerprint) for record in shown.records}
+    words = f"{count(len(kernels), 'kernel')} on {count(len(sets), 'data set')}"
     fits = sum(record.fits for record in fold_records(shown.records))
     return words + (f", {fits:,} support vector machines trained." if fits else ".")

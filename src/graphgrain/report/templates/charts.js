@@ -198,7 +198,7 @@ function dotPlot(plot, width) {
     picture.append(text(8, wide ? middle : top + 18, "start", row.name, "name"));
     top += heights[number];
   });
-  const steps = plot.log ? decades(low, high, width / 70) : ticks(low, high, width / 110);
+  const steps = plot.log ? decades(low, high, Math.max(3, width / 70)) : ticks(low, high, Math.max(3, width / 110));
   for (const step of steps) {
     const at = scale(step);
     picture.append(svg("line", { x1: at, x2: at, y1: 4, y2: bottom, class: "grid" }));

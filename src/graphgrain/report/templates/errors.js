@@ -37,8 +37,8 @@ function oftenWrong(item) {
     html("thead", {}, html("tr", {}, ...heads)), html("tbody", {}, ...rows));
   const all = item.count === 1 ? "1 graph was" : `${item.count} graphs were`;
   const shown = item.wrong.length < item.count ? `; these ${item.wrong.length} most often` : "";
-  const times = item.repetitions > 1 ? "in at least one repetition" : "";
-  const note = item.count ? `${all} wrong ${times}${shown}.` : "No graph was wrong.";
+  const times = item.repetitions > 1 ? " in at least one repetition" : "";
+  const note = item.count ? `${all} wrong${times}${shown}.` : "No graph was wrong.";
   return html("figure", {}, html("h3", {}, `${item.set}, ${item.kernel}: misclassified graphs`),
     item.count ? html("div", { class: "scroll tall", role: "region", tabindex: "0", "aria-label": label }, table) : "",
     html("figcaption", {}, note));
