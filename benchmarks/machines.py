@@ -16,9 +16,9 @@ from rich.console import Console
 from rich.table import Table
 
 import graphgrain as gg
-from graphgrain.learning.machines import SupportVectors
-from graphgrain.learning.search import part
+from graphgrain.learning.learner import split_answers
 from graphgrain.learning.splits import stratified_folds, train_and_test
+from graphgrain.learning.svm import KernelSvm, classes_of
 
 from .data import load_with_classes
 from .stages import best_of_each
@@ -42,9 +42,9 @@ def scikit_learn(gram: np.ndarray, codes: np.ndarray, train: Any, test: Any) -> 
 
 def ours(gram: np.ndarray, codes: np.ndarray, train: Any, test: Any) -> list[np.ndarray]:
     """The same by graphgrain."""
-    learner = SupportVectors(GRID, int(codes.max()) + 1)
-    machines = learner.fit(part(gram, train, train, learner.dtype), codes[train])
-    return learner.predictions(machines, part(gram, test, train))
+    learner = KernelSvm(GRID, int(codes.max()) + 1)
+    answers, _ = split_answers(learner, gram, codes, (train, test))
+    return [classes_of(scores) for scores in answers]
 
 
 def _cells(times: np.ndarray) -> list[str]:

@@ -23,8 +23,9 @@ from sklearn.pipeline import Pipeline, make_pipeline
 
 import graphgrain as gg
 from graphgrain.evaluation.protocol import Protocol
-from graphgrain.learning.machines import SupportVectors
-from graphgrain.learning.search import best_of_each, search
+from graphgrain.learning.committee import best_value
+from graphgrain.learning.scoring import accuracy
+from graphgrain.learning.svm import KernelSvm, classes_of
 
 DEPTHS = range(4)
 BINS = 4
@@ -97,19 +98,27 @@ def of_self_tuned(
 def accuracies(graphs: gg.GraphBatch, y: np.ndarray, make: Maker, repeats: int) -> Iterator[float]:
     """The accuracy of each repetition."""
     codes = np.unique(y, return_inverse=True)[1]
-    protocol, learner = Protocol("nested"), SupportVectors((1, 10, 100, 1000), codes.max() + 1)
+    protocol, learner = Protocol("nested"), KernelSvm((1, 10, 100, 1000), codes.max() + 1)
     for repetition in range(repeats):
         right = 0
         for fold in range(protocol.folds):
             split = protocol.test_fold(codes, repetition, fold)
             fitted = [make(depth) for depth in DEPTHS]
             grams = [kernel.fit_transform(graphs[split.train]) for kernel in fitted]
-            scores = search(grams, codes[split.train], split.validation, learner)
-            each = best_of_each(scores, learner)
+            each = []
+            for gram in grams:
+                answers = learner.held_out(gram, codes[split.train], split.validation)
+                scores = np.mean(
+                    [
+                        [accuracy(codes[split.train][test], answer) for answer in of_split]
+                        for (_, test), of_split in zip(split.validation, answers, strict=True)
+                    ],
+                    axis=0,
+                )
+                each.append((scores.max(), best_value(scores)))
             depth = int(np.argmax([score for score, _ in each]))
-            place = each[depth][1]
-            machine = learner.fit(grams[depth], codes[split.train])[place]
-            predicted = machine.predict(fitted[depth].transform(graphs[split.test]))
+            model = learner.fit(grams[depth], codes[split.train])[each[depth][1]]
+            predicted = classes_of(model.scores(fitted[depth].transform(graphs[split.test])))
             right += int((predicted == codes[split.test]).sum())
         yield right / len(codes)
 

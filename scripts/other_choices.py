@@ -25,7 +25,8 @@ from rich.table import Table
 
 from graphgrain.evaluation.records import FoldRecord, Level, fold_records
 from graphgrain.evaluation.results_file import read_results
-from graphgrain.learning.committee import SEATS, Candidate, classes_of, seated, size
+from graphgrain.learning.committee import MEMBERS, Candidate, best_members, committee_size
+from graphgrain.learning.svm import classes_of
 
 #: The settings in one fold, each with its levels' figures.
 Fold = list[FoldRecord]
@@ -49,7 +50,7 @@ def best(fold: Fold) -> np.ndarray:
     return np.array(best_level(chosen).predictions)
 
 
-def committee(seats: int) -> Callable[[Fold], np.ndarray]:
+def committee(members: int) -> Callable[[Fold], np.ndarray]:
     """The best settings and depths together, by the mean of their decision values."""
 
     def choose(fold: Fold) -> np.ndarray:
@@ -58,9 +59,9 @@ def committee(seats: int) -> Callable[[Fold], np.ndarray]:
             for setting, record in enumerate(fold)
             for depth, level in enumerate(record.levels)
         ]
-        chosen = seated(candidates, size(seats, len(candidates)))
+        chosen = best_members(candidates, committee_size(members, len(candidates)))
         return classes_of(
-            np.mean([fold[seat.setting].levels[seat.depth].scores for seat in chosen], axis=0)
+            np.mean([fold[one.setting].levels[one.level].scores for one in chosen], axis=0)
         )
 
     return choose
@@ -101,18 +102,18 @@ def vote(fold: Fold) -> np.ndarray:
 
 def only(*counts: str) -> Callable[[Fold], np.ndarray]:
     """The rule in use among these count maps."""
-    rule = committee(SEATS)
+    rule = committee(MEMBERS)
     return lambda fold: rule([r for r in fold if r.settings.get("counts", "raw") in counts])
 
 
 def offered(*variants: str) -> Callable[[Fold], np.ndarray]:
     """The rule in use with further settings to choose from."""
-    rule, variants = committee(SEATS), (*USUAL, *variants)
+    rule, variants = committee(MEMBERS), (*USUAL, *variants)
     return lambda fold: rule([record for record in fold if record.variant in variants])
 
 
 RULES: dict[str, Callable[[Fold], np.ndarray]] = {
-    "in use": committee(SEATS),
+    "in use": committee(MEMBERS),
     "best": best,
     "+ 1/4 s.e.": clearly_better(0.25),
     "+ 1 s.e.": clearly_better(1.0),

@@ -51,6 +51,7 @@ from .kernels import list_kernels as list_kernels
 from .learning import PatternWeights as PatternWeights
 from .learning import TreePlusPlusClassifier as TreePlusPlusClassifier
 from .learning import TreePlusPlusRegressor as TreePlusPlusRegressor
+from .learning import load_model as load_model
 from .views import AttributeBins as AttributeBins
 from .views import EdgeFilter as EdgeFilter
 from .views import EdgeLengths as EdgeLengths

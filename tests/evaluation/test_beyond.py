@@ -27,7 +27,7 @@ from graphgrain.evaluation.published import TABLE2
 from graphgrain.evaluation.records import fold_records
 from graphgrain.evaluation.results_file import ResultsFile
 from graphgrain.evaluation.summary import summarise
-from graphgrain.learning.tuned import COUNTS
+from graphgrain.learning.candidates import COUNTS
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "other_choices.py"
 spec = importlib.util.spec_from_file_location("other_choices", SCRIPT)

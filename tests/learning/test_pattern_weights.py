@@ -8,7 +8,8 @@ import pytest
 import graphgrain as gg
 from graphgrain.errors import InvalidGraphError
 from graphgrain.kernels.features import COUNT_MAPS
-from graphgrain.learning.pattern_weights import Folding, decision_values, without_zeros
+from graphgrain.learning.folding import Folding, without_zeros
+from graphgrain.learning.pattern_weights import decision_values
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +67,7 @@ def test_patterns_that_no_training_graph_has_add_nothing(drugs):
     [weights] = model.pattern_weights_
     added = weights.contributions(0, np.array([1, 2], dtype=np.uint64), np.array([1, 5]))
     assert added.tolist() == [[0.0], [0.0]]
-    strange = gg.as_graphs([([(0, 1)], ["Xx", "Yy"])])
+    strange = gg.as_graphs([([(0, 1)], ["Xx", "Yy"], ["zz"])])
     np.testing.assert_allclose(weights.decision_values(strange)[0], weights.intercept)
 
 

@@ -11,8 +11,8 @@ from sklearn.model_selection import cross_val_score
 
 import graphgrain as gg
 from graphgrain.kernels.features import COUNT_MAPS
-from graphgrain.learning import tuned
-from graphgrain.learning.tuned import COUNTS
+from graphgrain.learning import tuning
+from graphgrain.learning.candidates import COUNTS
 
 ESTIMATORS = [gg.TreePlusPlusClassifier, gg.TreePlusPlusRegressor]
 
@@ -74,9 +74,13 @@ def test_count_maps_and_depths_share_extractions(kind, drugs, monkeypatch):
         return count(self, batch)
 
     monkeypatch.setattr(gg.TreePlusPlus, "count_features", counting)
-    model = kind([2, 3], 2, cv=2).fit(graphs, targets_for(kind, graphs, y))
+    model = kind([2, 3], 2, normalize=True, cv=2).fit(graphs, targets_for(kind, graphs, y))
     n = len(graphs)
-    assert sorted(extractions) == [(2, False, n), (2, True, n), (3, False, n), (3, True, n)]
+    each = [(2, False, n), (2, True, n), (3, False, n), (3, True, n)]
+    assert sorted(extractions[:4]) == each
+    # once more for what the members have learnt
+    assert set(extractions[4:]) <= set(each)
+    assert len(extractions) <= 8
     grid = len(model.get_params()[model._tuned])
     assert len(model.cv_results_["params"]) == 4 * len(COUNTS) * 3 * grid
 
@@ -200,8 +204,10 @@ class Clock:
 )
 def test_no_setting_is_begun_once_the_time_is_over(kind, times, tried, drugs, monkeypatch):
     graphs, y = drugs
-    monkeypatch.setattr(tuned, "perf_counter", Clock(*times))
-    model = kind(2, 1, time_budget=10, cv=2).fit(graphs, targets_for(kind, graphs, y))
+    monkeypatch.setattr(tuning, "perf_counter", Clock(*times))
+    model = kind(2, 1, normalize=True, time_budget=10, cv=2).fit(
+        graphs, targets_for(kind, graphs, y)
+    )
     results = model.cv_results_
     found = zip(results["param_counts"], results["param_edge_labels"], strict=True)
     assert list(dict.fromkeys(found)) == tried
@@ -212,7 +218,7 @@ def test_no_setting_is_begun_once_the_time_is_over(kind, times, tried, drugs, mo
 
 def test_without_a_budget_all_is_tried(drugs, monkeypatch):
     graphs, y = drugs
-    monkeypatch.setattr(tuned, "perf_counter", Clock(0, 1e9))
+    monkeypatch.setattr(tuning, "perf_counter", Clock(0, 1e9))
     assert gg.TreePlusPlusClassifier(2, 1, cv=2).fit(graphs, y).skipped_ == []
 
 

@@ -199,13 +199,15 @@ def _intercept(gradient, up, down):
 
 
 @compiled
-def train(K, y, grid, tolerance, limit):
+def train(K, y, weights, grid, tolerance, limit):
     """Coefficients and intercepts for each C of an ascending grid.
 
     Parameters
     ----------
     K : array of single precision, square
     y : array of 1.0 and -1.0, both of them
+    weights : array
+        What C is multiplied by for each row; above 0.
     grid : array
     tolerance : float
         Gradients of free coefficients differ by less than this in the end.
@@ -243,7 +245,8 @@ def train(K, y, grid, tolerance, limit):
             for t in range(n):
                 gradient[t] = factor * (gradient[t] + y[t]) - y[t]
                 b[t] *= factor
-        low, high = np.minimum(0.0, C * y), np.maximum(0.0, C * y)
+        bounds = C * weights
+        low, high = np.minimum(0.0, bounds * y), np.maximum(0.0, bounds * y)
         for t in range(n):
             b[t] = min(max(b[t], low[t]), high[t])
             up[t] = ZERO if b[t] < high[t] else NEVER
@@ -258,7 +261,7 @@ def train(K, y, grid, tolerance, limit):
                 )
         converged = converged and done
         coefficients[place], intercepts[place] = b, _intercept(gradient, up, down)
-        if np.abs(b).max() < C:
+        if (np.abs(b) < bounds).all():
             for rest in range(place + 1, len(grid)):
                 coefficients[rest], intercepts[rest] = b, intercepts[place]
             return coefficients, intercepts, place + 1, converged

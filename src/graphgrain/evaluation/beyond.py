@@ -25,9 +25,10 @@ from typing import Any
 import numpy as np
 
 from ..kernels.registry import KERNELS
-from ..learning.committee import SEATS, Candidate, classes_of, seated, size
-from ..learning.sights import tells_edges_apart
-from ..learning.tuned import COUNTS
+from ..learning.candidates import COUNTS
+from ..learning.committee import MEMBERS, Candidate, best_members, committee_size
+from ..learning.fitted_view import tells_edges_apart
+from ..learning.svm import classes_of
 from . import published
 from .experiment import EDGE_FILTER, Variant
 from .labelled_graphs import LabelledGraphs
@@ -144,7 +145,7 @@ def self_tuned(records: Iterable[FoldRecord]) -> list[FoldRecord]:
         replace(
             fold[0],
             variant=SELF_TUNED,
-            settings={"committee": SEATS},
+            settings={"committee": MEMBERS},
             grid_size=1,
             level_names=[{}],
             levels=[_committee(fold)[0]],
@@ -200,8 +201,8 @@ def _committee(fold: list[FoldRecord]) -> tuple[Level, list[str]]:
         for setting, record in enumerate(fold)
         for depth, level in enumerate(record.levels)
     ]
-    seats = seated(candidates, size(SEATS, len(candidates)))
-    scores = np.mean([fold[seat.setting].levels[seat.depth].scores for seat in seats], axis=0)
+    seats = best_members(candidates, committee_size(MEMBERS, len(candidates)))
+    scores = np.mean([fold[seat.setting].levels[seat.level].scores for seat in seats], axis=0)
     level = Level(
         validation=[seats[0].score],
         C=seats[0].value,

@@ -21,9 +21,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InvalidParameterError
-from ..learning.machines import SupportVectors
-from ..learning.search import Split, part, split_scores
+from ..learning.committee import best_value
+from ..learning.learner import Split, part, split_answers
+from ..learning.scoring import accuracy
 from ..learning.splits import random_folds, stratified_folds, train_and_test
+from ..learning.svm import KernelSvm, classes_of
 from .records import Level, ProtocolKey
 
 MODES = ("paper", "nested")
@@ -124,23 +126,29 @@ class Protocol:
         codes : array
             The class of each graph, from 0 to ``n_classes - 1``.
         """
-        learner = SupportVectors(self.C, n_classes)
+        learner = KernelSvm(self.C, n_classes)
         splits = [(fold.train[train], fold.train[test]) for train, test in fold.validation]
         levels, fits = [], 0
         for gram in grams:
-            tried = [split_scores(gram, codes, split, learner) for split in splits]
-            scores = np.mean([scores for scores, _ in tried], axis=0).round(12)
-            C = self.C[learner.preferred(scores)]
+            tried = [split_answers(learner, gram, codes, split) for split in splits]
+            scores = np.mean(
+                [
+                    [accuracy(codes[test], answer) for answer in answers]
+                    for (_, test), (answers, _) in zip(splits, tried, strict=True)
+                ],
+                axis=0,
+            ).round(12)
+            C = self.C[best_value(scores)]
             training = part(gram, fold.train, fold.train, learner.dtype)
-            [machine] = learner.only(C).fit(training, codes[fold.train])
+            [model] = learner.only(C).fit(training, codes[fold.train])
             fits += 1 + sum(trained for _, trained in tried)
-            K = part(gram, fold.test, fold.train)
+            values = model.scores(part(gram, fold.test, fold.train))
             levels.append(
                 Level(
                     validation=scores.tolist(),
                     C=C,
-                    predictions=machine.predict(K).tolist(),
-                    scores=_rounded(machine.scores(K)),
+                    predictions=classes_of(values).tolist(),
+                    scores=_rounded(values),
                 )
             )
         return levels, fits

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 #: How many candidates decide together.
-SEATS = 12
+MEMBERS = 12
 
 
 class Candidate(NamedTuple):
@@ -23,47 +23,48 @@ class Candidate(NamedTuple):
     ----------
     score : float
         In validation.
-    setting, depth : int
-        Number of the kernel's setting, the plainest first, and its tree depth.
+    setting, level : int
+        Number of the kernel's setting, the plainest first, and its level (Tree++: tree depth).
     value : float
         The learner's parameter.
     """
 
     score: float
     setting: int
-    depth: int
+    level: int
     value: float
 
 
-def seated(candidates: Iterable[Candidate], seats: int) -> list[Candidate]:
+def best_members(candidates: Iterable[Candidate], members: int) -> list[Candidate]:
     """The best candidates, the best first.
 
-    Of equally good ones the plainer setting, then the larger parameter, then the smaller depth.
+    Of equally good ones the plainer setting, then the larger parameter, then the lower level.
 
     Examples
     --------
-    >>> from graphgrain.learning.committee import Candidate, seated
+    >>> from graphgrain.learning.committee import Candidate, best_members
     >>> some = [Candidate(0.7, 0, 0, 1.0), Candidate(0.8, 1, 0, 1.0), Candidate(0.8, 0, 3, 1.0)]
-    >>> [(one.setting, one.depth) for one in seated(some, 2)]
+    >>> [(one.setting, one.level) for one in best_members(some, 2)]
     [(0, 3), (1, 0)]
     """
     # Rounded, so that the order in which equal scores are added does not decide.
-    order = sorted(candidates, key=lambda c: (-round(c.score, 12), c.setting, -c.value, c.depth))
-    return order[:seats]
+    order = sorted(candidates, key=lambda c: (-round(c.score, 12), c.setting, -c.value, c.level))
+    return order[:members]
 
 
-def size(seats: int, tried: int) -> int:
-    """How many seats there are when so many candidates were tried: at most half as many.
+def committee_size(members: int, tried: int) -> int:
+    """How many decide together when so many candidates were tried: at most half as many.
 
     Examples
     --------
-    >>> from graphgrain.learning.committee import size
-    >>> size(12, 48), size(12, 8), size(12, 1)
+    >>> from graphgrain.learning.committee import committee_size
+    >>> committee_size(12, 48), committee_size(12, 8), committee_size(12, 1)
     (12, 4, 1)
     """
-    return max(1, min(seats, tried // 2))
+    return max(1, min(members, tried // 2))
 
 
-def classes_of(scores: np.ndarray) -> np.ndarray:
-    """The classes that decision values speak for: one value per row for two classes."""
-    return (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
+def best_value(scores: np.ndarray) -> int:
+    """The best entry of a learner's grid; of equal ones the last, which is the largest."""
+    means = np.round(scores, 12)  # so that the order in which equal scores are added is no matter
+    return len(means) - 1 - int(np.argmax(means[::-1]))

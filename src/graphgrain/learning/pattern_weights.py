@@ -8,25 +8,22 @@ any more:
 1. Patterns that have the same counts in the same training graphs always get the same weight. They
    form a group; on molecules there are twenty times as many patterns as groups. Grouping is done
    once for all machines that look at the same patterns (:class:`Patterns`).
-2. The weight of a group is the sum of ``coefficient[i] * f(count in i)`` over its training graphs,
-   where f is the count map. For a normalised kernel, graph i is divided by its norm.
-3. An intersection counts in units: "occurs at least t times" is a feature for each t. A group then
-   has a running sum of weights, of which a count of c takes the first c.
-4. The value of a new graph is the sum of ``weight * f(count)`` over its known patterns, divided by
+2. A group has one weight. With ``counts="intersection"``, where "occurs at least t times" is a
+   feature for each t, it has a running sum of weights, of which a count of c takes the first c.
+3. The value of a new graph is the sum of ``weight * f(count)`` over its known patterns, divided by
    its norm if the kernel is normalised, in which all of its patterns count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
-from ..core.counting import find_columns, group_hashes
-from ..core.hashing import GOLDEN, mix_array
+from ..core.counting import find_columns
 from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
@@ -42,26 +39,19 @@ class PatternLevel(NamedTuple):
     hashes : array of uint64, ascending
     groups : array of int32
         The group of each pattern.
-    most : array of int64
-        For each group, how often its patterns occur in a training graph at most.
+    units : array of int64
+        Group g has the units ``units[g]`` to ``units[g + 1]``: as many as its patterns occur in
+        a training graph at most.
     """
 
     hashes: np.ndarray
     groups: np.ndarray
-    most: np.ndarray
+    units: np.ndarray
 
     @property
-    def first_units(self) -> np.ndarray:
-        """Where the units of each group begin when groups are written one after the other."""
-        return np.cumsum(self.most) - self.most
-
-
-class GroupColumns(NamedTuple):
-    """The counts of each group in the training graphs, needed to fold and not after that."""
-
-    groups: np.ndarray
-    graphs: np.ndarray
-    counts: np.ndarray
+    def most(self) -> np.ndarray:
+        """For each group, how often its patterns occur in a training graph at most."""
+        return np.diff(self.units)
 
 
 @dataclass(frozen=True)
@@ -83,7 +73,7 @@ class Patterns:
     label_kind: str
     levels: list[PatternLevel]
 
-    def count(self, batch: GraphBatch) -> list[Counts]:
+    def count(self, batch: GraphBatch, n_jobs: int | None = None) -> list[Counts]:
         """The patterns of new graphs, as the view shows them."""
         seen = seen_through(self.view, batch)
         if seen.n_vertices and seen.label_kind != self.label_kind:
@@ -91,25 +81,8 @@ class Patterns:
                 f"The graphs must have labels of the kind seen at fit ({self.label_kind}); got "
                 f"{seen.label_kind}. Convert them with GraphBatch.with_labels."
             )
-        return self.kernel.count_features(seen)
-
-
-def group_patterns(level: Counts) -> tuple[PatternLevel, GroupColumns]:
-    """Group the patterns of one level by their counts in the training graphs."""
-    hashes, indptr, graphs, counts, _ = group_hashes(*level)
-    counts = counts.astype(np.int64)
-    # A sum over the entries of a column: the same for two columns only if they have the same ones.
-    with np.errstate(over="ignore"):
-        entries = mix_array(graphs.astype(np.uint64) * GOLDEN + mix_array(counts.view(np.uint64)))
-        codes = np.add.reduceat(entries, indptr[:-1]) if len(hashes) else entries
-    _, first, groups = np.unique(codes, return_index=True, return_inverse=True)
-    lengths = np.diff(indptr)[first]
-    starts = np.concatenate(([0], np.cumsum(lengths)))
-    places = np.repeat(indptr[:-1][first] - starts[:-1], lengths) + np.arange(starts[-1])
-    of_groups = counts[places]
-    most = np.maximum.reduceat(of_groups, starts[:-1]) if len(first) else of_groups
-    columns = GroupColumns(np.repeat(np.arange(len(first)), lengths), graphs[places], of_groups)
-    return PatternLevel(hashes, groups.reshape(-1).astype(np.int32), most), columns
+        kernel = self.kernel if n_jobs is None else clone(self.kernel).set_params(n_jobs=n_jobs)
+        return kernel.count_features(seen)
 
 
 class PatternWeights:
@@ -188,6 +161,17 @@ class PatternWeights:
         depth = {} if level is None else {level: self.n_levels - 1}
         return kernel.set_params(**own, **depth)
 
+    def in_units(self, factors: np.ndarray, shifts: np.ndarray) -> PatternWeights:
+        """The same machine with each output multiplied by its factor, then shifted."""
+        return PatternWeights(
+            self.patterns,
+            self.counts,
+            self.normalize,
+            [weights * factors for weights in self.weights],
+            self.intercept * factors + shifts,
+            self.without_patterns * factors,
+        )
+
     def contributions(self, level: int, hashes: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """What patterns with these counts add to the values of a graph, before any division.
 
@@ -211,7 +195,7 @@ class PatternWeights:
         groups, counts = table.groups[columns[known]], counts[known]
         added = np.zeros((len(columns), self.n_outputs))
         if self.counts == "intersection":
-            units = table.first_units[groups] + np.minimum(counts, table.most[groups]) - 1
+            units = np.minimum(table.units[groups] + counts, table.units[groups + 1]) - 1
             added[known] = weights[units]
         else:
             added[known] = mapped(counts, self.counts)[:, np.newaxis] * weights[groups]
@@ -228,14 +212,16 @@ class PatternWeights:
         return values
 
 
-def decision_values(members: Sequence[PatternWeights], X: Any) -> list[np.ndarray]:
+def decision_values(
+    members: Sequence[PatternWeights], X: Any, n_jobs: int | None = None
+) -> list[np.ndarray]:
     """The values of graphs by each of several machines; shared patterns are counted once."""
     batch = as_graphs(X)
     counted: dict[int, tuple[list[Counts], list[np.ndarray]]] = {}
     for member in members:
         patterns = member.patterns
         if id(patterns) not in counted:
-            levels = patterns.count(batch)[: len(patterns.levels)]
+            levels = patterns.count(batch, n_jobs)[: len(patterns.levels)]
             columns = [
                 find_columns(level.hashes, table.hashes)
                 for level, table in zip(levels, patterns.levels, strict=True)
@@ -256,7 +242,7 @@ def _values(
         for output in range(member.n_outputs):
             values[:, output] += np.bincount(rows, added[:, output], minlength=graphs)
         if member.normalize:
-            squares += _squares(level, member.counts)
+            squares += squares_of(level, member.counts)
     if member.normalize:
         some = squares > 0
         values[some] /= np.sqrt(squares[some])[:, np.newaxis]
@@ -272,127 +258,10 @@ def mapped(counts: np.ndarray, how: str) -> np.ndarray:
     return map_counts(level, how).counts
 
 
-def _squares(level: Counts, how: str) -> np.ndarray:
+def squares_of(level: Counts, how: str) -> np.ndarray:
     """The sum of squared features of each graph."""
     values = mapped(level.counts, how)
     # each unit of an intersection is a feature of value one
     return squared_norms(
         level._replace(counts=np.sqrt(values) if how == "intersection" else values)
     )
-
-
-class Folding:
-    """Folds machines that look at the same patterns into weights.
-
-    Parameters
-    ----------
-    view : fitted view or None
-    kernel : FeatureKernel
-        Counts the patterns; only its parameters matter.
-    label_kind : str
-        Of the training graphs as the view shows them.
-    counted : list of Counts
-        What ``kernel.count_features`` gave for them.
-    """
-
-    def __init__(
-        self, view: Any, kernel: FeatureKernel, label_kind: str, counted: Sequence[Counts]
-    ) -> None:
-        parts = [group_patterns(level) for level in counted]
-        self.patterns = Patterns(view, kernel, label_kind, [level for level, _ in parts])
-        self.columns = [columns for _, columns in parts]
-        self.counted = counted
-
-    def fold(
-        self,
-        counts: str,
-        normalize: bool,
-        n_levels: int,
-        coefficients: np.ndarray,
-        intercept: np.ndarray,
-    ) -> PatternWeights:
-        """Weights from the coefficients of the training graphs, of shape (outputs, graphs)."""
-        scaled = np.atleast_2d(coefficients).astype(np.float64)
-        intercept = np.atleast_1d(intercept).astype(np.float64)
-        without = np.zeros(len(scaled))
-        if normalize:
-            squares = np.sum([_squares(level, counts) for level in self.counted[:n_levels]], axis=0)
-            without = scaled[:, squares == 0].sum(axis=1)
-            scaled = scaled / np.sqrt(np.where(squares > 0, squares, 1.0))
-        levels = zip(self.patterns.levels[:n_levels], self.columns[:n_levels], strict=True)
-        weights = [_folded(level, columns, counts, scaled) for level, columns in levels]
-        return PatternWeights(self.patterns, counts, normalize, weights, intercept, without)
-
-
-def _folded(level: PatternLevel, columns: GroupColumns, how: str, scaled: np.ndarray) -> np.ndarray:
-    if how != "intersection":
-        values = mapped(columns.counts, how)
-        return np.column_stack(
-            [
-                np.bincount(columns.groups, values * of_output[columns.graphs], len(level.most))
-                for of_output in scaled
-            ]
-        )
-    # An entry with a count of c adds to the first c units of its group.
-    first = level.first_units
-    before = np.cumsum(columns.counts) - columns.counts
-    ramp = np.arange(columns.counts.sum()) - np.repeat(before, columns.counts)
-    units = np.repeat(first[columns.groups], columns.counts) + ramp
-    graphs = np.repeat(columns.graphs, columns.counts)
-    size = int(level.most.sum())
-    weights = np.column_stack([np.bincount(units, row[graphs], size) for row in scaled])
-    # Running sums within each group: the second unit of all groups, the third of all, ...
-    active = np.flatnonzero(level.most > 1)
-    for unit in range(1, int(level.most.max(initial=0))):
-        active = active[level.most[active] > unit]
-        weights[first[active] + unit] += weights[first[active] + unit - 1]
-    return weights
-
-
-def without_zeros(members: Iterable[PatternWeights]) -> list[PatternWeights]:
-    """The same machines without patterns that no machine gives any weight."""
-    members = list(members)
-    reduced: dict[int, tuple[Patterns, list[np.ndarray]]] = {}
-    for member in members:
-        patterns = member.patterns
-        if id(patterns) in reduced:
-            continue
-        sharing = [other for other in members if other.patterns is patterns]
-        depth = max(other.n_levels for other in sharing)
-        kept_groups, levels = [], []
-        for number, level in enumerate(patterns.levels[:depth]):
-            used = np.zeros(len(level.most), dtype=bool)
-            for other in sharing:
-                if number < other.n_levels:
-                    used |= _used(level, other.weights[number], other.counts)
-            kept = used[level.groups]
-            renumbered = (np.cumsum(used) - 1).astype(np.int32)
-            levels.append(
-                PatternLevel(level.hashes[kept], renumbered[level.groups[kept]], level.most[used])
-            )
-            kept_groups.append(used)
-        kernel = patterns.kernel
-        if kernel.level_parameter is not None:
-            kernel = clone(kernel).set_params(**{kernel.level_parameter: depth - 1})
-        shown = Patterns(patterns.view, kernel, patterns.label_kind, levels)
-        reduced[id(patterns)] = shown, kept_groups
-    result = []
-    for member in members:
-        patterns, kept_groups = reduced[id(member.patterns)]
-        weights = []
-        for number, values in enumerate(member.weights):
-            rows = kept_groups[number]
-            if member.counts == "intersection":
-                rows = np.repeat(rows, member.patterns.levels[number].most)
-            weights.append(values[rows])
-        rest = (member.counts, member.normalize, weights, member.intercept)
-        result.append(PatternWeights(patterns, *rest, member.without_patterns))
-    return result
-
-
-def _used(level: PatternLevel, weights: np.ndarray, how: str) -> np.ndarray:
-    """Which groups have any weight."""
-    some = (weights != 0).any(axis=1)
-    if how != "intersection" or not len(level.most):
-        return some
-    return np.logical_or.reduceat(some, level.first_units)

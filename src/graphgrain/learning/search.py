@@ -1,72 +1,136 @@
-"""Choose between kernel matrices and a learner's parameter by cross-validation."""
+"""Judge every candidate by cross-validation and keep the best."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from itertools import product
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from ..core.support_vectors import cut
-from ..core.threads import thread_count
-from .machines import Learner
-
-Split = tuple[np.ndarray, np.ndarray]
+from ..kernels.grid import FittedSetting, KernelGrid, Setting
+from .committee import Candidate, best_members, best_value, committee_size
+from .learner import Learner, Split
 
 
-def part(
-    gram: np.ndarray, rows: np.ndarray, columns: np.ndarray, dtype: type = np.float64
-) -> np.ndarray:
-    """The part of a kernel matrix with these rows and columns."""
-    return cut(gram, rows, columns, np.empty((len(rows), len(columns)), dtype))
+@dataclass
+class Search:
+    """What came out of trying all candidates.
 
-
-def split_scores(
-    gram: np.ndarray, targets: np.ndarray, split: Split, learner: Learner
-) -> tuple[np.ndarray, int]:
-    """The score of every value of the learner's grid on one split of one kernel matrix.
-
-    Returned with the number of different models that were trained for it.
+    Attributes
+    ----------
+    grid : KernelGrid
+    members : list of Candidate
+        The best, the best first.
+    held_out : dict
+        For each of them what its models answered on the graphs that they had not seen.
+    fitted : dict
+        The fitted settings of the members, by number.
+    places : list of pairs
+        Setting and level of everything that was tried.
+    scores : list of array
+        For each setting the scores of its levels and values of the learner's grid, a column for
+        each split.
     """
-    train, test = split
-    models = learner.fit(part(gram, train, train, learner.dtype), targets[train])
-    K = part(gram, test, train)
-    different = list({id(model): model for model in models}.values())
-    scores = {
-        id(model): learner.score(targets[test], predicted)
-        for model, predicted in zip(different, learner.predictions(different, K), strict=True)
-    }
-    return np.array([scores[id(model)] for model in models]), len(different)
+
+    grid: KernelGrid
+    members: list[Candidate] = field(default_factory=list)
+    held_out: dict[Candidate, np.ndarray] = field(default_factory=dict)
+    fitted: dict[int, FittedSetting] = field(default_factory=dict)
+    places: list[tuple[int, int]] = field(default_factory=list)
+    scores: list[np.ndarray] = field(default_factory=list)
+
+    def keep(
+        self, candidates: dict[Candidate, np.ndarray], fitted: FittedSetting, most: int
+    ) -> None:
+        """Join new candidates with those so far; forget all that is not among the best."""
+        number = len(self.scores) - 1
+        self.held_out |= candidates
+        self.members = best_members(self.held_out, most)
+        self.held_out = {one: self.held_out[one] for one in self.members}
+        self.fitted[number] = fitted
+        wanted = {one.setting for one in self.members}
+        self.fitted = {n: kept for n, kept in self.fitted.items() if n in wanted}
+
+    def table(
+        self, named: list[dict[str, Any]], tuned: str, values: Sequence[float]
+    ) -> dict[str, Any]:
+        """What was tried in the form of scikit-learn's searches, ready for a pandas.DataFrame.
+
+        ``named`` has the parameters of each of the places, ``tuned`` is the learner's own.
+        """
+        tried = [{**params, tuned: value} for params in named for value in values]
+        scores = np.concatenate(self.scores)
+        means = scores.mean(axis=1)
+        table: dict[str, Any] = {
+            f"param_{name}": [params[name] for params in tried] for name in tried[0]
+        }
+        table["params"] = tried
+        for split in range(scores.shape[1]):
+            table[f"split{split}_test_score"] = scores[:, split]
+        table["mean_test_score"] = means
+        table["std_test_score"] = scores.std(axis=1)
+        ranks = [1 + int((means > mean + 1e-12).sum()) for mean in means]
+        table["rank_test_score"] = np.array(ranks)
+        return table
 
 
-def search(
-    grams: Sequence[np.ndarray],
-    targets: np.ndarray,
-    splits: Sequence[Split],
-    learner: Learner,
-    n_jobs: int | None = None,
-) -> np.ndarray:
-    """Scores of shape (kernel matrices, grid, splits).
+@dataclass(frozen=True)
+class Judge:
+    """Scores kernel matrices by what models say of graphs that they have not seen."""
 
-    Learners release the interpreter lock, so threads share the matrices and the work.
+    targets: np.ndarray
+    splits: Sequence[Split]
+    learner: Learner
+    score: Callable[[np.ndarray, np.ndarray], float]
+    weights: np.ndarray | None = None
+    n_jobs: int | None = None
+
+    def __call__(self, gram: np.ndarray) -> tuple[np.ndarray, int, np.ndarray]:
+        """Scores (grid, splits), the best entry of the grid, and its answers for all graphs."""
+        answers = self.learner.held_out(gram, self.targets, self.splits, self.weights, self.n_jobs)
+        pairs = list(zip(self.splits, answers, strict=True))
+        scores = np.array(
+            [[self.score(self.targets[test], a) for a in found] for (_, test), found in pairs]
+        ).T
+        place = best_value(scores.mean(axis=1))
+        held_out = np.empty((len(self.targets), *answers[0][place].shape[1:]))
+        for (_, test), found in pairs:
+            held_out[test] = found[place]
+        return scores, place, held_out
+
+
+def search_candidates(
+    grid: KernelGrid,
+    settings: Iterable[FittedSetting],
+    judge: Judge,
+    committee: int,
+    tell: Callable[[Search, Setting, float], None],
+) -> Search:
+    """Judge the settings one after the other; keep no more than the committee needs.
+
+    ``tell`` hears after each setting how it went.
     """
-    work = list(product(grams, splits))
-    with ThreadPoolExecutor(max(1, min(thread_count(n_jobs), len(work)))) as pool:
-        scores = list(
-            pool.map(lambda item: split_scores(item[0], targets, item[1], learner)[0], work)
-        )
-    return np.array(scores).reshape(len(grams), len(splits), -1).transpose(0, 2, 1)
+    search = Search(grid)
+    for number, fitted in enumerate(settings):
+        candidates: dict[Candidate, np.ndarray] = {}
+        found = []
+        for level, gram in enumerate(fitted.grams()):
+            scores, place, held_out = judge(scaled_gram(gram, fitted.setting)[0])
+            best = float(scores[place].mean())
+            candidates[Candidate(best, number, level, judge.learner.grid[place])] = held_out
+            search.places.append((number, level))
+            found.append(scores)
+        search.scores.append(np.concatenate(found))
+        search.keep(candidates, fitted, committee)
+        tell(search, fitted.setting, max(one.score for one in candidates))
+    search.members = search.members[: committee_size(committee, len(search.places))]
+    return search
 
 
-def best_of_each(scores: np.ndarray, learner: Learner) -> list[tuple[float, int]]:
-    """Best mean score of each kernel matrix and its grid position.
-
-    Of equally good ones the learner's preference decides (the larger C).
-    """
-    # Rounded, so that the order in which equal scores are added does not decide.
-    means = scores.mean(axis=2).round(12)
-    places = [learner.preferred(of_matrix) for of_matrix in means]
-    return [
-        (float(row[place]), place) for row, place in zip(scores.mean(axis=2), places, strict=True)
-    ]
+def scaled_gram(gram: np.ndarray, setting: Setting) -> tuple[np.ndarray, float]:
+    """A kernel matrix whose diagonal is 1 on average, and what it was multiplied by."""
+    if setting.parameters["normalize"]:
+        return gram, 1.0
+    scale = 1.0 / max(float(np.diagonal(gram).mean()), 1e-300)
+    return gram * scale, scale

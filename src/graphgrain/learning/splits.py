@@ -40,6 +40,23 @@ def stratified_folds(codes: np.ndarray, folds: int, rng: np.random.Generator) ->
     return [dealt[fold::folds] for fold in range(folds)]
 
 
+def stratified_sample(codes: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Positions of ``size`` graphs, in ascending order, each class with (nearly) its share.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphgrain.learning.splits import stratified_sample
+    >>> codes = np.array([0] * 60 + [1] * 30)
+    >>> codes[stratified_sample(codes, 9, np.random.default_rng(0))].tolist()
+    [0, 0, 0, 0, 0, 0, 1, 1, 1]
+    """
+    order = rng.permutation(len(codes))
+    by_class = order[np.argsort(codes[order], kind="stable")]
+    steps = np.floor((np.arange(size) + 0.5) * len(codes) / size).astype(np.int64)
+    return np.sort(by_class[steps])
+
+
 def train_and_test(folds: list[np.ndarray], test: int) -> tuple[np.ndarray, np.ndarray]:
     """All folds but one, in ascending order, and that one."""
     rest = [fold for number, fold in enumerate(folds) if number != test]

@@ -1,14 +1,14 @@
-"""Learners on kernel matrices against scikit-learn, one fit for each value."""
+"""Support vector machines on kernel matrices against scikit-learn, one fit for each C."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC
 
 import graphgrain as gg
-from graphgrain.learning.machines import Ridge, SupportVectors
+from graphgrain.learning.committee import best_value
+from graphgrain.learning.svm import KernelSvm, classes_of
 
 GRID = (1, 10, 100, 1000)
 
@@ -33,7 +33,7 @@ def test_every_C_of_the_grid_is_the_machine_that_scikit_learn_trains(seed, class
     K, y = gaussian(seed, 60, classes)
     train, test = np.arange(45), np.arange(45, 60)
     square, rows = K[np.ix_(train, train)], K[np.ix_(test, train)]
-    machines = SupportVectors(GRID, classes).fit(square, y[train])
+    machines = KernelSvm(GRID, classes).fit(square, y[train])
     for C, machine in zip(GRID, machines, strict=True):
         alone = SVC(C=C, kernel="precomputed", break_ties=True).fit(square, y[train])
         # Pair by pair, where scikit-learn counts positive values for the first of several classes.
@@ -47,7 +47,9 @@ def test_every_C_of_the_grid_is_the_machine_that_scikit_learn_trains(seed, class
         alone.decision_function_shape = "ovr"
         clear = (np.abs(expected) > 0.02).all(axis=1)
         assert clear.sum() > len(rows) / 2
-        assert machine.predict(rows)[clear].tolist() == alone.predict(rows)[clear].tolist()
+        assert (
+            classes_of(machine.scores(rows))[clear].tolist() == alone.predict(rows)[clear].tolist()
+        )
         np.testing.assert_allclose(
             machine.scores(rows)[clear], alone.decision_function(rows)[clear], rtol=0, atol=0.02
         )
@@ -55,7 +57,7 @@ def test_every_C_of_the_grid_is_the_machine_that_scikit_learn_trains(seed, class
 
 def test_a_machine_without_bounded_vectors_serves_for_larger_C(drugs):
     K, y = drugs
-    machines = SupportVectors(GRID, 11).fit(K, y)
+    machines = KernelSvm(GRID, 11).fit(K, y)
     assert machines[-1] is machines[-2]
     assert machines[0] is not machines[-1]
     assert np.abs(machines[-1].coefficients).max() < 100
@@ -64,33 +66,34 @@ def test_a_machine_without_bounded_vectors_serves_for_larger_C(drugs):
 def test_one_class_in_the_training_part_is_predicted():
     K, _ = gaussian(0, 10, 2)
     for n_classes, shape in ((2, (10,)), (3, (10, 3))):
-        [machine] = SupportVectors([1], n_classes).fit(K, np.ones(10, dtype=int))
-        assert machine.predict(K).tolist() == [1] * 10
+        [machine] = KernelSvm([1], n_classes).fit(K, np.ones(10, dtype=int))
+        assert classes_of(machine.scores(K)).tolist() == [1] * 10
         assert machine.scores(K).shape == shape
 
 
 def test_a_class_that_was_not_trained_comes_last():
     K, y = gaussian(1, 40, 2)
-    [machine] = SupportVectors([10], 4).fit(K, 2 * y)  # classes 0 and 2 of 0..3
+    [machine] = KernelSvm([10], 4).fit(K, 2 * y)  # classes 0 and 2 of 0..3
     scores = machine.scores(K)
     assert scores.shape == (40, 4)
     assert (scores[:, [1, 3]] < scores[:, [0, 2]].min()).all()
-    assert scores[:, [0, 2]].argmax(axis=1).tolist() == (machine.predict(K) // 2).tolist()
-
-
-@pytest.mark.parametrize("shape", [(50,), (50, 2)])
-def test_ridge_is_scikit_learns_on_centred_values(shape):
-    rng = np.random.default_rng(3)
-    K, _ = gaussian(3, 50, 2)
-    values = rng.normal(size=shape) + 100
-    alphas = (1e-3, 0.1, 10.0)
-    for alpha, model in zip(alphas, Ridge(alphas).fit(K, values), strict=True):
-        peer = KernelRidge(alpha=alpha, kernel="precomputed").fit(K, values - values.mean(axis=0))
-        expected = peer.predict(K) + values.mean(axis=0)
-        np.testing.assert_allclose(model.predict(K), expected, atol=1e-8)
+    assert (
+        scores[:, [0, 2]].argmax(axis=1).tolist() == (classes_of(machine.scores(K)) // 2).tolist()
+    )
 
 
 def test_of_equal_scores_the_larger_parameter_wins():
-    learner = SupportVectors(GRID, 2)
-    assert learner.preferred(np.array([0.5, 0.7, 0.7, 0.6])) == 2
-    assert learner.preferred(np.array([0.7, 0.7, 0.7, 0.7])) == 3
+    assert best_value(np.array([0.5, 0.7, 0.7, 0.6])) == 2
+    assert best_value(np.array([0.7, 0.7, 0.7, 0.7])) == 3
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_weights_are_those_of_scikit_learn(classes):
+    K, y = gaussian(5, 60, classes)
+    weights = np.random.default_rng(5).uniform(0.2, 5.0, 60)
+    for C, model in zip(GRID, KernelSvm(GRID, classes).fit(K, y, weights), strict=True):
+        alone = SVC(C=C, kernel="precomputed", decision_function_shape="ovo")
+        alone.fit(K, y, sample_weight=weights)
+        expected = alone.decision_function(K).reshape(60, -1) * (1 if classes == 2 else -1)
+        values = K @ model.coefficients.T + model.intercepts
+        np.testing.assert_allclose(values, expected, rtol=0, atol=0.02)

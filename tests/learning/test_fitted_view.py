@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 
 import graphgrain as gg
 from graphgrain.errors import InvalidParameterError
-from graphgrain.learning.tuned import COUNTS
+from graphgrain.learning.candidates import COUNTS
 
 BONDS = gg.EdgeFilter(drop=[1])
 LENGTHS = make_pipeline(gg.EdgeLengths(), gg.AttributeBins("edge", 2, "kmeans"))

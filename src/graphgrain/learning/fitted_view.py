@@ -1,4 +1,4 @@
-"""How an estimator sees its graphs: as they are, or through a view that it has fitted to them."""
+"""A view that an estimator has fitted to its training graphs, and what it shows of them."""
 
 from __future__ import annotations
 
@@ -29,34 +29,33 @@ class ViewRule:
 
 
 @dataclass(frozen=True)
-class Sight:
+class FittedView:
     """The training graphs as a view shows them.
 
     Attributes
     ----------
     view : estimator or None
         As the user gave it.
-    fitted : estimator or None
-        A copy of it that knows the training graphs.
-    batch : GraphBatch
+    graphs : GraphBatch
+        What it shows once it is fitted to the training graphs.
     """
 
     view: Any
-    fitted: Any
-    batch: GraphBatch
+    graphs: GraphBatch
 
     @classmethod
-    def of(cls, view: Any, batch: GraphBatch) -> Sight:
+    def of(cls, view: Any, batch: GraphBatch) -> FittedView:
         """Fit a copy of the view."""
         fitted = None if view is None else clone(view).fit(batch)
-        return cls(view, fitted, seen_through(fitted, batch))
+        return cls(view, seen_through(fitted, batch))
 
-    def shows_the_same(self, other: Sight, edge_labels: bool) -> bool:
+    def shows_the_same(self, other: FittedView, edge_labels: bool) -> bool:
         """Whether a kernel that looks at edge labels, or does not, cannot tell the two apart."""
         names = ["offsets", "indptr", "indices", "label_codes", "label_table"]
         names += ["edge_label_codes", "edge_label_table"] if edge_labels else []
         return all(
-            np.array_equal(getattr(self.batch, name), getattr(other.batch, name)) for name in names
+            np.array_equal(getattr(self.graphs, name), getattr(other.graphs, name))
+            for name in names
         )
 
 

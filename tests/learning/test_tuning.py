@@ -112,18 +112,32 @@ def test_a_committee_answers_the_mean_of_its_members(two_families):
     assert (predicted == model.classes_[(expected > 0).astype(int)])[clear].all()
 
 
-def test_a_committee_of_regressors_answers_the_mean():
+def test_a_committee_of_regressors_adds_up_its_shares():
     graphs, _ = gg.load_drugs()
     sizes = graphs.vertex_counts.astype(float)
-    model = gg.TreePlusPlusRegressor(2, 1, committee=3, cv=2).fit(graphs[::4], sizes[::4])
+    model = gg.TreePlusPlusRegressor(2, 1, alpha=[0.01, 0.1], normalize=True, committee=3, cv=2)
+    model.fit(graphs[::4], sizes[::4])
     alone = []
     for member in model.members_:
         alpha = member["alpha"]
         kernel = gg.TreePlusPlus(**{name: member[name] for name in member if name != "alpha"})
         K = kernel.fit_transform(graphs[::4])
-        weights = np.linalg.solve(K + alpha * np.eye(len(K)), sizes[::4] - sizes[::4].mean())
-        alone.append(kernel.transform(graphs[1::4]) @ weights + sizes[::4].mean())
-    np.testing.assert_allclose(model.predict(graphs[1::4]), np.mean(alone, axis=0), rtol=1e-6)
+        # coefficients and a free intercept: they add up to zero
+        ones = np.ones((len(K), 1))
+        bordered = np.block([[K + alpha * np.eye(len(K)), ones], [ones.T, np.zeros((1, 1))]])
+        solution = np.linalg.solve(bordered, np.append(sizes[::4] - sizes[::4].mean(), 0.0))
+        alone.append(kernel.transform(graphs[1::4]) @ solution[:-1] + solution[-1])
+    expected = model.member_weights_ @ alone + sizes[::4].mean()
+    np.testing.assert_allclose(model.predict(graphs[1::4]), expected, rtol=1e-6)
+
+
+def test_shares_of_regressors_predict_what_is_held_out_best():
+    graphs, _ = gg.load_drugs()
+    values = np.random.default_rng(0).normal(size=len(graphs)) + graphs.vertex_counts
+    model = gg.TreePlusPlusRegressor(2, 1, normalize=True, cv=2, committee=4)
+    model.fit(graphs[::2], values[::2])
+    assert (model.member_weights_ > 0).all()
+    assert len(model.member_weights_) == len(model.members_) <= 4
 
 
 def test_two_classes_have_one_decision_value(two_families):

@@ -1,0 +1,100 @@
+"""What the self-tuned estimators choose from: kernels with their settings, in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from ..graphs.batch import GraphBatch
+from ..kernels.grid import KernelGrid, Setting
+from ..kernels.registry import KERNELS
+from ..parameters import Rule
+from .fitted_view import FittedView, tells_edges_apart
+
+AUTO = "auto"
+#: Count maps to choose from, the plainest first. By the figures in docs/beyond.md a committee gains
+#: nothing from the logarithm or from presence alone.
+COUNTS = ("raw", "sqrt", "intersection")
+
+
+def is_auto(value: Any) -> bool:
+    """Whether a parameter leaves the choice to the estimator."""
+    return isinstance(value, str) and value == AUTO
+
+
+def alternatives(value: Any) -> list[Any]:
+    """The values that a parameter offers."""
+    return list(value) if isinstance(value, list | tuple | np.ndarray | range) else [value]
+
+
+@dataclass(frozen=True)
+class OneOrMore:
+    """A value, or a list of values to choose from; also "auto" if ``auto``."""
+
+    rule: Rule
+    auto: bool = False
+
+    def allows(self, value: Any) -> bool:
+        if self.auto and is_auto(value):
+            return True
+        values = alternatives(value)
+        return bool(values) and all(self.rule.allows(item) for item in values)
+
+    def __str__(self) -> str:
+        words = f"{self.rule}; or a list of such values to choose from"
+        return f"{words}; or {AUTO!r}" if self.auto else words
+
+
+def candidate_grid(
+    graphs: GraphBatch,
+    *,
+    path_depth: Any = 6,
+    max_tree_depth: int = 7,
+    centrality: Any = "eigenvector",
+    edge_labels: Any = AUTO,
+    views: Any = None,
+    counts: Any = AUTO,
+    normalize: Any = True,
+) -> KernelGrid:
+    """Tree++ with all settings to try on these graphs, the plainest first.
+
+    The parameters are those of :class:`TreePlusPlusClassifier`. With edge labels a setting is
+    tried if they can say something, through a view if it shows what no earlier one does.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> from graphgrain.learning.candidates import candidate_grid
+    >>> graphs, _ = gg.load_drugs()
+    >>> [setting.parameters["edge_labels"] for setting in candidate_grid(graphs).settings]
+    [False, True, False, True, False, True]
+    """
+    shown = [FittedView.of(view, graphs) for view in alternatives(views)]
+    flags = [_edge_choices(edge_labels, view, shown[:n]) for n, view in enumerate(shown)]
+    maps = COUNTS if is_auto(counts) else alternatives(counts)
+    scales = [True, False] if is_auto(normalize) else alternatives(normalize)
+    others = list(product(alternatives(path_depth), alternatives(centrality)))
+    settings = []
+    for how, (view, edges) in product(maps, zip(shown, flags, strict=True)):
+        for (depth, measure), edge, scale in product(others, edges, scales):
+            parameters = {
+                "counts": how,
+                "path_depth": depth,
+                "centrality": measure,
+                "edge_labels": edge,
+                "normalize": scale,
+                "tree_depth": max_tree_depth,
+            }
+            settings.append(Setting(parameters, view.view))
+    return KERNELS["tree++"].with_settings(settings)
+
+
+def _edge_choices(edge_labels: Any, view: FittedView, before: list[FittedView]) -> list[bool]:
+    """With and without edge labels, unless an earlier view shows the same."""
+    flags = alternatives(edge_labels)
+    if is_auto(edge_labels):
+        flags = [False, True] if tells_edges_apart(view.graphs) else [False]
+    return [flag for flag in flags if not any(view.shows_the_same(o, flag) for o in before)]

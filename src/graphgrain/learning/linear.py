@@ -1,0 +1,134 @@
+"""Training on the features themselves, for sets too large for a kernel matrix.
+
+1. Patterns that have the same counts in the same training graphs are one column, times the root of
+   their number: inner products stay the same, and the matrix is many times smaller.
+2. scikit-learn's linear models solve the same problem as the learners on kernel matrices, hinge
+   loss or squared error with the same C or alpha. (The intercept of the support vector machine is
+   regularised a little, as liblinear does it.)
+3. The weight of a column goes to all of its patterns, divided by that root.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .folding import Folding, running_sums, unit_entries
+from .pattern_weights import PatternWeights, mapped
+from .svm import ClassPairs
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+#: How large the constant column is that stands for the intercept: the larger, the freer.
+INTERCEPT = 3.0
+#: Passes over the training graphs.
+MOST_PASSES = 2000
+
+
+@dataclass(frozen=True)
+class GroupedFeatures:
+    """The features of the training graphs, a column for each group of patterns.
+
+    Attributes
+    ----------
+    matrix : sparse array of shape (graphs, columns)
+        Rows are divided by their norm if the kernel is normalised, else all by the same number.
+    multiplicities : list of array
+        For each level, how many patterns a column stands for.
+    scale : float
+        What all rows were divided by, 1 if the kernel is normalised.
+    """
+
+    folding: Folding
+    counts: str
+    normalize: bool
+    matrix: csr_array
+    multiplicities: list[np.ndarray]
+    scale: float
+
+    @classmethod
+    def of(cls, folding: Folding, counts: str, normalize: bool, n_levels: int) -> GroupedFeatures:
+        """The features of the first levels of a kernel with this count map."""
+        from scipy.sparse import csr_array, hstack
+
+        graphs = len(folding.counted[0].lengths)
+        blocks, multiplicities = [], []
+        levels = zip(folding.patterns.levels[:n_levels], folding.columns[:n_levels], strict=True)
+        for level, columns in levels:
+            patterns = np.bincount(level.groups, minlength=len(level.units) - 1)
+            if counts == "intersection":
+                patterns = np.repeat(patterns, level.most)
+                places, rows = unit_entries(level, columns)
+                values = np.sqrt(patterns[places])
+            else:
+                places, rows = columns.groups, columns.graphs
+                values = mapped(columns.counts, counts) * np.sqrt(patterns[places])
+            blocks.append(csr_array((values, (rows, places)), shape=(graphs, len(patterns))))
+            multiplicities.append(patterns)
+        matrix = csr_array(hstack(blocks, format="csr"))
+        if matrix.nnz <= np.iinfo(np.int32).max:  # scikit-learn's linear models ask for it
+            matrix.indices = matrix.indices.astype(np.int32)
+            matrix.indptr = matrix.indptr.astype(np.int32)
+        squares = np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel()
+        scale = 1.0 if normalize else float(np.sqrt(max(squares.mean(), 1e-300)))
+        divisors = np.sqrt(np.where(squares > 0, squares, 1.0)) if normalize else scale
+        matrix.data /= np.repeat(np.broadcast_to(divisors, graphs), np.diff(matrix.indptr))
+        return cls(folding, counts, normalize, matrix, multiplicities, scale)
+
+    def weights(self, columns: np.ndarray, intercept: np.ndarray) -> PatternWeights:
+        """Weights on patterns from weights on columns, of shape (outputs, columns)."""
+        bounds = np.cumsum([len(patterns) for patterns in self.multiplicities])[:-1]
+        parts = np.split(columns.T / self.scale, bounds)
+        levels = []
+        for number, (part, patterns) in enumerate(zip(parts, self.multiplicities, strict=True)):
+            values = part / np.sqrt(patterns)[:, np.newaxis]
+            if self.counts == "intersection":
+                values = running_sums(self.folding.patterns.levels[number], values)
+            levels.append(values)
+        shared = self.folding.patterns
+        return PatternWeights(shared, self.counts, self.normalize, levels, intercept)
+
+
+def train_svm(
+    features: GroupedFeatures, codes: np.ndarray, classes: ClassPairs, C: float, weights: np.ndarray
+) -> PatternWeights:
+    """A support vector machine for each pair of classes."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.svm import LinearSVC
+
+    found, intercepts = [], []
+    for first, second in classes.pairs:
+        rows = np.flatnonzero((codes == first) | (codes == second))
+        whole = len(rows) == len(codes)
+        svm = LinearSVC(
+            loss="hinge", C=C, intercept_scaling=INTERCEPT, max_iter=MOST_PASSES, random_state=0
+        )
+        with warnings.catch_warnings():
+            # What the last passes could still improve is far below what validation can see.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            svm.fit(
+                features.matrix if whole else features.matrix[rows],
+                codes[rows] == second,
+                sample_weight=weights[rows],
+            )
+        found.append(svm.coef_[0])
+        intercepts.append(svm.intercept_[0])
+    width = features.matrix.shape[1]
+    columns = np.array(found) if found else np.zeros((0, width))
+    return features.weights(columns, np.array(intercepts, dtype=np.float64))
+
+
+def train_ridge(
+    features: GroupedFeatures, targets: np.ndarray, alpha: float, weights: np.ndarray
+) -> PatternWeights:
+    """Ridge regression of targets of shape (graphs, outputs)."""
+    from sklearn.linear_model import Ridge
+
+    model = Ridge(alpha, solver="sparse_cg", tol=1e-6)
+    model.fit(features.matrix, targets, sample_weight=weights)
+    intercept = np.broadcast_to(model.intercept_, targets.shape[1])
+    return features.weights(np.atleast_2d(model.coef_), np.array(intercept, dtype=np.float64))

@@ -1,0 +1,108 @@
+"""How candidates are judged on graphs that they were not trained on: larger is better."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .svm import classes_of
+
+AUTO = "auto"
+#: A class with a smaller share than this makes accuracy a poor judge.
+RARE = 0.1
+
+
+def accuracy(codes: np.ndarray, scores: np.ndarray) -> float:
+    """The share of graphs that get their class."""
+    return float(np.mean(codes == classes_of(scores)))
+
+
+def balanced_accuracy(codes: np.ndarray, scores: np.ndarray) -> float:
+    """The mean over the classes of that share."""
+    predicted = classes_of(scores)
+    return float(np.mean([np.mean(predicted[codes == c] == c) for c in np.unique(codes)]))
+
+
+def roc_auc(codes: np.ndarray, scores: np.ndarray) -> float:
+    """The area under the curve; with several classes the mean over each against the rest."""
+    return _each_class(codes, scores, area_under_roc, 0.5)
+
+
+def area_under_roc(positive: np.ndarray, scores: np.ndarray) -> float:
+    """The chance that a positive scores higher than a negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphgrain.learning.scoring import area_under_roc
+    >>> area_under_roc(np.array([True, False, True, False]), np.array([0.9, 0.1, 0.4, 0.4]))
+    0.875
+    """
+    from scipy.stats import rankdata
+
+    ones = int(positive.sum())
+    above = rankdata(scores)[positive].sum() - ones * (ones + 1) / 2
+    return float(above / (ones * (len(positive) - ones)))
+
+
+def average_precision(codes: np.ndarray, scores: np.ndarray) -> float:
+    """The area under precision and recall; with several classes the mean of each."""
+    from sklearn.metrics import average_precision_score
+
+    return _each_class(codes, scores, average_precision_score, 0.0)
+
+
+def _each_class(
+    codes: np.ndarray, scores: np.ndarray, measure: Callable[..., float], nothing: float
+) -> float:
+    columns = {1: scores} if scores.ndim == 1 else dict(enumerate(scores.T))
+    found = [
+        float(measure(codes == number, column))
+        for number, column in columns.items()
+        if 0 < np.sum(codes == number) < len(codes)
+    ]
+    return float(np.mean(found)) if found else nothing
+
+
+#: For classifiers, by the names that scikit-learn has for them.
+OF_CLASSES: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
+    "accuracy": accuracy,
+    "balanced_accuracy": balanced_accuracy,
+    "roc_auc": roc_auc,
+    "average_precision": average_precision,
+}
+
+
+def for_classes(name: str, codes: np.ndarray) -> str:
+    """The measure that "auto" stands for: the ROC AUC if one of two classes is rare.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphgrain.learning.scoring import for_classes
+    >>> for_classes("auto", np.array([0] * 19 + [1])), for_classes("auto", np.array([0, 1]))
+    ('roc_auc', 'accuracy')
+    """
+    if name != AUTO:
+        return name
+    counts = np.bincount(codes)
+    rare = len(counts) == 2 and counts.min() < RARE * len(codes)
+    return "roc_auc" if rare else "accuracy"
+
+
+def r2(values: np.ndarray, predictions: np.ndarray) -> float:
+    """R2 of targets whose variance is 1."""
+    return 1.0 - float(np.mean((values - predictions) ** 2))
+
+
+def negative_absolute_error(values: np.ndarray, predictions: np.ndarray) -> float:
+    """Minus the mean absolute error."""
+    return -float(np.mean(np.abs(values - predictions)))
+
+
+#: For regressors, on targets that are scaled to variance 1.
+OF_NUMBERS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
+    "r2": r2,
+    "neg_mean_absolute_error": negative_absolute_error,
+}
