@@ -32,11 +32,14 @@ from .graphs import load_tu as load_tu
 from .graphs import save_tu as save_tu
 from .graphs import to_networkx as to_networkx
 from .graphs import tu_datasets as tu_datasets
+from .kernels import AttributedGraphHopper as AttributedGraphHopper
 from .kernels import DeepGraphKernel as DeepGraphKernel
 from .kernels import EdgeHistogram as EdgeHistogram
+from .kernels import GraphHopper as GraphHopper
 from .kernels import Graphlet as Graphlet
 from .kernels import HashedAttributes as HashedAttributes
 from .kernels import MultiscaleLaplacian as MultiscaleLaplacian
+from .kernels import NeighbourhoodPairs as NeighbourhoodPairs
 from .kernels import PathPattern as PathPattern
 from .kernels import Propagation as Propagation
 from .kernels import PyramidMatch as PyramidMatch

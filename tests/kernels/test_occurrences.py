@@ -61,12 +61,24 @@ def test_a_feature_occurs_as_often_as_it_counts_by_number_and_by_name(Kernel, co
             assert len(found) == row[column], names[column]
 
 
+def dict_of(level, vocabulary):
+    """How often each feature of a vocabulary is counted in the only graph of a level."""
+    counts = dict(zip(level.hashes.tolist(), level.counts.tolist(), strict=True))
+    return np.array([counts.get(code, 0) for code in vocabulary.tolist()])
+
+
 def gg_count_reader(kernel):
     """How often the pattern behind each column occurs in a graph, if at least as often as asked."""
     names = kernel.feature_names()
-    if kernel.counts == "raw":
-        X = plain(kernel.transform(GRAPHS))
-        return lambda number: X[number]
+    if kernel.counts != "intersection":
+        return lambda number: np.concatenate(
+            [
+                dict_of(level, vocabulary)
+                for level, vocabulary in zip(
+                    kernel.count_features(GRAPHS[number]), kernel.vocabulary_, strict=True
+                )
+            ]
+        )
     base = [name.partition(" (at least ")[0] for name in names]
 
     def row(number):

@@ -54,7 +54,7 @@ class Scratch(NamedTuple):
 
 
 @compiled
-def _make_scratch(graphs, begin, end):
+def make_scratch(graphs, begin, end):
     """Scratch arrays for the graphs ``begin`` to ``end``."""
     most = 1
     for g in range(begin, end):
@@ -96,7 +96,7 @@ def ball(graphs, base, centre, radius, scratch):
 @compiled
 def largest_ball(graphs, radius, begin, end):
     """Most vertices within ``radius`` of any vertex of the graphs ``begin`` to ``end``."""
-    scratch = _make_scratch(graphs, begin, end)
+    scratch = make_scratch(graphs, begin, end)
     largest = 1
     for g in range(begin, end):
         base = graphs.offsets[g]
@@ -115,7 +115,7 @@ def ball_keys(graphs, previous, radius, begin, end, keys):
     Refinement of colours within the ball, which start from the distances and ``previous``.
     """
     indptr, indices = graphs.indptr, graphs.indices
-    scratch = _make_scratch(graphs, begin, end)
+    scratch = make_scratch(graphs, begin, end)
     place, distance, members = scratch.place, scratch.distance, scratch.members
     colours = np.empty(len(place), dtype=np.uint64)
     fresh = np.empty(len(place), dtype=np.uint64)
@@ -292,7 +292,7 @@ def log_similarity(first, i, second, j, M, where):
 def summaries(graphs, balls, owners, vertices):
     """Summaries of the balls around some vertices, whose graphs are ``owners``."""
     offsets = graphs.offsets
-    scratch = _make_scratch(graphs, 0, len(offsets) - 1)
+    scratch = make_scratch(graphs, 0, len(offsets) - 1)
     supports = np.zeros((len(vertices), balls.room), dtype=np.uint64)
     inverses = np.zeros((len(vertices), balls.room, balls.room))
     widths = np.empty(len(vertices), dtype=np.int64)
@@ -327,7 +327,7 @@ def similarities(graphs, balls, anchors, begin, end):
     ``anchors`` are summaries. Returns one row per vertex.
     """
     offsets = graphs.offsets
-    scratch = _make_scratch(graphs, begin, end)
+    scratch = make_scratch(graphs, begin, end)
     own = Summaries(
         np.empty((1, balls.room), dtype=np.uint64),
         np.empty((1, balls.room, balls.room)),

@@ -1,10 +1,13 @@
 # The names that this package offers; __init__.py loads each when it is asked for.
+from .attributed_graph_hopper import AttributedGraphHopper as AttributedGraphHopper
 from .deep_graph_kernel import DeepGraphKernel as DeepGraphKernel
+from .graph_hopper import GraphHopper as GraphHopper
 from .graphlet import Graphlet as Graphlet
 from .hashed_attributes import HashedAttributes as HashedAttributes
 from .histograms import EdgeHistogram as EdgeHistogram
 from .histograms import VertexHistogram as VertexHistogram
 from .multiscale_laplacian import MultiscaleLaplacian as MultiscaleLaplacian
+from .neighbourhood_pairs import NeighbourhoodPairs as NeighbourhoodPairs
 from .propagation import Propagation as Propagation
 from .pyramid_match import PyramidMatch as PyramidMatch
 from .registry import list_kernels as list_kernels

@@ -113,6 +113,9 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
             )
         return batch
 
+    #: Whether the kernel takes only graphs with attributes.
+    needs_attributes: ClassVar[bool] = False
+
     #: Whether vertex labels matter to the kernel.
     _uses_labels: ClassVar[bool] = True
 

@@ -15,7 +15,11 @@ import numpy as np
 from ..core.hashing import GOLDEN, mix_array
 from ..core.tables import count_hashes
 from ..core.threads import chunks, run
+from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
+
+#: Most entries that the unary map of "intersection" may have: 8 GiB.
+_MOST_ONES = 2**29
 
 COUNT_MAPS = ("raw", "sqrt", "log", "binary", "intersection")
 
@@ -68,7 +72,14 @@ def squared_norms(level: Counts) -> np.ndarray:
 
 
 def map_counts(level: Counts, how: str) -> Counts:
-    """Counts after the map; an intersection turns a count of c into c ones."""
+    """Counts after the map; an intersection turns a count of c into c ones.
+
+    Beside the maps that users choose from there is "unit": the level of each graph scaled to
+    length 1.
+    """
+    if how == "unit":
+        lengths = np.sqrt(squared_norms(level))
+        return level._replace(counts=level.counts / np.repeat(lengths, level.lengths))
     if how == "sqrt":
         return level._replace(counts=np.sqrt(level.counts))
     if how == "log":
@@ -76,9 +87,15 @@ def map_counts(level: Counts, how: str) -> Counts:
     if how == "binary":
         return level._replace(counts=np.ones(len(level.counts)))
     if how == "intersection":
+        ends = np.concatenate(([0], np.cumsum(level.counts.astype(np.int64))))
+        if not 0 <= ends[-1] <= _MOST_ONES:
+            raise InvalidParameterError(
+                f"counts='intersection' makes a column of every unit of a count; these add up to "
+                f"{float(level.counts.sum()):.3g}, more than {_MOST_ONES:,}. Use counts='sqrt' or "
+                "'log'."
+            )
         base, times = repeated(level)
-        starts = np.concatenate(([0], np.cumsum(level.lengths)))
-        totals = np.concatenate(([0], np.cumsum(level.counts)))[starts]
+        totals = ends[np.concatenate(([0], np.cumsum(level.lengths)))]
         return Counts(np.diff(totals), expanded_hashes(base, times), np.ones(len(base)))
     return level
 

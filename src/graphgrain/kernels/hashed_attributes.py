@@ -74,6 +74,7 @@ class HashedAttributes(GraphKernel):
         "keep_labels": BOOLEAN,
         "random_state": Seed(),
     }
+    needs_attributes: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from .base import GraphKernel
 from .deep_graph_kernel import DeepGraphKernel
+from .graph_hopper import GraphHopper
 from .graphlet import Graphlet
 from .grid import KernelGrid, Setting
 from .histograms import EdgeHistogram, VertexHistogram
 from .multiscale_laplacian import MultiscaleLaplacian
+from .neighbourhood_pairs import NeighbourhoodPairs
 from .propagation import Propagation
 from .pyramid_match import PyramidMatch
 from .return_probability import ReturnProbability
@@ -76,6 +78,9 @@ _GRIDS = [
     KernelGrid(
         "graphlet", Graphlet, "Graphlet", tuple(Setting({"size": size}) for size in (3, 4, 5))
     ),
+    # Within the ranges of its paper.
+    KernelGrid("nspdk", NeighbourhoodPairs, "NSPDK"),
+    KernelGrid("graph-hopper", GraphHopper, "GraphHopper"),
     KernelGrid("vertex-histogram", VertexHistogram, "Vertex histogram"),
     KernelGrid("edge-histogram", EdgeHistogram, "Edge histogram"),
 ]

@@ -1,0 +1,114 @@
+"""Neighbourhoods of vertices as hashes, and the pairs of vertices at small distances.
+
+The neighbourhood of radius r of a root is the subgraph of the vertices within distance r. It is
+described as in the NSPDK paper:
+
+1. A vertex by its distance to the root and the multiset of (distance, label) of all vertices of
+   the neighbourhood, distances taken within it.
+2. An edge by the descriptions of its ends and its own label; the neighbourhood by the multiset
+   of its edges and vertices.
+
+Multisets are hashed by sums: no sorting.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .compiling import compiled
+from .hashing import BASE, GOLDEN, mix
+from .multiscale import ball, make_scratch
+
+
+@compiled
+def _distances_within(graphs, base, members, count, place, source, distance, queue):
+    """Distances from one member of a neighbourhood to all others, within it."""
+    for i in range(count):
+        distance[i] = -1
+    distance[source] = 0
+    queue[0] = source
+    head = 0
+    tail = 1
+    while head < tail:
+        i = queue[head]
+        head += 1
+        v = base + members[i]
+        for entry in range(graphs.indptr[v], graphs.indptr[v + 1]):
+            j = place[graphs.indices[entry] - base]
+            if j >= 0 and distance[j] < 0:
+                distance[j] = distance[i] + 1
+                queue[tail] = j
+                tail += 1
+
+
+@compiled
+def neighbourhood_hashes(graphs, edges, radius, begin, end):
+    """Hash of the neighbourhood of every vertex, one row per radius from 0 to ``radius``."""
+    indptr, indices = graphs.indptr, graphs.indices
+    first = graphs.offsets[begin]
+    hashes = np.empty((radius + 1, graphs.offsets[end] - first), dtype=np.uint64)
+    scratch = make_scratch(graphs, begin, end)
+    place, from_root, members = scratch.place, scratch.distance, scratch.members
+    codes = scratch.keys
+    distance = np.empty(len(place), dtype=np.int64)
+    queue = np.empty(len(place), dtype=np.int64)
+    for g in range(begin, end):
+        base = graphs.offsets[g]
+        for root in range(graphs.offsets[g + 1] - base):
+            for r in range(radius + 1):
+                count = ball(graphs, base, root, r, scratch)
+                total = np.uint64(0)
+                for i in range(count):
+                    _distances_within(graphs, base, members, count, place, i, distance, queue)
+                    code = mix(np.uint64(from_root[i] + 1) * GOLDEN)
+                    for j in range(count):
+                        label = graphs.label_hashes[graphs.labels[base + members[j]]]
+                        code += mix(label + np.uint64(distance[j] + 1) * BASE)
+                    codes[i] = mix(code)
+                    total += codes[i]
+                for i in range(count):
+                    v = base + members[i]
+                    for entry in range(indptr[v], indptr[v + 1]):
+                        j = place[indices[entry] - base]
+                        if j > i:
+                            code = mix(codes[i]) + mix(codes[j])
+                            if edges:
+                                code += mix(graphs.edge_hashes[graphs.edge_labels[entry]] + GOLDEN)
+                            total += mix(code)
+                for i in range(count):
+                    place[members[i]] = -1
+                hashes[r, base + root - first] = mix(total)
+    return hashes
+
+
+@compiled
+def near_pairs(graphs, furthest, begin, end):
+    """Pairs of vertices at distances from 0 to ``furthest``, each once.
+
+    Returns ``(pointers, pairs)``: graph by graph rows of first vertex, second vertex and
+    distance. Vertices are counted from the first of the range.
+    """
+    scratch = make_scratch(graphs, begin, end)
+    place, distance, members = scratch.place, scratch.distance, scratch.members
+    first = graphs.offsets[begin]
+    pointers = np.zeros(end - begin + 1, dtype=np.int64)
+    pairs = np.empty((1024, 3), dtype=np.int64)
+    total = 0
+    for g in range(begin, end):
+        base = graphs.offsets[g]
+        for root in range(graphs.offsets[g + 1] - base):
+            count = ball(graphs, base, root, furthest, scratch)
+            if total + count > len(pairs):
+                grown = np.empty((2 * (total + count), 3), dtype=np.int64)
+                grown[:total] = pairs[:total]
+                pairs = grown
+            for i in range(count):
+                v = members[i]
+                place[v] = -1
+                if v >= root:
+                    pairs[total, 0] = base + root - first
+                    pairs[total, 1] = base + v - first
+                    pairs[total, 2] = distance[i]
+                    total += 1
+        pointers[g - begin + 1] = total
+    return pointers, pairs[:total].copy()
