@@ -32,14 +32,18 @@ ROOMS = [
     "cli",
 ]
 OPTIONAL = {
+    "dask",
+    "distributed",
     "gensim",
     "igraph",
     "matplotlib",
     "networkx",
     "pandas",
+    "pyarrow",
     "rdkit",
     "torch",
     "torch_geometric",
+    "zarr",
 }
 #: The front doors belong to no room.
 DOORS = {SOURCE / "__init__.py", SOURCE / "__main__.py"}

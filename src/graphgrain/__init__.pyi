@@ -55,6 +55,9 @@ from .learning import PatternWeights as PatternWeights
 from .learning import TreePlusPlusClassifier as TreePlusPlusClassifier
 from .learning import TreePlusPlusRegressor as TreePlusPlusRegressor
 from .learning import load_model as load_model
+from .scaling import FeatureShards as FeatureShards
+from .scaling import Shard as Shard
+from .scaling import save_features as save_features
 from .views import AttributeBins as AttributeBins
 from .views import EdgeFilter as EdgeFilter
 from .views import EdgeLengths as EdgeLengths

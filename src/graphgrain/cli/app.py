@@ -42,6 +42,7 @@ COMMANDS = {
     "datasets": Listed("datasets", "List the data sets that have a name."),
     "info": Listed("info", "Show what a data set is like: sizes, labels, classes, duplicates."),
     "kernel": Listed("kernel", "Compute a kernel matrix and write it to a file."),
+    "features": Listed("features", "Write the features of any number of graphs to files."),
     "evaluate": Listed("evaluate", "Measure how well kernels classify: cross-validation."),
     "reproduce": Listed("reproduce", "Rerun the experiments of the Tree++ paper."),
     "report": Listed("report", "Make a page or figures from the results of an evaluation."),

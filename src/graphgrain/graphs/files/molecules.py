@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ...errors import InvalidFileError, InvalidParameterError
 from ..batch import GraphBatch
 from ..convert.rdkit import progress_bar
 from ..convert.rdkit_labels import LabelOptions
-from ..convert.rdkit_parsing import Parsed, parse_molecules, rdkit
+from ..convert.rdkit_parsing import parse_molecules, rdkit
 from ..convert.unreadable import Unreadable
 from ..processes import map_processes
 from ..streams import CHUNK_SIZE, Chunk, check_chunk_size, join_chunks
@@ -99,21 +99,45 @@ def iter_molecules(
     1 [3] ['methane']
     """
     check_chunk_size(chunk_size)
-    rdkit()
-    place = text_file(path)
-    kind = _kind(place)
-    if kind not in KINDS:
-        raise InvalidParameterError(
-            f"The name of a file of molecules must end in {', '.join(KINDS)} (or one of them and "
-            f".gz); got {place.name!r}."
-        )
-    parse = partial(
-        parse_molecules,
-        options=LabelOptions(charge, aromatic, hydrogens, stereo, isotopes, radicals),
-        blocks=kind in (".sdf", ".mol"),
-    )
-    records = _records(place, kind, smiles)
-    return _chunks(place.name, records, chunk_size, parse, Unreadable(errors), n_jobs, verbose)
+    file = MoleculeFile.opened(path, smiles)
+    options = LabelOptions(charge, aromatic, hydrogens, stereo, isotopes, radicals)
+    return _chunks(file, chunk_size, options, Unreadable(errors), n_jobs, verbose)
+
+
+class MoleculeFile(NamedTuple):
+    """A file of molecules before anybody has looked at their chemistry.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    blocks : bool
+        Whether structures are mol blocks, else SMILES.
+    records : iterator of Record
+    """
+
+    name: str
+    blocks: bool
+    records: Iterator[Record]
+
+    @classmethod
+    def opened(cls, path: str | os.PathLike[str], smiles: str | None = None) -> MoleculeFile:
+        """Check what the name of the file says, and begin to read it."""
+        rdkit()
+        place = text_file(path)
+        kind = _kind(place)
+        if kind not in KINDS:
+            raise InvalidParameterError(
+                f"The name of a file of molecules must end in {', '.join(KINDS)} (or one of them "
+                f"and .gz); got {place.name!r}."
+            )
+        blocks = kind in (".sdf", ".mol")
+        return cls(place.name, blocks, _records(place, kind, smiles))
+
+    def problem(self, record: Record, reason: str) -> str:
+        """Where a molecule is, and why it cannot be read."""
+        start = record.structure.strip().split("\n")[0][:60]
+        return f"{self.name}, line {record.line}, {start!r}: {reason}"
 
 
 def load_molecules(
@@ -208,10 +232,9 @@ def _records(place: Path, kind: str, smiles: str | None) -> Iterator[Record]:
 
 
 def _chunks(
-    name: str,
-    records: Iterator[Record],
+    file: MoleculeFile,
     chunk_size: int,
-    parse: Callable[[list[str]], Parsed],
+    options: LabelOptions,
     unreadable: Unreadable,
     n_jobs: int | None,
     verbose: bool,
@@ -219,32 +242,34 @@ def _chunks(
     waiting: deque[list[Record]] = deque()  # given to the processes, not yet back
 
     def structures() -> Iterator[list[str]]:
-        while some := list(islice(records, chunk_size)):
+        while some := list(islice(file.records, chunk_size)):
             waiting.append(some)
             yield [record.structure for record in some]
 
+    parse = partial(parse_molecules, options=options, blocks=file.blocks)
     total = 0
     try:
         with progress_bar(verbose, None) as bar:
-            for graphs, index, problems in map_processes(parse, structures(), n_jobs):
+            for graphs, positions, problems in map_processes(parse, structures(), n_jobs):
                 some = waiting.popleft()
-                unreadable.add([_place(name, some[at], reason) for at, reason in problems])
+                unreadable.add([file.problem(some[at], reason) for at, reason in problems])
                 total += len(some)
                 bar.update(len(some))
-                if len(index):
-                    yield Chunk(graphs, _columns([some[at] for at in index]))
+                if len(positions):
+                    yield Chunk(graphs, record_columns([some[at] for at in positions]))
     finally:
         unreadable.warn(total)
     if not total:
-        raise InvalidFileError(f"{name} holds no molecule. Is it the right file?")
+        raise no_molecule(file.name)
 
 
-def _place(name: str, record: Record, reason: str) -> str:
-    start = record.structure.strip().split("\n")[0][:60]
-    return f"{name}, line {record.line}, {start!r}: {reason}"
+def no_molecule(name: str) -> InvalidFileError:
+    """The error for a file that is empty, or has a header alone."""
+    return InvalidFileError(f"{name} holds no molecule. Is it the right file?")
 
 
-def _columns(records: list[Record]) -> dict[str, np.ndarray]:
+def record_columns(records: list[Record]) -> dict[str, np.ndarray]:
+    """Everything that a file says about its molecules, as text, and their lines."""
     names = dict.fromkeys(name for record in records for name in record.fields)
     columns = {
         name: np.array([record.fields.get(name, "") for record in records], dtype=str)

@@ -1,0 +1,112 @@
+"""The command features: features of any number of graphs in files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from ..errors import InvalidParameterError
+from ..graphs.convert.rdkit_labels import LabelOptions
+from ..graphs.files.molecules import is_molecule_file
+from ..graphs.streams import Chunk
+from ..kernels.registry import KERNELS
+from ..scaling.shard_files import FORMATS
+from ..scaling.sharding import SHARD_SIZE, save_features
+from .app import Interrupted, answer, command, err, out
+from .arguments import Data, Json, Reading, Set, check_choice
+from .kernel_options import given, variant
+from .loading import load
+
+#: What concerns the reading of molecules; targets are among the columns, which are all written.
+MOLECULE_OPTIONS = ("smiles", "errors", *LabelOptions._fields)
+
+
+@command(
+    [
+        "graphgrain features molecules.smi.gz -o features",
+        "graphgrain features table.csv -o features --errors skip --n-features 65536",
+        "graphgrain features MUTAG -o features --kernel wl --set n_iter=4 --format parquet",
+    ]
+)
+def features(
+    data: Data,
+    reading: Reading,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.")],
+    kernel: Annotated[str, typer.Option(help="Name of the kernel.")] = "tree++",
+    parameters: Set = None,
+    n_features: Annotated[
+        int, typer.Option(help="Number of columns; features are hashed into them.", min=1)
+    ] = 2**20,
+    shard_size: Annotated[int, typer.Option(help="Graphs of a shard.", min=1)] = SHARD_SIZE,
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="npz (SciPy, with a CSV file beside) or parquet.",
+            metavar="npz|parquet",
+        ),
+    ] = "npz",
+    n_jobs: Annotated[
+        int, typer.Option("--n-jobs", "-j", help="Number of processes; -1 takes all cores.")
+    ] = -1,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write the features of any number of graphs to files, shard by shard.
+
+    Files of molecules are read piece by piece, so that memory does not grow with their length.
+    Interrupted at any moment, the same command goes on with what is missing. The folder has a
+    manifest with settings and checksums; beside the matrices stand all other columns of the input,
+    such as names and targets. Python reads it with graphgrain.FeatureShards(folder).
+    """
+    check_choice("--format", form, FORMATS)
+    check_choice("--errors", reading.errors, ("raise", "skip"))
+    variant(kernel, parameters)  # checks both
+    settings = given(kernel, parameters)
+    path = Path(data).expanduser()
+    source: Any
+    if path.exists() and is_molecule_file(path):
+        source = path
+        options = {name: getattr(reading, name) for name in MOLECULE_OPTIONS}
+        if reading.view:
+            raise InvalidParameterError(
+                "A view learns from all graphs, and files of molecules are read piece by piece. "
+                "Leave out --view."
+            )
+        if reading.target is not None:
+            raise InvalidParameterError(
+                "All columns of the file are written beside the features, targets too. Leave out "
+                f"--target {reading.target}."
+            )
+    else:
+        loaded = load(data, reading)
+        known = {"name": loaded.names, "target": loaded.y}
+        columns = {name: values for name, values in known.items() if values is not None}
+        source, options = [Chunk(loaded.graphs, columns)], {}
+    try:
+        manifest = save_features(
+            source,
+            output,
+            KERNELS[kernel].kernel(**settings),
+            n_features=n_features,
+            shard_size=shard_size,
+            format=form,
+            n_jobs=n_jobs,
+            verbose=not quiet and err().is_terminal,
+            **options,
+        )
+    except KeyboardInterrupt:
+        raise Interrupted(
+            f"Finished shards are safe in {str(output)!r}. Run the same command again to go on."
+        ) from None
+    if as_json:
+        answer({**manifest, "output": str(output)})
+        return
+    size = sum(file["bytes"] for shard in manifest["shards"] for file in shard["files"].values())
+    out().print(
+        f"{kernel} of {manifest['rows']:,} graphs in {len(manifest['shards']):,} shards "
+        f"({size / 1e9:.2f} GB), written to {escape(str(output))}."
+    )

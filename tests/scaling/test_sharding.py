@@ -1,0 +1,325 @@
+"""Features to files: what is in them; nothing is lost, and no half taken for a whole."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import graphgrain as gg
+from graphgrain.errors import (
+    GraphgrainWarning,
+    InvalidFileError,
+    InvalidGraphError,
+    InvalidParameterError,
+    UnwritableFileError,
+)
+
+pytest.importorskip("rdkit", reason="RDKit is not installed")
+
+KERNEL = gg.TreePlusPlus(path_depth=2, tree_depth=1)
+
+
+def write_table(path: Path, count: int) -> Path:
+    rows = [f"m{n},{'C' * (n % 17)}OC{'N' * (n % 5)},{n % 2}" for n in range(count)]
+    path.write_text("\n".join(["id,smiles,active", *rows]) + "\n")
+    return path
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.iterdir())
+    }
+
+
+@pytest.fixture
+def table(tmp_path):
+    return write_table(tmp_path / "x.csv", 95)
+
+
+@pytest.mark.parametrize("form", ["npz", "parquet"])
+def test_rows_and_columns(table, tmp_path, form):
+    if form == "parquet":
+        pytest.importorskip("pyarrow", reason="PyArrow is not installed")
+    folder = tmp_path / "features"
+    manifest = gg.save_features(table, folder, KERNEL, n_features=256, shard_size=40, format=form)
+    graphs, columns = gg.load_molecules(table)
+    hashed = gg.TreePlusPlus(path_depth=2, tree_depth=1, output="features", n_features=256)
+    expected = hashed.transform(graphs).toarray()
+    shards = gg.FeatureShards(folder)
+    shards.check()
+    assert [shard.X.shape for shard in shards] == [(40, 256), (40, 256), (15, 256)]
+    assert shards.shape == (95, 256)
+    assert manifest == json.loads((folder / "manifest.json").read_text()) == shards.manifest
+    np.testing.assert_array_equal(np.vstack([X.toarray() for X, _ in shards]), expected)
+    for name in ("id", "active", "line"):
+        found = np.concatenate([shard.columns[name] for shard in shards])
+        assert found.tolist() == columns[name].astype(str).tolist()
+    assert (shards[-1].X != shards[2].X).nnz == 0
+    with pytest.raises(IndexError, match="there are 3"):
+        shards[3]
+
+
+def test_others_can_read_the_files(table, tmp_path):
+    sparse = pytest.importorskip("scipy.sparse")
+    gg.save_features(table, tmp_path / "a", KERNEL, n_features=64)
+    X = gg.FeatureShards(tmp_path / "a")[0].X
+    assert (sparse.load_npz(tmp_path / "a" / "shard-00000.npz") != X).nnz == 0
+    parquet = pytest.importorskip("pyarrow.parquet", reason="PyArrow is not installed")
+    gg.save_features(table, tmp_path / "b", KERNEL, n_features=64, format="parquet")
+    row = parquet.read_table(tmp_path / "b" / "shard-00000.parquet").to_pylist()[7]
+    assert row["id"] == "m7"
+    dense = np.zeros(64)
+    dense[row["feature_columns"]] = row["feature_values"]
+    np.testing.assert_array_equal(dense, X[[7]].toarray()[0])
+
+
+def test_the_same_bytes_for_any_number_of_processes(table, tmp_path):
+    for jobs in (None, 2):
+        gg.save_features(table, tmp_path / f"{jobs}", KERNEL, shard_size=20, n_jobs=jobs)
+    assert contents(tmp_path / "None") == contents(tmp_path / "2")
+
+
+def test_graphs_that_are_no_molecules(tmp_path):
+    graphs, y = gg.load_drugs()
+    chunk = gg.Chunk(graphs, {"target": y})
+    gg.save_features([chunk], tmp_path / "a", gg.WeisfeilerLehman(), n_features=99, shard_size=100)
+    shards = gg.FeatureShards(tmp_path / "a")
+    expected = gg.WeisfeilerLehman(output="features", n_features=99).transform(graphs).toarray()
+    np.testing.assert_array_equal(np.vstack([X.toarray() for X, _ in shards]), expected)
+    assert np.concatenate([c["target"] for _, c in shards]).tolist() == y.tolist()
+
+
+# ---------------------------------------------------------------- going on
+
+
+def test_a_shard_that_is_gone_or_damaged_is_made_again_and_no_other(table, tmp_path):
+    folder = tmp_path / "features"
+    arguments = (table, folder, KERNEL)
+    gg.save_features(*arguments, shard_size=20)
+    before = contents(folder)
+    times = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+    (folder / "shard-00001.npz").unlink()
+    with open(folder / "shard-00003.csv", "r+b") as file:
+        file.write(b"X")
+    with pytest.raises(InvalidFileError, match="shard-00001 is missing or not what"):
+        gg.FeatureShards(folder).check()
+    with pytest.raises(InvalidFileError, match=r"shard-00001 cannot be read.*Make it again"):
+        gg.FeatureShards(folder)[1]
+    gg.save_features(*arguments, shard_size=20)
+    assert contents(folder) == before
+    kept = {name for name, at in times.items() if (folder / name).stat().st_mtime_ns == at}
+    for number, same in ((0, True), (1, False), (2, True), (3, False), (4, True)):
+        assert (f"shard-{number:05d}.npz" in kept) == same
+
+
+def test_an_input_that_has_changed(table, tmp_path):
+    folder = tmp_path / "features"
+    gg.save_features(table, folder, KERNEL, shard_size=20)
+    table.write_text(table.read_text().replace("m25,", "other,"))
+    gg.save_features(table, folder, KERNEL, shard_size=20)
+    assert gg.FeatureShards(folder)[1].columns["id"][5] == "other"
+    write_table(table, 35)
+    gg.save_features(table, folder, KERNEL, shard_size=20)
+    assert len(gg.FeatureShards(folder)) == 2
+    assert not list(folder.glob("shard-00002*"))
+    gg.save_features(write_table(tmp_path / "x.csv", 35), tmp_path / "anew", KERNEL, shard_size=20)
+    assert contents(folder) == contents(tmp_path / "anew")
+
+
+def command(table: Path, folder: Path, *more: str) -> list[str]:
+    return [
+        *(sys.executable, "-m", "graphgrain", "features", str(table), "-o", str(folder)),
+        *("--set", "path_depth=2,tree_depth=1", "--shard-size", "50", *more),
+    ]
+
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(gg.__file__).parents[1])}
+
+
+def test_kill_9_loses_the_shards_in_work_alone(tmp_path):
+    table = write_table(tmp_path / "x.csv", 3_000)
+    folder = tmp_path / "features"
+    process = subprocess.Popen(command(table, folder, "-j", "1"), env=ENVIRONMENT)
+    while len(list(folder.glob("shard-*.json"))) < 3:
+        assert process.poll() is None
+        time.sleep(0.005)
+    process.kill()
+    process.wait()
+    done = len(list(folder.glob("shard-*.json")))
+    assert done < 60
+    with pytest.raises(InvalidFileError, match="not complete"):
+        gg.FeatureShards(folder)
+    times = {path.name: path.stat().st_mtime_ns for path in folder.glob("shard-*.json")}
+    gg.save_features(table, folder, KERNEL, shard_size=50)
+    assert all((folder / name).stat().st_mtime_ns == at for name, at in times.items())
+    gg.save_features(table, tmp_path / "whole", KERNEL, shard_size=50)
+    assert contents(folder) == contents(tmp_path / "whole")
+
+
+def test_a_worker_that_is_killed(tmp_path):
+    from joblib.externals.loky import get_reusable_executor
+
+    table = write_table(tmp_path / "x.csv", 2_000)
+    folder = tmp_path / "features"
+    killed = []
+
+    def kill() -> None:
+        while not list(folder.glob("shard-*.json")):
+            time.sleep(0.005)
+        pid = next(iter(get_reusable_executor(max_workers=2, timeout=60)._processes))
+        os.kill(pid, signal.SIGKILL)
+        killed.append(pid)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    gg.save_features(table, folder, KERNEL, shard_size=50, n_jobs=2)
+    thread.join()
+    assert killed
+    gg.save_features(table, tmp_path / "whole", KERNEL, shard_size=50)
+    assert contents(folder) == contents(tmp_path / "whole")
+
+
+# ---------------------------------------------------------------- bad input
+
+
+def test_a_bad_line(table, tmp_path):
+    table.write_text(table.read_text() + "bad,C1CC,1\nlast,CCO,0\n")
+    folder = tmp_path / "features"
+    with pytest.raises(InvalidGraphError, match=r"x.csv, line 97, 'C1CC': unclosed ring"):
+        gg.save_features(table, folder, KERNEL, shard_size=40)
+    assert len(list(folder.glob("shard-0000[01].json"))) == 2  # nothing before it is lost
+    with pytest.warns(GraphgrainWarning, match=r"1 of 97 .*line 97"):
+        manifest = gg.save_features(table, folder, KERNEL, shard_size=40, errors="skip")
+    assert manifest["rows"] == 96
+    assert manifest["skipped"] == 1
+    assert gg.FeatureShards(folder)[2].columns["id"].tolist()[-2:] == ["m94", "last"]
+
+
+def test_a_bad_line_far_down(tmp_path):
+    file = tmp_path / "x.smi"
+    file.write_text("CCO\n" + "\n" * 1_499_998 + "C1CC\n")
+    with pytest.raises(InvalidGraphError, match=r"x.smi, line 1500000, 'C1CC'"):
+        list(gg.iter_molecules(file))
+
+
+def test_a_gzip_that_is_cut_short(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = "".join("C" * n + "O\n" for n in rng.integers(1, 60, size=5_000))
+    file = tmp_path / "x.smi.gz"
+    file.write_bytes(gzip.compress(lines.encode())[:-2000])
+    folder = tmp_path / "features"
+    with pytest.raises(InvalidFileError, match=r"x.smi.gz cannot be read past line \d+.*cut short"):
+        gg.save_features(file, folder, KERNEL, shard_size=100)
+    finished = len(list(folder.glob("shard-*.json")))
+    assert finished > 0
+    file.write_bytes(gzip.compress(lines.encode()))
+    gg.save_features(file, folder, KERNEL, shard_size=100)
+    assert gg.FeatureShards(folder).shape[0] == 5_000
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("x.smi", ""), ("x.smi", "\n\n"), ("x.csv", "smiles\n")]
+)
+def test_an_empty_file(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InvalidFileError, match=f"{name} holds no molecule"):
+        gg.save_features(tmp_path / name, tmp_path / "features", KERNEL)
+    with pytest.raises(InvalidFileError, match="not complete"):
+        gg.FeatureShards(tmp_path / "features")
+
+
+def test_a_full_disk(table, tmp_path):
+    """A limit on the size of files stands for the disk: the same error of the same call."""
+    folder = tmp_path / "features"
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (6_000, 6_000))
+
+    done = subprocess.run(
+        [*command(table, folder, "-j", "1"), "--n-features", "4096"],
+        env={**ENVIRONMENT, "NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR", "")},
+        preexec_fn=limit,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "cannot be written" in " ".join(done.stderr.split())
+    assert not list(folder.glob("shard-*"))
+    assert not list(folder.glob(".*"))
+    gg.save_features(table, folder, KERNEL, shard_size=50, n_features=4096)
+    gg.FeatureShards(folder).check()
+
+
+def test_folders_that_are_refused(table, tmp_path):
+    gg.save_features(table, tmp_path / "a", KERNEL, shard_size=40)
+    with pytest.raises(InvalidParameterError, match=r"with shard_size=40; asked for is 41"):
+        gg.save_features(table, tmp_path / "a", KERNEL, shard_size=41)
+    with pytest.raises(
+        InvalidParameterError, match="holds features with path_depth=2; asked for is 6"
+    ):
+        gg.save_features(table, tmp_path / "a", gg.TreePlusPlus(), shard_size=40)
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "thesis.tex").write_text("")
+    with pytest.raises(InvalidParameterError, match=r"holds 'thesis.tex' and no features"):
+        gg.save_features(table, tmp_path / "b", KERNEL)
+    with pytest.raises(UnwritableFileError, match="cannot be made"):
+        gg.save_features(table, table / "folder", KERNEL)
+    with pytest.raises(InvalidFileError, match="holds no features"):
+        gg.FeatureShards(tmp_path / "b")
+    manifest = tmp_path / "a" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 7'))
+    with pytest.raises(InvalidFileError, match="version 7"):
+        gg.FeatureShards(tmp_path / "a")
+    manifest.write_text("{")
+    with pytest.raises(InvalidFileError, match=r"manifest.json cannot be read"):
+        gg.FeatureShards(tmp_path / "a")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"format": "csv"}, "format must be one of npz, parquet; got 'csv'"),
+        ({"shard_size": 0}, "shard_size must be an integer of 1 or more; got 0"),
+        ({"n_features": 0}, "n_features must be"),
+        ({"kernel": gg.ReturnProbability()}, "a kernel that has n_features"),
+        ({"errors": "ignore"}, "errors must be"),
+    ],
+)
+def test_parameters_that_are_refused(table, tmp_path, options, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        gg.save_features(table, tmp_path / "features", **options)
+    assert not (tmp_path / "features").exists()
+
+
+def test_the_command(tmp_path, table):
+    def run(*more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command(table, tmp_path / "features", *more),
+            env=ENVIRONMENT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    done = run("--json", "-j", "1", "--n-features", "128")
+    assert json.loads(done.stdout)["rows"] == 95, done.stderr
+    gg.save_features(table, tmp_path / "same", KERNEL, shard_size=50, n_features=128)
+    assert contents(tmp_path / "features") == contents(tmp_path / "same")
+    refused = run("--n-features", "64")
+    assert refused.returncode == 2
+    assert "n_features=128" in " ".join(refused.stderr.split())
