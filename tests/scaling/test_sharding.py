@@ -269,9 +269,7 @@ def test_folders_that_are_refused(table, tmp_path):
     gg.save_features(table, tmp_path / "a", KERNEL, shard_size=40)
     with pytest.raises(InvalidParameterError, match=r"with shard_size=40; asked for is 41"):
         gg.save_features(table, tmp_path / "a", KERNEL, shard_size=41)
-    with pytest.raises(
-        InvalidParameterError, match="holds features with path_depth=2; asked for is 6"
-    ):
+    with pytest.raises(InvalidParameterError, match="path_depth=2; asked for is 6"):
         gg.save_features(table, tmp_path / "a", gg.TreePlusPlus(), shard_size=40)
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "thesis.tex").write_text("")
