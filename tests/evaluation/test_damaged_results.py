@@ -10,8 +10,8 @@ import pytest
 
 from graphgrain.errors import GraphgrainWarning
 from graphgrain.evaluation.accuracy_curves import accuracy_against
-from graphgrain.evaluation.comparison import comparisons, runtimes
 from graphgrain.evaluation.diagnostics import diagnose
+from graphgrain.evaluation.kernel_comparison import comparisons, runtimes
 from graphgrain.evaluation.records import to_line
 from graphgrain.evaluation.results_file import read_results
 from graphgrain.evaluation.summary import experiments, summarise

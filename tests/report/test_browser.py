@@ -12,6 +12,7 @@ import pytest
 
 import graphgrain as gg
 from graphgrain.evaluation import published
+from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.report.page import write_report
 
 from . import oracle
@@ -217,6 +218,106 @@ def test_other_data_sets_can_be_looked_at(opened: Any, sets: dict[str, Any]) -> 
     drawing.focus()
     page.keyboard.press("ArrowRight")
     assert page.locator("#tip").inner_text().startswith(HOSTILE)
+
+
+def test_every_kernel_has_a_map(opened: Any) -> None:
+    page = opened()
+    assert page.locator("#map-kernel option").all_inner_texts() == ["Tree++", "WL", "SP"]
+    place = "el => el.getAttribute('transform')"
+    before = page.locator("#graphs .map path.dot").nth(0).evaluate(place)
+    page.locator("#map-kernel").select_option(label="WL")
+    redrawn(page)
+    assert "drugs, WL: map" in page.locator("#graphs h3").nth(0).inner_text()
+    assert page.locator("#graphs .map path.dot").nth(0).evaluate(place) != before
+    # The kernel stays when the data set changes.
+    page.locator("#map-set").select_option(label="BZR")
+    redrawn(page)
+    assert "BZR, WL: map" in page.locator("#graphs h3").nth(0).inner_text()
+
+
+def test_axes_have_ticks_and_names(opened: Any) -> None:
+    for width in (360, 1280):
+        page = opened(width)
+        labels = page.locator("#graphs .map svg text").all_text_contents()
+        numbers = [text for text in labels if text.replace("-", "").replace(".", "").isdigit()]
+        assert len(numbers) >= 4
+        assert sum("axis" in text for text in labels) == 2
+        for section in ("accuracy", "runtime"):
+            ticks = page.locator(f"#{section} figure svg[role=img] text.label").all_text_contents()
+            assert len(ticks) >= 3  # two numbers at least, and what they are
+        _, y = gg.load_drugs()
+        names = page.locator("#graphs .strip.names span").all_inner_texts()
+        assert names == sorted(set(y))
+
+
+def test_confusions_and_misclassified_graphs(opened: Any, records: list[Any]) -> None:
+    page = opened()
+    page.locator("#errors-set").select_option(label="drugs")
+    page.locator("#errors-kernel").select_option(label="WL")
+    counts = np.zeros((11, 11))
+    wrong: dict[int, int] = {}
+    for record in oracle.folds_of(records, "drugs", "wl"):
+        predictions = record.levels[0].predictions
+        for graph, truth, said in zip(record.test, record.truth, predictions, strict=True):
+            counts[truth, said] += 1 / 3
+            if truth != said:
+                wrong[graph] = wrong.get(graph, 0) + 1
+    shown = page.locator("#errors .confusion tbody tr").evaluate_all(
+        "rows => rows.map(r => [...r.querySelectorAll('td')].map(c => Number(c.innerText) || 0))"
+    )
+    np.testing.assert_allclose(shown, counts, atol=0.051)
+    names = gg.load_drugs(names=True)[2]
+    worst = sorted(wrong, key=lambda graph: (-wrong[graph], graph))[:30]
+    listing = page.locator("#errors .listing tbody th").all_inner_texts()
+    assert listing == [names[graph] for graph in worst]
+    assert (
+        f"{len(wrong)} graphs were wrong" in page.locator("#errors figcaption").nth(1).inner_text()
+    )
+    # Accuracy per class, in the table that needs no script.
+    row = page.locator("#errors table.classes tbody tr", has_text="opioids").locator("td")
+    opioids = sorted(set(gg.load_drugs()[1])).index("opioids")
+    expected = 100 * counts[opioids, opioids] / counts[opioids].sum()
+    assert row.nth(4).inner_text().startswith(f"{expected:.1f}")
+
+
+def test_a_kernel_has_one_colour_on_the_whole_page(opened: Any) -> None:
+    page = opened()
+    legends = {
+        section: page.locator(f"#{section} .legend li").evaluate_all(
+            "els => els.map(e => [e.innerText, e.querySelector('path').getAttribute('style')])"
+        )[:3]
+        for section in ("accuracy", "runtime")
+    }
+    assert dict(legends["accuracy"]) == dict(legends["runtime"])
+
+
+def test_on_a_phone_the_best_kernel_is_in_sight(opened: Any, records: list[Any]) -> None:
+    page = opened(360, 740)
+    best = page.locator("#accuracy tbody tr", has_text="KKI").locator(".best-of-row")
+    means = {kernel: np.mean(oracle.accuracies(records, "KKI", kernel)) for kernel in KERNELS}
+    top = max(means, key=lambda kernel: means[kernel])
+    assert best.inner_text() == f"best: {KERNELS[top]} {means[top]:.2f}"
+    box = best.bounding_box()
+    assert 0 <= box["x"] < box["x"] + box["width"] <= 360
+    assert opened(1280).locator("#accuracy .best-of-row").first.is_hidden()
+
+
+def test_many_classes_have_different_colours(browser: Any, tmp_path: Path) -> None:
+    rings = [([(v, (v + 1) % n) for v in range(n)], [n % 3] * n) for n in range(3, 43)]
+    data = prepare("many", gg.as_graphs(rings), np.arange(40) // 2)
+    folds = [made_up_fold(data, "vertex-histogram", [0.5], 0, fold) for fold in range(FOLDS)]
+    results = save(folds, tmp_path / "results")
+    given = {"many": (data.graphs, data.codes)}
+    page = browser.new_page()
+    page.goto(write_report(results, tmp_path / "report.html", data=given).as_uri())
+    page.wait_for_selector("#graphs .map path.dot")
+    colours = (
+        page.locator("#graphs .strip:not(.names) >> nth=0")
+        .locator("i")
+        .evaluate_all("els => els.map(e => getComputedStyle(e).backgroundColor)")
+    )
+    assert len(colours) == len(set(colours)) == 20
+    page.close()
 
 
 def test_the_matrix_tells_its_cells(opened: Any) -> None:

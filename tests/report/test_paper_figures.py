@@ -10,7 +10,7 @@ import pytest
 
 from graphgrain.errors import InvalidParameterError, UnwritableFileError
 from graphgrain.evaluation.accuracy_curves import accuracy_against
-from graphgrain.evaluation.comparison import comparisons, runtimes
+from graphgrain.evaluation.kernel_comparison import comparisons, runtimes
 from graphgrain.report.paper_figures import (
     accuracy_figure,
     curve_figure,

@@ -91,12 +91,18 @@ def note_ignored_attributes(data: Loaded, kernels: Iterable[GraphKernel]) -> Non
         for kind, values in columns.items()
         if values is not None and values.shape[1]
     ]
-    blind = [type(k).__name__ for k in kernels if not k.get_params().get("attributes", False)]
+    blind = list(
+        dict.fromkeys(
+            type(kernel).__name__
+            for kernel in kernels
+            if not kernel.get_params().get("attributes", False)
+        )
+    )
     if found and blind and not data.view:
         warnings.warn(
-            f"{data.name} has {' and '.join(found)}, which {', '.join(dict.fromkeys(blind))} "
-            "does not look at. --view attribute-bins makes labels of them; the kernel propa can "
-            "use those of vertices (--set attributes=True).",
+            f"{data.name} has {' and '.join(found)}, which {', '.join(blind)} "
+            f"{'do' if len(blind) > 1 else 'does'} not look at. --view attribute-bins makes "
+            "labels of them; the kernel propa can use those of vertices (--set attributes=True).",
             GraphgrainWarning,
             stacklevel=2,
         )

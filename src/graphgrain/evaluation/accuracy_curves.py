@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .comparison import REFERENCE
 from .display_names import dataset_labels
+from .kernel_comparison import REFERENCE
 from .records import Record
 from .scores import Scores
 from .summary import Experiment, experiments

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..evaluation.accuracy_curves import Curve
-from ..evaluation.comparison import Comparison, Runtimes
 from ..evaluation.display_names import kernel_label
+from ..evaluation.kernel_comparison import Comparison, Runtimes
 from ..evaluation.kernel_map import DrawnGraphs, KernelMap
 from ..evaluation.summary import describe
 from .content import Errors
@@ -19,8 +19,11 @@ from .words import seconds
 MOST_WRONG = 30
 
 
-def accuracy_plot(comparison: Comparison, paper: bool) -> dict[str, Any]:
-    """Accuracies as dots with their spread; hollow ones are the paper's."""
+def accuracy_plot(comparison: Comparison, paper: bool, kernels: list[str]) -> dict[str, Any]:
+    """Accuracies as dots with their spread; hollow ones are the paper's.
+
+    ``kernels`` are all of the page, so that each has the same mark and colour everywhere.
+    """
     rows = []
     for row in comparison.rows:
         cells: list[dict[str, Any] | None] = []
@@ -50,6 +53,7 @@ def accuracy_plot(comparison: Comparison, paper: bool) -> dict[str, Any]:
         "axis": "accuracy in per cent",
         "log": False,
         "series": [column.name for column in comparison.columns],
+        "numbers": [kernels.index(column.name) for column in comparison.columns],
         "hollow": "the paper's figure"
         if paper and any(c.published for c in comparison.cells)
         else "",
@@ -57,7 +61,7 @@ def accuracy_plot(comparison: Comparison, paper: bool) -> dict[str, Any]:
     }
 
 
-def runtime_plot(runtimes: Runtimes, paper: bool) -> dict[str, Any]:
+def runtime_plot(runtimes: Runtimes, paper: bool, kernels: list[str]) -> dict[str, Any]:
     """Seconds on a logarithmic axis."""
     rows = []
     any_published = False
@@ -87,30 +91,31 @@ def runtime_plot(runtimes: Runtimes, paper: bool) -> dict[str, Any]:
         "axis": "time, logarithmic",
         "log": True,
         "series": [column.name for column in runtimes.columns],
+        "numbers": [kernels.index(column.name) for column in runtimes.columns],
         "hollow": "the paper's figure, on its authors' machine" if any_published else "",
         "rows": rows,
     }
 
 
-def rank_plot(comparison: Comparison) -> dict[str, Any]:
+def rank_plot(comparison: Comparison, kernels: list[str]) -> dict[str, Any]:
     """Average ranks, the best first, and the runs that do not differ significantly."""
     ranks = comparison.ranks
     assert ranks is not None
     order = np.argsort(ranks.average, kind="stable").tolist()
-    kernels = [
+    ranked = [
         {
             "name": comparison.columns[number].name,
             "rank": float(ranks.average[number]),
-            "number": number,
+            "number": kernels.index(comparison.columns[number].name),
         }
         for number in order
     ]
     return {
         "title": "Average ranks",
-        "description": ", ".join(f"{item['name']}: {item['rank']:.2f}" for item in kernels),
+        "description": ", ".join(f"{item['name']}: {item['rank']:.2f}" for item in ranked),
         "critical": ranks.critical_difference,
         "groups": ranks.groups(),
-        "kernels": kernels,
+        "kernels": ranked,
     }
 
 

@@ -11,7 +11,9 @@ from typing import Any
 from ..errors import GraphgrainError, InvalidFileError
 from ..evaluation.accuracy_curves import Curve, accuracy_against
 from ..evaluation.beyond import readable
-from ..evaluation.comparison import (
+from ..evaluation.diagnostics import Diagnosis, diagnose
+from ..evaluation.display_names import dataset_labels, kernel_label
+from ..evaluation.kernel_comparison import (
     REFERENCE,
     Comparison,
     Runtimes,
@@ -19,8 +21,6 @@ from ..evaluation.comparison import (
     is_figure,
     runtimes,
 )
-from ..evaluation.diagnostics import Diagnosis, diagnose
-from ..evaluation.display_names import dataset_labels, kernel_label
 from ..evaluation.kernel_map import DrawnGraphs, KernelMap, drawn_graphs, graph_name, kernel_map
 from ..evaluation.labelled_graphs import LabelledGraphs, prepare
 from ..evaluation.records import FoldRecord, KernelRecord, Record, fold_records
@@ -70,7 +70,7 @@ class Content:
     runtimes : Runtimes or None
     against_k, against_d : list of Curve
     errors : list of Errors
-        For every kernel on every data set, under the first protocol.
+        For every kernel on every data set, under the first protocol that has the set.
     maps : list of KernelMap
         For every kernel on every data set whose graphs could be found.
     graphs : dict
@@ -121,7 +121,7 @@ def content(
     n_jobs : int, optional
         Number of threads for the kernels.
     progress : callable(str), optional
-        Told what is computed.
+        Called with a few words whenever something begins that takes time.
     """
     progress = progress or (lambda words: None)
     records = readable(read_results(results))
@@ -265,23 +265,23 @@ def _parameters(records: list[Record]) -> dict[str, Any]:
 def _errors(
     records: list[Record], compared: list[Comparison], found: dict[Place, _Found]
 ) -> list[Errors]:
-    """Where kernels err under the first protocol of the page."""
-    if not compared:
-        return []
-    first = compared[0].first
-    wanted = [
+    """Where kernels err, for each data set under the first protocol of the page that has it."""
+    finished = [
         experiment
         for experiment in experiments(records)
-        if experiment.repetitions
-        and not is_figure(experiment.first.variant)
-        and experiment.first.protocol == first.protocol
-        and experiment.first.deduplicated == first.deduplicated
+        if experiment.repetitions and not is_figure(experiment.first.variant)
     ]
-    labels = dataset_labels(experiment.first for experiment in wanted)
+    labels = dataset_labels(experiment.first for experiment in finished)
+    rules: dict[Place, Any] = {}
+    for experiment in finished:
+        own = experiment.first
+        rules.setdefault((own.dataset, own.fingerprint), (own.protocol, own.deduplicated))
     errors = []
-    for experiment in wanted:
+    for experiment in finished:
         own = experiment.first
         place = (own.dataset, own.fingerprint)
+        if rules[place] != (own.protocol, own.deduplicated):
+            continue
         diagnosis = diagnose(experiment)
         names = found[place].names if place in found else None
         errors.append(
@@ -292,8 +292,15 @@ def _errors(
                 names=[graph_name(item.graph, names) for item in diagnosis.wrong],
             )
         )
-    columns = [column.name for column in compared[0].columns]
+    columns = kernel_order(compared)
     return sorted(
         errors,
         key=lambda item: (list(labels.values()).index(item.dataset), columns.index(item.kernel)),
     )
+
+
+def kernel_order(compared: list[Comparison], costs: Runtimes | None = None) -> list[str]:
+    """All kernels by their names, in the order of the tables: what their colours go by."""
+    columns = [column for comparison in compared for column in comparison.columns]
+    columns += costs.columns if costs is not None else []
+    return list(dict.fromkeys(column.name for column in columns))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .. import __version__
 from ..errors import InvalidParameterError
-from ..evaluation.comparison import is_figure
+from ..evaluation.kernel_comparison import is_figure
 from ..evaluation.records import fold_records
 from ..writing import atomic_write
 from .content import Content, Data, Progress, content
@@ -44,7 +44,7 @@ def write_report(
     n_jobs : int, optional
         Number of threads for the kernels.
     progress : callable(str), optional
-        Told what is computed.
+        Called with a few words whenever something begins that takes time.
 
     Returns
     -------

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..evaluation import published
-from ..evaluation.comparison import Cell, Comparison, Cost, Runtimes
 from ..evaluation.diagnostics import Diagnosis
+from ..evaluation.kernel_comparison import Cell, Comparison, Cost, Runtimes
 from .content import Errors
 from .words import compared_p, p_value, seconds, size
 

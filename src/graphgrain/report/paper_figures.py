@@ -13,8 +13,8 @@ import numpy as np
 
 from ..errors import InvalidParameterError, MissingDependencyError, UnwritableFileError
 from ..evaluation.accuracy_curves import Curve
-from ..evaluation.comparison import Column, Comparison, Runtimes
 from ..evaluation.display_names import kernel_label
+from ..evaluation.kernel_comparison import Column, Comparison, Runtimes
 from ..evaluation.kernel_map import KernelMap
 from ..writing import atomic_write
 from .content import Content, Data, Errors, Progress, content

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..evaluation.comparison import Comparison
+from ..evaluation.kernel_comparison import Comparison
 from ..evaluation.records import FoldRecord, fold_records
 from . import charts
-from .content import Content
+from .content import Content, kernel_order
 from .page_tables import PageTable, accuracy_table, class_table, details_table, runtime_table
 from .words import compared_p, count, listed
 
@@ -74,6 +74,7 @@ class Sections:
     def __init__(self, content: Content, paper: bool) -> None:
         self.content = content
         self.paper = paper
+        self.kernels = kernel_order(content.comparisons, content.runtimes)
         self.figures: dict[str, list[Any]] = {
             kind: [] for kind in ("dots", "ranks", "curves", "maps", "errors")
         }
@@ -115,7 +116,9 @@ class Sections:
                 table=table,
                 legend=self._legend(comparison) if number == 0 else {},
                 notes=unfinished if number == 0 else [],
-                figure=self._place("dots", charts.accuracy_plot(comparison, self.paper)),
+                figure=self._place(
+                    "dots", charts.accuracy_plot(comparison, self.paper, self.kernels)
+                ),
             )
             sections.append(Section(anchor, title, [part]))
         return sections
@@ -147,7 +150,7 @@ class Sections:
                 f"difference of the Nemenyi test at 5 %, {ranks.critical_difference:.2f}."
             )
             name = protocol(comparison.first) if len(validated) > 1 else ""
-            figure = self._place("ranks", charts.rank_plot(comparison))
+            figure = self._place("ranks", charts.rank_plot(comparison, self.kernels))
             parts.append(Part(heading=name, words=words, figure=figure))
         return [Section("ranks", "Average ranks", parts)] if parts else []
 
@@ -156,10 +159,9 @@ class Sections:
         if not errors:
             return []
         self.figures["errors"] = charts.error_plots(errors)
-        rules = protocol(self.content.comparisons[0].first)
-        several = len({id(c.first) for c in self.content.comparisons}) > 1
         words = "The share of each class that is classified rightly, in per cent"
-        words += f" ({rules})." if several else "."
+        several = len({protocol(c.first) for c in self.content.comparisons}) > 1
+        words += ", under the first protocol above that has the data set." if several else "."
         parts = [
             Part(words=words, table=class_table(errors)),
             Part(heading="Which classes are confused, and which graphs", figure=Place("errors", 0)),
@@ -179,7 +181,7 @@ class Sections:
         part = Part(
             words=words,
             table=runtime_table(runtimes, self.paper),
-            figure=self._place("dots", charts.runtime_plot(runtimes, self.paper)),
+            figure=self._place("dots", charts.runtime_plot(runtimes, self.paper, self.kernels)),
         )
         return [Section("runtime", "Time", [part])]
 

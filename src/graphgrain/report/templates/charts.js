@@ -162,8 +162,8 @@ function sample(number, kind = "dot", count = 0) {
   return svg("svg", icon, mark(number, 0, 0, 4.5, kind, count));
 }
 
-function legend(names, hollow) {
-  const items = names.map((name, number) => html("li", {}, sample(number), name));
+function legend(names, numbers, hollow) {
+  const items = names.map((name, i) => html("li", {}, sample(numbers[i]), name));
   if (hollow) items.push(html("li", {}, sample(HOLLOW, "hollow"), hollow));
   return html("ul", { class: "legend" }, ...items);
 }
@@ -172,7 +172,8 @@ function legend(names, hollow) {
 
 function dotPlot(plot, width) {
   const wide = width > 560;
-  const left = wide ? 128 : 8;
+  const longest = Math.max(...plot.rows.map((row) => row.name.length));
+  const left = wide ? Math.min(Math.max(128, 7.6 * longest + 16), width * 0.4) : 8;
   const right = 18;
   const head = wide ? 10 : 26;
   const line = 11;
@@ -213,21 +214,21 @@ function dotPlot(plot, width) {
       if (!cell) return;
       const words = `${row.name} · ${plot.series[kernel]}\n${cell.words}`;
       if (cell.published !== null) {
-        picture.append(mark(kernel, x(cell.published), y, 4, "hollow"));
+        picture.append(mark(plot.numbers[kernel], x(cell.published), y, 4, "hollow"));
         marks.push({ x: x(cell.published), y, words });
       }
       if (cell.spread) {
         const ends = { x1: x(cell.value - cell.spread), x2: x(cell.value + cell.spread) };
-        picture.append(svg("line", { ...ends, y1: y, y2: y, class: "bar-line", style: colour(kernel) }));
+        picture.append(svg("line", { ...ends, y1: y, y2: y, class: "bar-line", style: colour(plot.numbers[kernel]) }));
       }
-      picture.append(mark(kernel, x(cell.value), y, 4.5));
+      picture.append(mark(plot.numbers[kernel], x(cell.value), y, 4.5));
       marks.push({ x: x(cell.value), y, words });
       y += line;
     });
     top += heights[number];
   });
   explore(picture, marks);
-  return [legend(plot.series, plot.hollow), picture];
+  return [legend(plot.series, plot.numbers, plot.hollow), picture];
 }
 
 function seconds(value) {
