@@ -58,6 +58,10 @@ from .learning import load_model as load_model
 from .scaling import FeatureShards as FeatureShards
 from .scaling import Shard as Shard
 from .scaling import save_features as save_features
+from .searching import GraphIndex as GraphIndex
+from .searching import near_duplicates as near_duplicates
+from .searching import pick_diverse as pick_diverse
+from .searching import sphere_exclusion as sphere_exclusion
 from .views import AttributeBins as AttributeBins
 from .views import EdgeFilter as EdgeFilter
 from .views import EdgeLengths as EdgeLengths

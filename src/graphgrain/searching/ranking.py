@@ -1,0 +1,332 @@
+"""Searching a set of segments: bounds from sketches first, then the similarities themselves.
+
+1. Every segment is scanned for each query; the graphs with the best bounds are kept.
+2. Their features are counted anew from the stored graphs, which gives the similarities exactly.
+3. Once the k-th best similarity is at least the best bound of the rest, the rest is out. If the
+   kept ones do not get that far, the segments are scanned again for all graphs whose bound is at
+   least the k-th best similarity so far.
+
+Graphs with equal similarities come in the order of the index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.posting_scan import CONTAINMENT, COSINE, MINMAX, Best, Query, overlaps, scan
+from ..core.threads import run, thread_count
+from ..graphs.batch import GraphBatch
+from ..kernels.features import FeatureKernel
+from .keyed_features import KeyedFeatures, keyed_features, values_differ
+from .segment import Segment
+
+KINDS = {"cosine": COSINE, "minmax": MINMAX, "containment": CONTAINMENT}
+
+#: Graphs whose features are in memory together.
+_TOGETHER = 2048
+#: With ``approximate``: bytes of lists that are read, per graph of a segment.
+_BUDGET = 1 / 4
+
+
+class Hits(NamedTuple):
+    """The graphs found for one query, best first."""
+
+    places: np.ndarray  # int64, counted through all segments
+    similarities: np.ndarray
+
+
+class Ranker:
+    """Compares queries with the graphs of some segments.
+
+    Parameters
+    ----------
+    kernel : FeatureKernel
+    segments : list of Segment
+    similarity : {"cosine", "minmax", "containment"}
+    n_jobs : int, optional
+    """
+
+    def __init__(
+        self,
+        kernel: FeatureKernel,
+        segments: Sequence[Segment],
+        similarity: str,
+        n_jobs: int | None,
+    ) -> None:
+        self.kernel, self.segments, self.n_jobs = kernel, segments, n_jobs
+        self.kind = KINDS[similarity]
+        # A product of ones is their minimum.
+        self.product = self.kind == COSINE and values_differ(kernel)
+        self.bases = np.cumsum([0] + [len(segment) for segment in segments])
+
+    # ---------------------------------------------------------------- queries
+
+    def queries(self, features: KeyedFeatures) -> list[Query]:
+        """Queries from the features of graphs, which are sorted."""
+        measures = self.measures(features)
+        sizes = np.sqrt(measures) if self.kind == COSINE else measures
+        return [
+            Query(
+                features.keys[begin:end],
+                features.values[begin:end],
+                self.kind,
+                self.product,
+                float(measure),
+                float(size),
+            )
+            for (begin, end), measure, size in zip(
+                pairwise(features.pointers.tolist()), measures, sizes, strict=True
+            )
+        ]
+
+    def measures(self, features: KeyedFeatures) -> np.ndarray:
+        """What a graph's similarity to itself is computed from."""
+        return features.sums(np.square) if self.kind == COSINE else features.sums()
+
+    def search(
+        self, features: KeyedFeatures, k: int | None, threshold: float, approximate: bool = False
+    ) -> list[Hits]:
+        """The k best graphs (all, if None) with at least this similarity, for each query."""
+        queries = self.queries(features)
+        state = [_Progress(query, k, threshold) for query in queries]
+        if k is None:
+            self._scan_all(state)
+        else:
+            keep = 2 * k + 12 if not approximate else 2 * k
+            self._scan_best(state, min(keep, int(self.bases[-1])), approximate)
+        self._rank(features, state, approximate)
+        if k is not None and not approximate:
+            rest = [progress for progress in state if not progress.settled]
+            for progress in rest:
+                progress.least = max(progress.least, progress.kth)
+            self._scan_all(rest)
+            self._rank(features, state, approximate)
+        return [progress.hits() for progress in state]
+
+    # ---------------------------------------------------------------- bounds
+
+    def _scan_best(self, state: list[_Progress], keep: int, approximate: bool) -> None:
+        threads = thread_count(self.n_jobs)
+        # Few queries: threads share the segments; many: they share the queries.
+        shares = 1 if len(state) >= threads else min(threads, len(self.segments))
+        bounds = np.linspace(0, len(self.segments), shares + 1).astype(int).tolist()
+        tasks = [(query, part) for query in range(len(state)) for part in range(shares)]
+
+        def work(begin: int, end: int) -> list[Best]:
+            scratch = self._scratch()
+            found = []
+            for query, part in tasks[begin:end]:
+                best = Best(np.empty(keep), np.empty(keep, dtype=np.int64), np.zeros(1, np.int64))
+                for number in range(bounds[part], bounds[part + 1]):
+                    budget = int(_BUDGET * len(self.segments[number])) if approximate else -1
+                    self._scan(state[query], number, budget, best, scratch, _NOTHING)
+                found.append(best)
+            return found
+
+        steps = np.linspace(0, len(tasks), min(len(tasks), 4 * threads) + 1).astype(int).tolist()
+        found = [best for part in run(work, list(pairwise(steps)), self.n_jobs) for best in part]
+        for number, progress in enumerate(state):
+            for best in found[number * shares : (number + 1) * shares]:
+                count = int(best.count[0])
+                full = count == keep
+                progress.add(best.places[:count], best.bounds[:count], complete=not full)
+            progress.order(keep)
+
+    def _scan_all(self, state: list[_Progress]) -> None:
+        """All graphs whose bounds reach what is needed."""
+
+        def work(begin: int, end: int) -> None:
+            scratch = self._scratch()
+            found = np.empty((len(scratch), 2))
+            for progress in state[begin:end]:
+                for number in range(len(self.segments)):
+                    count = self._scan(progress, number, -1, _NO_HEAP, scratch, found)
+                    places = found[:count, 0].astype(np.int64)
+                    progress.add(places, found[:count, 1].copy(), complete=True)
+                progress.order(None)
+
+        steps = np.arange(len(state) + 1).tolist()
+        run(work, list(pairwise(steps)), self.n_jobs)
+
+    def _scratch(self) -> np.ndarray:
+        return np.empty(max((len(segment) for segment in self.segments), default=0), np.float32)
+
+    def _scan(
+        self,
+        progress: _Progress,
+        number: int,
+        budget: int,
+        best: Best,
+        scratch: np.ndarray,
+        found: np.ndarray,
+    ) -> int:
+        segment = self.segments[number]
+        measures, sizes = segment.measures(self.kind)
+        return scan(
+            progress.query,
+            segment.lists,
+            measures,
+            sizes,
+            segment.removed,
+            int(self.bases[number]),
+            progress.least,
+            budget,
+            best,
+            scratch,
+            found,
+        )
+
+    # ---------------------------------------------------------------- similarities
+
+    def _rank(self, features: KeyedFeatures, state: list[_Progress], approximate: bool) -> None:
+        """Similarities of candidates in the order of their bounds, until the rest is out."""
+        while True:
+            owner, places = [], []
+            for number, progress in enumerate(state):
+                wanted = progress.next(approximate)
+                owner.append(np.full(len(wanted), number))
+                places.append(wanted)
+            pairs = np.concatenate(owner), np.concatenate(places)
+            if not len(pairs[0]):
+                return
+            values = self.similarities(features, *pairs)
+            for number, progress in enumerate(state):
+                progress.take(values[pairs[0] == number])
+
+    def similarities(
+        self, features: KeyedFeatures, owner: np.ndarray, places: np.ndarray
+    ) -> np.ndarray:
+        """The similarity of query ``owner[p]`` and the graph at ``places[p]``, exactly."""
+        result = np.empty(len(owner))
+        measures = self.measures(features)
+        distinct, which = np.unique(places, return_inverse=True)
+        for begin in range(0, len(distinct), _TOGETHER):
+            pairs = np.flatnonzero((which >= begin) & (which < begin + _TOGETHER))
+            others = keyed_features(self.kernel, self.graphs(distinct[begin : begin + _TOGETHER]))
+            overlap = overlaps(
+                features.keys,
+                features.values,
+                features.pointers,
+                owner[pairs],
+                self.product,
+                *others,
+                which[pairs] - begin,
+            )
+            own, other = measures[owner[pairs]], self.measures(others)[which[pairs] - begin]
+            result[pairs] = exact_similarity(self.kind, overlap, own, other)
+        return result
+
+    def graphs(self, places: np.ndarray) -> GraphBatch:
+        """Graphs of any segments, in the order asked for."""
+        owner = np.searchsorted(self.bases, places, side="right") - 1
+        parts, order = [], []
+        for number in np.unique(owner).tolist():
+            mine = np.flatnonzero(owner == number)
+            parts.append(self.segments[number].graphs(places[mine] - self.bases[number]))
+            order.append(mine)
+        if not parts:
+            return GraphBatch.from_edges([], [])
+        whole = GraphBatch.concatenate(parts)
+        back = np.argsort(np.concatenate(order), kind="stable")
+        return whole if np.array_equal(back, np.arange(len(back))) else whole[back]
+
+
+def exact_similarity(
+    kind: int, overlap: np.ndarray, own: np.ndarray, other: np.ndarray
+) -> np.ndarray:
+    """Similarities from overlaps and measures; 0 for graphs without features."""
+    if kind == COSINE:
+        below = np.sqrt(own * other)
+    elif kind == MINMAX:
+        below = own + other - overlap
+    else:
+        below = own
+    return np.divide(overlap, below, out=np.zeros(len(overlap)), where=below > 0)
+
+
+_NO_HEAP = Best(np.empty(0), np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
+_NOTHING = np.empty((0, 2))
+
+
+class _Progress:
+    """How far one query has come."""
+
+    def __init__(self, query: Query, k: int | None, threshold: float) -> None:
+        self.query, self.k, self.least = query, k, threshold
+        self._threshold = threshold
+        self._found: list[tuple[np.ndarray, np.ndarray]] = []
+        self._complete = True  # the candidates are all that could be of interest
+        self.places: np.ndarray = np.empty(0, dtype=np.int64)
+        self.bounds: np.ndarray = np.empty(0)
+        self.values: np.ndarray = np.empty(0)  # of the first candidates, as far as they are known
+
+    def add(self, places: np.ndarray, bounds: np.ndarray, complete: bool) -> None:
+        """More candidates; not ``complete`` if worse ones were left out."""
+        self._found.append((places, bounds))
+        self._complete &= complete
+
+    def order(self, keep: int | None) -> None:
+        """Put the candidates in order; those whose similarity is known stay in front."""
+        places = np.concatenate([places for places, _ in self._found])
+        bounds = np.concatenate([bounds for _, bounds in self._found])
+        self._found = []
+        if keep is None:
+            self._complete = True
+            fresh = ~np.isin(places, self.places[: len(self.values)])
+            places, bounds = places[fresh], bounds[fresh]
+        else:
+            self._complete &= len(places) <= keep
+        order = np.lexsort((places, -bounds))[:keep]
+        known = len(self.values)
+        self.places = np.concatenate((self.places[:known], places[order]))
+        self.bounds = np.concatenate((self.bounds[:known], bounds[order]))
+
+    @property
+    def kth(self) -> float:
+        """The k-th best similarity so far; minus infinity if there are not as many."""
+        if self.k is None or len(self.values) < self.k:
+            return -np.inf
+        return float(np.partition(self.values, -self.k)[-self.k])
+
+    @property
+    def settled(self) -> bool:
+        """Whether no graph that was left out could still belong to the answer."""
+        if self._complete:
+            return True
+        # What was left out has a smaller bound than the last candidate, or comes after it.
+        last = (self.bounds[-1], -self.places[-1])
+        return self._worst_kept() >= last
+
+    def _worst_kept(self) -> tuple[float, int]:
+        assert self.k is not None
+        if len(self.values) < self.k:
+            return (-np.inf, 0)
+        order = np.lexsort((self.places[: len(self.values)], -self.values))[self.k - 1]
+        return (float(self.values[order]), -int(self.places[order]))
+
+    def next(self, approximate: bool) -> np.ndarray:
+        """The candidates to look at next."""
+        known = len(self.values)
+        if self.k is None or approximate:
+            return self.places[known:]
+        if known == len(self.places):
+            return self.places[:0]
+        if self._worst_kept() >= (self.bounds[known], -int(self.places[known])):
+            return self.places[:0]
+        return self.places[known : known + max(self.k - known, 8)]
+
+    def take(self, values: np.ndarray) -> None:
+        """Similarities of the candidates that ``next`` gave."""
+        self.values = np.concatenate((self.values, values))
+
+    def hits(self) -> Hits:
+        """The answer."""
+        places = self.places[: len(self.values)]
+        enough = self.values >= self._threshold
+        order = np.lexsort((places, -self.values))
+        order = order[enough[order]][: self.k]
+        return Hits(places[order], self.values[order])
