@@ -41,7 +41,7 @@ class Best(NamedTuple):
 
     bounds: np.ndarray  # float64
     places: np.ndarray  # int64
-    count: np.ndarray  # int64, one number
+    filled: np.ndarray  # int64, one number: how many there are
 
 
 @compiled
@@ -116,7 +116,7 @@ def _needed(kind, least, size):
 @compiled
 def _sink(best):
     """Put the entry on top of a heap where it belongs."""
-    bounds, places, n = best.bounds, best.places, best.count[0]
+    bounds, places, n = best.bounds, best.places, best.filled[0]
     i = 0
     while True:
         child = 2 * i + 1
@@ -142,7 +142,7 @@ def _worse(best, i, j):
 @compiled
 def _push(best, bound, place):
     """Add an entry to a heap; a full one loses its worst."""
-    n = best.count[0]
+    n = best.filled[0]
     if n == len(best.bounds):
         if bound <= best.bounds[0]:  # places ascend: an equal one that comes later is worse
             return
@@ -150,7 +150,7 @@ def _push(best, bound, place):
         _sink(best)
         return
     best.bounds[n], best.places[n] = bound, place
-    best.count[0] = n + 1
+    best.filled[0] = n + 1
     i = n
     while i and _worse(best, i, (i - 1) >> 1):
         up = (i - 1) >> 1
@@ -216,7 +216,7 @@ def scan(query, lists, measures, sizes, removed, base, least, budget, best, sums
     # Sums are in single precision: a little more, so that rounding never hides a graph.
     slack = 1.0 if not len(lists.values) else 1.0 + 2.0**-20 * (8 + len(query.keys))
     keep = len(best.bounds)
-    full = keep > 0 and best.count[0] == keep
+    full = keep > 0 and best.filled[0] == keep
     if full:
         least = max(least, best.bounds[0])
     a, b = _needed(query.kind, least * (1.0 - 1e-6), query.size)
@@ -240,7 +240,7 @@ def scan(query, lists, measures, sizes, removed, base, least, budget, best, sums
             n += 1
             continue
         _push(best, bound, base + i)
-        if best.count[0] == keep and best.bounds[0] > least:
+        if best.filled[0] == keep and best.bounds[0] > least:
             least = best.bounds[0]
             a, b = _needed(query.kind, least * (1.0 - 1e-6), query.size)
     return n

@@ -149,8 +149,8 @@ def make_lists(lengths, buckets, codes, bits):
             starts[bucket + 1] += (graph - last[bucket]) // ESCAPE + 1 + weighted
             last[bucket] = graph
             entry += 1
-    for bucket in range(1 << bits):
-        starts[bucket + 1] += starts[bucket]
+    for before in range(1 << bits):
+        starts[before + 1] += starts[before]
     gaps = np.empty(starts[-1], dtype=np.uint8)
     fill = starts[:-1].copy()
     last[:] = 0
@@ -160,11 +160,10 @@ def make_lists(lengths, buckets, codes, bits):
             bucket = np.int64(buckets[entry])
             gap = graph - last[bucket]
             last[bucket] = graph
-            while gap >= ESCAPE:
+            for _ in range(gap // ESCAPE):
                 gaps[fill[bucket]] = ESCAPE
                 fill[bucket] += 1
-                gap -= ESCAPE
-            gaps[fill[bucket]] = gap
+            gaps[fill[bucket]] = gap % ESCAPE
             fill[bucket] += 1
             if weighted:
                 gaps[fill[bucket]] = codes[entry]

@@ -91,7 +91,7 @@ class Container:
         self._checked: set[str] = set()
         for name, entry in self._entries.items():
             size = int(np.prod(entry["shape"], dtype=np.int64)) * np.dtype(entry["dtype"]).itemsize
-            if self._base + entry["offset"] + size > length:
+            if self._base + entry["offset"] + _padded(size) > length:
                 raise self.damaged(name, "the file ends before it does")
 
     def _header(self, fixed: bytes, header: bytes) -> dict[str, Any]:

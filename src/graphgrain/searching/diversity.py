@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.posting_scan import least_overlaps, similarity_of
+from ..core.posting_scan import least_overlaps
 from ..errors import InvalidParameterError
 from ..parameters import Whole
 from .graph_index import GraphIndex

@@ -321,7 +321,8 @@ class GraphIndex(NeighborsMixin):
                 )
             from ..graphs.convert.rdkit import from_smiles
 
-            return from_smiles(items, **manifest.molecules)
+            options: dict[str, Any] = dict(manifest.molecules)
+            return from_smiles(items, **options)
         batch = as_graphs(items or queries)
         if batch.n_vertices and manifest.label_kind and batch.label_kind != manifest.label_kind:
             raise InvalidGraphError(

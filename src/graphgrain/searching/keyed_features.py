@@ -10,7 +10,8 @@ import numpy as np
 from ..core.hashing import GOLDEN
 from ..core.sketches import place_level
 from ..graphs.batch import GraphBatch
-from ..kernels.features import FeatureKernel, map_counts
+from ..kernels.counts import map_counts
+from ..kernels.features import FeatureKernel
 
 #: Count maps after which every value is 1.
 _ONES = ("binary", "intersection")
@@ -42,7 +43,7 @@ class KeyedFeatures(NamedTuple):
 
 def values_differ(kernel: FeatureKernel) -> bool:
     """Whether features have values other than 1."""
-    return kernel.counts not in _ONES
+    return kernel.counts not in _ONES or bool(np.any(kernel.level_scales != 1.0))
 
 
 def keyed_features(kernel: FeatureKernel, batch: GraphBatch) -> KeyedFeatures:
@@ -54,9 +55,9 @@ def keyed_features(kernel: FeatureKernel, batch: GraphBatch) -> KeyedFeatures:
     keys = np.empty(pointers[-1], dtype=np.uint64)
     values = np.empty(pointers[-1])
     fill = pointers[:-1].copy()
-    for number, level in enumerate(levels, start=1):
+    for number, (level, scale) in enumerate(zip(levels, kernel.level_scales, strict=True)):
         with np.errstate(over="ignore"):
-            salt = np.uint64(number) * GOLDEN
-        counts = level.counts.astype(np.float64)
+            salt = np.uint64(number + 1) * GOLDEN
+        counts = level.counts.astype(np.float64) * scale
         place_level(level.lengths.astype(np.int64), level.hashes, counts, salt, fill, keys, values)
     return KeyedFeatures(pointers, keys, values)

@@ -66,7 +66,8 @@ class Manifest:
     @property
     def files(self) -> set[str]:
         """The names of all files that belong to the index."""
-        return {entry.file for entry in self.segments} | ({self.removed} - {None})  # type: ignore[return-value]
+        files = {entry.file for entry in self.segments}
+        return files if self.removed is None else files | {self.removed}
 
     def with_segments(self, more: tuple[SegmentEntry, ...]) -> Manifest:
         """The same with more segments."""

@@ -131,8 +131,8 @@ class Ranker:
         found = [best for part in run(work, list(pairwise(steps)), self.n_jobs) for best in part]
         for number, progress in enumerate(state):
             for best in found[number * shares : (number + 1) * shares]:
-                count = int(best.count[0])
-                full = count == keep
+                count = int(best.filled[0])
+                full = keep > 0 and count == keep
                 progress.add(best.places[:count], best.bounds[:count], complete=not full)
             progress.order(keep)
 

@@ -69,7 +69,7 @@ def write_segment(
     graphs, columns = join_chunks(list(chunks))
     joined = Sketches(*(np.concatenate(arrays) for arrays in zip(*sketches, strict=True)))
     parts, about = _graph_parts(graphs)
-    bits = min(max(len(graphs).bit_length() + 1, FEWEST_BITS), MOST_BITS)
+    bits = _bucket_bits(len(graphs))
     lengths, buckets, sums = joined.lengths, joined.buckets, joined.sums
     if bits < MOST_BITS:
         lengths, buckets, sums = coarser(lengths, buckets, sums, bits)
@@ -87,12 +87,18 @@ def write_segment(
     if len(values):
         parts["squares"] = joined.squares.astype(np.float32)
     kinds = {}
-    for name, column in {"id": ids, **columns}.items():
+    named: dict[str, Sequence[Any]] = {"id": ids, **columns}  # type: ignore[dict-item]
+    for name, column in named.items():
         kinds[name], encoded = encode_column(name, column)
         parts |= {f"column.{name}{suffix}": array for suffix, array in encoded.items()}
     about |= {"graphs": len(graphs), "columns": kinds}
     size = write_container(path, about, parts)
     return SegmentEntry(path.name, len(graphs), size)
+
+
+def _bucket_bits(graphs: int) -> int:
+    """Fewer buckets for small segments, whose lists would take less room than their starts."""
+    return min(max(graphs.bit_length() + 1, FEWEST_BITS), MOST_BITS)
 
 
 def _coded(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

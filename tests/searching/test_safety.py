@@ -1,0 +1,319 @@
+"""Whatever happens to a writer or to the files, nothing is lost and nothing is wrong."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import graphgrain as gg
+from graphgrain.errors import (
+    InvalidFileError,
+    InvalidParameterError,
+    UnwritableFileError,
+)
+from graphgrain.searching.manifest import read_manifest
+
+BEFORE, AFTER = 40, 55
+
+
+@pytest.fixture
+def index(drugs, tmp_path):
+    graphs, _, names = drugs
+    made = gg.GraphIndex.build(tmp_path / "d.ggi", graphs[:BEFORE], ids=names[:BEFORE])
+    made.remove(names[:2])
+    return made
+
+
+def contents(path):
+    found = gg.GraphIndex.open(path)
+    found.verify()
+    return found.ids.tolist()
+
+
+CHANGES = {
+    "add": lambda path, drugs: gg.GraphIndex.open(path).add(
+        drugs[0][BEFORE:AFTER], ids=drugs[2][BEFORE:AFTER]
+    ),
+    "remove": lambda path, drugs: gg.GraphIndex.open(path).remove(drugs[2][10:20]),
+    "compact": lambda path, drugs: gg.GraphIndex.open(path).compact(),
+    "build": lambda path, drugs: gg.GraphIndex.build(
+        path, drugs[0][:AFTER], ids=drugs[2][:AFTER], overwrite=True
+    ),
+}
+
+
+def dies_at(step, change):
+    """Run a change in a child that dies, without any cleaning up, at its n-th change on disk.
+
+    Returns whether it got that far.
+    """
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    try:
+        left = [step]
+
+        def deadly(function):
+            def call(*arguments, **more):
+                if left[0] == 0:
+                    os._exit(9)
+                left[0] -= 1
+                return function(*arguments, **more)
+
+            return call
+
+        os.replace, os.fsync = deadly(os.replace), deadly(os.fsync)
+        Path.unlink = deadly(Path.unlink)
+        change()
+        os._exit(0)
+    finally:
+        os._exit(1)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("name", CHANGES)
+def test_death_at_any_step_leaves_before_or_after(index, drugs, tmp_path, name):
+    before = contents(index.path)
+    whole = tmp_path / "whole.ggi"
+    shutil.copytree(index.path, whole)
+    CHANGES[name](whole, drugs)
+    after = contents(whole)
+    seen = set()
+    step = 0
+    while True:
+        copy = tmp_path / f"copy{step}.ggi"
+        shutil.copytree(index.path, copy)
+        died = dies_at(step, lambda copy=copy: CHANGES[name](copy, drugs))
+        found = contents(copy)
+        assert found in (before, after)
+        seen.add(found == after)
+        # Whoever comes next can write, and clears away what was left behind.
+        gg.GraphIndex.open(copy).remove([found[-1]])
+        assert contents(copy) == found[:-1]
+        files = {path.name for path in copy.iterdir()} - {"manifest.json", "lock"}
+        assert files == read_manifest(copy).files
+        if not died:
+            break
+        step += 1
+    assert step >= 4
+    assert (before == after) or seen == {True, False}
+
+
+def test_disk_full(index, drugs, tmp_path):
+    """A limit on the size of files stands for a full disk: the system refuses to write on."""
+    before = contents(index.path)
+    files = sorted(path.name for path in index.path.iterdir())
+    script = (
+        "import resource, sys, graphgrain as gg\n"
+        "from graphgrain.errors import UnwritableFileError\n"
+        "graphs = gg.load_drugs()[0]\n"
+        "index = gg.GraphIndex.open(sys.argv[1])\n"
+        "index.kernel.count_features(graphs[:2])\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))\n"
+        "for change in (lambda: index.add(graphs),\n"
+        "               lambda: gg.GraphIndex.build(sys.argv[2], graphs)):\n"
+        "    try:\n"
+        "        change()\n"
+        "    except UnwritableFileError as error:\n"
+        "        print(error)\n"
+    )
+    new = tmp_path / "new.ggi"
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(index.path), str(new)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    messages = done.stdout.splitlines()
+    assert len(messages) == 2
+    assert all("The index cannot be written" in message for message in messages)
+    assert contents(index.path) == before
+    assert sorted(path.name for path in index.path.iterdir()) == files
+    with pytest.raises(InvalidFileError, match="no graphgrain index"):
+        gg.GraphIndex.open(new)
+
+
+def test_one_writer_at_a_time(index, drugs):
+    script = (
+        "import sys, time\n"
+        "from pathlib import Path\n"
+        "from graphgrain.searching.durable import only_writer\n"
+        "with only_writer(Path(sys.argv[1])):\n"
+        "    print('locked', flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    holder = subprocess.Popen(
+        [sys.executable, "-c", script, str(index.path)], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert holder.stdout.readline() == "locked\n"
+        with pytest.raises(UnwritableFileError, match="Another process is writing"):
+            index.remove(drugs[2][5:6])
+        assert len(contents(index.path)) == BEFORE - 2  # readers do not mind
+    finally:
+        holder.kill()
+        holder.wait()
+        holder.stdout.close()
+    index.remove(drugs[2][5:6])  # the lock died with its holder
+
+
+def test_readers_keep_what_they_opened(index, drugs):
+    reader = gg.GraphIndex.open(index.path)
+    before = reader.search(drugs[0][:3], k=4)
+    index.remove(drugs[2][10:20])
+    index.compact()
+    after = reader.search(drugs[0][:3], k=4)
+    assert before[0].tolist() == after[0].tolist()
+    assert len(reader.refresh()) == BEFORE - 12
+
+
+# -------------------------------------------------------------------- damage
+
+
+def test_every_part_is_guarded(index):
+    """One wrong byte in any part is an error that names the part."""
+    [segment] = [path for path in index.path.iterdir() if path.suffix == ".segment"]
+    container = index._snapshot.segments[0].container
+    original = segment.read_bytes()
+    for name, entry in container._entries.items():
+        if not container[name].nbytes:
+            continue
+        damaged = bytearray(original)
+        damaged[container._base + entry["offset"]] ^= 1
+        segment.write_bytes(damaged)
+        with pytest.raises(InvalidFileError, match=f"The part '{name}' of .* is damaged"):
+            gg.GraphIndex.open(index.path).verify()
+    segment.write_bytes(original)
+    gg.GraphIndex.open(index.path).verify()
+
+
+def test_damage_is_found_by_a_search(index, drugs):
+    [segment] = [path for path in index.path.iterdir() if path.suffix == ".segment"]
+    container = index._snapshot.segments[0].container
+    damaged = bytearray(segment.read_bytes())
+    damaged[container._base + container._entries["gaps"]["offset"]] ^= 255
+    segment.write_bytes(damaged)
+    with pytest.raises(InvalidFileError, match="'gaps'"):
+        gg.GraphIndex.open(index.path).search(drugs[0][:1])
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 0.99])
+def test_files_that_end_early(index, share):
+    for path in index.path.iterdir():
+        if path.suffix in (".segment", ".removed"):
+            content = path.read_bytes()
+            path.write_bytes(content[: int(share * len(content))])
+            with pytest.raises(InvalidFileError, match=path.name):
+                gg.GraphIndex.open(index.path).verify()
+            path.write_bytes(content)
+
+
+def test_missing_files(index):
+    for path in list(index.path.iterdir()):
+        if path.suffix in (".segment", ".removed"):
+            content = path.read_bytes()
+            path.unlink()
+            with pytest.raises(InvalidFileError, match=f"{path.name} is missing"):
+                gg.GraphIndex.open(index.path)
+            path.write_bytes(content)
+
+
+def test_a_damaged_manifest(index):
+    manifest = index.path / "manifest.json"
+    content = manifest.read_bytes()
+    manifest.write_bytes(content.replace(b"minmax", b"cosine"))
+    with pytest.raises(InvalidFileError, match="manifest .* is damaged"):
+        gg.GraphIndex.open(index.path)
+    for other in (b"", b"{}", b"\xff\xfe", b'{"format": "zip"}\n{}\n'):
+        manifest.write_bytes(other)
+        with pytest.raises(InvalidFileError, match="not the manifest"):
+            gg.GraphIndex.open(index.path)
+
+
+def test_another_version(index):
+    manifest = index.path / "manifest.json"
+    content = manifest.read_bytes()
+    manifest.write_bytes(content.replace(b'"version": 1', b'"version": 9'))
+    with pytest.raises(InvalidFileError, match="version 9 of the index format"):
+        gg.GraphIndex.open(index.path)
+    manifest.write_bytes(content)
+    [segment] = [path for path in index.path.iterdir() if path.suffix == ".segment"]
+    changed = bytearray(segment.read_bytes())
+    changed[8:12] = struct.pack("<I", 7)
+    segment.write_bytes(changed)
+    with pytest.raises(InvalidFileError, match="version 7"):
+        gg.GraphIndex.open(index.path)
+
+
+def test_what_is_no_index(tmp_path):
+    (tmp_path / "file.txt").write_text("hello")
+    for path in (tmp_path, tmp_path / "file.txt", tmp_path / "nowhere"):
+        with pytest.raises(InvalidFileError, match="no graphgrain index"):
+            gg.GraphIndex.open(path)
+    with pytest.raises(InvalidParameterError, match="path is expected"):
+        gg.GraphIndex.open(3)
+
+
+def test_another_kernel(index):
+    with pytest.raises(InvalidParameterError, match="was built with TreePlusPlus"):
+        gg.GraphIndex.open(index.path, kernel=gg.WeisfeilerLehman())
+    same = gg.TreePlusPlus(4, 1, edge_labels=True, counts="binary")
+    assert len(gg.GraphIndex.open(index.path, kernel=same)) == BEFORE - 2
+
+
+class OwnKernel(gg.VertexHistogram):
+    """A kernel that graphgrain does not know."""
+
+
+def test_a_kernel_of_ones_own(tmp_path, drugs):
+    made = gg.GraphIndex.build(tmp_path / "own.ggi", drugs[0][:5], OwnKernel())
+    with pytest.raises(InvalidFileError, match="'OwnKernel', which is not one of graphgrain's"):
+        gg.GraphIndex.open(made.path)
+    assert len(gg.GraphIndex.open(made.path, kernel=OwnKernel())) == 5
+
+
+# -------------------------------------------------------------------- resuming
+
+_BUILD = """
+import sys
+import graphgrain.searching.building as building
+import graphgrain.searching.writing as writing
+import graphgrain as gg
+building.CHUNK = writing.LARGEST = 50
+gg.GraphIndex.build(sys.argv[1], sys.argv[2], verbose=False)
+"""
+
+
+def test_a_killed_build_goes_on(tmp_path, drugs, monkeypatch):
+    pytest.importorskip("rdkit")
+    source = tmp_path / "many.csv"
+    data = Path(gg.__file__).parent / "graphs" / "datasets" / "data" / "drugs.csv"
+    header, *lines = data.read_text().splitlines()
+    source.write_text("\n".join([header, *(lines * 12)]))
+    target = tmp_path / "many.ggi"
+    child = subprocess.Popen([sys.executable, "-c", _BUILD, str(target), str(source)])
+    try:
+        while len(list(target.glob("*.segment"))) < 4 and child.poll() is None:
+            time.sleep(0.005)
+        child.kill()
+    finally:
+        child.wait()
+    assert not (target / "manifest.json").exists()
+    with pytest.raises(InvalidFileError, match="building was interrupted"):
+        gg.GraphIndex.open(target)
+    made = {path.name for path in target.glob("*.segment")}
+    monkeypatch.setattr("graphgrain.searching.writing.LARGEST", 50)
+    monkeypatch.setattr("graphgrain.searching.building.CHUNK", 50)
+    index = gg.GraphIndex.build(target, source)
+    assert len(index) == 12 * len(lines)
+    kept = made & {path.name for path in target.glob("*.segment")}
+    assert len(kept) >= 3  # not made anew
+    assert index.columns()["name"].tolist() == [line.split(",")[0] for line in lines] * 12
+    assert index.ids.tolist() == list(range(12 * len(lines)))

@@ -1,0 +1,228 @@
+"""What a search finds is what all comparisons would find."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import graphgrain as gg
+from graphgrain.errors import (
+    GraphgrainWarning,
+    InvalidGraphError,
+    InvalidParameterError,
+)
+from graphgrain.kernels.features import FeatureKernel
+from graphgrain.kernels.registry import KERNELS
+
+from .oracle import best, similarity_matrix
+
+COUNTS = ("raw", "sqrt", "log", "binary", "intersection")
+SIMILARITIES = ("cosine", "minmax", "containment")
+
+
+def built(tmp_path, graphs, kernel=None, **more):
+    return gg.GraphIndex.build(tmp_path / "some.ggi", graphs, kernel, **more)
+
+
+@pytest.mark.parametrize("counts", COUNTS)
+@pytest.mark.parametrize("similarity", SIMILARITIES)
+def test_the_best_and_their_similarities(tmp_path, drugs, counts, similarity):
+    graphs = drugs[0][:120]
+    queries = drugs[0][100:130]
+    kernel = gg.TreePlusPlus(3, 1, edge_labels=True, counts=counts)
+    index = built(tmp_path, graphs, kernel, similarity=similarity)
+    expected = similarity_matrix(kernel, queries, graphs, similarity)
+    ids, values = index.search(queries, k=7)
+    order = best(expected.round(12), 7)
+    np.testing.assert_allclose(values, np.take_along_axis(expected, order, 1), rtol=1e-12)
+    if counts in ("binary", "intersection", "raw") and similarity != "cosine":
+        np.testing.assert_array_equal(ids, order)  # integers: ties are ties
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [item.kernel() for item in KERNELS.values() if issubclass(item.kernel, FeatureKernel)],
+    ids=lambda kernel: type(kernel).__name__,
+)
+def test_the_cosine_is_the_gram_matrix(tmp_path, drugs, kernel):
+    graphs, queries = drugs[0][::3], drugs[0][1::40]
+    index = built(tmp_path, graphs, kernel, similarity="cosine")
+    K = type(kernel)(**kernel.get_params()).fit(graphs).transform(queries)
+    ids, values = index.search(queries, k=len(graphs))
+    np.testing.assert_allclose(values, np.take_along_axis(K, ids, 1), rtol=1e-12, atol=0)
+    assert (np.sort(ids, axis=1) == np.arange(len(graphs))).all()
+
+
+def test_integer_counts_give_the_very_same_numbers(drug_index, drugs):
+    graphs = drugs[0]
+    K = gg.TreePlusPlus(4, 1, edge_labels=True, counts="binary").fit(graphs).transform(graphs)
+    _, values = drug_index.search(graphs, k=15, similarity="cosine")
+    assert (values == -np.sort(-K, axis=1)[:, :15]).all()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+def test_many_segments_and_threads(tmp_path, drugs, monkeypatch, n_jobs):
+    monkeypatch.setattr("graphgrain.searching.writing.LARGEST", 50)
+    monkeypatch.setattr("graphgrain.searching.building.CHUNK", 20)
+    graphs = drugs[0]
+    index = built(tmp_path, graphs, n_jobs=n_jobs)
+    assert len(index._snapshot.segments) > 5
+    expected = similarity_matrix(index.kernel, graphs[:40], graphs, "minmax")
+    for queries in (graphs[:40], graphs[7:8]):
+        ids, values = index.search(queries, k=5)
+        rows = expected if len(queries) == 40 else expected[7:8]
+        np.testing.assert_array_equal(ids, best(rows, 5))
+        np.testing.assert_allclose(values, np.take_along_axis(rows, ids, 1), rtol=1e-12)
+
+
+def test_all_above_a_threshold(drug_index, drugs):
+    graphs, _, names = drugs
+    expected = similarity_matrix(drug_index.kernel, graphs[:30], graphs, "minmax")
+    ids, values = drug_index.search(graphs[:30], k=None, threshold=0.4)
+    for row, found, similarities in zip(expected, ids, values, strict=True):
+        order = np.argsort(-row, kind="stable")
+        order = order[row[order] >= 0.4]
+        assert found.tolist() == names[order].tolist()
+        np.testing.assert_allclose(similarities, row[order], rtol=1e-12)
+    few, _ = drug_index.search(graphs[:30], k=2, threshold=0.4)
+    assert [row.tolist() for row in few] == [row[:2].tolist() for row in ids]
+
+
+def test_many_equal_graphs_come_in_order(tmp_path):
+    """Bounds cannot tell equal graphs apart: the first k of them are wanted."""
+    alike = [([(0, 1)], ["C", "O"])] * 200 + [([(0, 1), (1, 2)], ["C", "O", "C"])] * 3
+    index = built(tmp_path, alike)
+    ids, values = index.search(alike[:1], k=5)
+    assert ids.tolist() == [[0, 1, 2, 3, 4]]
+    assert (values == 1.0).all()
+    ids, _ = index.search(alike[-1:], k=5)
+    assert ids.tolist() == [[200, 201, 202, 0, 1]]
+
+
+def test_a_coarse_sketch_changes_nothing(tmp_path, drugs, monkeypatch):
+    """With buckets that everything shares, bounds say little and the second scan has to do it."""
+    monkeypatch.setattr("graphgrain.searching.segment._bucket_bits", lambda graphs: 3)
+    monkeypatch.setattr("graphgrain.searching.segment._MOST_COMMON", 0)
+    graphs = drugs[0]
+    index = built(tmp_path, graphs)
+    expected = similarity_matrix(index.kernel, graphs[:10], graphs, "minmax")
+    ids, values = index.search(graphs[:10], k=4)
+    np.testing.assert_array_equal(ids, best(expected, 4))
+
+
+def test_approximate_finds_most_and_says_how_many(drug_index, drugs):
+    recall = drug_index.recall(k=5)
+    assert 0.5 < recall <= 1.0
+    exact, true = drug_index.search(drugs[0], k=5)
+    quick, values = drug_index.search(drugs[0], k=5, approximate=True)
+    found = np.mean([np.isin(a, b).mean() for a, b in zip(exact, quick, strict=True)])
+    assert abs(found - recall) < 0.1
+    same = exact == quick
+    assert (true[same] == values[same]).all()
+
+
+def test_columns_come_with_the_answer(drug_index, drugs):
+    _, families, names = drugs
+    ids, _, columns = drug_index.search(drugs[0][:3], k=4, return_columns=True)
+    family_of = dict(zip(names, families, strict=True))
+    for found, known in zip(ids, columns, strict=True):
+        assert known["family"].tolist() == [family_of[name] for name in found]
+
+
+def test_graphs_come_back(drug_index, drugs):
+    graphs, _, names = drugs
+    assert drug_index.graphs() == graphs
+    assert drug_index.graphs([names[5], names[2]]) == graphs[[5, 2]]
+
+
+def test_attributes_come_back(tmp_path):
+    rng = np.random.default_rng(0)
+    graphs = gg.GraphBatch.from_edges(
+        [3, 0, 2, 1],
+        [(0, 1), (1, 2), (3, 4)],
+        vertex_attributes=rng.random((6, 2)),
+        edge_attributes=rng.random((3, 1)),
+    )
+    index = built(tmp_path, graphs, gg.Propagation(1, attributes=True, bin_width=0.1))
+    assert index.graphs() == graphs
+    assert index.graphs([2, 0]) == graphs[[2, 0]]
+
+
+# -------------------------------------------------------------------- odd queries
+
+
+def test_labels_that_the_index_has_never_seen(drug_index, drugs):
+    strange = [([(0, 1), (1, 2)], ["Uuo", "Uuo", "C"], ["single", "single"])]
+    ids, values = drug_index.search(strange, k=3)
+    expected = similarity_matrix(drug_index.kernel, gg.as_graphs(strange), drugs[0], "minmax")
+    np.testing.assert_allclose(values, -np.sort(-expected, axis=1)[:, :3])
+
+
+def test_nothing_in_common_gives_zeros_and_a_warning(drug_index, drugs):
+    empty = gg.GraphBatch.from_edges([0], [])
+    with pytest.warns(GraphgrainWarning, match="nothing in common"):
+        ids, values = drug_index.search(empty, k=3)
+    assert ids.tolist() == [drugs[2][:3].tolist()]
+    assert (values == 0).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ids, values = drug_index.search(empty, k=3, threshold=0.1)
+    assert [len(row) for row in ids] == [0]
+
+
+def test_more_than_there_are(drug_index, drugs):
+    ids, values = drug_index.search(drugs[0][:1], k=1000)
+    assert ids.shape == values.shape == (1, len(drugs[0]))
+    assert len(set(ids[0].tolist())) == len(drugs[0])
+
+
+def test_no_queries(drug_index):
+    ids, values = drug_index.search(gg.GraphBatch.from_edges([], []), k=3)
+    assert ids.shape == values.shape == (0, 3)
+
+
+def test_an_empty_index(tmp_path):
+    with pytest.raises(InvalidParameterError, match="needs a kernel"):
+        built(tmp_path, gg.GraphBatch.from_edges([], []))
+    index = built(tmp_path, gg.GraphBatch.from_edges([], []), gg.TreePlusPlus(2, 0))
+    ids, values = index.search([([(0, 1)], [1, 2])])
+    assert len(index) == 0
+    assert ids.shape == values.shape == (1, 0)
+    index.add([([(0, 1)], [1, 2])])
+    assert index.search([([(0, 1)], [1, 2])])[0].tolist() == [[0]]
+
+
+def test_empty_graphs_in_the_index(tmp_path):
+    graphs = gg.GraphBatch.from_edges([0, 2, 0], [(0, 1)], ["C", "O"])
+    index = built(tmp_path, graphs)
+    ids, values = index.search([([(0, 1)], ["C", "O"])], k=3)
+    assert ids.tolist() == [[1, 0, 2]]
+    assert values.tolist() == [[1.0, 0.0, 0.0]]
+    assert index.graphs() == graphs
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"k": 0}, "k must be an integer of 1 or more"),
+        ({"k": 2.5}, "k must be"),
+        ({"k": None}, "threshold"),
+        ({"threshold": -0.1}, "threshold must be"),
+        ({"similarity": "dice"}, "similarity must be one of"),
+    ],
+)
+def test_arguments_out_of_range(drug_index, drugs, arguments, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        drug_index.search(drugs[0][:1], **arguments)
+
+
+def test_labels_of_another_kind(drug_index):
+    with pytest.raises(InvalidGraphError, match="labels of the kind in the index"):
+        drug_index.search([([(0, 1)], [1, 2], ["single"])])
+
+
+def test_smiles_need_an_index_of_molecules(drug_index):
+    with pytest.raises(InvalidGraphError, match="index of molecules"):
+        drug_index.search(["CCO"])
