@@ -229,7 +229,7 @@ def test_a_damaged_manifest(index):
     manifest = index.path / "manifest.json"
     content = manifest.read_bytes()
     manifest.write_bytes(content.replace(b"minmax", b"cosine"))
-    with pytest.raises(InvalidFileError, match="manifest .* is damaged"):
+    with pytest.raises(InvalidFileError, match=r"manifest .* is damaged"):
         gg.GraphIndex.open(index.path)
     for other in (b"", b"{}", b"\xff\xfe", b'{"format": "zip"}\n{}\n'):
         manifest.write_bytes(other)

@@ -108,7 +108,7 @@ def test_a_coarse_sketch_changes_nothing(tmp_path, drugs, monkeypatch):
     graphs = drugs[0]
     index = built(tmp_path, graphs)
     expected = similarity_matrix(index.kernel, graphs[:10], graphs, "minmax")
-    ids, values = index.search(graphs[:10], k=4)
+    ids, _ = index.search(graphs[:10], k=4)
     np.testing.assert_array_equal(ids, best(expected, 4))
 
 
@@ -155,7 +155,7 @@ def test_attributes_come_back(tmp_path):
 
 def test_labels_that_the_index_has_never_seen(drug_index, drugs):
     strange = [([(0, 1), (1, 2)], ["Uuo", "Uuo", "C"], ["single", "single"])]
-    ids, values = drug_index.search(strange, k=3)
+    _, values = drug_index.search(strange, k=3)
     expected = similarity_matrix(drug_index.kernel, gg.as_graphs(strange), drugs[0], "minmax")
     np.testing.assert_allclose(values, -np.sort(-expected, axis=1)[:, :3])
 
