@@ -204,7 +204,7 @@ def _make_folder(folder: Path, overwrite: bool) -> None:
         )
     if folder.exists() and not folder.is_dir():
         raise InvalidParameterError(f"An index is a folder; {str(folder)!r} is a file.")
-    own = (".segment", ".removed", ".new", ".json")
+    own = (".segment", ".removed", ".part", ".json")
     if folder.is_dir():
         for path in folder.iterdir():
             if path.name != "lock" and path.suffix not in own:

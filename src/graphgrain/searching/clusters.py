@@ -54,7 +54,7 @@ def sphere_exclusion(index: GraphIndex, threshold: float = 0.6) -> Clusters:
     >>> index = gg.GraphIndex.build(f"{folder.name}/drugs.ggi", graphs, ids=names)
     >>> clusters = gg.sphere_exclusion(index, threshold=0.5)
     >>> names[clusters.labels == 0].tolist()[:3]
-    ['ampicillin', 'carbenicillin', 'cefacetrile']
+    ['allobarbital', 'amobarbital', 'aprobarbital']
     """
     if not 0.0 < threshold <= 1.0:
         raise InvalidParameterError(f"threshold must be above 0 and at most 1; got {threshold!r}.")

@@ -15,6 +15,7 @@ from ..errors import InvalidParameterError
 from ..parameters import Whole
 from .graph_index import GraphIndex
 from .keyed_features import KeyedFeatures, keyed_features
+from .ranking import exact_similarity
 
 #: Graphs that are compared exactly at a time.
 _TOGETHER = 64
@@ -48,7 +49,7 @@ def pick_diverse(index: GraphIndex, count: int, first: int = 0) -> np.ndarray:
     >>> folder = tempfile.TemporaryDirectory()
     >>> index = gg.GraphIndex.build(f"{folder.name}/drugs.ggi", graphs, ids=names)
     >>> index.ids[gg.pick_diverse(index, 4)].tolist()
-    ['alimemazine', 'foscarnet', 'spectinomycin', 'methimazole']
+    ['alimemazine', 'fluocinonide', 'ceftriaxone', 'pazufloxacin']
     """
     rule = Whole(1, len(index))
     if not rule.allows(count):
@@ -111,17 +112,11 @@ def _raise(index: GraphIndex, pick: KeyedFeatures, nearest: np.ndarray) -> None:
             shared = np.zeros(len(segment), dtype=np.float32)
             least_overlaps(query, segment.lists, shared)
             measures, _ = segment.measures(ranker.kind)
-            least = _similarities(ranker.kind, shared, query.measure, measures)[segment.live]
+            least = exact_similarity(
+                ranker.kind,
+                shared.astype(np.float64),
+                np.full(len(shared), query.measure),
+                measures.astype(np.float64),
+            )[segment.live]
             np.maximum(nearest[begin:end], least, out=nearest[begin:end])
         begin = end
-
-
-def _similarities(kind: int, overlap: np.ndarray, own: float, measures: np.ndarray) -> np.ndarray:
-    from .ranking import exact_similarity
-
-    return exact_similarity(
-        kind,
-        overlap.astype(np.float64),
-        np.full(len(overlap), own),
-        measures.astype(np.float64),
-    )

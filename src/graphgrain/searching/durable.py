@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from ..errors import UnwritableFileError
+from ..writing import atomic_write
 
 
 @contextmanager
@@ -29,15 +30,10 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
 
 def replace_file(path: Path, content: bytes) -> None:
     """Put new content in place of a file: readers see the old one or the new one, never less."""
-    beside = path.with_name(f"{path.name}.new")
+    with atomic_write(path, "The index") as file:
+        file.write(content)
     try:
-        beside.unlink(missing_ok=True)
-        with new_file(beside) as file:
-            file.write(content)
-        os.replace(beside, path)
         sync_folder(path.parent)
-    except UnwritableFileError:
-        raise
     except OSError as error:
         raise unwritable(path, error) from None
 

@@ -121,5 +121,5 @@ def read_manifest(folder: Path, name: str = NAME) -> Manifest:
 def delete_leftovers(folder: Path, keep: set[str]) -> None:
     """Delete files of segments that no longer belong to the index. Only a writer may."""
     for path in folder.iterdir():
-        if (path.suffix in _OWN and path.name not in keep) or path.suffix == ".new":
+        if (path.suffix in _OWN and path.name not in keep) or path.suffix == ".part":
             path.unlink(missing_ok=True)

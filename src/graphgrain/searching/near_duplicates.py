@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InvalidParameterError
+from .columns import as_array
 from .graph_index import GraphIndex
 
 
@@ -47,7 +48,7 @@ def near_duplicates(index: GraphIndex, queries: Any, threshold: float = 0.9) -> 
     >>> index = gg.GraphIndex.build(f"{folder.name}/train.ggi", graphs[::2], ids=names[::2])
     >>> found = gg.near_duplicates(index, graphs[1::2], threshold=0.9)
     >>> [(str(names[1::2][q]), i) for q, i in zip(found.queries, found.ids.tolist())][:2]
-    [('triprolidine', 'x'), ('y', 'z')]
+    [('norfloxacin', 'pefloxacin'), ('cloxacillin', 'dicloxacillin')]
     """
     if not 0.0 < threshold <= 1.0:
         raise InvalidParameterError(f"threshold must be above 0 and at most 1; got {threshold!r}.")
@@ -55,7 +56,5 @@ def near_duplicates(index: GraphIndex, queries: Any, threshold: float = 0.9) -> 
     found = np.array([number for number, row in enumerate(ids) if len(row)], dtype=np.int64)
     values = np.array([similarities[number][0] for number in found])
     order = np.argsort(-values, kind="stable")
-    from .columns import as_array
-
     nearest = as_array([ids[number].tolist()[0] for number in found[order]])
     return NearDuplicates(found[order], nearest, values[order])

@@ -50,6 +50,7 @@ def iter_molecules(
     isotopes: bool = False,
     radicals: bool = False,
     errors: str = "raise",
+    after_line: int = 0,
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> Iterator[Chunk]:
@@ -70,6 +71,8 @@ def iter_molecules(
     errors : {"raise", "skip"}
         What happens with a molecule that cannot be read: an error that names its line, or the
         rest without it and a warning, at the end, that names them.
+    after_line : int
+        Leave out everything up to this line: to go on where an earlier run has stopped.
     n_jobs : int, optional
         Number of processes that read; None means this one alone, -1 one per core.
     verbose : bool
@@ -100,6 +103,7 @@ def iter_molecules(
     """
     check_chunk_size(chunk_size)
     file = MoleculeFile.opened(path, smiles)
+    file = file._replace(records=_after(file, after_line))
     options = LabelOptions(charge, aromatic, hydrogens, stereo, isotopes, radicals)
     return _chunks(file, chunk_size, options, Unreadable(errors), n_jobs, verbose)
 
@@ -259,7 +263,16 @@ def _chunks(
                     yield Chunk(graphs, record_columns([some[at] for at in positions]))
     finally:
         unreadable.warn(total)
-    if not total:
+
+
+def _after(file: MoleculeFile, line: int) -> Iterator[Record]:
+    """The records after a line; an error if the file has none at all."""
+    empty = True
+    for record in file.records:
+        empty = False
+        if record.line > line:
+            yield record
+    if empty:
         raise no_molecule(file.name)
 
 

@@ -13,4 +13,4 @@ def smiles_records(lines: Iterable[str]) -> Iterator[Record]:
         fields = line.split(None, 1)
         if fields:
             name = fields[1].strip() if len(fields) > 1 else ""
-            yield Record(number, fields[0], {"name": name})
+            yield Record(number, fields[0], {"smiles": fields[0], "name": name})
