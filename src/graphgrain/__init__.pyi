@@ -38,11 +38,13 @@ from .kernels import EdgeHistogram as EdgeHistogram
 from .kernels import GraphHopper as GraphHopper
 from .kernels import Graphlet as Graphlet
 from .kernels import HashedAttributes as HashedAttributes
+from .kernels import Marginalized as Marginalized
 from .kernels import MultiscaleLaplacian as MultiscaleLaplacian
 from .kernels import NeighbourhoodPairs as NeighbourhoodPairs
 from .kernels import PathPattern as PathPattern
 from .kernels import Propagation as Propagation
 from .kernels import PyramidMatch as PyramidMatch
+from .kernels import RandomWalk as RandomWalk
 from .kernels import ReturnProbability as ReturnProbability
 from .kernels import ShortestPath as ShortestPath
 from .kernels import SpectralDistance as SpectralDistance

@@ -61,6 +61,16 @@ class Number:
         return f"a finite number {relation} {self.low:g}" + (", or None" if self.optional else "")
 
 
+class Share:
+    """A number above 0 and at most 1."""
+
+    def allows(self, value: Any) -> bool:
+        return isinstance(value, Real) and not isinstance(value, bool) and 0.0 < float(value) <= 1.0
+
+    def __str__(self) -> str:
+        return "a number above 0 and at most 1"
+
+
 @dataclass(frozen=True)
 class OneOf:
     """One of a few values."""

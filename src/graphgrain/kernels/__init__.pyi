@@ -6,10 +6,12 @@ from .graphlet import Graphlet as Graphlet
 from .hashed_attributes import HashedAttributes as HashedAttributes
 from .histograms import EdgeHistogram as EdgeHistogram
 from .histograms import VertexHistogram as VertexHistogram
+from .marginalized import Marginalized as Marginalized
 from .multiscale_laplacian import MultiscaleLaplacian as MultiscaleLaplacian
 from .neighbourhood_pairs import NeighbourhoodPairs as NeighbourhoodPairs
 from .propagation import Propagation as Propagation
 from .pyramid_match import PyramidMatch as PyramidMatch
+from .random_walk import RandomWalk as RandomWalk
 from .registry import list_kernels as list_kernels
 from .return_probability import ReturnProbability as ReturnProbability
 from .shortest_path import ShortestPath as ShortestPath

@@ -15,10 +15,12 @@ from .graph_hopper import GraphHopper
 from .graphlet import Graphlet
 from .grid import KernelGrid, Setting
 from .histograms import EdgeHistogram, VertexHistogram
+from .marginalized import Marginalized
 from .multiscale_laplacian import MultiscaleLaplacian
 from .neighbourhood_pairs import NeighbourhoodPairs
 from .propagation import Propagation
 from .pyramid_match import PyramidMatch
+from .random_walk import RandomWalk
 from .return_probability import ReturnProbability
 from .shortest_path import ShortestPath
 from .spectral_distance import SpectralDistance
@@ -81,6 +83,15 @@ _GRIDS = [
     # Within the ranges of its paper.
     KernelGrid("nspdk", NeighbourhoodPairs, "NSPDK"),
     KernelGrid("graph-hopper", GraphHopper, "GraphHopper"),
+    # Walks of any length; the decay follows from the graphs.
+    KernelGrid("random-walk", RandomWalk, "Random walk"),
+    # The range of its paper, thinned.
+    KernelGrid(
+        "marginalized",
+        Marginalized,
+        "Marginalised",
+        tuple(Setting({"stop": stop}) for stop in (0.1, 0.3, 0.5, 0.7, 0.9)),
+    ),
     KernelGrid("vertex-histogram", VertexHistogram, "Vertex histogram"),
     KernelGrid("edge-histogram", EdgeHistogram, "Edge histogram"),
 ]
