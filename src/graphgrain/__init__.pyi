@@ -50,8 +50,11 @@ from .kernels import ShortestPath as ShortestPath
 from .kernels import SpectralDistance as SpectralDistance
 from .kernels import TreePlusPlus as TreePlusPlus
 from .kernels import VertexHistogram as VertexHistogram
+from .kernels import WassersteinWL as WassersteinWL
 from .kernels import WeisfeilerLehman as WeisfeilerLehman
+from .kernels import WLEdge as WLEdge
 from .kernels import WLOptimalAssignment as WLOptimalAssignment
+from .kernels import WLShortestPath as WLShortestPath
 from .kernels import list_kernels as list_kernels
 from .learning import PatternWeights as PatternWeights
 from .learning import TreePlusPlusClassifier as TreePlusPlusClassifier

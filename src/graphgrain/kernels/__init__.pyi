@@ -18,5 +18,8 @@ from .shortest_path import ShortestPath as ShortestPath
 from .spectral_distance import SpectralDistance as SpectralDistance
 from .tree_plus_plus import PathPattern as PathPattern
 from .tree_plus_plus import TreePlusPlus as TreePlusPlus
+from .wasserstein_wl import WassersteinWL as WassersteinWL
 from .weisfeiler_lehman import WeisfeilerLehman as WeisfeilerLehman
+from .wl_edge import WLEdge as WLEdge
 from .wl_optimal_assignment import WLOptimalAssignment as WLOptimalAssignment
+from .wl_shortest_path import WLShortestPath as WLShortestPath

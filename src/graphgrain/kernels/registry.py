@@ -25,8 +25,11 @@ from .return_probability import ReturnProbability
 from .shortest_path import ShortestPath
 from .spectral_distance import SpectralDistance
 from .tree_plus_plus import PathPattern, TreePlusPlus
+from .wasserstein_wl import WassersteinWL
 from .weisfeiler_lehman import WeisfeilerLehman
+from .wl_edge import WLEdge
 from .wl_optimal_assignment import WLOptimalAssignment
+from .wl_shortest_path import WLShortestPath
 
 __all__ = ["KERNELS", "KernelGrid", "Setting", "list_kernels"]
 
@@ -92,6 +95,16 @@ _GRIDS = [
         "Marginalised",
         tuple(Setting({"stop": stop}) for stop in (0.1, 0.3, 0.5, 0.7, 0.9)),
     ),
+    # From the ranges of its paper; C is validated beside.
+    KernelGrid(
+        "wwl",
+        WassersteinWL,
+        "WWL",
+        tuple(Setting({"n_iter": n, "gamma": g}) for n in (1, 3, 5) for g in (0.1, 1.0, 10.0)),
+    ),
+    # Fewer steps than WL: after them nearly every pair is a feature of its own.
+    KernelGrid("wl-sp", WLShortestPath, "WL-SP", (Setting({"n_iter": 5}),), "n_iter"),
+    KernelGrid("wl-edge", WLEdge, "WL-edge", (Setting({"n_iter": 10}),), "n_iter"),
     KernelGrid("vertex-histogram", VertexHistogram, "Vertex histogram"),
     KernelGrid("edge-histogram", EdgeHistogram, "Edge histogram"),
 ]

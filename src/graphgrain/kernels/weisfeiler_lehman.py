@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..core.refinement import refine
+from ..core.structures import Graphs
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule, Whole
 from .edge_labels import check_edge_labels
@@ -121,7 +122,23 @@ class WeisfeilerLehman(FeatureKernel):
                 for step, row in enumerate(colours)
             ]
 
+    def _coloured(self, batch: GraphBatch) -> list[Graphs]:
+        """The graphs with the colours of each step in place of their labels."""
+        colours = refine(batch.arrays, self.edge_labels, self.n_iter, 0, len(batch))
+        own = np.arange(batch.n_vertices, dtype=np.int32)
+        return [batch.arrays._replace(labels=own, label_hashes=row) for row in colours]
+
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+        names = self._colour_names(batch, level)[1]
+        return [f"t={level}: {names[colour]}" for colour in hashes.tolist()]
+
+    def _vertex_names(self, batch: GraphBatch, level: int) -> list[str]:
+        """The name of the colour of each vertex after some steps."""
+        colours, names = self._colour_names(batch, level)
+        return [names[colour] for colour in colours.tolist()]
+
+    def _colour_names(self, batch: GraphBatch, level: int) -> tuple[np.ndarray, dict[int, str]]:
+        """The colours after some steps, and the names of these."""
         check_edge_labels(batch, self.edge_labels)
         colours = refine(batch.arrays, self.edge_labels, level, 0, len(batch))
         examples = []  # for each step one vertex per colour
@@ -142,7 +159,7 @@ class WeisfeilerLehman(FeatureKernel):
                 names[step][colour] = (
                     tree if len(tree) <= _LONGEST_NAME else f"{root}~{colour:016x}"
                 )
-        return [f"t={level}: {names[level][colour]}" for colour in hashes.tolist()]
+        return colours[level], names[level]
 
     def _branches(
         self, batch: GraphBatch, vertex: int, names: dict[int, str], colours: np.ndarray
