@@ -2,8 +2,8 @@
 
 The pictures in docs/images come from
 
-    graphgrain reproduce table2 --kernel tree++ sp wl propa --repeats 3 \
-        --datasets PTC_MM PTC_FR KKI BZR BZR_MD COX2 COX2_MD --results out/results.jsonl
+    graphgrain reproduce table2 --kernel tree++,sp,wl,propa --repeats 3 \
+        --datasets PTC_MM,PTC_FR,KKI,BZR,BZR_MD,COX2,COX2_MD --results out/results.jsonl
     graphgrain report out/results.jsonl -o out/report.html
     python scripts/picture_report.py out/report.html docs/images
 

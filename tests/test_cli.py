@@ -274,6 +274,10 @@ def test_molecules_that_cannot_be_read_are_skipped_on_request(here):
     (here / "a.smi").write_text("c1ccccc1C\n")
     assert json.loads(call("info", "a.smi", "--json").stdout)["vertex_labels"] == 1
     assert json.loads(call("info", "a.smi", "--aromatic", "--json").stdout)["vertex_labels"] == 2
+    (here / "s.smi").write_text("C[C@H](N)O\nC[C@@H](N)O\n[13CH4]\nC\n[CH3]\n")
+    for option, alike in (("--stereo", 2), ("--isotopes", 2), ("--radicals", 2)):
+        found = [json.loads(call("info", "s.smi", *o, "--json").stdout) for o in ((), (option,))]
+        assert (found[0]["duplicates"], found[1]["duplicates"]) == (3, alike)
 
 
 def test_an_option_takes_one_value_wherever_it_stands(toy):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -29,6 +29,10 @@ Jobs = Annotated[int, typer.Option("--n-jobs", "-j", help="Number of threads; -1
 
 #: The part of ``--help`` for what concerns files of molecules alone.
 _MOLECULES = "For files of molecules (.smi, .csv, .tsv, .sdf)"
+
+
+def _molecule_flag(name: str, words: str) -> Any:
+    return typer.Option(name, help=words, rich_help_panel=_MOLECULES)
 
 
 @dataclass(frozen=True)
@@ -69,40 +73,18 @@ class Reading(OptionGroup):
             rich_help_panel=_MOLECULES,
         ),
     ] = "raise"
-    charge: Annotated[
-        bool,
-        typer.Option("--charge", help="Atoms tell their charge.", rich_help_panel=_MOLECULES),
-    ] = False
+    charge: Annotated[bool, _molecule_flag("--charge", "Atoms tell their charge.")] = False
     aromatic: Annotated[
-        bool,
-        typer.Option(
-            "--aromatic",
-            help="Aromatic atoms have labels of their own.",
-            rich_help_panel=_MOLECULES,
-        ),
+        bool, _molecule_flag("--aromatic", "Aromatic atoms have labels of their own.")
     ] = False
-    hydrogens: Annotated[
-        bool,
-        typer.Option("--hydrogens", help="Hydrogens are vertices.", rich_help_panel=_MOLECULES),
-    ] = False
+    hydrogens: Annotated[bool, _molecule_flag("--hydrogens", "Hydrogens are vertices.")] = False
     stereo: Annotated[
-        bool,
-        typer.Option(
-            "--stereo",
-            help="Stereocentres tell R or S, double bonds E or Z.",
-            rich_help_panel=_MOLECULES,
-        ),
+        bool, _molecule_flag("--stereo", "Stereocentres tell R or S, double bonds E or Z.")
     ] = False
-    isotopes: Annotated[
-        bool,
-        typer.Option("--isotopes", help="Atoms tell their isotope.", rich_help_panel=_MOLECULES),
-    ] = False
-    radicals: Annotated[
-        bool,
-        typer.Option(
-            "--radicals", help="Atoms tell unpaired electrons.", rich_help_panel=_MOLECULES
-        ),
-    ] = False
+    isotopes: Annotated[bool, _molecule_flag("--isotopes", "Atoms tell their isotope.")] = False
+    radicals: Annotated[bool, _molecule_flag("--radicals", "Atoms tell unpaired electrons.")] = (
+        False
+    )
 
 
 def check_choice(option: str, value: str, allowed: Sequence[str]) -> None:

@@ -9,7 +9,6 @@ import typer
 from rich.markup import escape
 
 from ..errors import InvalidParameterError
-from ..graphs.convert.rdkit_labels import LabelOptions
 from ..graphs.files.molecules import is_molecule_file
 from ..graphs.streams import Chunk
 from ..kernels.registry import KERNELS
@@ -18,10 +17,7 @@ from ..scaling.sharding import SHARD_SIZE, save_features
 from .app import Interrupted, answer, command, err, out
 from .arguments import Data, Json, Reading, Set, check_choice
 from .kernel_options import given, variant
-from .loading import load
-
-#: What concerns the reading of molecules; targets are among the columns, which are all written.
-MOLECULE_OPTIONS = ("smiles", "errors", *LabelOptions._fields)
+from .loading import MOLECULE_OPTIONS, load
 
 
 @command(

@@ -11,10 +11,11 @@ import numpy as np
 
 from ..errors import GraphgrainWarning, InvalidParameterError
 from ..graphs.batch import GraphBatch
+from ..graphs.convert.rdkit_labels import LabelOptions
 from ..graphs.datasets.fetch import fetch_tu, load_drugs
 from ..graphs.datasets.tu_collection import tu_datasets
 from ..graphs.files.matlab import load_mat
-from ..graphs.files.molecules import load_molecules
+from ..graphs.files.molecules import KINDS, is_molecule_file, load_molecules
 from ..graphs.files.tu import load_tu
 from ..kernels.base import GraphKernel
 from ..kernels.registry import KERNELS
@@ -23,7 +24,8 @@ from .arguments import Reading, check_choice, nearest
 from .view_options import combined
 
 BUNDLED = "drugs"
-MOLECULE_FILES = (".smi", ".smiles", ".csv", ".tsv", ".sdf", ".mol")
+#: Options that the reader of molecules takes by the same names.
+MOLECULE_OPTIONS = ("smiles", "errors", *LabelOptions._fields)
 
 
 class Loaded(NamedTuple):
@@ -111,12 +113,11 @@ def note_ignored_attributes(data: Loaded, kernels: Iterable[GraphKernel]) -> Non
 def _load(data: str, reading: Reading) -> Loaded:
     path = Path(data).expanduser()
     if data != BUNDLED and path.exists():
-        suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
-        kind = suffixes[-1] if suffixes else ""
-        if kind in MOLECULE_FILES and not path.is_dir():
+        if is_molecule_file(path):
             return _molecules(path, data, reading)
         _only_for_molecules(reading)
-        return Loaded(path.stem, *(load_mat if kind == ".mat" else load_tu)(path))
+        is_matlab = Path(path.name.lower().removesuffix(".gz")).suffix == ".mat"
+        return Loaded(path.stem, *(load_mat if is_matlab else load_tu)(path))
     if data != BUNDLED and ("/" in data or "\\" in data or path.suffix):
         raise InvalidParameterError(
             f"There is no file or folder {data!r}. DATA is a file, a folder, a name of the TU "
@@ -147,17 +148,8 @@ def _load(data: str, reading: Reading) -> Loaded:
 
 def _molecules(path: Path, data: str, reading: Reading) -> Loaded:
     """The graphs of a file of molecules, with the target that was asked for."""
-    graphs, columns = load_molecules(
-        path,
-        smiles=reading.smiles,
-        errors=reading.errors,
-        charge=reading.charge,
-        aromatic=reading.aromatic,
-        hydrogens=reading.hydrogens,
-        stereo=reading.stereo,
-        isotopes=reading.isotopes,
-        radicals=reading.radicals,
-    )
+    options = {name: getattr(reading, name) for name in MOLECULE_OPTIONS}
+    graphs, columns = load_molecules(path, **options)
     name, target = path.name.split(".")[0], reading.target
     others = tuple(column for column in columns if column != "line")
     if target is None:
@@ -176,6 +168,6 @@ def _only_for_molecules(reading: Reading) -> None:
     for option, value in vars(reading).items():
         if option != "view" and value != getattr(default, option):
             raise InvalidParameterError(
-                f"--{option} is for files of molecules ({', '.join(MOLECULE_FILES)}); other data "
+                f"--{option} is for files of molecules ({', '.join(KINDS)}); other data "
                 f"has its classes and labels inside. Leave out --{option}."
             )

@@ -1,0 +1,5 @@
+"""Protocols, records that survive, and everything that is computed from them."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

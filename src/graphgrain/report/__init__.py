@@ -1,0 +1,5 @@
+"""Pages and figures: draws what evaluation and explaining have computed."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
