@@ -62,7 +62,10 @@ from .learning import TreePlusPlusRegressor as TreePlusPlusRegressor
 from .learning import load_model as load_model
 from .scaling import FeatureShards as FeatureShards
 from .scaling import Shard as Shard
+from .scaling import dask_features as dask_features
+from .scaling import dask_partial_fit as dask_partial_fit
 from .scaling import save_features as save_features
+from .scaling import save_gram as save_gram
 from .searching import GraphIndex as GraphIndex
 from .searching import near_duplicates as near_duplicates
 from .searching import pick_diverse as pick_diverse

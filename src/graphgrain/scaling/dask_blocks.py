@@ -1,0 +1,169 @@
+"""Features as a Dask collection: blocks of rows, made wherever a worker is free."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidGraphError, InvalidParameterError, MissingDependencyError
+from ..graphs.batch import GraphBatch
+from ..graphs.convert.dispatch import as_graphs
+from ..graphs.convert.rdkit_labels import LabelOptions
+from ..graphs.convert.rdkit_parsing import parse_molecules
+from ..graphs.files.molecules import MoleculeFile, is_molecule_file
+from ..graphs.streams import as_chunks, join_chunks
+from .sharding import feature_matrix, hashing_kernel
+
+
+def dask() -> Any:
+    """Dask's package."""
+    try:
+        import dask
+        import dask.array
+        import dask.delayed
+    except ImportError:
+        raise MissingDependencyError(
+            "Work on a cluster is done with Dask, which is not installed. Install it with: "
+            "pip install 'graphgrain[dask]'"
+        ) from None
+    return dask
+
+
+def dask_features(
+    source: Any,
+    kernel: Any = None,
+    *,
+    n_features: int = 2**20,
+    errors: str = "raise",
+    smiles: str | None = None,
+    charge: bool = False,
+    aromatic: bool = False,
+    hydrogens: bool = False,
+    stereo: bool = False,
+    isotopes: bool = False,
+    radicals: bool = False,
+) -> Any:
+    """Features of a Dask collection, or of files, as a Dask array of sparse blocks.
+
+    Nothing is learnt, so each partition is a task of its own; a task whose worker dies is done
+    again elsewhere, with the same result.
+
+    Parameters
+    ----------
+    source : Dask bag, Dask series or list of paths
+        A bag of SMILES or of graphs that :func:`as_graphs` accepts, a column of SMILES of a
+        Dask data frame, or the paths of files of molecules or TU data sets that all workers can
+        read: one block per partition or file.
+    kernel : kernel with explicit features, optional
+        By default ``TreePlusPlus()``.
+    n_features : int
+        Number of columns: features are hashed into them (see the kernel's ``n_features``).
+    errors : {"raise", "empty"}
+        What a SMILES that cannot be read becomes: an error, or a row without features, so that
+        rows stay in line with other columns.
+    smiles, charge, aromatic, hydrogens, stereo, isotopes, radicals
+        For molecules: see :func:`iter_molecules`.
+
+    Returns
+    -------
+    X : dask.array.Array
+        Of shape (unknown, ``n_features``); its blocks are SciPy's sparse arrays.
+
+    See Also
+    --------
+    dask_partial_fit : Learn from it, block by block.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> import dask.bag
+    >>> bag = dask.bag.from_sequence(["CCO", "CCN", "c1ccccc1", "CC"], npartitions=2)
+    >>> X = gg.dask_features(bag, n_features=512)
+    >>> X.numblocks
+    (2, 1)
+    >>> X.blocks[1].compute(scheduler="synchronous").shape
+    (2, 512)
+    """
+    if errors not in ("raise", "empty"):
+        raise InvalidParameterError(f"errors must be 'raise' or 'empty'; got {errors!r}.")
+    library = dask()
+    kernel = hashing_kernel(kernel, n_features)
+    labels = LabelOptions(charge, aromatic, hydrogens, stereo, isotopes, radicals)
+    if hasattr(source, "to_delayed"):
+        parts = np.ravel(source.to_delayed()).tolist()
+    elif isinstance(source, Sequence) and not isinstance(source, str | bytes):
+        parts = [_File(os.fspath(path), smiles) for path in source]
+    else:
+        raise InvalidParameterError(
+            "dask_features takes a Dask bag, a column of a Dask data frame or a list of paths; got "
+            f"{type(source).__name__}."
+        )
+    if not parts:
+        raise InvalidParameterError("There must be at least one partition or file; got none.")
+    from scipy.sparse import csr_array
+
+    block = library.delayed(_block, pure=True)
+    meta = csr_array((0, n_features), dtype=np.float32)
+    blocks = [
+        library.array.from_delayed(
+            block(part, kernel, labels, errors), shape=(np.nan, n_features), meta=meta
+        )
+        for part in parts
+    ]
+    return library.array.concatenate(blocks, axis=0, allow_unknown_chunksizes=True)
+
+
+class _File:
+    """The path of a file, to be read where the task runs."""
+
+    def __init__(self, path: str, smiles: str | None) -> None:
+        self.path, self.smiles = path, smiles
+
+    def __dask_tokenize__(self) -> tuple[str, str, str | None]:
+        return "file", self.path, self.smiles
+
+
+def _block(part: Any, kernel: Any, labels: LabelOptions, errors: str) -> Any:
+    """The features of one partition or file."""
+    return feature_matrix(kernel, _graphs(part, labels, errors))
+
+
+def _graphs(part: Any, labels: LabelOptions, errors: str) -> GraphBatch:
+    if isinstance(part, _File):
+        from pathlib import Path
+
+        if not is_molecule_file(Path(part.path)):
+            return join_chunks(list(as_chunks(part.path))).graphs
+        file = MoleculeFile.opened(part.path, part.smiles)
+        records = list(file.records)
+        texts: list[Any] = [record.structure for record in records]
+        names = [f"{file.name}, line {record.line}" for record in records]
+        return _molecules(texts, names, labels, errors, file.blocks)
+    items = part.tolist() if hasattr(part, "tolist") else list(part)
+    if items and all(isinstance(item, str) or item is None or item != item for item in items):
+        names = [f"number {number} of a partition" for number in range(len(items))]
+        return _molecules(items, names, labels, errors, False)
+    return as_graphs(items)
+
+
+def _molecules(
+    texts: list[Any], names: Iterable[str], labels: LabelOptions, errors: str, blocks: bool
+) -> GraphBatch:
+    parsed = parse_molecules(texts, labels, blocks)
+    if not parsed.problems:
+        return parsed.graphs
+    names = list(names)
+    if errors == "raise":
+        at, reason = parsed.problems[0]
+        raise InvalidGraphError(
+            f"Every molecule must be readable; {names[at]}, {texts[at]!r}: {reason}. Correct it, "
+            "or say errors='empty' for a row without features."
+        )
+    # A graph without vertices in the place of each that cannot be read.
+    empty = GraphBatch.from_edges([0], [])
+    order = np.full(len(texts), len(parsed.graphs))
+    order[parsed.positions] = np.arange(len(parsed.graphs))
+    return GraphBatch.concatenate([parsed.graphs, empty])[order]

@@ -1,0 +1,220 @@
+"""A kernel matrix larger than memory: tile by tile into a file.
+
+The matrix is cut into square tiles. Each tile needs two blocks of graphs only: fit on one, and
+transform the other. Features are computed anew for every tile, which is cheap against comparing
+them, and a tile that is computed twice is the same twice.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import numpy as np
+from sklearn.base import clone
+
+from ..errors import InvalidParameterError, MissingDependencyError, UnwritableFileError
+from ..graphs.batch import GraphBatch
+from ..graphs.convert.dispatch import as_graphs
+from ..graphs.convert.rdkit import progress_bar
+from ..graphs.processes import map_processes
+from ..kernels.features import FeatureKernel
+from .dask_blocks import dask as dask_package
+
+
+class Tile(NamedTuple):
+    """Where a tile stands, and the graphs of its rows and columns."""
+
+    row: int
+    column: int
+    rows: GraphBatch
+    columns: GraphBatch
+
+
+def save_gram(
+    graphs: Any,
+    path: str | os.PathLike[str],
+    kernel: Any = None,
+    *,
+    tile_size: int = 2_000,
+    dtype: Any = np.float64,
+    dask: bool = False,
+    n_jobs: int | None = None,
+    verbose: bool = False,
+) -> Path:
+    """Compute the Gram matrix of more graphs than memory has room for, into a file.
+
+    Parameters
+    ----------
+    graphs : GraphBatch or anything that :func:`as_graphs` accepts
+    path : path
+        ``.npy`` for NumPy (open it with ``np.load(path, mmap_mode="r")``) or ``.zarr`` for Zarr.
+        It appears when it is complete.
+    kernel : kernel with explicit features, optional
+        By default ``TreePlusPlus()``.
+    tile_size : int
+        Rows and columns of a tile: what is in memory at a time.
+    dtype : float64 or float32
+    dask : bool
+        Let Dask do the tiles, on the cluster that is connected (``dask.distributed.Client``) or
+        with its default scheduler. All workers must be able to write to ``path``.
+    n_jobs : int, optional
+        Without Dask: number of processes; None means this one alone, -1 one per core.
+    verbose : bool
+        Show a progress bar.
+
+    Returns
+    -------
+    path : Path
+
+    Examples
+    --------
+    >>> import graphgrain as gg, numpy as np, tempfile
+    >>> graphs = gg.load_drugs()[0][:50]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = gg.save_gram(graphs, f"{folder}/K.npy", tile_size=20)
+    ...     K = np.array(np.load(path, mmap_mode="r"))
+    >>> bool((K == gg.TreePlusPlus().fit_transform(graphs)).all())
+    True
+    """
+    batch = as_graphs(graphs)
+    chosen = _kernel(kernel)
+    place = Path(path)
+    if place.suffix not in (".npy", ".zarr"):
+        raise InvalidParameterError(
+            f"A matrix is written as .npy or .zarr; got {str(place)!r}. Choose one of them."
+        )
+    if not isinstance(tile_size, int | np.integer) or tile_size < 1:
+        raise InvalidParameterError(
+            f"tile_size must be an integer of 1 or more; got {tile_size!r}."
+        )
+    kind = np.dtype(dtype)
+    if kind not in (np.float64, np.float32):
+        raise InvalidParameterError(f"dtype must be float64 or float32; got {dtype!r}.")
+    _check_room(place, len(batch) ** 2 * kind.itemsize)
+    temporary = place.with_name(f".{place.stem}-{uuid4().hex[:12]}{place.suffix}")
+    try:
+        _create(temporary, len(batch), kind, int(tile_size))
+        write = partial(write_tile, temporary, chosen)
+        if dask:
+            _with_dask(write, batch, int(tile_size))
+        else:
+            total = len(list(_places(len(batch), int(tile_size))))
+            with progress_bar(verbose, total) as bar:
+                for _ in map_processes(write, _tiles(batch, int(tile_size)), n_jobs):
+                    bar.update(1)
+        if place.is_dir():
+            shutil.rmtree(place)
+        os.replace(temporary, place)
+    except OSError as error:
+        raise UnwritableFileError(
+            f"The matrix cannot be written to {str(place)!r}: {error.strerror or error}."
+        ) from None
+    finally:
+        if temporary.is_dir():
+            shutil.rmtree(temporary, ignore_errors=True)
+        else:
+            temporary.unlink(missing_ok=True)
+    return place
+
+
+def write_tile(path: Path, kernel: Any, tile: Tile) -> None:
+    """Compute a tile and put it, and its mirror image, in place."""
+    chosen = clone(kernel)
+    if tile.row == tile.column:
+        K = chosen.fit_transform(tile.rows)
+    else:
+        K = chosen.fit(tile.columns).transform(tile.rows)
+    matrix = _opened(path)
+    rows = slice(tile.row, tile.row + len(tile.rows))
+    columns = slice(tile.column, tile.column + len(tile.columns))
+    matrix[rows, columns] = K
+    matrix[columns, rows] = K.T
+    if isinstance(matrix, np.memmap):
+        matrix.flush()
+
+
+def _kernel(kernel: Any) -> Any:
+    if kernel is None:
+        from ..kernels.tree_plus_plus import TreePlusPlus
+
+        kernel = TreePlusPlus()
+    if not isinstance(kernel, FeatureKernel):
+        raise InvalidParameterError(
+            "A matrix is computed in tiles where a similarity depends on two graphs alone: with "
+            f"kernels that have explicit features; got {kernel!r}."
+        )
+    return clone(kernel).set_params(output="gram")
+
+
+def _places(count: int, tile_size: int) -> Iterator[tuple[int, int]]:
+    """The upper triangle, diagonal included."""
+    for row in range(0, count, tile_size):
+        for column in range(row, count, tile_size):
+            yield row, column
+
+
+def _tiles(batch: GraphBatch, tile_size: int) -> Iterator[Tile]:
+    for row, column in _places(len(batch), tile_size):
+        yield Tile(row, column, batch[row : row + tile_size], batch[column : column + tile_size])
+
+
+def _with_dask(write: Any, batch: GraphBatch, tile_size: int) -> None:
+    library = dask_package()
+    # Blocks are part of the task graph: the scheduler has them, whoever dies.
+    blocks = {
+        begin: library.delayed(batch[begin : begin + tile_size], traverse=False)
+        for begin in range(0, len(batch), tile_size)
+    }
+    task = library.delayed(_dask_tile)
+    places = _places(len(batch), tile_size)
+    library.compute(
+        [task(write, row, column, blocks[row], blocks[column]) for row, column in places]
+    )
+
+
+def _dask_tile(write: Any, row: int, column: int, rows: GraphBatch, columns: GraphBatch) -> None:
+    write(Tile(row, column, rows, columns))
+
+
+def _check_room(place: Path, needed: int) -> None:
+    """An error now, not after hours."""
+    if not place.parent.is_dir():
+        raise UnwritableFileError(f"There is no folder {str(place.parent)!r} to write to.")
+    free = shutil.disk_usage(place.parent).free
+    if needed > free:
+        raise UnwritableFileError(
+            f"The matrix needs {needed / 1e9:,.1f} GB on disk; {free / 1e9:,.1f} GB are free in "
+            f"{str(place.parent)!r}. Choose another place, dtype=float32, or features "
+            "(save_features), whose size grows with the number of graphs alone."
+        )
+
+
+def _create(path: Path, count: int, kind: np.dtype, tile_size: int) -> None:
+    if path.suffix == ".npy":
+        np.lib.format.open_memmap(path, mode="w+", dtype=kind, shape=(count, count)).flush()
+        return
+    side = max(1, min(tile_size, count))
+    _zarr().create_array(store=str(path), shape=(count, count), chunks=(side, side), dtype=kind)
+
+
+def _opened(path: Path) -> Any:
+    if path.suffix == ".npy":
+        return np.load(path, mmap_mode="r+")
+    return _zarr().open_array(str(path), mode="r+")
+
+
+def _zarr() -> Any:
+    try:
+        import zarr
+    except ImportError:
+        raise MissingDependencyError(
+            "Files that end in .zarr are written with Zarr, which is not installed. Install it "
+            "with: pip install 'graphgrain[zarr]', or write .npy."
+        ) from None
+    return zarr
