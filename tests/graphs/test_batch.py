@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import networkx as nx
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 import graphgrain as gg
-from graphgrain.errors import InvalidGraphError
+from graphgrain.errors import GraphgrainWarning, InvalidGraphError
 
 from ..strategies import graphs, to_tuple
 
@@ -218,3 +219,45 @@ def test_directed_graphs_lose_their_direction():
 def test_direct_construction_points_to_the_door():
     with pytest.raises(TypeError, match="from_edges"):
         gg.GraphBatch()
+
+
+# ---------------------------------------------------------------- what is dropped
+
+
+@pytest.mark.parametrize(
+    ("edges", "labels", "message"),
+    [
+        ([(0, 0), (0, 1), (2, 2)], None, "hold 2 self-loops. Here"),
+        ([(0, 1), (0, 1), (0, 1)], None, "hold 2 repeated edges. Here"),
+        ([(0, 1), (1, 0), (1, 0), (1, 1)], None, "hold 1 self-loop and 1 repeated edge. Here"),
+        ([(0, 1), (1, 0), (1, 2)], [5, 6, 6], "hold 1 edge with several labels. Here"),
+        ([(0, 1), (1, 0), (1, 2), (2, 1)], list("abcd"), "hold 2 edges with several labels. Here"),
+    ],
+)
+def test_what_is_dropped_is_mentioned(edges, labels, message):
+    with pytest.warns(GraphgrainWarning, match=message):
+        gg.GraphBatch.from_edges([3], edges, edge_labels=labels)
+
+
+@pytest.mark.parametrize(
+    ("edges", "labels"),
+    [
+        ([(0, 1), (1, 2)], [1, 2]),
+        ([(0, 1), (1, 0), (1, 2), (2, 1)], [1, 1, 2, 2]),
+        ([(0, 1), (1, 0), (1, 2)], None),
+        ([], None),
+    ],
+)
+def test_the_usual_lists_of_edges_are_not_worth_a_word(edges, labels):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gg.GraphBatch.from_edges([3], edges, edge_labels=labels)
+
+
+def test_a_part_counts_its_own_labels():
+    batch = gg.GraphBatch.from_edges(
+        [2, 2, 1], [(0, 1), (2, 3)], list("CCONS"), edge_labels=["single", "double"]
+    )
+    assert repr(batch[0]) == "GraphBatch(1 graph, 2 vertices, 1 edge, 1 vertex label, 1 edge label)"
+    assert repr(batch[2]) == "GraphBatch(1 graph, 1 vertex, 0 edges, 1 vertex label, 0 edge labels)"
+    assert "4 vertex labels, 2 edge labels" in repr(batch)

@@ -53,6 +53,7 @@ def test_all_figures():
         isolated_vertices=2,
         duplicates=2,  # the second and the fourth graph
         contradictions=3,  # one group of three graphs with two classes
+        class_sizes={"a": 3, "b": 1},
     )
     both = gg.describe(graphs + graphs[2:3], ["a", "b", "c", "a", "c"])
     assert (both.duplicates, both.contradictions) == (3, 3)  # the second group is of one mind

@@ -189,7 +189,8 @@ def test_real_data(name, labelled, shared_data):
         members = list(numbers)
         found = groups_by_networkx([converted[n] for n in members], **(MATCH if labelled else {}))
         wanted += [[members[n] for n in group] for group in found]
-    assert gg.duplicates(graphs, vertex_labels=labelled, edge_labels=labelled) == sorted(wanted)
+    labels = {"vertex_labels": labelled, "edge_labels": labelled}
+    assert gg.duplicates(graphs, **labels, attributes=False) == sorted(wanted)
     assert wanted
 
 
@@ -212,10 +213,35 @@ def test_colours_alone_prove_nothing(pair, monkeypatch):
     assert gg.duplicates(pair) == []
 
 
-def test_attributes_play_no_part():
-    one = gg.GraphBatch.from_edges([2], [(0, 1)], vertex_attributes=[[1], [2]])
-    two = gg.GraphBatch.from_edges([2], [(0, 1)], vertex_attributes=[[3], [4]])
-    assert gg.duplicates(one + two) == [[0, 1]]
+def test_attributes():
+    """A path whose ends differ in an attribute, turned around, and with another attribute."""
+    path = [(0, 1), (1, 2)]
+
+    def graph(vertices, edges=((5,), (6,))):
+        return gg.GraphBatch.from_edges(
+            [3], path, list("ABA"), vertex_attributes=vertices, edge_attributes=edges
+        )
+
+    one = graph([[1, 0], [2, 0], [3, -0.0]])
+    turned = graph([[3, 0], [2, 0], [1, 0]], ((6,), (5,)))
+    other = graph([[1, 0], [2, 0], [3.001, 0]])
+    crossed = graph([[3, 0], [2, 0], [1, 0]])  # vertices turned around, edges not
+    graphs = one + turned + other + crossed
+    assert gg.duplicates(graphs) == [[0, 1]]
+    assert gg.duplicates(graphs, decimals=2) == [[0, 1, 2]]
+    assert gg.duplicates(graphs, attributes=False) == [[0, 1, 2, 3]]
+    assert gg.describe(graphs).duplicates == 1
+
+
+@pytest.mark.parametrize("name", ["Letter-high", "ENZYMES"])
+def test_attributes_of_real_data(name, shared_data):
+    """Equal multisets of (label, attributes) are needed, and in these sets also enough."""
+    graphs = gg.load_tu(shared_data / f"{name}.zip")[0]
+    groups = {}
+    for number, graph in enumerate(graphs):
+        rows = sorted(map(tuple, np.column_stack((graph.labels, graph.vertex_attributes)).tolist()))
+        groups.setdefault((tuple(rows), graph.n_edges), []).append(number)
+    assert gg.duplicates(graphs) == sorted(group for group in groups.values() if len(group) > 1)
 
 
 def test_nothing_in_nothing():

@@ -95,7 +95,8 @@ def prepare(
 
 def _without_duplicates(batch: GraphBatch, codes: np.ndarray) -> np.ndarray:
     keep = np.ones(len(batch), dtype=bool)
-    for group in duplicates(batch):
+    # Most kernels do not look at attributes: to them these graphs are copies.
+    for group in duplicates(batch, attributes=False):
         members = np.array(group)
         majority = np.bincount(codes[members]).argmax()
         keep[members] = False

@@ -133,8 +133,9 @@ class GraphBatch:
         sizes : sequence of int
             The number of vertices of each graph.
         edges : sequence of pairs, or array of shape (m, 2)
-            Vertex numbers, counted through over all graphs. Direction is dropped, self-loops
-            are removed, repeated edges merged: of several labels the smallest stays, with its
+            Vertex numbers, counted through over all graphs. Direction is dropped: an edge may
+            be listed once, or once from each end. Self-loops and edges that are listed more often
+            are left out, with a warning; of several labels the smallest stays, with its
             attributes.
         labels : sequence, optional
             An integer or a string per vertex.
@@ -262,10 +263,10 @@ class GraphBatch:
             _count(len(self), "graph"),
             _count(self.n_vertices, "vertex", "vertices"),
             _count(self.n_edges, "edge"),
-            _count(len(self.label_table), "vertex label") if self.labelled else "no labels",
+            _count(_distinct(self.label_codes), "vertex label") if self.labelled else "no labels",
         ]
-        if self.edge_label_table is not None:
-            parts.append(_count(len(self.edge_label_table), "edge label"))
+        if self.edge_label_codes is not None:
+            parts.append(_count(_distinct(self.edge_label_codes), "edge label"))
         if self.vertex_attributes is not None:
             parts.append(_count(self.vertex_attributes.shape[1], "vertex attribute"))
         if self.edge_attributes is not None:
@@ -390,6 +391,11 @@ class GraphBatch:
 
 def _restore(arrays: dict[str, Any]) -> GraphBatch:
     return GraphBatch._of(**arrays)
+
+
+def _distinct(codes: np.ndarray) -> int:
+    """How many labels occur; the table of a part still has those of the whole."""
+    return int(np.count_nonzero(np.bincount(codes)))
 
 
 def _count(number: int, noun: str, plural: str | None = None) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidGraphError
+from ..errors import GraphgrainWarning, InvalidGraphError
 
 
 def checked_offsets(sizes: Iterable[int]) -> np.ndarray:
@@ -95,6 +96,7 @@ def both_directions(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Source, target and origin (row of ``pairs``) of each entry: no loops, nothing twice."""
     origin = np.flatnonzero(pairs[:, 0] != pairs[:, 1])
+    loops = len(pairs) - len(origin)
     pairs = pairs[origin]
     source = np.concatenate((pairs[:, 0], pairs[:, 1]))
     target = np.concatenate((pairs[:, 1], pairs[:, 0]))
@@ -108,4 +110,42 @@ def both_directions(
     source, target, origin = source[order], target[order], origin[order]
     first = np.ones(len(source), dtype=bool)
     first[1:] = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
+    _mention_what_is_dropped(loops, np.flatnonzero(first), order < len(pairs), origin, codes)
     return source[first], target[first], origin[first]
+
+
+def _mention_what_is_dropped(
+    loops: int,
+    begins: np.ndarray,
+    forward: np.ndarray,
+    origin: np.ndarray,
+    codes: np.ndarray | None,
+) -> None:
+    """Warn of what a simple graph cannot hold.
+
+    ``begins`` are the first entries of each pair of ends, ``forward`` marks the entries that have
+    the direction of their row. An edge may have one row in each direction.
+    """
+    repeated = conflicts = 0
+    if len(begins) != len(forward):  # some pair of ends has several entries
+        rows = np.add.reduceat(forward.astype(np.int64), begins)
+        repeated = int(np.maximum(rows - 1, 0).sum())
+        if codes is not None:
+            lasts = np.append(begins[1:], len(origin)) - 1
+            conflicts = int((codes[origin[begins]] != codes[origin[lasts]]).sum()) // 2
+    found = {"self-loop": loops, "repeated edge": repeated, "edge with several labels": conflicts}
+    words = [
+        f"{count:,} {what.replace('edge', 'edges') if 'several' in what else what + 's'}"
+        if count > 1
+        else f"1 {what}"
+        for what, count in found.items()
+        if count
+    ]
+    if words:
+        warnings.warn(
+            f"The edges hold {' and '.join(words)}. Here a graph has at most one edge between two "
+            "vertices, with one label (the smallest), and none from a vertex to itself: the rest "
+            "is left out.",
+            GraphgrainWarning,
+            stacklevel=4,
+        )

@@ -30,7 +30,7 @@ class Statistics:
         Number of attributes.
     isolated_vertices : int
     duplicates : int
-        Graphs that are isomorphic to an earlier one, labels included.
+        Graphs that are isomorphic to an earlier one, labels and attributes included.
     contradictions : int
         Graphs that are isomorphic to a graph of another class.
     class_sizes : dict or None

@@ -34,6 +34,8 @@ def duplicates(
     *,
     vertex_labels: bool = True,
     edge_labels: bool = True,
+    attributes: bool = True,
+    decimals: int | None = None,
     max_steps: int = 10_000,
 ) -> list[list[int]]:
     """Group the graphs that are isomorphic to each other.
@@ -45,7 +47,12 @@ def duplicates(
     ----------
     graphs : GraphBatch or anything that :func:`as_graphs` accepts
     vertex_labels, edge_labels : bool
-        Whether labels must agree. Attributes are never compared.
+        Whether labels must agree.
+    attributes : bool
+        Whether attributes of vertices and edges, where there are some, must agree too: exactly,
+        or after rounding to ``decimals``.
+    decimals : int, optional
+        Round attributes to so many decimals before they are compared.
     max_steps : int
         How many vertices to try for a pair of graphs before giving up. Only graphs made for
         the purpose need that many; such a pair counts as different, with a warning.
@@ -66,9 +73,11 @@ def duplicates(
     batch = as_graphs(graphs)
     if not vertex_labels:
         batch = batch.with_labels(None)
-    batch = batch._replace(vertex_attributes=None, edge_attributes=None)
     if not edge_labels:
         batch = batch._replace(edge_label_codes=None, edge_label_table=None)
+    if attributes:
+        batch = _with_attributes_in_labels(batch, decimals)
+    batch = batch._replace(vertex_attributes=None, edge_attributes=None)
     colours = _refined(batch, _mixed(batch.label_codes))
     sums = _segment_sums(_mixed(colours), batch.offsets)
     keys = zip(batch.vertex_counts.tolist(), batch.edge_counts.tolist(), sums.tolist(), strict=True)
@@ -76,6 +85,27 @@ def duplicates(
     for bucket in _split(range(len(batch)), keys):
         groups += _grouped(batch, bucket, max_steps)
     return sorted(group for group in groups if len(group) > 1)
+
+
+def _with_attributes_in_labels(batch: GraphBatch, decimals: int | None) -> GraphBatch:
+    """Labels that tell the old labels and the attributes: equal if and only if both are."""
+    vertices, edges = batch.vertex_attributes, batch.edge_attributes
+    if vertices is not None and vertices.size:
+        codes = _joint_codes(batch.label_codes, vertices, decimals)
+        batch = batch._replace(label_codes=codes, label_table=np.arange(codes.max() + 1))
+    if edges is not None and edges.size:
+        old = batch.edge_label_codes
+        codes = _joint_codes(np.zeros(len(edges)) if old is None else old, edges, decimals)
+        table = np.arange(codes.max() + 1)
+        batch = batch._replace(edge_label_codes=codes, edge_label_table=table)
+    return batch
+
+
+def _joint_codes(codes: np.ndarray, values: np.ndarray, decimals: int | None) -> np.ndarray:
+    if decimals is not None:
+        values = np.round(values, decimals)
+    rows = np.column_stack((codes, values + 0.0))  # -0.0 becomes 0.0
+    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
 
 
 def _split(items: Iterable[int], keys: Iterable[Any]) -> list[list[int]]:

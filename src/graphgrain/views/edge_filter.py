@@ -35,7 +35,7 @@ class EdgeFilter(View):
     >>> import graphgrain as gg
     >>> graphs = gg.as_graphs([([(0, 1), (1, 2), (0, 2)], ["C", "C", "O"], [2, 3, 1])])
     >>> gg.EdgeFilter(drop=[1]).fit_transform(graphs)
-    GraphBatch(1 graph, 3 vertices, 2 edges, 2 vertex labels, 3 edge labels)
+    GraphBatch(1 graph, 3 vertices, 2 edges, 2 vertex labels, 2 edge labels)
     """
 
     parameter_rules: ClassVar[dict[str, Rule]] = {
