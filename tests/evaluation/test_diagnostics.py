@@ -44,7 +44,6 @@ def test_the_majority_baseline_is_that_of_scikit_learn(experiment, three_familie
     codes = three_families.codes
     constant = DummyClassifier(strategy="most_frequent").fit(np.zeros((len(codes), 1)), codes)
     expected = constant.score(np.zeros((len(codes), 1)), codes)
-    assert diagnose(experiment).majority == pytest.approx(expected)
     assert majority_share(experiment.tested(0, 0)) == pytest.approx(expected)
 
 

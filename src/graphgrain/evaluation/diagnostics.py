@@ -1,4 +1,4 @@
-"""Where a kernel errs: the majority baseline, accuracy per class, confusions, single graphs."""
+"""Where a kernel errs: accuracy per class, confusions, single graphs."""
 
 from __future__ import annotations
 
@@ -52,11 +52,6 @@ class Diagnosis:
     confusion: np.ndarray
     repetitions: int
     wrong: list[OftenWrong]
-
-    @property
-    def majority(self) -> float:
-        """The accuracy of always saying the largest class."""
-        return float(self.sizes.max() / self.sizes.sum())
 
     @property
     def recall(self) -> np.ndarray:

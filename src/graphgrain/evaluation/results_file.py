@@ -96,11 +96,6 @@ class ResultsFile:
     def __contains__(self, key: str) -> bool:
         return key in self._records
 
-    def refresh(self) -> None:
-        """Take in what other processes have appended."""
-        with self._mutex, _locked(self._file):
-            self._take_in(repair=True)
-
     def append(self, record: Record) -> bool:
         """Append a record unless it is there already; True once it is safely on disk."""
         line = to_line(record).encode()

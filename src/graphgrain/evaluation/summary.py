@@ -128,11 +128,6 @@ class Experiment:
         """Whether all settings of the grid have been started."""
         return len(self.settings) >= max(record.grid_size for record in self.records)
 
-    def record(self, repetition: int, fold: int) -> FoldRecord:
-        """The record of a fold, for an experiment with a single setting."""
-        [setting] = self.settings
-        return self._by_place[repetition, fold, setting]
-
     def tested(self, repetition: int, candidate: int) -> Tested:
         """What a candidate predicted in each fold of a repetition."""
         setting, level = self._place_of[candidate]
