@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -110,10 +111,10 @@ def stem_of(name: str) -> str:
     Examples
     --------
     >>> from graphgrain.report.paper_figures import stem_of
-    >>> stem_of("map-PTC_MM"), stem_of("map-../my set")
-    ('map-PTC_MM', 'map-.._my_set')
+    >>> stem_of("map-PTC_MM"), stem_of("map-../my set (2)-WL")
+    ('map-PTC_MM', 'map-.._my_set_2-WL')
     """
-    return re.sub(r"[^\w.+-]+", "_", name)
+    return re.sub(r"_(?=-|$)", "", re.sub(r"[^\w.+-]+", "_", name))
 
 
 def _figures(shown: Content, paper: bool) -> Iterator[tuple[str, Any]]:
@@ -145,6 +146,12 @@ def _figure(width: float, height: float) -> Any:
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def _title(axes: Any, words: str) -> None:
+    """A title in as many lines as the figure is wide."""
+    inches = axes.figure.get_figwidth()
+    axes.set_title(fill(words, int(11 * inches)))
 
 
 def _style(number: int) -> dict[str, Any]:
@@ -308,7 +315,7 @@ def map_figure(item: KernelMap) -> Any:
     first, second = (100 * item.explained).tolist()
     axes.set_xlabel(f"first axis ({first:.0f} % of the variance)")
     axes.set_ylabel(f"second axis ({second:.0f} %)")
-    axes.set_title(f"{item.drawn.name}, {kernel_label(item.kernel, item.variant)}")
+    _title(axes, f"{item.drawn.name}, {kernel_label(item.kernel, item.variant)}")
     if len(classes) > 1:
         figure.legend(loc="outside right upper", markerscale=1.6, fontsize=7, ncols=columns)
     return figure
@@ -329,7 +336,7 @@ def matrix_figure(item: KernelMap) -> Any:
     axes.set_yticks(middles, item.drawn.classes, fontsize=size)
     axes.set_xticks(middles, item.drawn.classes, fontsize=size, rotation=90)
     axes.tick_params(length=0)
-    axes.set_title(f"{item.drawn.name}, {kernel_label(item.kernel, item.variant)}")
+    _title(axes, f"{item.drawn.name}, {kernel_label(item.kernel, item.variant)}")
     figure.colorbar(image, ax=axes, shrink=0.8, extend="both", label="similarity")
     return figure
 
@@ -351,5 +358,5 @@ def confusion_figure(errors: Errors) -> Any:
     axes.set_yticks(range(len(classes)), classes, fontsize=7)
     axes.set_xlabel("predicted, per cent of the class")
     axes.set_ylabel("true class")
-    axes.set_title(f"{errors.dataset}, {errors.kernel}")
+    _title(axes, f"{errors.dataset}, {errors.kernel}")
     return figure

@@ -36,7 +36,7 @@ function oftenWrong(item) {
   const table = html("table", { class: "listing" }, html("caption", { class: "hidden" }, label),
     html("thead", {}, html("tr", {}, ...heads)), html("tbody", {}, ...rows));
   const all = item.count === 1 ? "1 graph was" : `${item.count} graphs were`;
-  const shown = item.wrong.length < item.count ? `; these ${item.wrong.length} most often` : "";
+  const shown = item.wrong.length < item.count ? (item.repetitions > 1 ? `; these ${item.wrong.length} most often` : `; these are the first ${item.wrong.length}`) : "";
   const times = item.repetitions > 1 ? " in at least one repetition" : "";
   const note = item.count ? `${all} wrong${times}${shown}.` : "No graph was wrong.";
   return html("figure", {}, html("h3", {}, `${item.set}, ${item.kernel}: misclassified graphs`),
