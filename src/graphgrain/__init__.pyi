@@ -41,6 +41,7 @@ from .kernels import HashedAttributes as HashedAttributes
 from .kernels import Marginalized as Marginalized
 from .kernels import MultiscaleLaplacian as MultiscaleLaplacian
 from .kernels import NeighbourhoodPairs as NeighbourhoodPairs
+from .kernels import NetLSD as NetLSD
 from .kernels import PathPattern as PathPattern
 from .kernels import Propagation as Propagation
 from .kernels import PyramidMatch as PyramidMatch
@@ -48,6 +49,8 @@ from .kernels import RandomWalk as RandomWalk
 from .kernels import ReturnProbability as ReturnProbability
 from .kernels import ShortestPath as ShortestPath
 from .kernels import SpectralDistance as SpectralDistance
+from .kernels import SubtreePatterns as SubtreePatterns
+from .kernels import TreePatterns as TreePatterns
 from .kernels import TreePlusPlus as TreePlusPlus
 from .kernels import VertexHistogram as VertexHistogram
 from .kernels import WassersteinWL as WassersteinWL

@@ -9,6 +9,7 @@ from .histograms import VertexHistogram as VertexHistogram
 from .marginalized import Marginalized as Marginalized
 from .multiscale_laplacian import MultiscaleLaplacian as MultiscaleLaplacian
 from .neighbourhood_pairs import NeighbourhoodPairs as NeighbourhoodPairs
+from .netlsd import NetLSD as NetLSD
 from .propagation import Propagation as Propagation
 from .pyramid_match import PyramidMatch as PyramidMatch
 from .random_walk import RandomWalk as RandomWalk
@@ -16,6 +17,8 @@ from .registry import list_kernels as list_kernels
 from .return_probability import ReturnProbability as ReturnProbability
 from .shortest_path import ShortestPath as ShortestPath
 from .spectral_distance import SpectralDistance as SpectralDistance
+from .subtree_patterns import SubtreePatterns as SubtreePatterns
+from .tree_patterns import TreePatterns as TreePatterns
 from .tree_plus_plus import PathPattern as PathPattern
 from .tree_plus_plus import TreePlusPlus as TreePlusPlus
 from .wasserstein_wl import WassersteinWL as WassersteinWL

@@ -18,12 +18,15 @@ from .histograms import EdgeHistogram, VertexHistogram
 from .marginalized import Marginalized
 from .multiscale_laplacian import MultiscaleLaplacian
 from .neighbourhood_pairs import NeighbourhoodPairs
+from .netlsd import NetLSD
 from .propagation import Propagation
 from .pyramid_match import PyramidMatch
 from .random_walk import RandomWalk
 from .return_probability import ReturnProbability
 from .shortest_path import ShortestPath
 from .spectral_distance import SpectralDistance
+from .subtree_patterns import SubtreePatterns
+from .tree_patterns import TreePatterns
 from .tree_plus_plus import PathPattern, TreePlusPlus
 from .wasserstein_wl import WassersteinWL
 from .weisfeiler_lehman import WeisfeilerLehman
@@ -105,6 +108,26 @@ _GRIDS = [
     # Fewer steps than WL: after them nearly every pair is a feature of its own.
     KernelGrid("wl-sp", WLShortestPath, "WL-SP", (Setting({"n_iter": 5}),), "n_iter"),
     KernelGrid("wl-edge", WLEdge, "WL-edge", (Setting({"n_iter": 10}),), "n_iter"),
+    # Deeper patterns are dominated by their own multiplicity.
+    KernelGrid(
+        "subtree-patterns",
+        SubtreePatterns,
+        "Subtree patterns",
+        tuple(Setting({"depth": depth}) for depth in (2, 3, 4)),
+    ),
+    # From the ranges of its paper.
+    KernelGrid(
+        "tree-patterns",
+        TreePatterns,
+        "Tree patterns",
+        tuple(
+            Setting({"depth": depth, "decay": decay})
+            for depth in (2, 3, 4)
+            for decay in (0.01, 0.1, 1.0)
+        ),
+    ),
+    # The length and times of its paper; the width follows from the graphs.
+    KernelGrid("netlsd", NetLSD, "NetLSD"),
     KernelGrid("vertex-histogram", VertexHistogram, "Vertex histogram"),
     KernelGrid("edge-histogram", EdgeHistogram, "Edge histogram"),
 ]

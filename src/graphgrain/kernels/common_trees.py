@@ -1,0 +1,64 @@
+"""What the kernels that match neighbours one to one share: weights for one recursion."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import ClassVar
+
+import numpy as np
+
+from ..core.tree_patterns import LARGEST_DEGREE, TreeWeights, compare_patterns, own_patterns
+from ..errors import InvalidGraphError
+from ..graphs.batch import GraphBatch
+from ..parameters import BOOLEAN, Rule, Share, Whole
+from .base import GraphKernel
+from .edge_labels import check_edge_labels
+from .pairwise import PairwiseKernel
+
+
+class CommonTrees(PairwiseKernel):
+    """Base class of the kernels that count common tree patterns of two graphs."""
+
+    parameter_rules: ClassVar[dict[str, Rule]] = {
+        **GraphKernel.parameter_rules,
+        "depth": Whole(1),
+        "decay": Share(),
+        "edge_labels": BOOLEAN,
+    }
+
+    depth: int
+    decay: float
+    edge_labels: bool
+
+    @abstractmethod
+    def _weights(self) -> tuple[TreeWeights, float]:
+        """The weights of the recursion, and a factor for its result."""
+
+    def _fit(self, batch: GraphBatch) -> None:
+        self._check(batch)
+        super()._fit(batch)
+
+    def _gram_with_fitted(self, batch: GraphBatch) -> np.ndarray:
+        self._check(batch)
+        return super()._gram_with_fitted(batch)
+
+    def _check(self, batch: GraphBatch) -> None:
+        check_edge_labels(batch, self.edge_labels)
+        highest = int(batch.degrees.max(initial=0))
+        if self.depth > 1 and highest > LARGEST_DEGREE:
+            raise InvalidGraphError(
+                f"{type(self).__name__} matches neighbours in all ways, which takes 2^degree steps:"
+                f" the largest degree must be {LARGEST_DEGREE} or less; got {highest}. Use "
+                "WeisfeilerLehman or TreePlusPlus for such graphs, or depth=1."
+            )
+
+    def _compare(
+        self, left: GraphBatch, right: GraphBatch, lower: bool, begin: int, end: int, K: np.ndarray
+    ) -> None:
+        weights, factor = self._weights()
+        compare_patterns(left.arrays, right.arrays, weights, self.edge_labels, lower, begin, end, K)
+        K[begin:end] *= factor
+
+    def _compare_own(self, batch: GraphBatch, begin: int, end: int) -> np.ndarray:
+        weights, factor = self._weights()
+        return factor * own_patterns(batch.arrays, weights, self.edge_labels, begin, end)
