@@ -58,8 +58,8 @@ class NetLSD(GraphKernel):
     are computed, which takes the cube of the number of vertices; the authors' program, whose
     signatures are the same, approximates them for large graphs. The published method is the
     signature (:meth:`signatures`); the authors compare its Euclidean distances, for which a
-    Gaussian is the usual kernel. An isolated vertex has the eigenvalue 0. With the default gamma the similarity
-    of two graphs depends on which graphs were fitted with them.
+    Gaussian is the usual kernel. An isolated vertex has the eigenvalue 0. With the default gamma
+    the similarity of two graphs depends on which graphs were fitted with them.
 
     References
     ----------
