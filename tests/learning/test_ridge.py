@@ -27,6 +27,9 @@ def test_it_is_ridge_regression_with_a_free_intercept(problem):
         ALPHAS, KernelRidge(ALPHAS).fit(X @ X.T, targets, weights), strict=True
     ):
         peer = Ridge(alpha).fit(X, targets, weights)
+        [alone] = KernelRidge([alpha]).fit(X @ X.T, targets, weights)
+        np.testing.assert_allclose(alone.coefficients @ X, peer.coef_, rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(alone.intercepts, peer.intercept_, rtol=1e-6)
         np.testing.assert_allclose(model.coefficients @ X, peer.coef_, rtol=1e-6, atol=1e-8)
         np.testing.assert_allclose(model.intercepts, peer.intercept_, rtol=1e-6)
 

@@ -5,6 +5,8 @@ format) first and its ``"kind"`` second:
 
 ``"kernel"`` (:class:`KernelRecord`)
     Kernel matrices were computed: data set, parameters, time and memory.
+``"prediction"`` (:class:`PredictionRecord`)
+    A method predicted the test part of a given split, as benchmarks of molecules have it.
 ``"fold"`` (:class:`FoldRecord`)
     One test fold of one repetition is done: what was predicted for its graphs by each level of
     the kernel with the C that validation chose, and the validation accuracies of all values of C.
@@ -200,11 +202,63 @@ class KernelRecord:
     time: str = field(default_factory=now)
 
 
+@dataclass(frozen=True, kw_only=True)
+class PredictionRecord:
+    """What a method predicted for the test part of a given split.
+
+    Attributes
+    ----------
+    dataset, fingerprint : str
+        As in :class:`FoldRecord`.
+    split : str
+        How the test part was made: ``"given"``, ``"scaffold"``, ``"random"`` or a column.
+    kernel : str
+        The method, such as ``"tree++"`` or ``"ecfp4 + svm"``.
+    variant : str
+        Its parameters in words, as far as they are not the usual ones.
+    seed : int
+        Of everything that is random.
+    test : list of int
+        Positions of the test graphs.
+    truth, predictions : list of float
+        For classes: 0 or 1, and decision values of class 1.
+    chosen : list of str
+        What the method chose on the training graphs, in words.
+    seconds : float
+        For training and predicting.
+    versions : dict
+    time : str
+    """
+
+    kind: ClassVar[str] = "prediction"
+    identity: ClassVar[tuple[str, ...]] = (
+        *("dataset", "fingerprint", "split", "kernel", "variant", "seed"),
+    )
+
+    dataset: str
+    fingerprint: str
+    split: str
+    kernel: str
+    variant: str
+    seed: int
+    test: list[int]
+    truth: list[float]
+    predictions: list[float]
+    chosen: list[str]
+    seconds: float
+    versions: dict[str, str] = field(default_factory=versions)
+    time: str = field(default_factory=now)
+
+
+#: What cross-validation leaves behind, and everything that a results file may hold.
 Record = FoldRecord | KernelRecord
-KINDS: dict[str, type[Any]] = {kind.kind: kind for kind in (FoldRecord, KernelRecord)}
+AnyRecord = Record | PredictionRecord
+KINDS: dict[str, type[Any]] = {
+    kind.kind: kind for kind in (FoldRecord, KernelRecord, PredictionRecord)
+}
 
 
-def key_of(record: Record) -> str:
+def key_of(record: AnyRecord) -> str:
     """The identity of a record as one comparable text."""
     return identity_key(record.kind, {name: getattr(record, name) for name in record.identity})
 
@@ -214,7 +268,7 @@ def identity_key(kind: str, values: dict[str, Any]) -> str:
     return json.dumps([kind, [values[name] for name in KINDS[kind].identity]], sort_keys=True)
 
 
-def to_line(record: Record) -> str:
+def to_line(record: AnyRecord) -> str:
     """A record as one line of JSON, line end included.
 
     Examples
@@ -232,7 +286,7 @@ def to_line(record: Record) -> str:
     return json.dumps(values, allow_nan=False) + "\n"
 
 
-def from_line(line: str) -> Record:
+def from_line(line: str) -> AnyRecord:
     """The record that a line holds; :class:`InvalidFileError` if it holds none."""
     try:
         values = json.loads(line)
@@ -270,7 +324,7 @@ _JSON_TYPES: dict[str, Any] = {
 }
 
 
-def _problem(record: Record) -> str:
+def _problem(record: AnyRecord) -> str:
     """What is wrong with a record: single characters of a damaged file can still be JSON."""
     for part in (record, *getattr(record, "levels", ())):
         for item in fields(part):
@@ -281,6 +335,11 @@ def _problem(record: Record) -> str:
                 continue
             if not isinstance(value, expected) or (name != "bool" and isinstance(value, bool)):
                 return f"{item.name} is {str(value)[:40]!r}"
+    if isinstance(record, PredictionRecord):
+        columns: list[list[Any]] = [record.test, record.truth, record.predictions]
+        if not _numbers(columns) or len({len(column) for column in columns}) != 1:
+            return "test, truth and predictions must hold a number for each test graph"
+        return ""
     names = record.level_names
     if not names or not all(isinstance(name, dict) for name in names):
         return "level_names must be a list of parameters"

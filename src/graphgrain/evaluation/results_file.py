@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any
 
 from ..errors import GraphgrainWarning, InvalidFileError, UnwritableFileError
-from .records import Record, from_line, key_of, to_line
+from .records import AnyRecord, PredictionRecord, Record, from_line, key_of, to_line
 
 #: How every line begins, whatever the version of its format.
 PREFIX = '{"graphgrain": '
@@ -51,7 +51,7 @@ class ResultsFile:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self._records: dict[str, Record] = {}
+        self._records: dict[str, AnyRecord] = {}
         self._read_up_to = 0
         self._lines = 0
         self._mutex = threading.Lock()
@@ -88,7 +88,7 @@ class ResultsFile:
             self._file = -1
 
     @property
-    def records(self) -> list[Record]:
+    def records(self) -> list[AnyRecord]:
         """All records, in the order of the file."""
         with self._mutex:
             return list(self._records.values())
@@ -96,7 +96,7 @@ class ResultsFile:
     def __contains__(self, key: str) -> bool:
         return key in self._records
 
-    def append(self, record: Record) -> bool:
+    def append(self, record: AnyRecord) -> bool:
         """Append a record unless it is there already; True once it is safely on disk."""
         line = to_line(record).encode()
         with self._mutex, _locked(self._file):
@@ -152,7 +152,7 @@ class ResultsFile:
 
 
 def read_results(path: str | os.PathLike[str]) -> list[Record]:
-    """All records of a results file, without changing it.
+    """What cross-validation has left in a results file, without changing it.
 
     An incomplete last line is left out (somebody may be writing it); other damaged lines are
     left out with a warning.
@@ -171,7 +171,8 @@ def read_results(path: str | os.PathLike[str]) -> list[Record]:
         raise InvalidFileError(f"{str(path)!r} is not a results file of graphgrain.")
     unique: dict[str, Record] = {}
     for record in _parse(content, path, 0)[1]:
-        unique.setdefault(key_of(record), record)
+        if not isinstance(record, PredictionRecord):
+            unique.setdefault(key_of(record), record)
     return list(unique.values())
 
 
@@ -181,9 +182,9 @@ def _is_ours(content: bytes) -> bool:
     return content[: len(start)] == start[: len(content)]
 
 
-def _parse(content: bytes, path: Path, lines_before: int) -> tuple[int, list[Record]]:
+def _parse(content: bytes, path: Path, lines_before: int) -> tuple[int, list[AnyRecord]]:
     """How many bytes are sound (all but a damaged end), and the records in them."""
-    found: list[Record] = []
+    found: list[AnyRecord] = []
     problems: list[str] = []
     undecided: list[str] = []  # damaged lines; the end of the file unless a sound one follows
     good = end = 0

@@ -19,7 +19,7 @@ from .targets import check_values
 from .tuning import POSITIVE, Search, TunedTreePlusPlus
 
 #: With more graphs than this, so many judge the candidates.
-SAMPLE = 1500
+SAMPLE = 1000
 
 
 class TreePlusPlusRegressor(RegressorMixin, TunedTreePlusPlus):
@@ -32,7 +32,7 @@ class TreePlusPlusRegressor(RegressorMixin, TunedTreePlusPlus):
     max_tree_depth : int, default=3
         Tree depths (the paper's k) from 0 to this are tried.
     centrality, edge_labels, views, counts, solver, time_budget, cv, random_state, n_jobs, verbose
-        As in :class:`TreePlusPlusClassifier`; but with more than 1,500 graphs, combinations are
+        As in :class:`TreePlusPlusClassifier`; but with more than 1,000 graphs, combinations are
         judged by a sample of so many, unless the solver is "kernel".
     normalize : bool, list of bool or "auto", default="auto"
         As in :class:`TreePlusPlus`. "auto" tries both: what grows with the size of a graph, such
