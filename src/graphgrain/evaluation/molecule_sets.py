@@ -41,11 +41,8 @@ class MoleculeSet:
 
 
 def read_molecules(path: Path, target: str, n_jobs: int | None = None) -> MoleculeSet:
-    """A table of molecules; lines that RDKit cannot read are left out.
-
-    Stereochemistry takes part in the labels of atoms and bonds.
-    """
-    graphs, columns = load_molecules(path, errors="skip", stereo=True, n_jobs=n_jobs)
+    """A table of molecules as graphgrain reads them; lines that RDKit cannot read are left out."""
+    graphs, columns = load_molecules(path, errors="skip", n_jobs=n_jobs)
     y = np.asarray(columns[target], dtype=np.float64)
     smiles = [str(text) for text in columns["smiles"]]
     name = path.name.split(".")[0]

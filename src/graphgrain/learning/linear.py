@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: How large the constant column is that stands for the intercept: the larger, the freer.
 INTERCEPT = 3.0
 #: Passes over the training graphs.
-MOST_PASSES = 2000
+MOST_PASSES = 300
 
 
 @dataclass(frozen=True)
