@@ -29,7 +29,18 @@ from graphgrain.evaluation.summary import summarise
 from . import real_data
 
 SOURCE = str(Path(gg.__file__).parents[1])
-COMMANDS = ["datasets", "info", "kernel", "features", "demo", "evaluate", "report", "reproduce"]
+COMMANDS = [
+    "datasets",
+    "info",
+    "kernel",
+    "features",
+    "demo",
+    "evaluate",
+    "explain",
+    "explore",
+    "report",
+    "reproduce",
+]
 
 
 def call(*arguments: object, code: int = 0):

@@ -196,6 +196,45 @@ def test_pairs_of_classes():
     assert model[-1].decision_function_shape == "ovo"
 
 
+TUNED = {
+    "one": {"committee": 1},
+    "committee": {"committee": 6},
+    "views": {"committee": 4, "views": [None, gg.EdgeFilter(drop=[2])]},
+    "not normalised": {"committee": 2, "counts": ["raw", "intersection", "binary"]},
+}
+
+
+@pytest.mark.parametrize("name", TUNED)
+def test_self_tuned_classifiers(name):
+    model = gg.TreePlusPlusClassifier(2, 1, cv=2, **TUNED[name]).fit(GRAPHS, Y)
+    for why, predicted in zip(check(model), model.predict(NEW), strict=True):
+        assert why.prediction == predicted
+
+
+def test_self_tuned_classifier_of_several_classes():
+    """Pairs of classes: a class has the mean of its values against each other class."""
+    model = gg.TreePlusPlusClassifier(2, 1, cv=2, committee=2).fit(GRAPHS, THREE)
+    pairs = np.mean([member.decision_values(NEW) for member in model.pattern_weights_], axis=0)
+    # (0, 1), (0, 2), (1, 2): positive values speak for the second
+    expected = np.column_stack(
+        [-pairs[:, 0] - pairs[:, 1], pairs[:, 0] - pairs[:, 2], pairs[:, 1] + pairs[:, 2]]
+    )
+    for found, own in zip(gg.explain(model, NEW), expected / 2, strict=True):
+        assert list(found) == [0, 1, 2]
+        for why, value in zip(found.values(), own, strict=True):
+            check_one(why, value)
+
+
+def test_self_tuned_regressors():
+    model = gg.TreePlusPlusRegressor(2, 1, cv=2, committee=3).fit(GRAPHS, NUMBERS)
+    check(model, own=model.predict(NEW))
+    several = np.column_stack([NUMBERS, -3 * NUMBERS**2])
+    model = gg.TreePlusPlusRegressor(2, 1, cv=2, committee=2).fit(GRAPHS, several)
+    for found, values in zip(gg.explain(model, NEW), model.predict(NEW), strict=True):
+        for why, value in zip(found.values(), values, strict=True):
+            check_one(why, value)
+
+
 @functools.cache
 def fitted(name):
     return make_pipeline(*BINARY[name]).fit(GRAPHS, Y)

@@ -171,8 +171,8 @@ class TestOddGraphs:
         assert why.unknown == 1.0
         assert why.decision == pytest.approx(why.bias)
         assert not why.vertices.any()
-        assert "100 % of occurrences never met in training" in repr(why)
-        assert "never met in training" in why._repr_html_()
+        assert "100 % of its patterns unknown to the model" in repr(why)
+        assert "unknown to the model" in why._repr_html_()
         assert not any(pattern.known for pattern in why.patterns)
 
     def test_an_empty_graph_is_all_bias(self, model):

@@ -45,6 +45,8 @@ COMMANDS = {
     "features": Listed("features", "Write the features of any number of graphs to files."),
     "evaluate": Listed("evaluate", "Measure how well kernels classify: cross-validation."),
     "reproduce": Listed("reproduce", "Rerun the experiments of the Tree++ paper."),
+    "explain": Listed("explain", "Why is this predicted? The patterns, atoms and bonds behind it."),
+    "explore": Listed("explore", "Make a page to look around in a data set."),
     "report": Listed("report", "Make a page or figures from the results of an evaluation."),
 }
 

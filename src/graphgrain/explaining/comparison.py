@@ -190,8 +190,19 @@ def compare(kernel: GraphKernel, a: Any, b: Any, *, share: str = "path") -> Comp
     graphs = GraphBatch.concatenate(pair)
     if not hasattr(kernel, "n_graphs_"):
         kernel = clone(kernel).fit(graphs)
+    first, second = kernel.locate_each(graphs)
+    return compare_located(kernel, graphs, (first, second), share)
+
+
+def compare_located(
+    kernel: FeatureKernel,
+    graphs: GraphBatch,
+    located: tuple[list[Occurrences], list[Occurrences]],
+    share: str = "path",
+) -> Comparison:
+    """The same for two graphs whose patterns the fitted kernel has located already."""
     levels, squares = [], np.zeros(2)
-    for number, (first, second) in enumerate(zip(*kernel.locate_each(graphs), strict=True)):
+    for number, (first, second) in enumerate(zip(*located, strict=True)):
         level, norms = _compared(kernel, first, second)
         weight = float(kernel.level_scales[number]) ** 2
         levels.append(level._replace(added=weight * level.added))
@@ -203,17 +214,18 @@ def compare(kernel: GraphKernel, a: Any, b: Any, *, share: str = "path") -> Comp
     similarity = float(sum(level.added.sum() for level in levels))
     if kernel.normalize and not squares.any():
         similarity = 1.0  # two graphs without features are equal
-    vertices = [np.zeros(graphs[n].n_vertices) for n in (0, 1)]
-    edges = [np.zeros(graphs[n].n_edges) for n in (0, 1)]
-    for level in levels:
-        for n in (0, 1):
-            found = level.found[n]
-            place = np.searchsorted(level.hashes, found.hashes)
-            values = level.added[place] / level.counts[n, place]
-            own, between = share_occurrences(graphs[n], found, values, share)
-            vertices[n] += own
-            edges[n] += between
-    return Comparison(similarity, tuple(vertices), tuple(edges), graphs, kernel, levels)  # type: ignore[arg-type]
+    vertices, edges = [], []
+    for n in (0, 1):
+        parts = []
+        for level in levels:
+            place = np.searchsorted(level.hashes, level.found[n].hashes)
+            parts.append((level.found[n], level.added[place] / level.counts[n, place]))
+        own, between = share_occurrences(graphs[n], parts, share)
+        vertices.append(own)
+        edges.append(between)
+    return Comparison(
+        similarity, (vertices[0], vertices[1]), (edges[0], edges[1]), graphs, kernel, levels
+    )
 
 
 def _compared(

@@ -84,11 +84,10 @@ def explain(
     decisions = form.decisions(batch)
     biases = form.biases(batch)
     found = list(_contributions(form, batch))
-    sums = biases + [_total(levels, len(form.outputs)) for levels in found]
+    sums = biases + [_total(levels, len(form.outputs)) for _, levels in found]
     check_linear(model, decisions, sums)
     result: list[Any] = []
-    for number, levels in enumerate(found):
-        graph = batch[number]
+    for number, (graph, levels) in enumerate(found):
         predicted = _prediction(form, decisions[number])
         lost = removal_values(graph, form.decisions) if share == "removal" else None
         explained = {}
@@ -152,21 +151,25 @@ def _total(levels: list[FoundLevel], outputs: int) -> np.ndarray:
 def _shared(
     graph: GraphBatch, levels: list[FoundLevel], share: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    vertices, edges = np.zeros(graph.n_vertices), np.zeros(graph.n_edges)
+    by_view: dict[int, list[FoundLevel]] = {}
     for part in levels:
+        by_view.setdefault(id(part.seen), []).append(part)
+    vertices, edges = np.zeros(graph.n_vertices), np.zeros(graph.n_edges)
+    for parts in by_view.values():
         # hashes ascend, so that each occurrence finds its pattern
-        place = np.searchsorted(part.hashes, part.found.hashes)
-        values = (part.contributions / part.counts)[place]
-        own, between = share_occurrences(part.seen, part.found, values, share)
+        shared = [(part.found, (part.contributions / part.counts)[part.place]) for part in parts]
+        own, between = share_occurrences(parts[0].seen, shared, share)
         vertices += own
-        edges += edges_as_in(graph, part.seen, between)
+        edges += edges_as_in(graph, parts[0].seen, between)
     return vertices, edges
 
 
 # -------------------------------------------------------------------- contributions
 
 
-def _contributions(form: LinearForm, batch: GraphBatch) -> Iterator[list[FoundLevel]]:
+def _contributions(
+    form: LinearForm, batch: GraphBatch
+) -> Iterator[tuple[GraphBatch, list[FoundLevel]]]:
     """For each graph the patterns of all kernels, with contributions (patterns, outputs)."""
     prepared = []
     for terms in sources(form.terms):
@@ -182,18 +185,23 @@ def _contributions(form: LinearForm, batch: GraphBatch) -> Iterator[list[FoundLe
     width = len(form.outputs)
     for number in range(len(batch)):
         levels = []
+        graph = batch[number]
         for terms, kernel, seen, scales, located in prepared:
-            graph = seen[number]
+            shown = graph if seen is batch else seen[number]
             for level, found in enumerate(next(located)):
-                hashes, counts = np.unique(found.hashes, return_counts=True)
+                hashes, place, counts = np.unique(
+                    found.hashes, return_inverse=True, return_counts=True
+                )
                 total = np.zeros((len(hashes), width))
                 known = np.zeros(len(hashes), dtype=bool)
                 for term, scale in zip(terms, scales, strict=True):
                     if level < term.n_levels:
                         total += scale[number] * term.contributions(level, hashes, counts)
                         known |= term.known(level, hashes)
-                levels.append(FoundLevel(kernel, graph, level, found, hashes, counts, total, known))
-        yield levels
+                levels.append(
+                    FoundLevel(kernel, shown, level, found, hashes, place, counts, total, known)
+                )
+        yield graph, levels
 
 
 def sources(terms: Sequence[Term]) -> list[list[Term]]:

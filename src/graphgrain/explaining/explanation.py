@@ -29,7 +29,7 @@ class Pattern:
     occurrences : list of tuples
         The vertices of each occurrence.
     known : bool
-        Whether the model has met it in training; if not, it adds nothing.
+        Whether the model has a weight for it; what was not met in training has none.
     """
 
     name: str
@@ -46,7 +46,8 @@ class FoundLevel(NamedTuple):
     seen: GraphBatch  # the graph as the kernel's view shows it
     level: int
     found: Occurrences
-    hashes: np.ndarray
+    hashes: np.ndarray  # ascending
+    place: np.ndarray  # of each occurrence among them
     counts: np.ndarray
     contributions: np.ndarray
     known: np.ndarray
@@ -144,7 +145,7 @@ class Explanation:
 
     @property
     def unknown(self) -> float:
-        """The share of the graph's pattern occurrences that the model has never met."""
+        """The share of the graph's pattern occurrences that the model has no weight for."""
         total = sum(int(part.counts.sum()) for part in self.levels)
         if not total:
             return 0.0
@@ -173,7 +174,7 @@ class Explanation:
         words.append(f"{self.graph.n_vertices} vertices")
         words.append(f"{sum(len(part.hashes) for part in self.levels)} patterns")
         if self.unknown:
-            words.append(f"{100 * self.unknown:.0f} % of occurrences never met in training")
+            words.append(f"{100 * self.unknown:.0f} % of its patterns unknown to the model")
         return f"Explanation({', '.join(words)})"
 
     def _repr_html_(self) -> str:

@@ -17,7 +17,7 @@ removal
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -46,14 +46,16 @@ def edge_rows(batch: GraphBatch) -> np.ndarray:
 
 
 def share_occurrences(
-    graph: GraphBatch, found: Occurrences, values: np.ndarray, share: str
+    graph: GraphBatch, parts: Iterable[tuple[Occurrences, np.ndarray]], share: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """Values of the vertices and of the edges of one graph, from one value per occurrence."""
     vertices, edges = np.zeros(graph.n_vertices), np.zeros(graph.n_edges)
-    share_values(
-        values, found.paths, found.trees, _HOW[share], graph.indptr, graph.indices,
-        edge_rows(graph), vertices, edges,
-    )  # fmt: skip
+    rows = edge_rows(graph)
+    for found, values in parts:
+        share_values(
+            values, found.paths, found.trees, _HOW[share], graph.indptr, graph.indices, rows,
+            vertices, edges,
+        )  # fmt: skip
     return vertices, edges
 
 

@@ -39,7 +39,7 @@ class Term(Protocol):
         """What patterns add to each output before the scale, of shape (patterns, outputs)."""
 
     def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
-        """Which patterns the model has met in training."""
+        """Which patterns the model has a weight for."""
 
     def scales(self, seen: GraphBatch) -> np.ndarray:
         """What the contributions of each graph are multiplied with."""

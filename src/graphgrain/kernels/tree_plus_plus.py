@@ -14,7 +14,7 @@ import numpy as np
 from ..core.centrality import centrality_classes
 from ..core.large_graphs import count_large_graph, is_large
 from ..core.patterns import count_patterns, trace_patterns
-from ..core.threads import call, stop_flag
+from ..core.threads import call, chunks, stop_flag
 from ..core.traversal import Options, make_work
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, OneOf, Rule, Whole
@@ -22,6 +22,9 @@ from .edge_labels import check_edge_labels
 from .features import Counts, FeatureKernel, count_in_chunks
 from .naming import join_path, tree_name
 from .occurrences import Occurrences
+
+#: About how many vertices are located in one go.
+_LOCATED_VERTICES = 1024
 
 CENTRALITIES = ("eigenvector", "closeness", "betweenness", "degree", None)
 
@@ -75,12 +78,18 @@ class _Patterns(FeatureKernel):
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
         classes = self._centrality_classes(batch)
-        for graph in range(len(batch)):
-            levels = []
-            for level in range(self.tree_depth + 1):
-                hashes, paths, _, trees, _ = self._trace(batch, classes, level, graph)
-                levels.append(Occurrences(hashes, paths, trees))
-            yield levels
+
+        def trace(graph: int, level: int) -> Occurrences:
+            hashes, paths, _, trees, _ = self._trace(batch, classes, level, graph)
+            return Occurrences(hashes, paths, trees)
+
+        def trace_all(begin: int, end: int) -> list[list[Occurrences]]:
+            levels = range(self.tree_depth + 1)
+            return [[trace(graph, level) for level in levels] for graph in range(begin, end)]
+
+        # Some graphs at once: each call of a worker costs more than a small graph.
+        for begin, end in chunks(batch.vertex_counts, _LOCATED_VERTICES):
+            yield from call(trace_all, begin, end)
 
     def _trace(self, batch: GraphBatch, classes: np.ndarray, level: int, graph: int) -> Any:
         check_edge_labels(batch, self.edge_labels)

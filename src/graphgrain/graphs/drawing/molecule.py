@@ -79,6 +79,13 @@ def _made_readable(chem: Any, molecule: Any) -> Any:
     return molecule.GetMol()
 
 
+def place_atoms(molecule: Any) -> None:
+    """Give the atoms coordinates; bridged rings are laid out as chemists know them."""
+    from rdkit.Chem import rdDepictor
+
+    rdDepictor.Compute2DCoords(molecule, useRingTemplates=True)
+
+
 def draw_molecule(
     molecule: Any,
     vertices: np.ndarray,
@@ -111,6 +118,7 @@ def draw_molecule(
     options.padding = 0.06
     options.addStereoAnnotation = False
     with rdBase.BlockLogs():
+        place_atoms(molecule)
         drawable = _prepared(rdMolDraw2D, molecule)
         canvas.DrawMolecule(
             drawable,

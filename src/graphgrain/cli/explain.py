@@ -1,0 +1,95 @@
+"""The command explain: why a model says what it says of one graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from ..errors import InvalidParameterError
+from ..evaluation.exploration import explain_row
+from ..report.explore_page import explanation_page
+from ..writing import atomic_write
+from .app import answer, command, err, out
+from .arguments import Data, Jobs, Json, Reading
+from .loading import load
+
+
+@command(
+    [
+        "graphgrain explain drugs --row 222",
+        "graphgrain explain molecules.csv --target active --row 17 -o why.html",
+        "graphgrain explain MUTAG --row 1 -o why.svg",
+    ]
+)
+def explain(
+    data: Data,
+    reading: Reading,
+    row: Annotated[int, typer.Option(help="Which graph, counted from 1.", metavar="NUMBER")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A page (.html) or a picture (.svg).")
+    ] = None,
+    n_jobs: Jobs = -1,
+    as_json: Json = False,
+) -> None:
+    """Explain what is predicted of one graph: the patterns, atoms and bonds behind it.
+
+    A linear model learns from all other graphs that have a target, predicts this one and tells
+    which of its patterns decide, exactly.
+    """
+    if output is not None and output.suffix not in (".html", ".svg"):
+        raise InvalidParameterError(
+            f"An explanation is written as .html or .svg; got {str(output)!r}."
+        )
+    loaded = load(data, reading).with_classes()
+    if loaded.y is None:
+        raise InvalidParameterError(f"explain needs classes or numbers to learn; {data} has none.")
+    if not 1 <= row <= len(loaded.graphs):
+        raise InvalidParameterError(
+            f"--row is a number from 1 to {len(loaded.graphs):,}, the graphs of {loaded.name}; got "
+            f"{row}."
+        )
+    with err().status(f"Learning from {escape(loaded.name)}"):
+        seen, why = explain_row(loaded.graphs, loaded.y, row - 1, loaded.names, n_jobs=n_jobs)
+    if output is not None:
+        text = (
+            why.to_svg(theme="auto")
+            if output.suffix == ".svg"
+            else explanation_page(loaded.name, seen, len(loaded.graphs) - 1)
+        )
+        with atomic_write(output, "The explanation") as file:
+            file.write(text.encode())
+    if as_json:
+        answer(
+            {
+                "name": seen.name,
+                "prediction": seen.prediction,
+                "truth": seen.truth,
+                "decision": why.decision,
+                "bias": why.bias,
+                "vertices": why.vertices.tolist(),
+                "edges": why.edges.tolist(),
+                "patterns": [
+                    {"name": p.name, "contribution": p.contribution, "count": p.count}
+                    for p in why.top(20)
+                ],
+                "output": None if output is None else str(output),
+            }
+        )
+        return
+    known = "" if seen.truth is None else f" (is {escape(str(seen.truth))})"
+    out().print(
+        f"[bold]{escape(seen.name)}[/bold]: predicted [bold]{escape(str(seen.prediction))}[/bold]"
+        f"{known}, decision {seen.decision:+.3g} of which {seen.bias:+.3g} is bias."
+    )
+    table = Table("pattern", box=None)
+    table.add_column("adds", justify="right")
+    table.add_column("times", justify="right")
+    for name, adds, times in seen.patterns:
+        table.add_row(escape(name), f"{adds:+.3g}", str(times))
+    out().print(table)
+    if output is not None:
+        out().print(f"Open [bold]{escape(str(output))}[/bold] in a browser.")

@@ -1,0 +1,62 @@
+"""The command explore: a page to look around in a data set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from ..errors import InvalidParameterError
+from ..evaluation.exploration import MOST_GRAPHS
+from ..evaluation.exploration import explore as compute
+from ..report.explore_page import explore_page
+from ..writing import atomic_write
+from .app import answer, command, err, out
+from .arguments import Data, Jobs, Json, Reading
+from .loading import load
+
+
+@command(
+    [
+        "graphgrain explore drugs",
+        "graphgrain explore molecules.csv --target active -o molecules.html",
+        "graphgrain explore MUTAG --most 100",
+    ]
+)
+def explore(
+    data: Data,
+    reading: Reading,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path(
+        "explore.html"
+    ),
+    most: Annotated[
+        int, typer.Option(help="Of more graphs than this, a sample is shown.", min=4)
+    ] = MOST_GRAPHS,
+    n_jobs: Jobs = -1,
+    as_json: Json = False,
+) -> None:
+    """Write a page to look around in: a map, each graph drawn, its prediction and why.
+
+    One HTML file that needs nothing else. A click on the map shows a graph, what is predicted of it
+    by a model that has not seen it, the vertices behind that, and its nearest neighbours with what
+    they share.
+    """
+    loaded = load(data, reading).with_classes()
+    if loaded.y is None:
+        raise InvalidParameterError(f"explore needs classes or numbers to learn; {data} has none.")
+    with err().status(f"Looking at {escape(loaded.name)}"):
+        found = compute(
+            loaded.name, loaded.graphs, loaded.y, loaded.names, most=most, n_jobs=n_jobs
+        )
+        with atomic_write(output, "The page") as file:
+            file.write(explore_page(found).encode())
+    if as_json:
+        answer({"page": str(output), "graphs": len(found.graphs), "score": found.score})
+        return
+    right = f"{100 * found.score:.1f} % right" if found.classes else f"R2 {found.score:.3f}"
+    out().print(
+        f"{len(found.graphs):,} graphs, predictions {right}. Open "
+        f"[bold]{escape(str(output))}[/bold] in a browser."
+    )

@@ -1,0 +1,305 @@
+"""A data set to look around in: a map of its graphs, what is predicted of each, and why.
+
+1. Tree++ compares all graphs; the map is kernel PCA of their similarities, the nearest neighbours
+   of a graph are the most similar others.
+2. In each of a few folds a linear model learns from the other folds and predicts the graphs of
+   this one: no prediction comes from a model that has seen the graph.
+3. The same model explains its prediction; for each neighbour, what both graphs share is told.
+
+Values of vertices are kept as whole per cents of the largest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from ..errors import InvalidParameterError
+from ..explaining.comparison import Comparison, compare_located
+from ..explaining.explainer import explain
+from ..explaining.explanation import Explanation
+from ..explaining.usual_model import are_classes, usual_model
+from ..graphs.batch import GraphBatch
+from ..graphs.drawing.outline import outline
+from ..graphs.drawing.picture import MOST_VERTICES
+from ..kernels.tree_plus_plus import TreePlusPlus
+from ..learning.splits import random_folds, stratified_folds, train_and_test
+from .kernel_map import graph_name, kernel_pca, sample
+
+#: More graphs than this are explored as a sample in which each class has its share.
+MOST_GRAPHS = 1000
+_FOLDS = 5
+_NEIGHBOURS = 4
+_PATTERNS = 6
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """Another graph, and what it shares with the one that is looked at."""
+
+    graph: int
+    similarity: float
+    mine: list[int]
+    theirs: list[int]
+    shared: list[str]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One graph of an exploration, ready to be drawn."""
+
+    name: str
+    truth: Any
+    prediction: Any
+    decision: float
+    right: bool | None
+    unknown: float
+    drawing: dict[str, Any] | None
+    values: list[int]
+    bonds: list[int]
+    largest: float
+    bias: float
+    patterns: list[tuple[str, float, int]]
+    neighbours: list[Neighbour]
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """All that the page shows.
+
+    Attributes
+    ----------
+    name, total : str, int
+        The data set, and how many graphs it has.
+    classes : list of str
+        Empty where targets are numbers.
+    points : list of pairs
+        The map.
+    graphs : list of Seen
+    score : float
+        Accuracy, or R2, of the predictions.
+    folds : int
+    """
+
+    name: str
+    total: int
+    classes: list[str]
+    points: list[list[float]]
+    graphs: list[Seen]
+    score: float
+    folds: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain lists and dictionaries."""
+        return asdict(self)
+
+
+def explore(
+    name: str,
+    graphs: GraphBatch,
+    y: Any,
+    names: Any = None,
+    *,
+    most: int = MOST_GRAPHS,
+    n_jobs: int | None = None,
+) -> Exploration:
+    """Compute an exploration.
+
+    Parameters
+    ----------
+    name : str
+    graphs : GraphBatch
+    y : array
+        Classes or numbers.
+    names : sequence of str, optional
+    most : int
+        Of more graphs than this a sample is taken.
+    """
+    y = np.asarray(y)
+    classification = are_classes(y)
+    labels, codes = np.unique(y, return_inverse=True) if classification else (y[:0], y)
+    if classification and len(labels) < 2:
+        raise InvalidParameterError(
+            "explore needs targets that differ; all graphs have "
+            f"{labels[0] if len(labels) else None!r}."
+        )
+    folds = _FOLDS if not classification else min(_FOLDS, int(np.bincount(codes).min()))
+    if folds < 2 or len(graphs) < 4:
+        raise InvalidParameterError(
+            f"explore needs at least two graphs of every class, and four in all; got {len(graphs)} "
+            "graphs, of which a class has one. Leave that class out."
+        )
+    chosen = sample(codes if classification else np.zeros(len(y), dtype=np.int64), most)
+    batch, targets = graphs[chosen], y[chosen]
+    if classification:
+        folds = max(2, min(folds, int(np.bincount(codes[chosen])[np.unique(codes[chosen])].min())))
+    explained = _out_of_fold(batch, targets, classification, folds, n_jobs)
+    edges = batch.edge_label_table is not None and len(batch.edge_label_table) > 1
+    kernel = TreePlusPlus(edge_labels=edges, n_jobs=n_jobs).fit(batch)
+    K = kernel.gram()
+    points, _ = kernel_pca(K)
+    near = _neighbours(kernel, batch, K)
+    seen = [
+        _seen(
+            graph_name(int(number), names),
+            why,
+            target,
+            classification,
+            near[place],
+        )
+        for place, (number, why, target) in enumerate(zip(chosen, explained, targets, strict=True))
+    ]
+    return Exploration(
+        name=name,
+        total=len(graphs),
+        classes=[str(label) for label in labels],
+        points=np.round(points, 4).tolist(),
+        graphs=seen,
+        score=_score(explained, targets, classification),
+        folds=folds,
+    )
+
+
+def explain_row(
+    graphs: GraphBatch, y: Any, row: int, names: Any = None, *, n_jobs: int | None = None
+) -> tuple[Seen, Explanation]:
+    """One graph, explained by a model that learns from all others that have a target.
+
+    Parameters
+    ----------
+    row : int
+        Number of the graph, from 0 on.
+    """
+    y = np.asarray(y)
+    known = np.isfinite(y) if y.dtype.kind == "f" else y != "" if y.dtype.kind in "US" else y == y
+    targets = y[known & (np.arange(len(y)) != row)]
+    classification = are_classes(targets)
+    if classification and y.dtype.kind == "f":  # whole numbers, of which some are missing
+        y, targets = np.nan_to_num(y).astype(np.int64), targets.astype(np.int64)
+    if classification and len(np.unique(targets)) < 2:
+        raise InvalidParameterError(
+            "A model needs targets that differ to learn from; the other graphs all have "
+            f"{targets[0] if len(targets) else None!r}."
+        )
+    train = np.flatnonzero(known & (np.arange(len(y)) != row))
+    model = usual_model(graphs, targets, n_jobs).fit(graphs[train], targets)
+    several = classification and len(np.unique(targets)) > 2
+    [why] = cast(
+        list[Explanation],
+        explain(model, graphs[row], target="predicted" if several else None),
+    )
+    truth = y[row] if known[row] else None
+    return _seen(graph_name(row, names), why, truth, classification, []), why
+
+
+def _out_of_fold(
+    batch: GraphBatch, y: np.ndarray, classification: bool, folds: int, n_jobs: int | None
+) -> list[Explanation]:
+    """An explanation of each graph by a model that has not seen it."""
+    rng = np.random.default_rng(0)
+    if classification:
+        codes = np.unique(y, return_inverse=True)[1]
+        parts = stratified_folds(codes, folds, rng)
+    else:
+        parts = random_folds(len(batch), folds, rng)
+    found: list[Any] = [None] * len(batch)
+    for fold in range(folds):
+        train, test = train_and_test(parts, fold)
+        model = usual_model(batch, y, n_jobs).fit(batch[train], y[train])
+        several = classification and len(np.unique(y[train])) > 2
+        whys = explain(model, batch[test], target="predicted" if several else None)
+        for place, why in zip(test.tolist(), whys, strict=True):
+            found[place] = why
+    return found
+
+
+def _score(explained: list[Explanation], y: np.ndarray, classification: bool) -> float:
+    if classification:
+        pairs = zip(explained, y.tolist(), strict=True)
+        return float(np.mean([why.prediction == truth for why, truth in pairs]))
+    decisions = np.array([why.decision for why in explained])
+    spread = float(((y - y.mean()) ** 2).sum())
+    return 1.0 - float(((y - decisions) ** 2).sum()) / spread if spread else 0.0
+
+
+def _neighbours(kernel: TreePlusPlus, batch: GraphBatch, K: np.ndarray) -> list[list[Neighbour]]:
+    located = list(kernel.locate_each(batch))
+    rarity = np.diff(kernel._features.indptr)[: len(kernel.vocabulary_[0])]
+    found = []
+    for graph in range(len(batch)):
+        order = [n for n in np.argsort(-K[graph], kind="stable").tolist() if n != graph]
+        mine = []
+        for other in order[:_NEIGHBOURS]:
+            pair = compare_located(kernel, batch[[graph, other]], (located[graph], located[other]))
+            own, theirs = pair.vertices
+            limit = max(_largest(own), _largest(theirs))
+            mine.append(
+                Neighbour(
+                    graph=other,
+                    similarity=round(float(K[graph, other]), 4),
+                    mine=_per_cents(own, limit),
+                    theirs=_per_cents(theirs, limit),
+                    shared=_telling(pair, kernel, rarity),
+                )
+            )
+        found.append(mine)
+    return found
+
+
+def _telling(pair: Comparison, kernel: TreePlusPlus, rarity: np.ndarray) -> list[str]:
+    """The names of the rarest path patterns that both have, at most two."""
+    level = pair.levels[0]
+    both = np.flatnonzero((level.counts > 0).all(axis=0))
+    columns = np.searchsorted(kernel.vocabulary_[0], level.hashes[both])
+    best = both[np.lexsort((both, rarity[columns]))][:2]
+    names = kernel._describe(pair.graphs[0], 0, np.sort(level.hashes[best]))
+    return [name.removeprefix("k=0: ") for name in names]
+
+
+def _largest(values: np.ndarray) -> float:
+    return float(np.abs(values).max(initial=0.0))
+
+
+def _per_cents(values: np.ndarray, limit: float | None = None) -> list[int]:
+    limit = _largest(values) if limit is None else limit
+    return np.round(100 * values / (limit or 1.0)).astype(int).tolist()
+
+
+def _seen(
+    name: str, why: Explanation, truth: Any, classification: bool, neighbours: list[Neighbour]
+) -> Seen:
+    truth = truth.item() if hasattr(truth, "item") else truth
+    told = str(truth) if classification else truth if truth is None else float(truth)
+    # For two classes values speak for the second: turned, they speak for what is predicted.
+    sign = -1.0 if why.opposite is not None and why.prediction == why.opposite else 1.0
+    return Seen(
+        name=name,
+        truth=None if truth is None else told,
+        prediction=str(why.prediction) if classification else round(why.decision, 6),
+        decision=round(sign * why.decision, 6),
+        right=bool(why.prediction == truth) if classification and truth is not None else None,
+        unknown=round(why.unknown, 4),
+        drawing=drawing_of(why.graph),
+        values=_per_cents(sign * why.vertices),
+        bonds=_per_cents(sign * why.edges),
+        largest=_largest(why.vertices),
+        bias=round(sign * why.bias, 6),
+        patterns=[(p.name, round(sign * p.contribution, 6), p.count) for p in why.top(_PATTERNS)],
+        neighbours=neighbours,
+    )
+
+
+def drawing_of(graph: GraphBatch) -> dict[str, Any] | None:
+    """An outline as plain data; None for graphs that are too large to draw."""
+    if graph.n_vertices > MOST_VERTICES:
+        return None
+    drawn = outline(graph)
+    return {
+        "points": np.round(drawn.points, 2).tolist(),
+        "texts": drawn.texts,
+        "edges": graph.edges.tolist(),
+        "orders": drawn.orders,
+        "molecule": drawn.molecule,
+    }

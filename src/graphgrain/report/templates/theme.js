@@ -1,0 +1,29 @@
+// ---- Theme: as the system says, or as chosen here ----
+
+(() => {
+  const button = document.getElementById("theme");
+  const themes = ["system", "light", "dark"];
+  let stored = null;
+  try {
+    stored = localStorage.getItem("graphgrain-theme");
+  } catch {
+    // Some browsers keep nothing for files; the choice then lasts as long as the page.
+  }
+  function set(theme) {
+    if (theme === "system") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = theme;
+    button.lastElementChild.textContent = theme;
+  }
+  set(themes.includes(stored) ? stored : "system");
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const now = themes.indexOf(button.lastElementChild.textContent);
+    const theme = themes[(now + 1) % themes.length];
+    set(theme);
+    try {
+      localStorage.setItem("graphgrain-theme", theme);
+    } catch {
+      // See above.
+    }
+  });
+})();
