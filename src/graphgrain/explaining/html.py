@@ -37,9 +37,7 @@ def decision_words(why: Explanation) -> tuple[str, str]:
     }
     detail = f"decision {why.decision:+.4g}; {words[why.share]}"
     if why.unknown:
-        detail += (
-            f"; {100 * why.unknown:.0f} % of its pattern occurrences were never met in training"
-        )
+        detail += f"; {100 * why.unknown:.0f} % of its pattern occurrences are unknown to the model"
     return heading, detail
 
 
