@@ -27,7 +27,7 @@ MEANINGS = {
     "vertex_attributes": "numbers that every vertex carries",
     "edge_attributes": "numbers that every edge carries",
     "isolated_vertices": "vertices without neighbours, in all graphs",
-    "duplicates": "graphs isomorphic to an earlier one, labels included, attributes not",
+    "duplicates": "graphs isomorphic to an earlier one, labels and attributes included",
     "contradictions": "graphs isomorphic to one of another class",
 }
 #: More classes than this are not listed one by one.
