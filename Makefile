@@ -4,7 +4,7 @@ BIN := .venv/bin
 WORKERS ?= 2
 FUZZ_SECONDS ?= 60
 
-.PHONY: demo test lint bench fuzz docs coverage package test-oldest test-prereleases clean
+.PHONY: demo test lint bench bench-scale fuzz docs coverage package test-oldest test-prereleases clean
 
 .venv/base: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -35,6 +35,16 @@ bench: .venv/test
 	$(BIN)/python -m benchmarks.competitors
 	$(BIN)/python -m benchmarks.machines
 	$(BIN)/python -m benchmarks.startup
+
+# Molecules to features at two sizes beside fingerprints, the reader, and Dask's scheduler. An
+# environment of its own: scikit-fingerprints wants other versions than we do.
+bench-scale:
+	test -x .venv-scale/bin/python || $(PYTHON) -m venv .venv-scale
+	.venv-scale/bin/python -m pip install --quiet --upgrade pip
+	.venv-scale/bin/python -m pip install --quiet -e ".[chem,dask,bench-scale]"
+	.venv-scale/bin/python -m benchmarks.reader --all
+	.venv-scale/bin/python -m benchmarks.scale
+	.venv-scale/bin/python -m benchmarks.scheduler
 
 .venv/docs: .venv/base
 	$(BIN)/python -m pip install --quiet -e ".[docs]"
@@ -68,5 +78,5 @@ test-prereleases:
 	.venv-next/bin/python -m pytest -n $(WORKERS)
 
 clean:
-	rm -rf .venv .venv-oldest .venv-next docs/_build docs/gallery docs/reference/generated docs/changelog.md build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-scale .venv-oldest .venv-next docs/_build docs/gallery docs/reference/generated docs/changelog.md build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -2,6 +2,8 @@
 
 import gzip
 import itertools
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from graphgrain.errors import (
     InvalidParameterError,
 )
 
+from .. import real_data
 from .graph_strategies import batches
 
 
@@ -115,12 +118,73 @@ def test_a_bad_line_far_down_loses_nothing_before_it(tmp_path):
     assert lines.tolist() == [1, 2, 3, 4, 5, 7, 8, 9]
 
 
-def test_a_data_set_in_tu_format(tmp_path):
-    graphs = gg.as_graphs(paths(7))
-    gg.save_tu(tmp_path / "X.zip", graphs, list("abababa"))
-    chunks = list(gg.as_chunks(tmp_path / "X.zip", chunk_size=4))
-    assert gg.GraphBatch.concatenate([chunk.graphs for chunk in chunks]) == graphs
-    assert [chunk.columns["target"].tolist() for chunk in chunks] == [list("abab"), list("aba")]
+# ---------------------------------------------------------------- TU format
+
+
+@given(batches(min_graphs=1), st.integers(1, 4), st.booleans())
+def test_data_sets_in_tu_format(batch, chunk_size, zipped):
+    """Whatever load_tu reads, the stream reads: labels, attributes, empty graphs, targets."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "X.zip" if zipped else "X")
+        y = np.arange(len(batch)) % 3
+        gg.save_tu(path, batch, y)
+        chunks = list(gg.as_chunks(path, chunk_size=chunk_size))
+        graphs, _ = gg.load_tu(path)
+    assert sizes(chunks)[:-1] == [chunk_size] * (len(chunks) - 1)
+    assert np.concatenate([chunk.columns["target"] for chunk in chunks]).tolist() == y.tolist()
+    whole = gg.GraphBatch.concatenate([chunk.graphs for chunk in chunks])
+    for one, other in zip(whole, graphs, strict=True):
+        assert one == other
+
+
+@pytest.mark.parametrize("name", ["MUTAG", "ENZYMES", "BZR_MD"])
+def test_real_data_sets_in_chunks(name):
+    expected, y = real_data.load(name)
+    chunks = list(gg.as_chunks(real_data.FOLDER / f"{name}.zip", chunk_size=50))
+    assert gg.GraphBatch.concatenate([chunk.graphs for chunk in chunks]) == expected
+    assert np.concatenate([chunk.columns["target"] for chunk in chunks]).tolist() == y.tolist()
+
+
+def write_tu(folder, **files):
+    folder.mkdir()
+    for part, text in files.items():
+        (folder / f"X_{part}.txt").write_text(text)
+    return folder
+
+
+TWO = {"A": "1,2\n2,1\n\n3,4\n", "graph_indicator": "1\n1\n2\n2\n", "graph_labels": "5\n6\n"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"A": "3,4\n1,2\n"}, r"X_A.txt: reading in chunks needs vertices and edges in the order"),
+        ({"A": "1,3\n"}, "no edge from one graph to another"),
+        ({"A": "1,2\n4,5\n"}, r"X_A.txt: reading in chunks"),
+        ({"A": "1,2\n0,1\n"}, r"X_A.txt, line 2: vertices are numbered from 1; the line is '0,1'"),
+        ({"A": "1,2\n2,1\n\n3,x\n"}, r"X_A.txt, line 4: an integer is expected; found 'x'"),
+        ({"graph_indicator": "1\n2\n1\n2\n"}, r"graph_indicator.txt: reading in chunks"),
+        ({"graph_indicator": "1\n1\n3\n3\n"}, r"'empty_graphs' must list .*\[2\] have none"),
+        ({"graph_labels": "5\n"}, r"vertices for graph 2.*1 classes"),
+        ({"graph_labels": "5\n6\n7\n"}, r"'empty_graphs' must list.*\[3\] have none"),
+        ({"node_labels": "1\n2\n3\n"}, r"node_labels.txt must have a line for each of the 2 vert"),
+        ({"node_labels": "1\n" * 5}, r"node_labels.txt must have a line.*it has more \(line 5\)"),
+        ({"node_labels": "1\n1\nx\n1\n"}, r"node_labels.txt, line 3: an integer is expected"),
+    ],
+)
+def test_tu_files_with_mistakes(tmp_path, change, message):
+    folder = write_tu(tmp_path / "X", **(TWO | change))
+    with pytest.raises(InvalidFileError, match=message):
+        list(gg.as_chunks(folder, chunk_size=1))
+
+
+def test_tu_files_are_not_read_ahead(tmp_path):
+    """The first chunk is there although the rest is nonsense."""
+    folder = write_tu(tmp_path / "X", **(TWO | {"graph_labels": "5\nnonsense\n"}))
+    stream = gg.as_chunks(folder, chunk_size=1)
+    assert next(stream).columns["target"].tolist() == [5]
+    with pytest.raises(InvalidFileError, match=r"graph_labels.txt, line 2"):
+        next(stream)
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ from .flat import (
     joined_offsets,
     same_arrays,
 )
-from .labels import encode_labels, label_kind, merge_tables
+from .labels import count_distinct, encode_labels, label_kind, merge_tables
 
 
 class GraphBatch:
@@ -263,10 +263,12 @@ class GraphBatch:
             _count(len(self), "graph"),
             _count(self.n_vertices, "vertex", "vertices"),
             _count(self.n_edges, "edge"),
-            _count(_distinct(self.label_codes), "vertex label") if self.labelled else "no labels",
+            _count(count_distinct(self.label_codes), "vertex label")
+            if self.labelled
+            else "no labels",
         ]
         if self.edge_label_codes is not None:
-            parts.append(_count(_distinct(self.edge_label_codes), "edge label"))
+            parts.append(_count(count_distinct(self.edge_label_codes), "edge label"))
         if self.vertex_attributes is not None:
             parts.append(_count(self.vertex_attributes.shape[1], "vertex attribute"))
         if self.edge_attributes is not None:
@@ -391,11 +393,6 @@ class GraphBatch:
 
 def _restore(arrays: dict[str, Any]) -> GraphBatch:
     return GraphBatch._of(**arrays)
-
-
-def _distinct(codes: np.ndarray) -> int:
-    """How many labels occur; the table of a part still has those of the whole."""
-    return int(np.count_nonzero(np.bincount(codes)))
 
 
 def _count(number: int, noun: str, plural: str | None = None) -> str:

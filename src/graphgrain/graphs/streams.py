@@ -57,7 +57,7 @@ def as_chunks(source: Any, *, chunk_size: int = CHUNK_SIZE, **options: Any) -> I
     ----------
     source : path, GraphBatch or iterable
         - the path of a file of molecules (see :func:`iter_molecules`) or of a data set in TU
-          format (see :func:`iter_tu`), read piece by piece, or of a Matlab file,
+          format (see :func:`load_tu`), read piece by piece, or of a Matlab file,
         - a GraphBatch,
         - any iterable of graphs that :func:`as_graphs` accepts, of GraphBatches or of chunks,
           a generator included.
@@ -140,7 +140,7 @@ def check_chunk_size(chunk_size: Any) -> None:
 def _file_chunks(path: Path, chunk_size: int, options: dict[str, Any]) -> Iterator[Chunk]:
     from .files.matlab import load_mat
     from .files.molecules import is_molecule_file, iter_molecules
-    from .files.tu import iter_tu
+    from .files.tu_stream import iter_tu
 
     if is_molecule_file(path):
         return iter_molecules(path, chunk_size=chunk_size, **options)

@@ -11,7 +11,7 @@ import os
 import stat
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
@@ -22,9 +22,19 @@ MIB = 2**20
 
 
 class Folder:
-    """The text files of one folder or zip: their names, and their bytes on demand."""
+    """The text files of one folder or zip: their names, and their bytes on demand.
 
-    def __init__(self, path: str | os.PathLike[str], max_bytes: int | None = None) -> None:
+    ``in_lines`` is for those who read line by line: then only a file that is read in whole is
+    limited, not all of them together.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        max_bytes: int | None = None,
+        *,
+        in_lines: bool = False,
+    ) -> None:
         self.path = existing(path)
         if max_bytes is not None and (not isinstance(max_bytes, int) or max_bytes <= 0):
             raise InvalidParameterError(
@@ -42,7 +52,7 @@ class Folder:
             self._members = _safe_members(self.path)
             self.names = list(self._members)
             total = sum(member.file_size for member in self._members.values())
-        if total > self.max_bytes:
+        if total > self.max_bytes and not in_lines:
             raise too_large(self.path, self.max_bytes)
 
     def shown(self, name: PurePosixPath) -> str:
@@ -56,6 +66,35 @@ class Folder:
         member = self._members[name]
         with zipfile.ZipFile(self.path) as archive:
             return read_limited(lambda: archive.open(member), self.path, self.max_bytes)
+
+    def lines(self, name: PurePosixPath) -> Iterator[bytes]:
+        """The lines of one file, one at a time, however long it is."""
+        try:
+            if self.path.is_dir():
+                with open(self.path / name, "rb") as stream:
+                    yield from _short_lines(stream, self.shown(name))
+            else:
+                with (
+                    zipfile.ZipFile(self.path) as archive,
+                    archive.open(self._members[name]) as stream,
+                ):
+                    yield from _short_lines(stream, self.shown(name))
+        except (
+            OSError,
+            EOFError,
+            zipfile.BadZipFile,
+            zlib.error,
+            NotImplementedError,
+            RuntimeError,
+        ) as error:
+            raise InvalidFileError(f"{self.shown(name)} cannot be read: {error}.") from None
+
+
+def _short_lines(stream: IO[bytes], name: str) -> Iterator[bytes]:
+    while line := stream.readline(MIB):
+        if len(line) == MIB and not line.endswith(b"\n"):
+            raise InvalidFileError(f"{name}: a line must not be longer than {MIB:,} bytes.")
+        yield line
 
 
 def existing(path: str | os.PathLike[str]) -> Path:

@@ -17,11 +17,12 @@ _LIMITS = np.iinfo(np.int64)
 
 @dataclass(frozen=True)
 class NumberTable:
-    """The numbers of one file, a row per line that is not blank."""
+    """The numbers of a file or of some of its lines, a row per line that is not blank."""
 
     name: str
     text: str
     values: np.ndarray
+    first_line: int = 1
 
     def __len__(self) -> int:
         return len(self.values)
@@ -29,7 +30,7 @@ class NumberTable:
     def error(self, row: int, message: str) -> InvalidFileError:
         """An error about a row; the message may use ``{value}`` for what the line holds."""
         seen = -1
-        for number, line in enumerate(io.StringIO(self.text), start=1):
+        for number, line in enumerate(io.StringIO(self.text), start=self.first_line):
             seen += bool(line.strip())
             if seen == row:
                 return _complaint(self.name, number, message.format(value=_cut(line.strip())))
@@ -37,7 +38,7 @@ class NumberTable:
 
 
 def parse_numbers(
-    name: str, content: bytes, dtype: type, columns: int | None = None
+    name: str, content: bytes, dtype: type, columns: int | None = None, first_line: int = 1
 ) -> NumberTable:
     """Parse a text file of integers or floats, separated by commas or by white space.
 
@@ -49,10 +50,12 @@ def parse_numbers(
     dtype : int or float
     columns : int, optional
         How many numbers a line must hold; by default as many as the first line.
+    first_line : int
+        The number of the first line, where the text is not the beginning of the file.
     """
-    text = _decoded(name, content)
+    text = _decoded(name, content, first_line)
     if not text.strip():
-        return NumberTable(name, text, np.empty((0, columns or 1), dtype=dtype))
+        return NumberTable(name, text, np.empty((0, columns or 1), dtype=dtype), first_line)
     first = next(line for line in io.StringIO(text) if line.strip())
     delimiter = "," if "," in first else None
     try:
@@ -62,8 +65,8 @@ def parse_numbers(
                 io.StringIO(text), dtype=dtype, delimiter=delimiter, comments=None, ndmin=2
             )
     except (ValueError, OverflowError, Warning) as error:
-        raise _first_wrong_line(name, text, dtype, delimiter, columns, error) from None
-    table = NumberTable(name, text, values)
+        raise _first_wrong_line(name, text, dtype, delimiter, columns, error, first_line) from None
+    table = NumberTable(name, text, values, first_line)
     if columns is not None and values.shape[1] != columns:
         raise table.error(0, _columns_rule(columns) + " The line is {value!r}.")
     return table
@@ -79,12 +82,12 @@ def finite(table: NumberTable) -> NumberTable:
     return table
 
 
-def _decoded(name: str, content: bytes) -> str:
+def _decoded(name: str, content: bytes, first_line: int) -> str:
     content = content.removeprefix(b"\xef\xbb\xbf")
     try:
         text = content.decode("ascii")
     except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
+        line = content[: error.start].count(b"\n") + first_line
         value = content[error.start : error.start + 8]
         raise _complaint(
             name, line, f"only plain (ASCII) text is expected; found {value!r}. Save it as UTF-8."
@@ -99,9 +102,10 @@ def _first_wrong_line(
     delimiter: str | None,
     columns: int | None,
     cause: Exception,
+    first_line: int,
 ) -> InvalidFileError:
     """Find the line that NumPy stumbled over: slow, but only on the way to an error."""
-    for number, line in enumerate(io.StringIO(text), start=1):
+    for number, line in enumerate(io.StringIO(text), start=first_line):
         if not line.strip():
             continue
         values = line.split(delimiter)

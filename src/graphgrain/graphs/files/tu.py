@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -22,7 +21,6 @@ import numpy as np
 
 from ...errors import InvalidFileError, InvalidParameterError
 from ..batch import GraphBatch
-from ..streams import CHUNK_SIZE, Chunk, cut
 from .archive import Folder
 from .number_table import NumberTable, finite, parse_numbers
 
@@ -79,18 +77,18 @@ def load_tu(
     """
     if target not in (None, "classes", "values"):
         raise InvalidParameterError(f"target must be 'classes' or 'values'; got {target!r}.")
-    files = _Files(Folder(path, max_bytes))
+    files = DataSetFiles(Folder(path, max_bytes))
 
     edges = files.needed("A", columns=2)
     indicator = files.needed("graph_indicator", columns=1)
-    y = _targets(files, target)
+    y = targets_of(files, target)
     sizes, order, position = _vertices(files, indicator, None if y is None else len(y))
     pairs = _edges(edges, indicator, position)
 
-    labels = _labels(files, "node", label_column, len(indicator), "vertices")
-    edge_labels = _labels(files, "edge", edge_label_column, len(edges), "edges")
-    attributes = _attributes(files, "node", len(indicator), "vertices")
-    edge_attributes = _attributes(files, "edge", len(edges), "edges")
+    labels = labels_of(files, "node", label_column, len(indicator), "vertices")
+    edge_labels = labels_of(files, "edge", edge_label_column, len(edges), "edges")
+    attributes = attributes_of(files, "node", len(indicator), "vertices")
+    edge_attributes = attributes_of(files, "edge", len(edges), "edges")
     graphs = GraphBatch.from_edges(
         sizes,
         pairs,
@@ -102,15 +100,7 @@ def load_tu(
     return graphs, y
 
 
-def iter_tu(
-    path: str | os.PathLike[str], *, chunk_size: int = CHUNK_SIZE, **options: Any
-) -> Iterator[Chunk]:
-    """The graphs of a data set in TU format as a stream of chunks."""
-    graphs, y = load_tu(path, **options)
-    return cut([Chunk(graphs, {} if y is None else {"target": y})], chunk_size)
-
-
-class _Files:
+class DataSetFiles:
     """The files of one data set: which there are, and their tables."""
 
     def __init__(self, folder: Folder) -> None:
@@ -203,7 +193,8 @@ def _data_set(folder: Folder) -> PurePosixPath:
     )
 
 
-def _targets(files: _Files, target: str | None) -> np.ndarray | None:
+def targets_of(files: DataSetFiles, target: str | None) -> np.ndarray | None:
+    """The classes or values."""
     if target != "values":
         classes = _classes(files)
         if classes is not None or target == "classes":
@@ -218,7 +209,7 @@ def _targets(files: _Files, target: str | None) -> np.ndarray | None:
     return _column_or_table(values.values)
 
 
-def _classes(files: _Files) -> np.ndarray | None:
+def _classes(files: DataSetFiles) -> np.ndarray | None:
     try:
         table = files.table("graph_labels", int)
     except InvalidFileError:
@@ -234,7 +225,7 @@ def _classes(files: _Files) -> np.ndarray | None:
 
 
 def _vertices(
-    files: _Files, indicator: NumberTable, n_targets: int | None
+    files: DataSetFiles, indicator: NumberTable, n_targets: int | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Size of each graph, the vertices in the order of their graphs, and where each went."""
     graph = indicator.values[:, 0]
@@ -289,9 +280,10 @@ def _edges(edges: NumberTable, indicator: NumberTable, position: np.ndarray) -> 
     return position[values - 1]
 
 
-def _labels(
-    files: _Files, kind: str, column: int | None, rows: int, what: str
+def labels_of(
+    files: DataSetFiles, kind: str, column: int | None, rows: int, what: str
 ) -> np.ndarray | None:
+    """The labels of vertices (``kind="node"``) or edges, one per row, or None."""
     table = files.table(f"{kind}_labels", int)
     if table is None:
         return None
@@ -312,7 +304,8 @@ def _labels(
     return files.names_of(key, values[:, 0], table)
 
 
-def _attributes(files: _Files, kind: str, rows: int, what: str) -> np.ndarray | None:
+def attributes_of(files: DataSetFiles, kind: str, rows: int, what: str) -> np.ndarray | None:
+    """The attributes of vertices (``kind="node"``) or edges, or None."""
     table = files.table(f"{kind}_attributes", float)
     if table is None:
         return None
