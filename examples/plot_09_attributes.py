@@ -54,7 +54,7 @@ views = {
     "labels alone": gg.TreePlusPlus(3, 1),
     "4 bins per axis": make_pipeline(gg.AttributeBins(n_bins=4), gg.TreePlusPlus(3, 1)),
     "hashed": gg.HashedAttributes(gg.TreePlusPlus(3, 1), width=1.0),
-    "propagation": gg.Propagation(bin_width=0.3),
+    "propagation": gg.Propagation(bin_width=0.3, attributes=True),
 }
 for name, view in views.items():
     scores = cross_val_score(make_pipeline(view, SVC(kernel="precomputed")), graphs, letters, cv=5)
