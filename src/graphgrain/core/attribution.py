@@ -18,11 +18,12 @@ from __future__ import annotations
 import numpy as np
 
 from .compiling import compiled
+from .threads import entry_point
 
 PATH, TREE, SHAPLEY = 0, 1, 2
 
 
-@compiled
+@entry_point
 def neighbourhoods(graphs, g, radius):
     """The vertices within ``radius`` of each vertex of graph g.
 
@@ -101,7 +102,7 @@ def _share_with_edges(members, count, stamp, seen, indptr, indices, edge_rows, v
         value /= found
 
 
-@compiled
+@entry_point
 def share_values(values, paths, trees, how, indptr, indices, edge_rows, vertex_values, edge_values):
     """Add the values of occurrences to the vertices and edges of the one graph they are in.
 

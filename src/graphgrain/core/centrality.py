@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiling import compiled
 from .components import classify, component_order
 from .perron import ENVELOPE_WORK, eigenvector_classes, gradient_classes
 from .structures import Graphs
-from .threads import chunks, run
+from .threads import chunks, entry_point, run
 
 
-@compiled
-def path_classes(graphs, betweenness, begin, end, values, classes):
+@entry_point
+def path_classes(graphs, betweenness, begin, end, values, classes, stop):
     """Closeness or betweenness of the graphs ``begin`` to ``end``, and their classes.
 
     Closeness is (n - 1) / (sum of distances) within the component, betweenness the number of
@@ -33,6 +32,8 @@ def path_classes(graphs, betweenness, begin, end, values, classes):
         for c in range(components):
             n = starts[c + 1] - starts[c]
             for source in range(starts[c], starts[c + 1]):
+                if stop[0]:
+                    return
                 for i in range(starts[c], starts[c + 1]):
                     distance[order[i]] = -1
                     paths[order[i]] = 0.0

@@ -24,6 +24,8 @@ PLAIN_PYTHON: bool = vars(config)["DISABLE_JIT"]
 def compiled(function: Callable[..., Any]) -> Any:
     """Compile on the first call, keep the result on disk, run without the interpreter lock.
 
+    Where nothing can be kept on disk, every process compiles anew.
+
     The user is told when compiling takes a while. Numbers without a sign overflow silently.
     """
     if PLAIN_PYTHON:
@@ -37,7 +39,11 @@ def inlined(function: Callable[..., Any]) -> Any:
 
 
 def _compile(function: Callable[..., Any], **options: Any) -> Any:
-    return njit(nogil=True, cache=True, error_model="numpy", **options)(function)
+    options |= {"nogil": True, "error_model": "numpy"}
+    try:
+        return njit(cache=True, **options)(function)
+    except RuntimeError:  # neither the package nor the home folder can be written
+        return njit(**options)(function)
 
 
 def _silent_overflow(function: Callable[..., Any]) -> Callable[..., Any]:

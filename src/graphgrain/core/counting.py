@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compiling import compiled
+from .threads import entry_point
 
 _PER_BUCKET = 8
 #: Up to so many entries are sorted by insertion.
@@ -49,7 +50,7 @@ def _sort_bucket(codes, rows, values, begin, end):
         code = following
 
 
-@compiled
+@entry_point
 def group_hashes(lengths, hashes, counts):
     """Columns of a matrix from the features of its rows, ``lengths[i]`` of them in row i.
 
@@ -99,7 +100,7 @@ def group_hashes(lengths, hashes, counts):
     return vocabulary, indptr[: distinct + _ONE].copy(), rows, values, squares
 
 
-@compiled
+@entry_point
 def find_columns(hashes, vocabulary):
     """The place of each hash in the sorted vocabulary, or -1."""
     columns = np.empty(len(hashes), dtype=np.int32)
@@ -116,7 +117,7 @@ def find_columns(hashes, vocabulary):
     return columns
 
 
-@compiled
+@entry_point
 def transpose(indptr, columns, values, n_columns):
     """CSR to CSC (or back): ``(indptr, rows, values)`` with the rows of each column ascending.
 

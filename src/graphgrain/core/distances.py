@@ -16,6 +16,7 @@ from .compiling import compiled
 from .components import sort_by
 from .hashing import BASE, GOLDEN, mix
 from .tables import count_into, make_tables, read_out, with_room
+from .threads import entry_point
 
 _ZERO = np.uint64(0)
 
@@ -102,8 +103,8 @@ def pair_code(source, target, distance, path):
     return mix(mix(source * BASE + target) + np.uint64(distance) * GOLDEN + path)
 
 
-@compiled
-def count_pairs(graphs, edges, begin, end):
+@entry_point
+def count_pairs(graphs, edges, begin, end, stop):
     """Count the ordered pairs of distinct, connected vertices of the graphs ``begin`` to ``end``.
 
     With ``edges`` the labels of edges take part. Returns ``(lengths, hashes, counts)``, graph
@@ -126,6 +127,8 @@ def count_pairs(graphs, edges, begin, end):
         base = offsets[g]
         n = offsets[g + 1] - base
         for root in range(n):
+            if stop[0]:
+                break
             reached = search(graphs, edges, base, root, work, paths[:n])
             source = label_hashes[labels[base + root]]
             for i in range(1, reached):
@@ -139,7 +142,7 @@ def count_pairs(graphs, edges, begin, end):
     return lengths, hashes[0, :total].copy(), counts[0, :total].copy()
 
 
-@compiled
+@entry_point
 def trace_pairs(graphs, edges, g):
     """The pairs of graph ``g`` one by one: ``(hashes, distances, before, via)``, n x n each.
 
@@ -169,7 +172,7 @@ def trace_pairs(graphs, edges, g):
     return hashes, distances, before, via
 
 
-@compiled
+@entry_point
 def paths_between(pairs, before, longest):
     """The vertices on the chosen path of each pair, in order; -1 fills rows of ``longest``."""
     paths = np.full((len(pairs), longest), -1, dtype=np.int32)

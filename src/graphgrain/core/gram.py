@@ -20,9 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .compiling import compiled
 from .structures import Csc
-from .threads import run, thread_count
+from .threads import blas_threads, entry_point, run, thread_count
 
 #: A column is common if about this part of the graphs has it.
 COMMON = 1 / 8
@@ -31,7 +30,7 @@ TILE_BYTES = 1 << 20
 #: Largest dense block in bytes.
 BLOCK_BYTES = 1 << 27
 _EXACT_IN_SINGLE = float(1 << 24)
-_STRIP = 512
+_STRIP = 256
 _MIRROR = 32
 
 
@@ -43,7 +42,7 @@ class Tiles(NamedTuple):
     places: np.ndarray
 
 
-@compiled
+@entry_point
 def _tile_entries(x, rare, base, begin, end, bits, tiles):
     """Where the entries of the rare columns from ``begin`` to ``end`` are, tile by tile.
 
@@ -70,7 +69,7 @@ def _tile_entries(x, rare, base, begin, end, bits, tiles):
     return Tiles(starts, columns, places)
 
 
-@compiled
+@entry_point
 def _add_tiles(tiles, x, y, lower, begin, end, K):
     """K[i, j] += X[i, c] Y[j, c] for the entries of some tiles; only j < i if ``lower``.
 
@@ -88,7 +87,7 @@ def _add_tiles(tiles, x, y, lower, begin, end, K):
             row[np.uint64(rows[other])] += value * values[other]
 
 
-@compiled
+@entry_point
 def _scatter(x, chosen, block):
     """Write the chosen columns into a dense block."""
     for column in range(len(chosen)):
@@ -97,7 +96,7 @@ def _scatter(x, chosen, block):
             block[x.rows[place], column] = x.values[place]
 
 
-@compiled
+@entry_point
 def _finish(K, left, right, symmetric, normalize, out, begin, end):
     """Divide some rows by the norms; two rows of zeros are equal. Mirror if ``symmetric``."""
     for i in range(begin, end):
@@ -167,10 +166,11 @@ def add_products(
         left = _dense(x, part, K.shape[0], K.dtype)
         right = left if symmetric else _dense(y, part, K.shape[1], K.dtype)
         # strips of rows, up to the diagonal: half the work, and no second matrix of that size
-        for top in range(0, K.shape[0], _STRIP):
-            bottom = min(top + _STRIP, K.shape[0])
-            wide = bottom if symmetric else K.shape[1]
-            K[top:bottom, :wide] += left[top:bottom] @ right[:wide].T
+        with blas_threads(thread_count(n_jobs)):
+            for top in range(0, K.shape[0], _STRIP):
+                bottom = min(top + _STRIP, K.shape[0])
+                wide = bottom if symmetric else K.shape[1]
+                K[top:bottom, :wide] += left[top:bottom] @ right[:wide].T
 
     bits = max(1, TILE_BYTES // max(1, K.itemsize * K.shape[1])).bit_length() - 1
     tiles = ((K.shape[0] - 1) >> bits) + 1

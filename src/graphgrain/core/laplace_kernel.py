@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiling import compiled
+from .threads import entry_point
 
 WIDTH = 64
 
@@ -23,8 +23,8 @@ def tiled(points: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(padded.reshape(tiles, WIDTH, dimension).transpose(0, 2, 1))
 
 
-@compiled
-def add_similarities(points, owners, tiles, tile_owners, sigma, lower, K, begin, end):
+@entry_point
+def add_similarities(points, owners, tiles, tile_owners, sigma, lower, K, begin, end, stop):
     """``K[g, h] += `` the sum over the points of g (from ``begin`` to ``end``) and those of h.
 
     ``owners`` and ``tile_owners`` are the graphs of the points, ascending. With ``lower`` only
@@ -37,6 +37,8 @@ def add_similarities(points, owners, tiles, tile_owners, sigma, lower, K, begin,
         count = min(WIDTH, len(tile_owners) - first)
         tile = tiles[t]
         for i in range(begin, end):
+            if stop[0]:
+                return
             g = owners[i]
             if lower and tile_owners[first] > g:
                 continue
@@ -54,8 +56,8 @@ def add_similarities(points, owners, tiles, tile_owners, sigma, lower, K, begin,
                 K[g, h] += np.exp(-np.sqrt(squares[j]) / sigma)
 
 
-@compiled
-def own_similarities(points, owners, sigma, sums):
+@entry_point
+def own_similarities(points, owners, sigma, sums, stop):
     """``sums[g] += `` the sum over all ordered pairs of points of g; owners ascend."""
     count, dimension = points.shape
     first = 0
@@ -65,6 +67,8 @@ def own_similarities(points, owners, sigma, sums):
             last += 1
         total = 0.0
         for i in range(first, last):
+            if stop[0]:
+                return
             for j in range(first, i):
                 square = 0.0
                 for d in range(dimension):

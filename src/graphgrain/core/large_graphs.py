@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiling import compiled
 from .hashing import mix
 from .memory import require_memory
 from .patterns import level_salt, search_trees, walk
 from .structures import Graphs
 from .tables import Tables, count_into, make_tables, merge_into, read_out
-from .threads import call, run, stop_flag, thread_count
+from .threads import call, entry_point, run, stop_flag, thread_count
 from .traversal import Options, Work, make_work, renumber
 
 #: Most (root, vertex) pairs of a graph that are kept at once; a graph with more is large.
@@ -38,7 +37,7 @@ def is_large(size: int) -> bool:
     return size * size > STORED_PAIRS
 
 
-@compiled
+@entry_point
 def _tree_hashes(graphs, options, n, first, last, work):
     """Hashes of the trees of some roots; one search is kept at a time."""
     for root in range(first, last):
@@ -47,7 +46,7 @@ def _tree_hashes(graphs, options, n, first, last, work):
         search_trees(graphs.edge_hashes, options, options.tree_depth, root, root + 1, work)
 
 
-@compiled
+@entry_point
 def _count_roots(graphs, options, n, roots, work, tables):
     """Count the patterns of some roots, given the hashes of all trees; returns the tables."""
     for root in roots:
@@ -61,7 +60,7 @@ def _count_roots(graphs, options, n, roots, work, tables):
     return tables
 
 
-@compiled
+@entry_point
 def _read_level(tables, level):
     """The features of one level: hashes and counts. The table is emptied."""
     hashes = np.empty(tables.distinct[level], dtype=np.uint64)
@@ -92,7 +91,7 @@ class _LargeGraph:
             return work._replace(stop=stop_flag()), tables
         own = make_work(self.graphs, self.options, stop_flag(), self.g, self.g + 1, searches=1)
         own = own._replace(**{name: getattr(self.work, name) for name in _SHARED})
-        return own, make_tables(self.options.tree_depth + 1, 1024)
+        return own, call(make_tables, self.options.tree_depth + 1, 1024)
 
     def _ranges(self, roots: int) -> list[tuple[int, int]]:
         """Ranges of a number of roots, of at most some milliseconds each."""
@@ -119,7 +118,7 @@ class _LargeGraph:
         work, tables = self.free.pop()
         while self.free:
             tables = call(merge_into, tables, self.free.pop()[1])
-        self.free.append((work, make_tables(self.options.tree_depth + 1, 1024)))
+        self.free.append((work, call(make_tables, self.options.tree_depth + 1, 1024)))
         return tables
 
     def check_memory(self, threads: int) -> None:
@@ -135,7 +134,8 @@ class _LargeGraph:
         require_memory(
             tables * _TABLE_BYTES + expected.sum() * _OUTPUT_BYTES,
             f"About {expected.sum():.1e} different patterns of a graph with {self.n:,} vertices",
-            "Use a smaller path_depth or tree_depth",
+            "Use a smaller path_depth or tree_depth, or a kernel with fewer features such as "
+            "WeisfeilerLehman",
         )
 
 
@@ -147,4 +147,4 @@ def count_large_graph(
     graph.find_trees()
     graph.check_memory(thread_count(n_jobs))
     tables = graph.count(np.arange(graph.n))
-    return [call(_read_level, tables, level) for level in range(options.tree_depth + 1)]
+    return [_read_level(tables, level) for level in range(options.tree_depth + 1)]

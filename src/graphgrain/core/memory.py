@@ -8,6 +8,8 @@ from ..errors import NotEnoughMemoryError
 
 #: This part of the memory that is free may be taken by one thing.
 _SHARE = 0.9
+#: What needs fewer bytes is not looked at.
+_LITTLE = 1 << 26
 
 
 def available_memory() -> int | None:
@@ -25,7 +27,7 @@ def require_memory(needed: float, what: str, instead: str) -> None:
 
     ``what`` needs them (the beginning of a sentence); ``instead`` says what to do.
     """
-    available = available_memory()
+    available = available_memory() if needed > _LITTLE else None
     if available is not None and needed > _SHARE * available:
         raise NotEnoughMemoryError(
             f"{what} would need {_gibibytes(needed)} of memory; {_gibibytes(available)} are there. "

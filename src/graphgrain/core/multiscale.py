@@ -18,6 +18,7 @@ import numpy as np
 from .compiling import compiled
 from .components import sort_by
 from .hashing import BASE, GOLDEN, mix
+from .threads import entry_point
 
 #: Similarities below exp of this are zero.
 LOWEST = -30.0
@@ -93,7 +94,7 @@ def ball(graphs, base, centre, radius, scratch):
     return count
 
 
-@compiled
+@entry_point
 def largest_ball(graphs, radius, begin, end):
     """Most vertices within ``radius`` of any vertex of the graphs ``begin`` to ``end``."""
     scratch = make_scratch(graphs, begin, end)
@@ -108,7 +109,7 @@ def largest_ball(graphs, radius, begin, end):
     return largest
 
 
-@compiled
+@entry_point
 def ball_keys(graphs, previous, radius, begin, end, keys):
     """A hash for each ball: equal balls with equal keys of the vertices in them share it.
 
@@ -288,7 +289,7 @@ def log_similarity(first, i, second, j, M, where):
     return -0.5 * cholesky(M, n) - 0.25 * (a_size + b_size)
 
 
-@compiled
+@entry_point
 def summaries(graphs, balls, owners, vertices):
     """Summaries of the balls around some vertices, whose graphs are ``owners``."""
     offsets = graphs.offsets
@@ -305,7 +306,7 @@ def summaries(graphs, balls, owners, vertices):
     return Summaries(supports, inverses, widths, sizes)
 
 
-@compiled
+@entry_point
 def anchor_kernel(anchors):
     """Similarities among the anchors, given their summaries."""
     count, room = anchors.supports.shape
@@ -320,8 +321,8 @@ def anchor_kernel(anchors):
     return K
 
 
-@compiled
-def similarities(graphs, balls, anchors, begin, end):
+@entry_point
+def similarities(graphs, balls, anchors, begin, end, stop):
     """Similarity of the ball around each vertex of the graphs ``begin`` to ``end`` to anchors.
 
     ``anchors`` are summaries. Returns one row per vertex.
@@ -341,6 +342,8 @@ def similarities(graphs, balls, anchors, begin, end):
     for g in range(begin, end):
         base = offsets[g]
         for centre in range(offsets[g + 1] - base):
+            if stop[0]:
+                break
             own.widths[0], own.sizes[0] = summarize(
                 graphs, balls, base, centre, scratch, own.supports[0], own.inverses[0]
             )
@@ -351,12 +354,14 @@ def similarities(graphs, balls, anchors, begin, end):
     return result
 
 
-@compiled
-def add_pairs(left, left_sizes, right, right_sizes, lower, begin, end, K):
+@entry_point
+def add_pairs(left, left_sizes, right, right_sizes, lower, begin, end, K, stop):
     """k of all pairs of whole graphs, given S^-1 and log |S| on the same features."""
     n = left.shape[1]
     M = np.empty((n, n))
     for g in range(begin, end):
+        if stop[0]:
+            return
         for h in range(g + 1 if lower else len(right)):
             for i in range(n):
                 for j in range(i + 1):

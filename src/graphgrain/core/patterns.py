@@ -15,6 +15,7 @@ import numpy as np
 from .compiling import compiled, inlined
 from .hashing import BASE, GOLDEN, mix
 from .tables import count_into, make_tables, read_out, with_room
+from .threads import entry_point
 from .traversal import renumber, traverse
 from .tree_order import rank_trees
 
@@ -155,7 +156,7 @@ def walk(edge_hashes, options, lowest, n, first, last, work):
     return total
 
 
-@compiled
+@entry_point
 def count_patterns(graphs, classes, options, work, begin, end):
     """Count the patterns of the graphs ``begin`` to ``end`` at the levels 0 to ``tree_depth``.
 
@@ -191,7 +192,7 @@ def count_patterns(graphs, classes, options, work, begin, end):
     return lengths, hashes, counts
 
 
-@compiled
+@entry_point
 def trace_patterns(graphs, classes, options, work, g):
     """All patterns of graph ``g`` at the level ``options.tree_depth``, with their vertices.
 

@@ -24,6 +24,7 @@ import numpy as np
 
 from .compiling import compiled, inlined
 from .components import classify, component_order
+from .threads import entry_point
 
 #: Above this many multiplications for a factorisation, conjugate gradients take over.
 ENVELOPE_WORK = 5e7
@@ -157,8 +158,8 @@ def _eliminate(indptr, near, vertices, n, first, last, start, x, sums, z, column
         z[i] *= x[i]
 
 
-@compiled
-def eigenvector_classes(graphs, envelope_work, begin, end, values, classes):
+@entry_point
+def eigenvector_classes(graphs, envelope_work, begin, end, values, classes, stop):
     """Fill ``values`` and ``classes`` of the graphs ``begin`` to ``end``.
 
     Components whose factorisation would take more than ``envelope_work`` are left at -1.
@@ -217,6 +218,8 @@ def eigenvector_classes(graphs, envelope_work, begin, end, values, classes):
                     _scale(n, z, x)
                 before = 1.0
                 for _ in range(_MOST_ITERATIONS):
+                    if stop[0]:
+                        return
                     _row_sums(indptr, near, vertices, n, x, y, low, sums)
                     _eliminate(indptr, near, vertices, n, first, last, start, x, sums, z, y, off)
                     change = _scale(n, z, x)
@@ -229,8 +232,8 @@ def eigenvector_classes(graphs, envelope_work, begin, end, values, classes):
             classify(order, starts[c], starts[c + 1], base, values, y, classes)
 
 
-@compiled
-def gradient_classes(graphs, g, values, classes):
+@entry_point
+def gradient_classes(graphs, g, values, classes, stop):
     """The same for the components of graph g that were left at -1, by conjugate gradients."""
     indptr, indices = graphs.indptr, graphs.indices
     base = graphs.offsets[g]
@@ -268,6 +271,8 @@ def gradient_classes(graphs, g, values, classes):
                 size_now += x[i] * x[i]
             goal = size_now * 1e-28
             for _ in range(20 * n + 100):
+                if stop[0]:
+                    return
                 _multiply(indptr, near, vertices, n, direction, product)
                 curvature = 0.0
                 for i in range(n):

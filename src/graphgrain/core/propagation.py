@@ -12,6 +12,7 @@ import numpy as np
 
 from .compiling import compiled
 from .components import sort_by
+from .threads import entry_point
 
 
 @compiled
@@ -34,7 +35,7 @@ def _walk(graphs, base, column, after, weights, root, sums):
         column, after = after, column
 
 
-@compiled
+@entry_point
 def project(graphs, attributes, directions, root, begin, end):
     """``P_t v_t`` for all steps (rows) and vertices of the graphs ``begin`` to ``end``.
 

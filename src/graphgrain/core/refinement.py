@@ -12,6 +12,7 @@ import numpy as np
 
 from .compiling import compiled
 from .hashing import BASE, mix
+from .threads import entry_point
 
 
 @compiled
@@ -29,7 +30,15 @@ def refine_once(graphs, edges, base, colours, finer):
         finer[v] = mix(total)
 
 
-@compiled
+@entry_point
+def refine_colours(graphs, edges, colours):
+    """The next colours of all vertices."""
+    finer = np.empty_like(colours)
+    refine_once(graphs, edges, 0, colours, finer)
+    return finer
+
+
+@entry_point
 def refine(graphs, edges, steps, begin, end):
     """Weisfeiler-Lehman colours of all vertices of the graphs ``begin`` to ``end``.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .components import component_order
+from .memory import require_memory
 from .structures import Graphs
 
 #: Eigenvalues closer than this, relative to the largest, are one.
@@ -15,6 +16,11 @@ def adjacency(graphs: Graphs, graph: int) -> np.ndarray:
     """The adjacency matrix of one graph."""
     first, last = graphs.offsets[graph : graph + 2].tolist()
     n = last - first
+    require_memory(
+        3 * 8 * n * n,  # with its eigenvectors or its inverse
+        f"The matrices of a graph with {n:,} vertices",
+        "Use a kernel that needs none, such as TreePlusPlus or WeisfeilerLehman",
+    )
     A = np.zeros((n, n))
     pointers = graphs.indptr[first : last + 1]
     rows = np.repeat(np.arange(n), np.diff(pointers))

@@ -20,6 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compiling import compiled
+from .threads import entry_point
 
 #: Matrix and choices are in single precision, coefficients and gradient in double.
 ZERO = np.float32(0)
@@ -33,13 +34,19 @@ WORTH_IT = 0.8
 
 
 @compiled
-def cut(matrix, rows, columns, result):
+def _cut(matrix, rows, columns, result):
     """Copy the part of a matrix with these rows and columns."""
     for a in range(len(rows)):
         row = matrix[rows[a]]
         for b in range(len(columns)):
             result[a, b] = row[columns[b]]
     return result
+
+
+@entry_point
+def cut(matrix, rows, columns, result):
+    """The same for Python."""
+    return _cut(matrix, rows, columns, result)
 
 
 @compiled
@@ -160,7 +167,7 @@ def _descend_on_part(K, diagonal, b, low, high, gradient, up, down, tolerance, l
     part = chosen[:size]
     b_part, gradient_part, up_part, down_part = b[part], gradient[part], up[part], down[part]
     steps, _ = _descend(
-        cut(K, part, part, np.empty((size, size), np.float32)),
+        _cut(K, part, part, np.empty((size, size), np.float32)),
         diagonal[part],
         b_part,
         low[part],
@@ -198,8 +205,8 @@ def _intercept(gradient, up, down):
     return -total / free if free else -0.5 * (lowest + highest)
 
 
-@compiled
-def train(K, y, weights, grid, tolerance, limit):
+@entry_point
+def train(K, y, weights, grid, tolerance, limit, stop):
     """Coefficients and intercepts for each C of an ascending grid.
 
     Parameters
@@ -252,7 +259,7 @@ def train(K, y, weights, grid, tolerance, limit):
             up[t] = ZERO if b[t] < high[t] else NEVER
             down[t] = ZERO if b[t] > low[t] else NEVER
         steps, done = 0, False
-        while not done and steps < limit:
+        while not done and steps < limit and not stop[0]:
             made, done = _descend(K, diagonal, b, low, high, gradient, up, down, tolerance, few)
             steps += made
             if not done:

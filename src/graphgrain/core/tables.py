@@ -13,6 +13,7 @@ import numpy as np
 
 from .compiling import compiled
 from .hashing import GOLDEN
+from .threads import entry_point
 
 _ONE, _64 = np.uint64(1), np.uint64(64)
 
@@ -140,7 +141,7 @@ def with_room(room, hashes, counts):
     return more_hashes, more_counts
 
 
-@compiled
+@entry_point
 def count_hashes(pointers, hashes):
     """Distinct hashes of each segment ``pointers[i]:pointers[i + 1]``, and how often each occurs.
 

@@ -15,7 +15,9 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
+from functools import wraps
+from inspect import signature
 from itertools import count, pairwise
 from queue import Empty, SimpleQueue
 from time import monotonic
@@ -23,7 +25,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .compiling import PLAIN_PYTHON
+from .compiling import PLAIN_PYTHON, compiled
 
 Result = TypeVar("Result")
 
@@ -32,7 +34,7 @@ CHUNK_VERTICES = 4096
 #: How long to wait before looking for signals where waiting cannot be interrupted, in seconds.
 _GLANCE = 0.1
 #: How long an interrupted caller waits for its workers to stop.
-_FAREWELL = 1.0
+_FAREWELL = 0.5
 
 _here = threading.local()
 
@@ -68,16 +70,23 @@ def run(
     function: Callable[[int, int], Result], ranges: list[tuple[int, int]], n_jobs: int | None
 ) -> list[Result]:
     """``function(begin, end)`` for every range, in order, on ``n_jobs`` threads."""
-    threads = min(thread_count(n_jobs), len(ranges))
-    stop = stop_flag()
+    found = dict(as_finished(lambda number: function(*ranges[number]), len(ranges), n_jobs))
+    return [found[number] for number in range(len(ranges))]
+
+
+def as_finished(
+    function: Callable[[int], Result], how_many: int, n_jobs: int | None
+) -> Iterator[tuple[int, Result]]:
+    """``(number, function(number))`` for the numbers below ``how_many``, as they are finished."""
+    threads = min(thread_count(n_jobs), how_many)
     if threads <= 1 and (PLAIN_PYTHON or threading.current_thread() is not threading.main_thread()):
-        results = []
-        for begin, end in ranges:
+        stop = stop_flag()
+        for number in range(how_many):
             if stop[0]:
                 raise _Stopped
-            results.append(function(begin, end))
-        return results
-    return _run_in_workers(function, ranges, threads, stop)
+            yield number, function(number)
+    else:
+        yield from _in_workers(function, how_many, threads)
 
 
 def call(function: Callable[..., Result], *arguments: Any) -> Result:
@@ -85,59 +94,74 @@ def call(function: Callable[..., Result], *arguments: Any) -> Result:
     return run(lambda *_: function(*arguments), [(0, 0)], None)[0]
 
 
-def _run_in_workers(
-    function: Callable[[int, int], Result],
-    ranges: list[tuple[int, int]],
-    threads: int,
-    stop: np.ndarray,
-) -> list[Result]:
-    results: list[Any] = [None] * len(ranges)
+def entry_point(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function that Python calls; other compiled functions cannot.
+
+    From the main thread it is called in a worker: there a signal could arrive while Numba turns
+    results into Python objects, which it does not survive. If the last parameter is ``stop``,
+    it is not given but filled in: the flag that says when to return early, see :func:`stop_flag`.
+    """
+    inner = compiled(function)
+    stoppable = list(signature(function).parameters)[-1] == "stop"
+
+    @wraps(function)
+    def interruptible(*arguments: Any) -> Any:
+        if stoppable:
+            return call(lambda: inner(*arguments, stop_flag()))
+        return call(inner, *arguments)
+
+    return interruptible
+
+
+def _in_workers(
+    function: Callable[[int], Result], how_many: int, threads: int
+) -> Iterator[tuple[int, Result]]:
+    inherited = hasattr(_here, "stop")
+    stop = stop_flag()
+    given_up: list[bool] = []
     numbers = count()
-    ended: SimpleQueue[BaseException | None] = SimpleQueue()
-    failed: list[BaseException] = []
+    finished: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
 
     def work() -> None:
         _here.stop = stop
+        number = -1
         try:
-            while not (stop[0] or failed) and (number := next(numbers)) < len(ranges):
-                results[number] = function(*ranges[number])
-            ended.put(None)
+            while not (stop[0] or given_up) and (number := next(numbers)) < how_many:
+                finished.put((number, function(number), None))
         except BaseException as error:
-            ended.put(error)
+            finished.put((number, None, error))
 
     workers = [threading.Thread(target=work, daemon=True) for _ in range(threads)]
     try:
         for worker in workers:
             worker.start()
-        left = threads
+        left = how_many
         while left:
             try:
-                error = ended.get(timeout=_GLANCE)
+                number, result, error = finished.get(timeout=_GLANCE)
             except Empty:
                 if stop[0]:
                     raise _Stopped from None
                 continue
-            left -= 1
             if error is not None:
-                failed.append(error)
+                raise error
+            left -= 1
+            yield number, result
     except BaseException:
-        stop[0] = 1
+        given_up.append(True)
+        if not inherited:  # a flag from above also concerns others
+            stop[0] = 1
         deadline = monotonic() + _FAREWELL
         for worker in workers:
             if worker.is_alive():
                 worker.join(max(0.0, deadline - monotonic()))
         raise
-    if failed:
-        raise failed[0]
-    if stop[0]:
-        raise _Stopped
-    return results
 
 
 @contextmanager
-def blas_threads(limit: int | None) -> Iterator[None]:
-    """Let BLAS use at most so many threads within the block (None: as many as it likes)."""
-    from threadpoolctl import threadpool_limits  # comes with scikit-learn
+def blas_threads(limit: int) -> Iterator[None]:
+    """Let BLAS use at most so many threads within the block."""
+    from threadpoolctl import ThreadpoolController  # comes with scikit-learn
 
-    with nullcontext() if limit is None else threadpool_limits(limits=limit, user_api="blas"):
+    with ThreadpoolController().limit(limits=limit, user_api="blas"):
         yield

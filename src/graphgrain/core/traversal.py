@@ -21,7 +21,9 @@ import numpy as np
 from .compiling import compiled, inlined
 from .components import sort_by
 from .hashing import position_weights
+from .memory import require_memory
 from .structures import Graphs
+from .threads import entry_point
 
 
 class Options(NamedTuple):
@@ -77,6 +79,11 @@ def make_work(
     entries = int(np.diff(graphs.indptr[offsets]).max(initial=1))
     pairs = n * (searches or n)
     room = pairs + 2 * n
+    require_memory(
+        pairs * (13 + 8 * (options.tree_depth + 1)),
+        f"All searches of a graph with {n:,} vertices",
+        "Ask for a feature of a smaller graph",
+    )
     levels = options.tree_depth + 1
     depth = max(options.path_depth, options.tree_depth)
     return Work(
@@ -259,7 +266,7 @@ def _sort_run(begin, end, key, edges, order, parent, edge):
             edge[j + 1] = code
 
 
-@compiled
+@entry_point
 def bare_searches(graphs, depth, begin, end):
     """The floor: truncated breadth-first search from every vertex and nothing else.
 

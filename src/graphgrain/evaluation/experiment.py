@@ -9,16 +9,14 @@ Whatever stops the program, the same call goes on where it was.
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ..core.threads import thread_count
+from ..core.threads import as_finished, thread_count
 from ..kernels.base import GraphKernel
 from ..kernels.features import FeatureKernel
 from ..kernels.registry import KERNELS
@@ -157,12 +155,8 @@ def run(
         if not missing and (repeats or kernel_key in results):
             continue
         grams = _measured_grams(data, variant, setting, common, results, n_jobs)
-        with _Workers(thread_count(n_jobs)) as workers:
-            work = _Fold(data, protocol, grams, fixed, len(variant.grid))
-            for record in workers.results(work, missing, lambda place: key(*place) in results):
-                if record is not None:
-                    computed += results.append(record)
-                progress.advance(1)
+        work = _Fold(data, protocol, grams, fixed, len(variant.grid))
+        computed += _compute(work, missing, key, results, n_jobs, progress)
     return computed
 
 
@@ -233,33 +227,23 @@ class _Fold:
         )
 
 
-class _Workers:
-    """Threads that stop between two folds when the program is interrupted."""
+def _compute(
+    work: _Fold,
+    missing: list[tuple[int, int]],
+    key: Callable[[int, int], Any],
+    results: ResultsFile,
+    n_jobs: int | None,
+    progress: Progress,
+) -> int:
+    """Store the records of the missing folds as they are finished; how many there were."""
 
-    def __init__(self, threads: int) -> None:
-        self.threads = threads
-        self.stop = threading.Event()
-        self.pool = ThreadPoolExecutor(threads)
+    def record(number: int) -> FoldRecord | None:
+        place = missing[number]
+        return None if key(*place) in results else work(place)  # somebody else may have done it
 
-    def __enter__(self) -> _Workers:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.stop.set()
-        self.pool.shutdown(wait=True, cancel_futures=True)
-
-    def results(
-        self,
-        work: Callable[[tuple[int, int]], FoldRecord],
-        places: Iterable[tuple[int, int]],
-        done: Callable[[tuple[int, int]], bool],
-    ) -> Iterator[FoldRecord | None]:
-        """Records as they are finished; None for a fold that somebody else has finished."""
-        waiting: set[Future[FoldRecord | None]] = {
-            self.pool.submit(lambda p: None if self.stop.is_set() or done(p) else work(p), place)
-            for place in places
-        }
-        while waiting:
-            finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in finished:
-                yield future.result()
+    computed = 0
+    for _, found in as_finished(record, len(missing), n_jobs):
+        if found is not None:
+            computed += results.append(found)
+        progress.advance(1)
+    return computed

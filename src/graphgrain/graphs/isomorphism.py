@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..core.hashing import GOLDEN, mix_array
-from ..core.refinement import refine_once
+from ..core.refinement import refine_colours
 from ..errors import GraphgrainWarning
 from .batch import GraphBatch
 from .convert.dispatch import as_graphs
@@ -152,9 +152,7 @@ def _refined(batch: GraphBatch, colours: np.ndarray, rounds: int | None = None) 
     edges = batch.edge_label_codes is not None
     before = -1
     while rounds is None or rounds > 0:
-        finer = np.empty_like(colours)
-        refine_once(batch.arrays, edges, 0, colours, finer)
-        colours = finer
+        colours = refine_colours(batch.arrays, edges, colours)
         if rounds is not None:
             rounds -= 1
             continue

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.memory import require_memory
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
@@ -75,6 +76,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit to the graphs and return their Gram matrix (or features)."""
         batch = as_graphs(X)
+        self._check_memory(len(batch), len(batch))
         self._fit_batch(batch)
         return self._output_of_fitted(batch)
 
@@ -92,7 +94,25 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
 
     def transform(self, X: Any) -> Any:
         """Compare graphs with the fitted ones: a matrix (graphs, fitted graphs), or features."""
-        return self._output_with_fitted(self._checked(X))
+        batch = self._checked(X)
+        self._check_memory(len(batch), self.n_graphs_)
+        return self._output_with_fitted(batch)
+
+    def _check_memory(self, rows: int, columns: int, levels: int = 1) -> None:
+        """Refuse Gram matrices that will not fit before anything is computed."""
+        if getattr(self, "output", "gram") != "gram":
+            return
+        instead = "Use fewer graphs"
+        if hasattr(self, "output"):
+            instead += ", or output='features' with a linear model"
+            if "n_features" in self.get_params(deep=False):
+                instead += " (n_features=2**20 needs no vocabulary)"
+        require_memory(
+            8.0 * rows * columns * (levels + 1),  # one more while it is computed
+            f"A kernel matrix of {rows:,} x {columns:,} graphs"
+            + (f" for {levels} levels" if levels > 1 else ""),
+            instead,
+        )
 
     def _checked(self, X: Any) -> GraphBatch:
         """New graphs for a fitted kernel."""

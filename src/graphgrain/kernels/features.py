@@ -226,6 +226,7 @@ class FeatureKernel(LocatedFeatures):
         new, norms = None, self._norms
         if X is not None:
             new, norms = self._known_features(self._checked(X))
+        self._check_memory(norms.shape[1], self.n_graphs_, len(self.vocabulary_))
         levels = np.empty((len(self.vocabulary_), norms.shape[1], self.n_graphs_))
         for level, K in enumerate(self._gram(new, norms, every_level=True)):
             levels[level] = K

@@ -14,7 +14,7 @@ import numpy as np
 from ..core.centrality import centrality_classes
 from ..core.large_graphs import count_large_graph, is_large
 from ..core.patterns import count_patterns, trace_patterns
-from ..core.threads import call, chunks, stop_flag
+from ..core.threads import chunks, stop_flag
 from ..core.traversal import Options, make_work
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, OneOf, Rule, Whole
@@ -95,7 +95,7 @@ class _Patterns(FeatureKernel):
         check_edge_labels(batch, self.edge_labels)
         options = Options(self.path_depth, level, self.edge_labels)
         work = make_work(batch.arrays, options, stop_flag(), graph, graph + 1)
-        return call(trace_patterns, batch.arrays, classes, options, work, graph)
+        return trace_patterns(batch.arrays, classes, options, work, graph)
 
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         classes = self._centrality_classes(batch)
