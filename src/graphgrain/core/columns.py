@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiling import compiled
 from .hashing import GOLDEN, mix
+from .threads import entry_point
 
 _32 = np.uint64(32)
 
 
-@compiled
+@entry_point
 def hashed_rows(bounds, hashes, values, n_columns, begin, end):
     """Rows of a matrix for the graphs ``begin`` to ``end``: ``(lengths, columns, values)``.
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from .compiling import compiled
 from .hashing import GOLDEN, mix
+from .threads import entry_point
 
 _ONE = np.uint64(1)
 
@@ -125,7 +126,7 @@ def _enumerate(graphs, g, largest, types, counts, found):
     return total
 
 
-@compiled
+@entry_point
 def count_connected(graphs, largest, types, begin, end):
     """Connected sets of 1 to ``largest`` vertices by type: an array (graphs, sizes, types)."""
     counts = np.zeros((end - begin, largest + 1, types.max() + 1), dtype=np.int64)
@@ -135,7 +136,7 @@ def count_connected(graphs, largest, types, begin, end):
     return counts
 
 
-@compiled
+@entry_point
 def list_connected(graphs, g, size, types):
     """All connected sets of ``size`` vertices of graph g: rows of vertices, the type last."""
     counts = np.zeros((size + 1, types.max() + 1), dtype=np.int64)
@@ -191,7 +192,7 @@ def _probability(indptr, indices, members, size, code, n):
     return chance[full - 1]
 
 
-@compiled
+@entry_point
 def sample_connected(graphs, size, types, samples, seed, begin, end):
     """Estimated numbers of connected sets of ``size`` vertices by type."""
     indptr, indices = graphs.indptr, graphs.indices
@@ -239,7 +240,7 @@ def sample_connected(graphs, size, types, samples, seed, begin, end):
     return counts
 
 
-@compiled
+@entry_point
 def sample_any(graphs, size, types, samples, seed, begin, end):
     """Numbers of sets of ``size`` vertices by type, estimated from ``samples`` random sets."""
     indptr, indices = graphs.indptr, graphs.indices

@@ -13,6 +13,7 @@ import numpy as np
 
 from .compiling import compiled
 from .hashing import GOLDEN, mix
+from .threads import entry_point
 
 
 @compiled
@@ -85,7 +86,7 @@ def place_hash(label, column):
     return mix(label + np.uint64(column + 1) * GOLDEN)
 
 
-@compiled
+@entry_point
 def count_places(graphs, begin, end):
     """Labels at places of shortest paths, with their numbers: ``(lengths, hashes, counts)``."""
     lengths = np.zeros(end - begin, dtype=np.int64)

@@ -18,6 +18,7 @@ import numpy as np
 from .compiling import compiled
 from .hashing import BASE, GOLDEN, mix
 from .multiscale import ball, make_scratch
+from .threads import entry_point
 
 
 @compiled
@@ -41,7 +42,7 @@ def _distances_within(graphs, base, members, count, place, source, distance, que
                 tail += 1
 
 
-@compiled
+@entry_point
 def neighbourhood_hashes(graphs, edges, radius, begin, end):
     """Hash of the neighbourhood of every vertex, one row per radius from 0 to ``radius``."""
     indptr, indices = graphs.indptr, graphs.indices
@@ -81,7 +82,7 @@ def neighbourhood_hashes(graphs, edges, radius, begin, end):
     return hashes
 
 
-@compiled
+@entry_point
 def near_pairs(graphs, furthest, begin, end):
     """Pairs of vertices at distances from 0 to ``furthest``, each once.
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
 import numpy as np
 
 from ..core.support_vectors import cut
-from ..core.threads import thread_count
+from ..core.threads import run
 
 #: Positions of the graphs to train on and of those to test.
 Split = tuple[np.ndarray, np.ndarray]
@@ -65,10 +64,11 @@ class Learner(ABC):
         n_jobs: int | None = None,
     ) -> list[list[np.ndarray]]:
         """For each split the answers of all models on its test graphs."""
-        with ThreadPoolExecutor(max(1, min(thread_count(n_jobs), len(splits)))) as pool:
-            return list(
-                pool.map(lambda split: split_answers(self, K, targets, split, weights)[0], splits)
-            )
+        return run(
+            lambda number, _: split_answers(self, K, targets, splits[number], weights)[0],
+            [(number, number + 1) for number in range(len(splits))],
+            n_jobs,
+        )
 
 
 def part(
