@@ -76,7 +76,8 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit to the graphs and return their Gram matrix (or features)."""
         batch = as_graphs(X)
-        self._check_memory(len(batch), len(batch))
+        if self._gives_gram:
+            self._check_memory(len(batch), len(batch))
         self._fit_batch(batch)
         return self._output_of_fitted(batch)
 
@@ -95,13 +96,16 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
     def transform(self, X: Any) -> Any:
         """Compare graphs with the fitted ones: a matrix (graphs, fitted graphs), or features."""
         batch = self._checked(X)
-        self._check_memory(len(batch), self.n_graphs_)
+        if self._gives_gram:
+            self._check_memory(len(batch), self.n_graphs_)
         return self._output_with_fitted(batch)
+
+    @property
+    def _gives_gram(self) -> bool:
+        return getattr(self, "output", "gram") == "gram"
 
     def _check_memory(self, rows: int, columns: int, levels: int = 1) -> None:
         """Refuse Gram matrices that will not fit before anything is computed."""
-        if getattr(self, "output", "gram") != "gram":
-            return
         instead = "Use fewer graphs"
         if hasattr(self, "output"):
             instead += ", or output='features' with a linear model"

@@ -25,10 +25,11 @@ from ..core.multiscale import (
     summaries,
 )
 from ..core.spectra import adjacency
-from ..core.threads import blas_threads, chunks, run
+from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
 from ..parameters import Number, Rule, Seed, Whole
 from .base import GraphKernel
+from .linear_algebra import one_thread_each
 
 #: Without labels, vertices are told apart by their degree up to this one.
 _LARGEST_DEGREE = 20
@@ -258,7 +259,7 @@ class MultiscaleLaplacian(GraphKernel):
                 inverses[graph] = np.linalg.inv(S)
                 sizes[graph] = np.linalg.slogdet(S)[1]
 
-        with blas_threads(1):  # single graphs are too small for more
+        with one_thread_each():
             run(fill, chunks(batch.vertex_counts), self.n_jobs)
         return inverses, sizes
 

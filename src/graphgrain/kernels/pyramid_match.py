@@ -12,11 +12,12 @@ from ..core.gram import add_products, finish
 from ..core.hashing import hash_labels, mix_array
 from ..core.spectra import adjacency, eigenspace_magnitudes
 from ..core.structures import Csc
-from ..core.threads import blas_threads, chunks, run
+from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
 from ..parameters import OneOf, Rule, Whole
 from .base import GraphKernel
 from .features import Counts, FeatureKernel, counted
+from .linear_algebra import one_thread_each
 from .naming import label_name
 from .occurrences import Occurrences, single_vertices
 
@@ -136,7 +137,7 @@ class PyramidMatch(FeatureKernel):
                 if self.form == "grakel":
                     points[first:last, len(chosen) :] = np.nan
 
-        with blas_threads(1):  # single graphs are too small for more
+        with one_thread_each():
             run(embed, chunks(batch.vertex_counts), self.n_jobs)
         return np.round(points, _DIGITS)
 

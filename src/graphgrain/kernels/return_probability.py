@@ -16,10 +16,11 @@ import numpy as np
 from ..core.hashing import hash_labels
 from ..core.laplace_kernel import add_similarities, own_similarities, tiled
 from ..core.spectra import adjacency, return_probabilities
-from ..core.threads import blas_threads, chunks, run
+from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Number, Rule, Seed, Whole
 from .base import GraphKernel
+from .linear_algebra import one_thread_each
 
 #: Most vertices from which sigma_1 is estimated: half a million distances.
 _SAMPLE = 1000
@@ -164,7 +165,7 @@ class ReturnProbability(GraphKernel):
                 A = adjacency(batch.arrays, graph)
                 R[first:last] = return_probabilities(A, self.n_steps)
 
-        with blas_threads(1):  # single graphs are too small for more
+        with one_thread_each():
             run(describe, chunks(batch.vertex_counts), self.n_jobs)
         return R
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from ..core.hashing import hash_labels
 from ..core.spectra import laplacian_inverse
-from ..core.threads import blas_threads
 from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..parameters import Number, OneOf, Rule, check_parameters
 from .features import Counts, FeatureKernel, count_in_chunks, counted
+from .linear_algebra import one_thread_each
 from .occurrences import Occurrences, single_vertices
 
 
@@ -105,7 +105,7 @@ class SpectralDistance(FeatureKernel):
             pointers = np.cumsum([0] + [len(part) for part in bins])
             return [counted(pointers, hashes)]
 
-        with blas_threads(1):  # single graphs are too small for more
+        with one_thread_each():
             return count_in_chunks(count, batch, self.n_jobs)
 
     def distances(self, graph: Any) -> np.ndarray:

@@ -14,7 +14,7 @@ import numpy as np
 from ..core.centrality import centrality_classes
 from ..core.large_graphs import count_large_graph, is_large
 from ..core.patterns import count_patterns, trace_patterns
-from ..core.threads import chunks, stop_flag
+from ..core.threads import call, chunks, stop_flag
 from ..core.traversal import Options, make_work
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, OneOf, Rule, Whole
