@@ -326,7 +326,7 @@ def test_hashed_columns_are_the_features_in_fewer_columns(Kernel):
 
 @every_explicit
 def test_hashed_columns_need_no_fit_and_any_chunk_gives_the_same(Kernel):
-    kernel = Kernel(output="features", n_features=2**18)
+    kernel = Kernel(output="features", n_features=2**12)
     whole = kernel.transform(GRAPHS)
     parts = [clone(kernel).transform(GRAPHS[a : a + 5]) for a in range(0, len(GRAPHS), 5)]
     np.testing.assert_array_equal(vstack(parts).toarray(), whole.toarray())
@@ -334,7 +334,7 @@ def test_hashed_columns_need_no_fit_and_any_chunk_gives_the_same(Kernel):
     np.testing.assert_array_equal(two.transform(GRAPHS).toarray(), whole.toarray())
     assert not hasattr(two, "graphs_")
     assert len(pickle.dumps(two)) < 2000
-    assert kernel.transform([]).shape == (0, 2**18)
+    assert kernel.transform([]).shape == (0, 2**12)
     assert len(Kernel(output="features", n_features=5).get_feature_names_out()) == 5
     with pytest.raises(gg.errors.InvalidParameterError, match="n_features=None"):
         two.feature_names()
