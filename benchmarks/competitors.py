@@ -24,7 +24,7 @@ import graphgrain as gg
 from graphgrain.kernels.registry import KERNELS
 
 from .data import load
-from .measuring import peak_memory
+from .memory import peak_memory
 from .stages import best_of
 
 SETS = ["PTC_MM", "PROTEINS", "NCI1"]
