@@ -10,7 +10,7 @@ from rich.table import Table
 import graphgrain as gg
 
 from .data import load
-from .measuring import peak_memory
+from .memory import peak_memory
 from .stages import best_of_each, stage_times
 
 STAGES = ["centrality", "traversal", "hashing", "counting", "columns", "gram"]
