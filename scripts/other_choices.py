@@ -1,11 +1,15 @@
-"""Other ways to choose the settings of Tree++, on the records of ``graphgrain reproduce beyond``.
+"""Other ways to choose the settings of Tree++, on the records of ``graphgrain evaluate``.
 
+    graphgrain evaluate BZR COX2 --mode nested --seed 1
+    graphgrain evaluate BZR COX2 --mode nested --seed 1 --set counts=sqrt
+    graphgrain evaluate BZR COX2 --mode nested --seed 1 --set counts=intersection
     python scripts/other_choices.py graphgrain-results.jsonl [--seed 1]
 
-The records hold, for every setting and tree depth, the validation accuracies inside each training
-fold and the predictions on its test graphs; so every rule of choice can be read off without
-training anything. The last rows are the mean difference to the rule in use, in percentage points,
-and its standard error over all repetitions of all data sets.
+(for graphs with edge labels also with ``--set edge_labels=True`` and both). The records hold, for
+every setting and tree depth, the validation accuracies inside each training fold and the
+predictions on its test graphs; so every rule of choice can be read off without training anything.
+The last rows are the mean difference to the rule in use, in percentage points, and its standard
+error over all repetitions of all data sets.
 
 What further settings would bring is read off the same way, once their records are in the file:
 
@@ -30,8 +34,12 @@ from graphgrain.learning.svm import classes_of
 
 #: The settings in one fold, each with its levels' figures.
 Fold = list[FoldRecord]
-#: The variants that ``graphgrain reproduce beyond`` records.
-USUAL = ("", "beyond")
+#: What the self-tuned Tree++ chooses from, the plainest first; with edge labels, if there are any.
+USUAL = ("", "counts=sqrt", "counts=intersection")
+WITH_EDGES = (
+    *("edge_labels=True", "counts=sqrt, edge_labels=True"),
+    "counts=intersection, edge_labels=True",
+)
 
 
 def score(level: Level) -> float:
@@ -108,7 +116,7 @@ def only(*counts: str) -> Callable[[Fold], np.ndarray]:
 
 def offered(*variants: str) -> Callable[[Fold], np.ndarray]:
     """The rule in use with further settings to choose from."""
-    rule, variants = committee(MEMBERS), (*USUAL, *variants)
+    rule, variants = committee(MEMBERS), (*USUAL, *WITH_EDGES, *variants)
     return lambda fold: rule([record for record in fold if record.variant in variants])
 
 
@@ -133,7 +141,8 @@ def accuracies(
     """Accuracy of each rule (rows) in each complete repetition (columns) of one data set."""
     settings = {repr(record.settings) for record in records}
     columns = []
-    records = sorted(records, key=lambda r: (r.repetition, r.fold))
+    order = [*USUAL, *WITH_EDGES, *sorted({record.variant for record in records})]
+    records = sorted(records, key=lambda r: (r.repetition, r.fold, order.index(r.variant)))
     for _, repetition in groupby(records, key=lambda r: r.repetition):
         folds = [list(fold) for _, fold in groupby(repetition, key=lambda r: r.fold)]
         if len(folds) < folds[0][0].folds or any(len(fold) < len(settings) for fold in folds):
@@ -166,7 +175,11 @@ def main() -> None:
     of_sets: dict[str, list[FoldRecord]] = {}
     for record in fold_records(read_results(options.results)):
         wanted = (record.kernel, record.mode, record.seed) == ("tree++", "nested", options.seed)
-        if wanted and record.variant in (*USUAL, *options.offer) and not record.deduplicated:
+        if (
+            wanted
+            and record.variant in (*USUAL, *WITH_EDGES, *options.offer)
+            and not record.deduplicated
+        ):
             of_sets.setdefault(record.dataset, []).append(record)
     table = Table("data set", "repetitions", *rules, box=None)
     means, differences = [], []

@@ -8,17 +8,18 @@ from sklearn.dummy import DummyClassifier
 from sklearn.metrics import confusion_matrix, recall_score
 
 from graphgrain.evaluation.diagnostics import diagnose
-from graphgrain.evaluation.experiment import Variant, run
+from graphgrain.evaluation.experiment import run
 from graphgrain.evaluation.protocol import Protocol
 from graphgrain.evaluation.records import fold_records
 from graphgrain.evaluation.results_file import ResultsFile
 from graphgrain.evaluation.scores import majority_share
 from graphgrain.evaluation.summary import experiments
+from graphgrain.kernels.registry import KERNELS
 
 
 @pytest.fixture(scope="module")
 def experiment(three_families, tmp_path_factory):
-    kernel = Variant("vertex-histogram", ({},))
+    kernel = KERNELS["vertex-histogram"]
     with ResultsFile(tmp_path_factory.mktemp("diagnostics") / "r.jsonl") as results:
         run(three_families, kernel, Protocol("paper", folds=4), 3, results, n_jobs=2)
         [found] = experiments(results.records)

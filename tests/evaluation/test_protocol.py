@@ -8,11 +8,12 @@ from sklearn.svm import SVC
 
 import graphgrain as gg
 from graphgrain.errors import InvalidParameterError
-from graphgrain.evaluation.experiment import Variant, run
+from graphgrain.evaluation.experiment import run
 from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.evaluation.protocol import Protocol
 from graphgrain.evaluation.records import fold_records
 from graphgrain.evaluation.results_file import ResultsFile
+from graphgrain.kernels.registry import KERNELS, Setting
 
 GRID = (1, 10, 100, 1000)
 
@@ -98,7 +99,7 @@ def test_results_do_not_depend_on_threads(mode, families, tmp_path):
     assert found[0] == found[1]
 
 
-SMALL = Variant("tree++", ({"path_depth": 3, "tree_depth": 2},), "small")
+SMALL = KERNELS["tree++"].with_settings([Setting({"path_depth": 3, "tree_depth": 2})], "small")
 
 
 def test_a_tiny_set_whose_training_part_may_have_one_class(tmp_path):

@@ -266,15 +266,17 @@ EVALUATION = """
     import numpy as np
     import graphgrain as gg
     from graphgrain.evaluation.labelled_graphs import prepare
-    from graphgrain.evaluation.experiment import Variant, run
+    from graphgrain.evaluation.experiment import run
     from graphgrain.evaluation.protocol import Protocol
     from graphgrain.evaluation.results_file import ResultsFile
+    from graphgrain.kernels.registry import KERNELS, Setting
     graphs, y = gg.load_drugs()
     data = prepare("drugs", graphs, y)
-    variant = Variant("tree++", ({"path_depth": 2, "tree_depth": 1},), "test")
+    setting = Setting({"path_depth": 2, "tree_depth": 1})
+    grid = KERNELS["tree++"].with_settings([setting], "test")
     with ResultsFile(sys.argv[1]) as results:
         print("ready", flush=True)
-        print(run(data, variant, Protocol("paper"), 2, results, n_jobs=2))
+        print(run(data, grid, Protocol("paper"), 2, results, n_jobs=2))
 """
 
 

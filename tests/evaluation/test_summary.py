@@ -7,15 +7,17 @@ import pytest
 
 from graphgrain.errors import InvalidParameterError
 from graphgrain.evaluation.accuracy_curves import accuracy_against
-from graphgrain.evaluation.experiment import Variant, run
+from graphgrain.evaluation.experiment import run
 from graphgrain.evaluation.protocol import Protocol
 from graphgrain.evaluation.records import fold_records
 from graphgrain.evaluation.results_file import ResultsFile
 from graphgrain.evaluation.studies import varying_d, varying_k
 from graphgrain.evaluation.summary import experiments, summarise
+from graphgrain.kernels.registry import KERNELS, Setting
 
-GRID = Variant(
-    "tree++", ({"path_depth": 1, "tree_depth": 1}, {"path_depth": 3, "tree_depth": 2}), "grid"
+GRID = KERNELS["tree++"].with_settings(
+    [Setting({"path_depth": 1, "tree_depth": 1}), Setting({"path_depth": 3, "tree_depth": 2})],
+    "grid",
 )
 PAPER = Protocol("paper", folds=5)
 
@@ -84,7 +86,7 @@ def test_unfinished_repetitions_do_not_count(records):
 
 def test_other_protocols_and_variants_stand_apart(records, families, tmp_path):
     with ResultsFile(tmp_path / "more.jsonl") as results:
-        run(families, Variant("tree++", GRID.grid[:1], "other"), PAPER, 1, results)
+        run(families, GRID.with_settings(GRID.settings[:1], "other"), PAPER, 1, results)
         run(families, GRID, Protocol("paper", folds=5, seed=1), 1, results)
         run(families, GRID, Protocol("nested", folds=5), 1, results)
         assert len(summarise([*records, *results.records])) == 4
@@ -95,11 +97,11 @@ def test_unknown_selection(records):
         summarise(records, "lucky")
 
 
-@pytest.mark.parametrize("variant", [varying_k(), varying_d()], ids=lambda v: v.name)
-def test_curves_have_a_figure_for_each_depth(variant, families, tmp_path):
+@pytest.mark.parametrize("grid", [varying_k(), varying_d()], ids=lambda v: v.variant)
+def test_curves_have_a_figure_for_each_depth(grid, families, tmp_path):
     with ResultsFile(tmp_path / "curve.jsonl") as results:
-        run(families, variant, Protocol("paper", folds=3), 1, results, n_jobs=2)
-        parameter = "tree_depth" if variant.name == "figure-k" else "path_depth"
+        run(families, grid, Protocol("paper", folds=3), 1, results, n_jobs=2)
+        parameter = "tree_depth" if grid.variant == "figure-k" else "path_depth"
         [found] = accuracy_against(parameter, results.records)
         [experiment] = experiments(results.records)
     assert found.x == list(range(8))

@@ -9,11 +9,12 @@ import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
 import graphgrain as gg
-from graphgrain.evaluation.experiment import Variant, run
+from graphgrain.evaluation.experiment import run
 from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.evaluation.protocol import Protocol
 from graphgrain.evaluation.results_file import ResultsFile, read_results
 from graphgrain.evaluation.summary import summarise
+from graphgrain.kernels.registry import KERNELS, Setting
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "competitor_readings.py"
 spec = importlib.util.spec_from_file_location("competitor_readings", SCRIPT)
@@ -51,10 +52,13 @@ def test_gaussian_equals_scikit_learn():
 def test_accuracy_is_that_of_evaluate(tmp_path):
     graphs, y = gg.load_drugs()
     data = prepare("drugs", graphs[::2], y[::2], folds=10)
-    variant = Variant("pm", ({"dimension": 4, "depth": 2}, {"dimension": 6, "depth": 3}))
+    settings = [Setting({"dimension": 4, "depth": 2}), Setting({"dimension": 6, "depth": 3})]
+    grid = KERNELS["pm"].with_settings(settings)
     path = tmp_path / "results.jsonl"
     with ResultsFile(path) as results:
-        run(data, variant, Protocol("paper", seed=3), 2, results, n_jobs=1)
+        run(data, grid, Protocol("paper", seed=3), 2, results, n_jobs=1)
     (summary,) = summarise(read_results(path))
-    ours = readings.accuracy(readings.grams("pm", variant.grid, data), data, repeats=2, seed=3)
+    ours = readings.accuracy(
+        readings.grams("pm", [s.parameters for s in settings], data), data, repeats=2, seed=3
+    )
     assert ours == pytest.approx(100 * summary.accuracy.mean)

@@ -189,26 +189,3 @@ def test_the_results_are_not_replaced_by_their_report(results: Path, tmp_path: P
     with pytest.raises(InvalidParameterError, match="must not replace"):
         write_report(copy, copy)
     assert copy.read_bytes() == results.read_bytes()
-
-
-def test_many_settings_of_a_self_tuned_kernel_are_one_column(
-    sets: dict[str, Any], tmp_path: Path
-) -> None:
-    data = sets["KKI"]
-    further = [{"path_depth": 6, "tree_depth": 2, "counts": how} for how in ("sqrt", "other")]
-    folds = [
-        fold
-        for number in range(FOLDS)
-        for fold in [
-            made_up_fold(data, "tree++", [0.6, 0.7, 0.8], 0, number),
-            *(
-                made_up_fold(
-                    data, "tree++", [0.6] * 3, 0, number, variant="beyond", settings=s, grid_size=2
-                )
-                for s in further
-            ),
-        ]
-    ]
-    text = write_report(save(folds, tmp_path / "results"), tmp_path / "report.html").read_text()
-    assert "Tree++ (self-tuned)" in text
-    assert "beyond" not in text

@@ -21,7 +21,7 @@ from ..report.neighbours import write_neighbours
 from ..report.page import write_report
 from .app import answer, command, out
 from .arguments import Jobs, Json, nearest
-from .kernel_options import variant
+from .kernel_options import kernel_grid
 from .loading import BUNDLED, load
 from .running import running
 
@@ -65,7 +65,7 @@ def demo(
 
     results = output / "results.jsonl"
     data = prepare(BUNDLED, graphs, y)
-    kernels = [variant("vertex-histogram"), variant("tree++", ["edge_labels=True"])]
+    kernels = [kernel_grid("vertex-histogram"), kernel_grid("tree++", ["edge_labels=True"])]
     with running(results, 10 * len(kernels), n_jobs, quiet=as_json) as runner:
         for each in kernels:
             runner(data, each, Protocol(), 1)

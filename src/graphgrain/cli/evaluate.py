@@ -15,7 +15,7 @@ from ..evaluation.results_file import read_results
 from ..evaluation.summary import SELECTIONS, Summary, summarise
 from .app import answer, command, err, out
 from .arguments import Jobs, Json, Reading, Set, check_choice, listed
-from .kernel_options import variant
+from .kernel_options import kernel_grid
 from .loading import load, note_ignored_attributes
 from .result_tables import accuracy_table
 from .running import running
@@ -93,24 +93,24 @@ def evaluate(
     """
     check_choice("--select", select, SELECTIONS)
     protocol = Protocol(mode, folds, seed=seed)
-    variants = [variant(name, parameters) for name in listed(kernel) or ["tree++"]]
+    grids = [kernel_grid(name, parameters) for name in listed(kernel) or ["tree++"]]
     sets = []
     for item in data:
         loaded = load(item, reading).with_classes()
         name, graphs, y, *_ = loaded
-        kernels = [v.estimator(setting) for v in variants for setting in v.grid]
+        kernels = [grid.estimator(setting) for grid in grids for setting in grid.settings]
         note_ignored_attributes(loaded, kernels)
         sets.append(
             prepare(name, graphs, y, remove_duplicates=remove_duplicates, folds=protocol.folds)
         )
         if sets[-1].removed:
             err().print(f"{escape(name)}: {sets[-1].removed} duplicates removed.")
-    total = len(sets) * sum(len(v.grid) for v in variants) * repeats * folds
+    total = len(sets) * sum(len(grid.settings) for grid in grids) * repeats * folds
     with running(results, total, n_jobs, quiet=as_json) as runner:
         for prepared in sets:
-            for each in variants:
-                runner(prepared, each, protocol, repeats)
-    names = {(v.kernel, v.name) for v in variants}
+            for grid in grids:
+                runner(prepared, grid, protocol, repeats)
+    names = {(grid.name, grid.variant) for grid in grids}
     fingerprints = {prepared.fingerprint for prepared in sets}
     records = [
         record

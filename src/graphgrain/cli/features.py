@@ -16,7 +16,7 @@ from ..scaling.shard_files import FORMATS
 from ..scaling.sharding import SHARD_SIZE, save_features
 from .app import Interrupted, answer, command, err, out
 from .arguments import Data, Json, Reading, Set, check_choice
-from .kernel_options import given, variant
+from .kernel_options import given, kernel_grid
 from .loading import MOLECULE_OPTIONS, load
 
 
@@ -60,7 +60,7 @@ def features(
     """
     check_choice("--format", form, FORMATS)
     check_choice("--errors", reading.errors, ("raise", "skip"))
-    variant(kernel, parameters)  # checks both
+    kernel_grid(kernel, parameters)  # checks both
     settings = given(kernel, parameters)
     path = Path(data).expanduser()
     source: Any

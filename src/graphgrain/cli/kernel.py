@@ -19,7 +19,7 @@ from ..kernels.registry import KERNELS
 from ..writing import atomic_write
 from .app import answer, command, err, out
 from .arguments import Data, Jobs, Json, Reading, Set
-from .kernel_options import given, variant
+from .kernel_options import given, kernel_grid
 from .loading import load, note_ignored_attributes
 
 
@@ -52,7 +52,7 @@ def kernel(
         )
     if not output.parent.is_dir():
         raise UnwritableFileError(f"There is no folder {str(output.parent)!r} to write to.")
-    variant(kernel, parameters)  # checks both
+    kernel_grid(kernel, parameters)  # checks both
     loaded = load(data, reading)
     name, graphs, y, names, *_ = loaded
     # Not the grid's own values, which are for validation: what is not set has its default.

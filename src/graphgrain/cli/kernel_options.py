@@ -7,26 +7,24 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import InvalidParameterError
-from ..evaluation.experiment import Variant
+from ..kernels.grid import KernelGrid
 from ..kernels.registry import KERNELS
 from .arguments import listed, nearest
 
 
-def variant(kernel: str, parameters: Sequence[str] | None = None) -> Variant:
+def kernel_grid(kernel: str, parameters: Sequence[str] | None = None) -> KernelGrid:
     """A kernel by its name, with ``name=value`` parameters."""
     if kernel not in KERNELS:
         raise InvalidParameterError(
             f"There is no kernel {kernel!r}. {nearest(kernel, KERNELS)}The kernels are "
             f"{', '.join(KERNELS)}."
         )
-    usual = Variant.usual(kernel)
     chosen = given(kernel, parameters)
     if not chosen:
-        return usual
-    changed = usual.changed(chosen)
-    for setting in changed.grid:
-        changed.check(setting)
-    return changed
+        return KERNELS[kernel]
+    grid = KERNELS[kernel].with_parameters(**chosen)
+    grid.check()
+    return grid
 
 
 def given(kernel: str, parameters: Sequence[str] | None) -> dict[str, Any]:

@@ -13,28 +13,28 @@ from rich.table import Table
 from ..errors import MissingDependencyError
 from ..evaluation import published
 from ..evaluation.accuracy_curves import accuracy_against
-from ..evaluation.beyond import BEYOND
 from ..evaluation.costs import kernel_cost
-from ..evaluation.experiment import Variant
 from ..evaluation.labelled_graphs import LabelledGraphs, prepare
 from ..evaluation.protocol import MODES, Protocol
 from ..evaluation.records import Record, under_protocol
 from ..evaluation.results_file import read_results
 from ..evaluation.studies import FIGURE_D, FIGURE_K, table_kernels, varying_d, varying_k
 from ..evaluation.summary import summarise
+from ..kernels.grid import KernelGrid
 from ..kernels.registry import KERNELS
 from .app import answer, command, err, out
 from .arguments import Jobs, Json, check_choice, listed
-from .beyond import beyond
 from .evaluate import RESULTS, Duplicates, Folds, Repeats, Results, Seed
-from .kernel_options import variant
+from .kernel_options import kernel_grid
 from .loading import load
 from .molecule_benchmarks import moleculeace
 from .result_tables import accuracy_table, percent, seconds
 from .running import running
+from .self_tuned_table import self_tuned_table
 from .wide_tables import print_table
 
 DISTRIBUTIONS = "figure-distributions"
+BEYOND = "beyond"
 MOLECULEACE = "moleculeace"
 WHAT = (
     *("table1", "table2", "table3", FIGURE_K, FIGURE_D, DISTRIBUTIONS, "all"),
@@ -119,12 +119,12 @@ def reproduce(
         return
     names = listed(datasets) or list(published.DATASETS)
     if what == BEYOND:
-        rows = beyond(names, protocol, repeats, results, n_jobs, as_json)
+        rows = self_tuned_table(names, protocol, repeats, results, n_jobs, as_json)
         if as_json:
             answer({BEYOND: rows})
         return
     wanted = WHAT[: WHAT.index("all")] if what == "all" else (what,)
-    kernels = [variant(name) for name in listed(kernel) or table_kernels()]
+    kernels = [kernel_grid(name) for name in listed(kernel) or table_kernels()]
     work = _work(wanted, kernels, repeats)
     loaded = [load(name) for name in names]
     sets = [
@@ -133,16 +133,16 @@ def reproduce(
     ]
     missing: dict[str, str] = {}  # kernels whose optional package is not installed, and why
     if work:
-        total = len(sets) * folds * sum(len(item.grid) * times for item, times in work)
+        total = len(sets) * folds * sum(len(item.settings) * times for item, times in work)
         with running(results, total, n_jobs, quiet=as_json) as runner:
             for prepared in sets:
                 for item, times in work:
-                    if item.kernel in missing:
+                    if item.name in missing:
                         continue
                     try:
                         runner(prepared, item, protocol, times)
                     except MissingDependencyError as error:
-                        missing[item.kernel] = str(error)
+                        missing[item.name] = str(error)
     fingerprints = {prepared.fingerprint for prepared in sets}
     records = [r for r in read_results(results) if r.fingerprint in fingerprints] if work else []
     machine: dict[str, object] = {}
@@ -167,9 +167,11 @@ def reproduce(
         )
 
 
-def _work(wanted: Sequence[str], kernels: list[Variant], repeats: int) -> list[tuple[Variant, int]]:
+def _work(
+    wanted: Sequence[str], kernels: list[KernelGrid], repeats: int
+) -> list[tuple[KernelGrid, int]]:
     """Kernels to evaluate, with the number of repetitions; 0 only measures the time."""
-    work: list[tuple[Variant, int]] = []
+    work: list[tuple[KernelGrid, int]] = []
     if "table2" in wanted or "table3" in wanted:
         work += [(item, repeats if "table2" in wanted else 0) for item in kernels]
     work += [(varying_k(), repeats)] if FIGURE_K in wanted else []
@@ -203,14 +205,14 @@ def _table1(sets: list[LabelledGraphs], quiet: bool) -> list[dict[str, object]]:
 
 
 def _table2(
-    records: list[Record], kernels: list[Variant], protocol: Protocol, quiet: bool
+    records: list[Record], kernels: list[KernelGrid], protocol: Protocol, quiet: bool
 ) -> dict[str, object]:
     result: dict[str, object] = {}
     for select in ("reported-best", "validated"):
         rows = [
             row
             for row in summarise(under_protocol(records, protocol.key), select)
-            if (row.kernel, row.variant) in {(item.kernel, item.name) for item in kernels}
+            if (row.kernel, row.variant) in {(item.name, item.variant) for item in kernels}
         ]
         result[select] = [row.as_dict() for row in rows]
         if not quiet:
@@ -230,7 +232,7 @@ def _table2(
 
 
 def _table3(
-    records: list[Record], sets: list[LabelledGraphs], kernels: list[Variant], quiet: bool
+    records: list[Record], sets: list[LabelledGraphs], kernels: list[KernelGrid], quiet: bool
 ) -> list[dict[str, object]]:
     """Mean seconds per setting, all levels included."""
     table = Table(
@@ -241,16 +243,16 @@ def _table3(
     )
     table.add_column("data set")
     for item in kernels:
-        table.add_column(KERNELS[item.kernel].title, justify="right")
+        table.add_column(item.title, justify="right")
     rows: list[dict[str, object]] = []
     for data in sets:
         cells = []
         for item in kernels:
-            cost = kernel_cost(records, data.name, data.fingerprint, item.kernel, item.name)
+            cost = kernel_cost(records, data.name, data.fingerprint, item.name, item.variant)
             ours = cost.seconds if cost else None
-            paper = published.TABLE3.get(data.name, {}).get(item.kernel)
+            paper = published.TABLE3.get(data.name, {}).get(item.name)
             rows.append(
-                {"dataset": data.name, "kernel": item.kernel, "seconds": ours, "paper": paper}
+                {"dataset": data.name, "kernel": item.name, "seconds": ours, "paper": paper}
             )
             cells.append(seconds(ours) + (f" ({seconds(paper)})" if paper is not None else ""))
         table.add_row(escape(data.name), *cells)

@@ -16,11 +16,13 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bars
 
-from ..evaluation.experiment import Progress, Variant, run
+from ..evaluation.experiment import Progress, run
 from ..evaluation.labelled_graphs import LabelledGraphs
 from ..evaluation.protocol import Protocol
 from ..evaluation.records import versions
 from ..evaluation.results_file import ResultsFile
+from ..evaluation.self_tuned import run_self_tuned
+from ..kernels.grid import KernelGrid
 from .app import Interrupted, err
 
 
@@ -34,17 +36,17 @@ class Runner:
         self.part = bars.add_task("", total=None)
 
     def __call__(
-        self, data: LabelledGraphs, variant: Variant, protocol: Protocol, repeats: int
+        self, data: LabelledGraphs, grid: KernelGrid | None, protocol: Protocol, repeats: int
     ) -> None:
-        """Fill in what the results lack."""
+        """Fill in what the results lack; no grid stands for the self-tuned Tree++."""
+        progress = Progress(self._begin, self._advance)
+        if grid is None:
+            self.computed += run_self_tuned(
+                data, protocol, repeats, self.results, n_jobs=self.n_jobs, progress=progress
+            )
+            return
         self.computed += run(
-            data,
-            variant,
-            protocol,
-            repeats,
-            self.results,
-            n_jobs=self.n_jobs,
-            progress=Progress(self._begin, self._advance),
+            data, grid, protocol, repeats, self.results, n_jobs=self.n_jobs, progress=progress
         )
 
     def _begin(self, description: str, total: int) -> None:

@@ -17,85 +17,13 @@ from typing import Any
 import numpy as np
 
 from ..core.threads import as_finished, thread_count
-from ..kernels.base import GraphKernel
-from ..kernels.features import FeatureKernel
-from ..kernels.registry import KERNELS
-from ..parameters import check_parameters
-from ..views.edge_filter import EdgeFilter
+from ..graphs.batch import GraphBatch
+from ..kernels.grid import KernelGrid, Setting
 from .labelled_graphs import LabelledGraphs
 from .measuring import measured
 from .protocol import Protocol
 from .records import FoldRecord, KernelRecord, identity_key
 from .results_file import ResultsFile
-
-#: The name in a setting that is no parameter of the kernel.
-EDGE_FILTER = "edge_filter"
-
-
-@dataclass(frozen=True)
-class Variant:
-    """A kernel with the settings that validation chooses from.
-
-    Attributes
-    ----------
-    kernel : str
-        Name in the registry.
-    grid : tuple of dict
-        The settings; for a kernel with levels each holds the highest level. Beside the kernel's
-        parameters a setting may hold ``edge_filter``, the parameters of an :class:`EdgeFilter`
-        through which the kernel then sees the graphs.
-    name : str
-        Empty for the kernel's usual grid; see :class:`FoldRecord`.
-    """
-
-    kernel: str
-    grid: tuple[dict[str, Any], ...]
-    name: str = ""
-
-    @classmethod
-    def usual(cls, kernel: str) -> Variant:
-        """The kernel with the grid that the registry has for it."""
-        return cls(kernel, tuple(dict(s.parameters) for s in KERNELS[kernel].settings))
-
-    def changed(self, parameters: dict[str, Any]) -> Variant:
-        """The same with some parameters fixed."""
-        unique: list[dict[str, Any]] = []
-        for setting in self.grid:
-            if (new := {**setting, **parameters}) not in unique:
-                unique.append(new)
-        name = ", ".join(f"{key}={value}" for key, value in sorted(parameters.items()))
-        return Variant(self.kernel, tuple(unique), name)
-
-    def level_names(self, setting: dict[str, Any]) -> list[dict[str, Any]]:
-        """The parameter that each kernel matrix of a setting stands for."""
-        entry = KERNELS[self.kernel]
-        name = entry.level_parameter
-        if name is None:
-            return [{}]
-        return [{name: level} for level in range(setting[name] + 1)]
-
-    def check(self, setting: dict[str, Any]) -> None:
-        """Raise an error if a parameter has a value that it may not have."""
-        kernel = self.estimator(setting)
-        check_parameters(kernel, kernel.parameter_rules)
-
-    def estimator(self, setting: dict[str, Any], n_jobs: int | None = None) -> GraphKernel:
-        """The kernel itself."""
-        own = {name: value for name, value in setting.items() if name != EDGE_FILTER}
-        return KERNELS[self.kernel].kernel(**own, n_jobs=n_jobs)
-
-    def grams(
-        self, data: LabelledGraphs, setting: dict[str, Any], n_jobs: int | None
-    ) -> np.ndarray:
-        """Normalised kernel matrices of all levels, of shape (levels, graphs, graphs)."""
-        kernel, graphs = self.estimator(setting, n_jobs), data.graphs
-        if EDGE_FILTER in setting:
-            graphs = EdgeFilter(**setting[EDGE_FILTER]).fit_transform(graphs)
-        if KERNELS[self.kernel].level_parameter is not None and isinstance(kernel, FeatureKernel):
-            kernel.fit(graphs)
-            return kernel.gram_levels()
-        return kernel.fit_transform(graphs)[np.newaxis]
-
 
 @dataclass
 class Progress:
@@ -115,7 +43,7 @@ class Progress:
 
 def run(
     data: LabelledGraphs,
-    variant: Variant,
+    grid: KernelGrid,
     protocol: Protocol,
     repeats: int,
     results: ResultsFile,
@@ -138,13 +66,18 @@ def run(
         The number of folds that had to be computed.
     """
     progress = progress or Progress()
-    label = f"{variant.kernel} ({variant.name})" if variant.name else variant.kernel
     folds = [(r, f) for r in range(repeats) for f in range(protocol.folds)]
-    progress.begin(f"{data.name} · {label}", len(folds) * len(variant.grid))
+    progress.begin(f"{data.name} · {grid.label}", len(folds) * len(grid.settings))
     computed = 0
-    for setting in variant.grid:
-        common = _common(data, variant, setting)
-        fixed = {**common, **protocol.key._asdict(), "C": list(protocol.C)}
+    for setting in grid.settings:
+        common = {
+            **identity_of(data),
+            "kernel": grid.name,
+            "variant": grid.variant,
+            "settings": setting.as_dict(),
+            "level_names": grid.levels(setting),
+        }
+        fixed = {**common, **rules_of(protocol)}
         kernel_key = identity_key("kernel", {**common, "n_jobs": thread_count(n_jobs)})
 
         def key(repetition: int, fold: int, fixed: dict[str, Any] = fixed) -> str:
@@ -154,37 +87,50 @@ def run(
         progress.advance(len(folds) - len(missing))
         if not missing and (repeats or kernel_key in results):
             continue
-        grams = _measured_grams(data, variant, setting, common, results, n_jobs)
-        work = _Fold(data, protocol, grams, fixed, len(variant.grid))
-        computed += _compute(work, missing, key, results, n_jobs, progress)
+        grams = _measured_grams(data, grid, setting, common, results, n_jobs)
+        work = _Fold(data, protocol, grams, fixed, len(grid.settings))
+        computed += compute_folds(work, missing, key, results, n_jobs, progress)
     return computed
 
 
-def _common(data: LabelledGraphs, variant: Variant, setting: dict[str, Any]) -> dict[str, Any]:
+def identity_of(data: LabelledGraphs) -> dict[str, Any]:
+    """What records say of the data set."""
     return {
         "dataset": data.name,
         "fingerprint": data.fingerprint,
         "deduplicated": data.deduplicated,
-        "kernel": variant.kernel,
-        "variant": variant.name,
-        "settings": setting,
-        "level_names": variant.level_names(setting),
     }
+
+
+def rules_of(protocol: Protocol) -> dict[str, Any]:
+    """What records say of the protocol."""
+    return {**protocol.key._asdict(), "C": list(protocol.C)}
+
+
+def setting_grams(
+    grid: KernelGrid, setting: Setting, graphs: GraphBatch, n_jobs: int | None = None
+) -> np.ndarray:
+    """Kernel matrices of all levels of a setting, of shape (levels, graphs, graphs)."""
+    [fitted] = grid.with_settings([setting]).fit_each(graphs, n_jobs)
+    grams = np.empty((len(grid.levels(setting)), len(graphs), len(graphs)))
+    for level, gram in enumerate(fitted.grams()):
+        grams[level] = gram
+    return grams
 
 
 def _measured_grams(
     data: LabelledGraphs,
-    variant: Variant,
-    setting: dict[str, Any],
+    grid: KernelGrid,
+    setting: Setting,
     common: dict[str, Any],
     results: ResultsFile,
     n_jobs: int | None,
 ) -> np.ndarray:
     """Compute the kernel matrices and note their cost."""
     # A few graphs first: whatever has to be compiled or loaded is not the kernel's own cost.
-    variant.estimator(setting, n_jobs).fit_transform(data.graphs[: min(len(data), 4)])
+    setting_grams(grid, setting, data.graphs[: min(len(data), 4)], n_jobs)
     with measured() as cost:
-        grams = variant.grams(data, setting, n_jobs)
+        grams = setting_grams(grid, setting, data.graphs, n_jobs)
     results.append(
         KernelRecord(
             **common,
@@ -227,8 +173,8 @@ class _Fold:
         )
 
 
-def _compute(
-    work: _Fold,
+def compute_folds(
+    work: Callable[[tuple[int, int]], FoldRecord],
     missing: list[tuple[int, int]],
     key: Callable[[int, int], Any],
     results: ResultsFile,

@@ -148,14 +148,14 @@ class Protocol:
                     validation=scores.tolist(),
                     C=C,
                     predictions=classes_of(values).tolist(),
-                    scores=_rounded(values),
+                    scores=rounded(values),
                 )
             )
         return levels, fits
 
 
-def _rounded(scores: np.ndarray) -> list:
+def rounded(scores: np.ndarray) -> list:
     """Six significant digits: enough to rank graphs, short enough to keep."""
     if scores.ndim == 1:
         return [float(f"{score:.6g}") for score in scores.tolist()]
-    return [_rounded(row) for row in scores]
+    return [rounded(row) for row in scores]

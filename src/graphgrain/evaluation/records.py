@@ -122,6 +122,8 @@ class FoldRecord:
     fits : int
         Number of support vector machines trained.
     seconds : float
+    members : list of str
+        For the self-tuned Tree++, which settings decide together, in words.
     versions : dict
     time : str
     """
@@ -154,6 +156,7 @@ class FoldRecord:
     levels: list[Level]
     fits: int
     seconds: float
+    members: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=versions)
     time: str = field(default_factory=now)
 

@@ -7,9 +7,9 @@
 
 from __future__ import annotations
 
+from ..kernels.grid import KernelGrid, Setting
 from ..kernels.registry import KERNELS
 from . import published
-from .experiment import Variant
 
 FIGURE_K = "figure-k"
 FIGURE_D = "figure-d"
@@ -20,12 +20,12 @@ def table_kernels() -> list[str]:
     return [name for name in published.KERNELS if name in KERNELS]
 
 
-def varying_k() -> Variant:
+def varying_k() -> KernelGrid:
     """Tree++ as in the paper's figure for k."""
-    return Variant("tree++", ({"path_depth": 7, "tree_depth": 7},), FIGURE_K)
+    return KERNELS["tree++"].with_settings([Setting({"path_depth": 7, "tree_depth": 7})], FIGURE_K)
 
 
-def varying_d() -> Variant:
+def varying_d() -> KernelGrid:
     """Tree++ as in the paper's figure for d."""
-    grid = tuple({"path_depth": depth, "tree_depth": 1} for depth in range(8))
-    return Variant("tree++", grid, FIGURE_D)
+    settings = [Setting({"path_depth": depth, "tree_depth": 1}) for depth in range(8)]
+    return KERNELS["tree++"].with_settings(settings, FIGURE_D)

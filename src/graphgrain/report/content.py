@@ -10,7 +10,6 @@ from typing import Any
 
 from ..errors import GraphgrainError, InvalidFileError
 from ..evaluation.accuracy_curves import Curve, accuracy_against
-from ..evaluation.beyond import readable
 from ..evaluation.diagnostics import Diagnosis, diagnose
 from ..evaluation.display_names import dataset_labels, kernel_label
 from ..evaluation.kernel_comparison import (
@@ -124,7 +123,7 @@ def content(
         Called with a few words whenever something begins that takes time.
     """
     progress = progress or (lambda words: None)
-    records = readable(read_results(results))
+    records = read_results(results)
     if not records:
         raise InvalidFileError(
             f"The results {str(results)!r} hold no record yet, so there is nothing to report. "
