@@ -25,6 +25,7 @@ from .protocol import Protocol
 from .records import FoldRecord, KernelRecord, identity_key
 from .results_file import ResultsFile
 
+
 @dataclass
 class Progress:
     """What a run tells about itself; each may be replaced.
