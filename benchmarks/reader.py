@@ -1,4 +1,4 @@
-"""The reader of molecules against RDKit alone: CPU time per molecule, side by side, and memory.
+"""The reader of molecules against RDKit alone: processor time, side by side, and memory.
 
     python -m benchmarks.reader [--all]
 
@@ -63,6 +63,38 @@ def compare(name: str, count: int) -> None:
     print(f"{name:10s} arrays         {array_bytes(graphs) / len(graphs):7.0f} bytes/molecule")
 
 
+def compare_sdf(count: int) -> None:
+    """The same for mol blocks."""
+    from rdkit import Chem
+
+    from graphgrain.graphs.convert.rdkit_labels import LabelOptions
+    from graphgrain.graphs.convert.rdkit_parsing import parse_molecules
+
+    blocks = [Chem.MolToMolBlock(Chem.MolFromSmiles(text)) for text in molecules("zinc250k", count)]
+    pairs = [
+        (
+            cpu_seconds(lambda: [Chem.MolFromMolBlock(block) for block in blocks]),
+            cpu_seconds(lambda: parse_molecules(blocks, LabelOptions(), blocks=True)),
+        )
+        for _ in range(ROUNDS)
+    ]
+    alone, ours = np.array(pairs).T
+    per, ratio = 1e6 * ours.min() / count, np.median(ours / alone)
+    print(f"zinc, SDF  parse          {per:7.1f} us/molecule   {ratio:5.2f} x MolFromMolBlock")
+
+
+def processes(count: int) -> None:
+    """Wall-clock time in one and in two processes, which have been started before."""
+    smiles = molecules("zinc250k", count)
+    seconds = {}
+    for jobs in (1, 2):
+        gg.from_smiles(smiles[:8_000], n_jobs=jobs)
+        begin = time.perf_counter()
+        gg.from_smiles(smiles, n_jobs=jobs)
+        seconds[jobs] = time.perf_counter() - begin
+    print(f"zinc       two processes  {seconds[1] / seconds[2]:7.2f} times as fast as one")
+
+
 def all_of_hiv() -> None:
     """Every molecule of HIV: the same graph, or refused by both."""
     smiles = molecules("hiv")
@@ -85,5 +117,7 @@ def all_of_hiv() -> None:
 if __name__ == "__main__":
     for name, count in (("hiv", 5_000), ("zinc250k", 5_000), ("moses", 5_000)):
         compare(name, count)
+    compare_sdf(1_000)
+    processes(20_000)
     if "--all" in sys.argv[1:]:
         all_of_hiv()

@@ -12,6 +12,8 @@ vocabulary (``n_features``), learnt from, and forgotten.
 # Any iterable of graphs becomes chunks with :func:`graphgrain.as_chunks`; files of molecules come
 # in chunks from :func:`graphgrain.iter_molecules`. Here chunks are made on the fly: rings with a
 # chain attached, which are to be told from chains with a ring in the middle.
+from itertools import pairwise
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.linear_model import SGDClassifier
@@ -28,7 +30,7 @@ def one_graph(rng, kind):
     edges, vertices = ring, 6
     for start, steps in chains:
         ends = [start, *range(vertices, vertices + steps)]
-        edges = edges + list(zip(ends[:-1], ends[1:]))
+        edges = edges + list(pairwise(ends))
         vertices += steps
     return edges, rng.choice(["C", "N", "O"], vertices, p=[0.8, 0.1, 0.1]).tolist()
 

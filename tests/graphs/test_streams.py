@@ -3,6 +3,7 @@
 import gzip
 import itertools
 import tempfile
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -70,6 +71,40 @@ def test_a_stream_without_end_is_read_no_further_than_asked():
     first = next(gg.as_chunks(endless(), chunk_size=5))
     assert first.graphs.labels.tolist() == list(range(5))
     assert len(taken) == 5
+
+
+def peak_memory(chunks) -> int:
+    tracemalloc.start()
+    try:
+        for _ in chunks:
+            pass
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_does_not_grow_with_the_number_of_graphs(tmp_path, monkeypatch):
+    """Ten times the graphs, the same peak: in a generator, and in files."""
+
+    def stream(count):
+        return gg.as_chunks((([(0, 1)], [n % 7, 1]) for n in range(count)), chunk_size=100)
+
+    peak_memory(stream(300))  # what is imported at the first call
+    assert peak_memory(stream(5_000)) < 1.5 * peak_memory(stream(500))
+    monkeypatch.setattr("graphgrain.graphs.files.tu_stream._LINES", 200)
+    for name, graphs in (("A", 500), ("B", 5_000)):
+        pairs = np.arange(2 * graphs).reshape(-1, 2)
+        gg.save_tu(tmp_path / name, gg.GraphBatch.from_edges([2] * graphs, pairs))
+    peaks = [peak_memory(gg.as_chunks(tmp_path / name, chunk_size=50)) for name in "AAB"]
+    assert peaks[2] < 1.5 * peaks[1]
+    pytest.importorskip("rdkit")
+    for name, lines in (("a.smi", 500), ("b.smi", 5_000)):
+        (tmp_path / name).write_text("CCO name\n" * lines)
+    peaks = [
+        peak_memory(gg.iter_molecules(tmp_path / name, chunk_size=100))
+        for name in ("a.smi", "a.smi", "b.smi")
+    ]
+    assert peaks[2] < 1.5 * peaks[1]
 
 
 def test_columns_stay_with_their_graphs():

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -52,8 +51,7 @@ class MoleculeCollector:
         self.chem, self.options = chem, options
         self._rare_bond = chem.MolFromSmarts("*!-!=!#!:*")
         self._codes: dict[str, int] = {}  # of labels, in the order of their appearance
-        self._symbols = _Symbols(self._symbol_code)
-        self._special: set[int] = set()  # codes of symbols that take RDKit's objects
+        self._symbols = _SymbolCodes(chem, self._codes)
         self._prepare = options.stereo or options.hydrogens
         self._symbols_only = options == LabelOptions()
         self._bond_codes = {name: code for code, name in _COMMON.items()}
@@ -72,7 +70,7 @@ class MoleculeCollector:
         if _UNUSUAL.search(smiles):
             return None
         codes = [self._symbols[atom] for atom in _ATOMS.findall(smiles)]
-        return codes if self._special.isdisjoint(codes) else None
+        return codes if self._symbols.special.isdisjoint(codes) else None
 
     def add(self, molecule: Any, codes: list[int] | None = None) -> None:
         """Append a molecule; ``codes`` are those of its SMILES, if it has just been read."""
@@ -82,7 +80,9 @@ class MoleculeCollector:
         size = molecule.GetNumAtoms()
         fresh = codes is not None and len(codes) == size
         if not (fresh and self._symbols_only):
-            codes = [self._code(label) for label in atom_labels(molecule, self.options)]
+            known = self._codes
+            labels = atom_labels(molecule, self.options)
+            codes = [known.setdefault(label, len(known)) for label in labels]
         self._atoms.extend(codes or ())
         self._sizes.append(size)
         if (
@@ -126,21 +126,6 @@ class MoleculeCollector:
             edge_attributes=None,
         )
 
-    def _code(self, label: str) -> int:
-        return self._codes.setdefault(label, len(self._codes))
-
-    def _symbol_code(self, text: str) -> int:
-        """The code of an atom as SMILES write it, such as ``"[nH+]"``, of which RDKit knows."""
-        molecule = self.chem.MolFromSmiles(text, sanitize=False)
-        if molecule is None or molecule.GetNumAtoms() != 1:
-            self._special.add(-1)
-            return -1
-        symbol = molecule.GetAtomWithIdx(0).GetSymbol()
-        code = self._code(symbol)
-        if symbol not in _NONMETALS:
-            self._special.add(code)
-        return code
-
     def _flush(self) -> None:
         """The waiting matrices as neighbour lists."""
         if not self._matrices:
@@ -180,15 +165,29 @@ class MoleculeCollector:
         self._flushed += size
 
 
-class _Symbols(dict[str, int]):
-    """Codes of atoms by their text; what is new is asked for once."""
+class _SymbolCodes(dict[str, int]):
+    """The code of an atom as SMILES write it, such as ``"[nH+]"``; RDKit is asked once for each.
 
-    def __init__(self, ask: Callable[[str], int]) -> None:
-        self.ask = ask
+    Attributes
+    ----------
+    special : set of int
+        Codes of atoms that take RDKit's objects.
+    """
+
+    def __init__(self, chem: Any, codes: dict[str, int]) -> None:
+        self.chem, self.codes = chem, codes
+        self.special: set[int] = set()
 
     def __missing__(self, text: str) -> int:
-        self[text] = self.ask(text)
-        return self[text]
+        molecule = self.chem.MolFromSmiles(text, sanitize=False)
+        code = -1
+        if molecule is not None and molecule.GetNumAtoms() == 1:
+            symbol = molecule.GetAtomWithIdx(0).GetSymbol()
+            code = self.codes.setdefault(symbol, len(self.codes))
+        if code == -1 or symbol not in _NONMETALS:
+            self.special.add(code)
+        self[text] = code
+        return code
 
 
 def _running_sum(sizes: np.ndarray) -> np.ndarray:
