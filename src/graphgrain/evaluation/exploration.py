@@ -226,7 +226,7 @@ def _score(explained: list[Explanation], y: np.ndarray, classification: bool) ->
 
 def _neighbours(kernel: TreePlusPlus, batch: GraphBatch, K: np.ndarray) -> list[list[Neighbour]]:
     located = list(kernel.locate_each(batch))
-    rarity = np.diff(kernel._features.indptr)[: len(kernel.vocabulary_[0])]
+    rarity = np.diff(kernel.features_.indptr)[: len(kernel.vocabulary_[0])]
     found = []
     for graph in range(len(batch)):
         order = [n for n in np.argsort(-K[graph], kind="stable").tolist() if n != graph]
@@ -254,7 +254,7 @@ def _telling(pair: Comparison, kernel: TreePlusPlus, rarity: np.ndarray) -> list
     both = np.flatnonzero((level.counts > 0).all(axis=0))
     columns = np.searchsorted(kernel.vocabulary_[0], level.hashes[both])
     best = both[np.lexsort((both, rarity[columns]))][:2]
-    names = kernel._describe(pair.graphs[0], 0, np.sort(level.hashes[best]))
+    names = kernel.names_of(pair.graphs[0], 0, np.sort(level.hashes[best]))
     return [name.removeprefix("k=0: ") for name in names]
 
 

@@ -105,7 +105,7 @@ class Comparison:
         level = self.levels[number]
         code = level.hashes[place : place + 1]
         holder = int(level.counts[0, place] == 0)
-        [name] = self.kernel._describe(self.graphs[holder], number, code)
+        [name] = self.kernel.names_of(self.graphs[holder], number, code)
         return SharedPattern(
             name=name,
             share=float(level.added[place] / self.similarity) if self.similarity else 0.0,

@@ -131,7 +131,7 @@ class Explanation:
         for number, part in enumerate(self.levels):
             own = np.sort(places[order[owners[order] == number]])
             hashes = part.hashes[own]  # ascending, as they are in part.hashes
-            read = part.kernel._describe(part.seen, part.level, hashes)
+            read = part.kernel.names_of(part.seen, part.level, hashes)
             names |= {(number, int(p)): name for p, name in zip(own, read, strict=True)}
         for index in order.tolist():
             part, place = self.levels[owners[index]], int(places[index])

@@ -151,9 +151,9 @@ def fold_gram(kernel: FeatureKernel, folded: Folded) -> None:
     W = folded.weights
     scales = kernel.level_scales
     if kernel.normalize:
-        squares = (scales**2) @ kernel._norms
+        squares = (scales**2) @ kernel.squared_norms_
         W = W / np.sqrt(np.where(squares > 0, squares, 1.0))[:, None]
-    indptr, rows, values = kernel._features
+    indptr, rows, values = kernel.features_
     X = sparse.csc_array((values, rows, indptr), shape=(kernel.n_graphs_, len(indptr) - 1))
     sizes = [len(vocabulary) for vocabulary in kernel.vocabulary_]
     folded.weights = (X.T @ W) * np.repeat(scales, sizes)[:, None]

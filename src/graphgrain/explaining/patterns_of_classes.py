@@ -305,7 +305,7 @@ def _described(
     identity = _identity(tables, place)
     hits = [identity in found.get((label, sign), ()) for found in again]
     return ClassPattern(
-        name=table.kernel._describe(graph, table.level, code)[0],
+        name=table.kernel.names_of(graph, table.level, code)[0],
         contribution=float(sign * added.mean()),
         separation=float(_separation(sums, number, y == label)[0]),
         support=len(np.unique(owners)),

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.hashing import GOLDEN, mix_array
+from ..core.structures import Csc
 from ..core.tables import count_hashes
 from ..core.threads import chunks, run
 from ..errors import InvalidParameterError
@@ -113,3 +114,14 @@ def expanded_hashes(hashes: np.ndarray, times: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
         again = mix_array(hashes + times.astype(np.uint64) * GOLDEN)
     return np.where(times == 1, hashes, again)
+
+
+def side_by_side(parts: Sequence[Sequence[np.ndarray]]) -> Csc:
+    """One matrix from the levels, all in CSC form."""
+    base = np.cumsum([0] + [len(rows) for _, rows, _ in parts])
+    ends = [indptr[1:] + start for (indptr, _, _), start in zip(parts, base[:-1], strict=True)]
+    return Csc(
+        np.concatenate([[0], *ends]),
+        np.concatenate([rows for _, rows, _ in parts]),
+        np.concatenate([values for _, _, values in parts]),
+    )

@@ -33,6 +33,7 @@ from .counts import (
     expanded_hashes,
     map_counts,
     repeated,
+    side_by_side,
     squared_norms,
 )
 from .hashed_columns import hashed_matrix
@@ -144,8 +145,33 @@ class FeatureKernel(LocatedFeatures):
         self.graphs_ = batch
         self._forget_names()
         self.vocabulary_ = [vocabulary for vocabulary, *_ in levels]
-        self._features = _side_by_side([columns for _, *columns, _ in levels])
+        self._features = side_by_side([columns for _, *columns, _ in levels])
         self._norms = np.array([squares for *_, squares in levels])
+
+    @property
+    def features_(self) -> Csc:
+        """The features of the fitted graphs by columns, counts mapped, levels not scaled."""
+        return self._features
+
+    @property
+    def squared_norms_(self) -> np.ndarray:
+        """Sum of squares of the features of each level (rows) and fitted graph (columns)."""
+        return self._norms
+
+    def names_of(self, graphs: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+        """Readable names of some features of a level, each of which occurs in the graphs.
+
+        The kernel need not be fitted.
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> graph = gg.as_graphs([([(0, 1)], ["C", "O"])])
+        >>> [counts] = gg.EdgeHistogram().count_features(graph)
+        >>> gg.EdgeHistogram().names_of(graph, 0, counts.hashes)
+        ['C - O']
+        """
+        return self._describe(graphs, level, hashes)
 
     @property
     def level_offsets_(self) -> np.ndarray:
@@ -271,7 +297,7 @@ class FeatureKernel(LocatedFeatures):
             parts.append(
                 transpose(starts, columns, level.counts.astype(np.float64), len(vocabulary))
             )
-        return _side_by_side(parts), np.array([squared_norms(level) for level in levels])
+        return side_by_side(parts), np.array([squared_norms(level) for level in levels])
 
     # ---------------------------------------------------------------- explicit features
 
@@ -366,14 +392,3 @@ class FeatureKernel(LocatedFeatures):
         distinct, counts = np.unique(found.hashes, return_counts=True)
         base, times = repeated(Counts(np.array([len(distinct)]), distinct, counts))
         return base[expanded_hashes(base, times) == code]
-
-
-def _side_by_side(parts: Sequence[Sequence[np.ndarray]]) -> Csc:
-    """One matrix from the levels, all in CSC form."""
-    base = np.cumsum([0] + [len(rows) for _, rows, _ in parts])
-    ends = [indptr[1:] + start for (indptr, _, _), start in zip(parts, base[:-1], strict=True)]
-    return Csc(
-        np.concatenate([[0], *ends]),
-        np.concatenate([rows for _, rows, _ in parts]),
-        np.concatenate([values for _, _, values in parts]),
-    )
