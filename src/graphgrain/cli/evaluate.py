@@ -9,6 +9,7 @@ import typer
 from rich.markup import escape
 
 from ..evaluation.labelled_graphs import prepare
+from ..evaluation.molecule_sets import read_molecules
 from ..evaluation.protocol import Protocol
 from ..evaluation.records import under_protocol
 from ..evaluation.results_file import read_results
@@ -16,7 +17,8 @@ from ..evaluation.summary import SELECTIONS, Summary, summarise
 from .app import answer, command, err, out
 from .arguments import Jobs, Json, Reading, Set, check_choice, listed
 from .kernel_options import kernel_grid
-from .loading import load, note_ignored_attributes
+from .loading import MOLECULE_OPTIONS, load, note_ignored_attributes
+from .molecule_benchmarks import evaluate_split
 from .result_tables import accuracy_table
 from .running import running
 from .wide_tables import print_table
@@ -52,6 +54,7 @@ Select = Annotated[
         "graphgrain evaluate my_graphs.zip --kernel tree++ --set edge_labels=True",
         "graphgrain evaluate BZR_MD --view edge-filter:drop=1 --set edge_labels=True",
         "graphgrain evaluate molecules.csv --target active --errors skip --json",
+        "graphgrain evaluate logp.csv.gz --target logp --split scaffold",
     ]
 )
 def evaluate(
@@ -75,6 +78,15 @@ def evaluate(
             "the Tree++ paper, random folds, one of them validates."
         ),
     ] = "nested",
+    split: Annotated[
+        str | None,
+        typer.Option(
+            help="For files of molecules: instead of cross-validation, train on one part and test "
+            "on the other: scaffold, random, or a column that says train and test. The self-tuned "
+            "Tree++ beside ECFP4; numbers or the classes 0 and 1.",
+            metavar="SPLIT",
+        ),
+    ] = None,
     repeats: Repeats = 10,
     folds: Folds = 10,
     select: Select = "validated",
@@ -91,6 +103,13 @@ def evaluate(
     finished fold is written to the results file at once; after an interruption the same command
     goes on where it was. Results do not depend on the number of threads.
     """
+    if split is not None:
+        options = {name: getattr(reading, name) for name in MOLECULE_OPTIONS}
+        molecules = [read_molecules(Path(item), reading.target, n_jobs, **options) for item in data]
+        found = evaluate_split(molecules, split, seed, results, n_jobs, as_json)
+        if as_json:
+            answer(found)
+        return
     check_choice("--select", select, SELECTIONS)
     protocol = Protocol(mode, folds, seed=seed)
     grids = [kernel_grid(name, parameters) for name in listed(kernel) or ["tree++"]]

@@ -12,7 +12,10 @@ from rich.table import Table
 
 from ..errors import InvalidParameterError
 from ..evaluation import moleculeace as ace
-from ..evaluation.molecule_sets import molecules_folder
+from ..evaluation import molhiv as hiv
+from ..evaluation.molecule_benchmark import run_method
+from ..evaluation.molecule_sets import MoleculeSet, molecules_folder
+from ..evaluation.molecule_splits import has_classes, measures_of, methods_for, parts_of
 from ..evaluation.results_file import ResultsFile
 from .app import Interrupted, err, out
 
@@ -98,3 +101,92 @@ def _kept(results: Path) -> str:
         f"Every finished result is safe in {str(results)!r}. Run the same command again to go on "
         "from there."
     )
+
+
+# -------------------------------------------------------------------- molhiv
+
+
+def molhiv(
+    repeats: int, data: Path | None, results: Path, n_jobs: int, quiet: bool
+) -> list[dict[str, Any]]:
+    """Run what the results lack, then show the ROC AUC of all methods."""
+    molecules = hiv.read_hiv(molecules_folder(data), n_jobs)
+    parts = hiv.Parts.of(molecules)
+    rows: list[dict[str, Any]] = []
+    with ResultsFile(results) as file:
+        try:
+            for method in hiv.METHODS:
+                areas = []
+                for seed in range(repeats if method.seeded else 1):
+                    record = hiv.run_seed(molecules, parts, method, seed, file, n_jobs)
+                    areas.append(hiv.areas_of(record, parts))
+                    if not quiet:
+                        err().print(f"{method.name}, seed {seed}: {record.seconds:.0f} s")
+                rows.append({"method": method.name, "areas": [asdict(area) for area in areas]})
+        except KeyboardInterrupt:
+            raise Interrupted(_kept(results)) from None
+    if not quiet:
+        sizes = (len(parts.train), len(parts.validation), len(parts.test))
+        out().print("molhiv: {:,} training, {:,} validation, {:,} test molecules".format(*sizes))
+        table = Table(title="ROC AUC", box=None, title_justify="left", pad_edge=False)
+        for head in ("method", "validation", "test", "95 % of draws", "seeds"):
+            table.add_column(head, justify="left" if head == "method" else "right")
+        for row in rows:
+            means = {
+                name: float(np.mean([area[name] for area in row["areas"]]))
+                for name in ("validation", "test", "low", "high")
+            }
+            spread = float(np.std([area["test"] for area in row["areas"]]))
+            several = f" ± {spread:.3f}" if len(row["areas"]) > 1 else ""
+            table.add_row(
+                row["method"],
+                f"{means['validation']:.3f}",
+                f"{means['test']:.3f}{several}",
+                f"{means['low']:.3f} to {means['high']:.3f}",
+                str(len(row["areas"])),
+            )
+        for name, area in hiv.PUBLISHED.items():
+            table.add_row(f"{name} (published)", "", f"{area:.3f}", "", "")
+        out().print(table)
+    return rows
+
+
+# -------------------------------------------------------------------- any file with a split
+
+
+def evaluate_split(
+    sets: list[MoleculeSet], split: str, seed: int, results: Path, n_jobs: int, quiet: bool
+) -> list[dict[str, Any]]:
+    """Train on one part of each set, test on the other, and show the measures of the field."""
+    rows: list[dict[str, Any]] = []
+    with ResultsFile(results) as file:
+        try:
+            for data in sets:
+                parts = parts_of(data, split, seed)
+                for method in methods_for(data):
+                    record = run_method(data, method, split, *parts, seed, file, n_jobs)
+                    found = measures_of(record, has_classes(data))
+                    rows.append(
+                        {
+                            "dataset": data.name,
+                            "method": method.name,
+                            "train": len(parts[0]),
+                            "test": len(parts[1]),
+                            "measures": {measure.name: measure.value for measure in found},
+                            "seconds": record.seconds,
+                        }
+                    )
+        except KeyboardInterrupt:
+            raise Interrupted(_kept(results)) from None
+    if not quiet:
+        table = Table(title=f"Split: {split}", box=None, title_justify="left", pad_edge=False)
+        for head in ("data set", "method", "train", "test", "measures", "seconds"):
+            table.add_column(head, justify="right" if head in ("train", "test") else "left")
+        for row in rows:
+            words = ", ".join(f"{name} {value:.3f}" for name, value in row["measures"].items())
+            counts = (str(row["train"]), str(row["test"]))
+            table.add_row(
+                escape(row["dataset"]), row["method"], *counts, words, f"{row['seconds']:.0f}"
+            )
+        out().print(table)
+    return rows

@@ -40,12 +40,44 @@ class MoleculeSet:
     fingerprint: str
 
 
-def read_molecules(path: Path, target: str, n_jobs: int | None = None) -> MoleculeSet:
-    """A table of molecules as graphgrain reads them; lines that RDKit cannot read are left out."""
-    graphs, columns = load_molecules(path, errors="skip", n_jobs=n_jobs)
-    y = np.asarray(columns[target], dtype=np.float64)
-    smiles = [str(text) for text in columns["smiles"]]
+def read_molecules(
+    path: Path, target: str | None, n_jobs: int | None = None, **options: Any
+) -> MoleculeSet:
+    """A table of molecules; lines that RDKit cannot read are left out, unless told otherwise.
+
+    Parameters
+    ----------
+    path : Path
+    target : str
+        The column with numbers, or with the classes 0 and 1.
+    options
+        Of :func:`graphgrain.load_molecules`.
+    """
+    graphs, columns = load_molecules(path, **{"errors": "skip", **options}, n_jobs=n_jobs)
     name = path.name.split(".")[0]
+    if target not in columns:
+        raise InvalidParameterError(
+            f"There must be a column to predict: name it with --target; got {target!r}. The "
+            f"columns of {name} are {', '.join(columns)}."
+        )
+    try:
+        y = np.asarray(columns[target], dtype=np.float64)
+    except ValueError:
+        raise InvalidParameterError(
+            f"The column {target!r} of {name} must hold numbers, or the classes 0 and 1; it begins "
+            f"with {columns[target][0]!r}."
+        ) from None
+    if not np.isfinite(y).all():
+        raise InvalidParameterError(
+            f"Every molecule must have its target; {int((~np.isfinite(y)).sum())} of {name} have "
+            f"none in the column {target!r}. Remove them."
+        )
+    column = options.get("smiles") or next((c for c in columns if "smiles" in c.lower()), None)
+    if column is None:
+        raise InvalidParameterError(
+            f"Splits of molecules need a column with SMILES; {name} has {', '.join(columns)}."
+        )
+    smiles = [str(text) for text in columns[column]]
     return MoleculeSet(name, smiles, graphs, y, columns, fingerprint(graphs, y))
 
 
