@@ -58,6 +58,8 @@ def test_shares_by_hand():
         return why.vertices.round(6).tolist(), why.edges.round(6).tolist()
 
     assert shared("k=0: C - N", "path") == ([1.0, 1.0, 0.0], [2.0, 0.0])
+    assert shared("k=0: C - N", "tree") == ([1.0, 1.0, 0.0], [2.0, 0.0])
+    assert shared("k=0: C - N", "shapley") == ([1.0, 1.0, 0.0], [2.0, 0.0])
     assert shared("k=0: C", "path") == ([1.0, 0.0, 0.0], [0.0, 0.0])
     third = round(2 / 3, 6)
     assert shared("k=0: C - N - O", "path") == ([third] * 3, [1.0, 1.0])

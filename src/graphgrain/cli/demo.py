@@ -12,13 +12,16 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..errors import InvalidParameterError
+from ..evaluation.exploration import explore
 from ..evaluation.labelled_graphs import prepare
 from ..evaluation.protocol import Protocol
 from ..evaluation.results_file import read_results
 from ..evaluation.summary import summarise
 from ..kernels.tree_plus_plus import TreePlusPlus
+from ..report.explore_page import explore_page
 from ..report.neighbours import write_neighbours
 from ..report.page import write_report
+from ..writing import atomic_write
 from .app import answer, command, out
 from .arguments import Jobs, Json, nearest
 from .kernel_options import kernel_grid
@@ -80,6 +83,9 @@ def demo(
     pictures, page = output / "neighbours.html", output / "report.html"
     write_neighbours(pictures, kernel, graphs, names, y, me, near)
     write_report(results, page, n_jobs=n_jobs)
+    explored = output / "explore.html"
+    with atomic_write(explored, "The page") as file:
+        file.write(explore_page(explore(BUNDLED, graphs, y, names, n_jobs=n_jobs)).encode())
     taken = time.perf_counter() - start
     if as_json:
         answer(
@@ -92,10 +98,12 @@ def demo(
                 "accuracy": mean,
                 "neighbours page": str(pictures),
                 "report": str(page),
+                "explore": str(explored),
                 "seconds": round(taken, 2),
             }
         )
         return
     say(f"\nOpen in a browser: [bold]{escape(str(pictures))}[/bold], what they share,")
-    say(f"                   [bold]{escape(str(page))}[/bold], how well kernels tell families.")
+    say(f"                   [bold]{escape(str(page))}[/bold], how well kernels tell families,")
+    say(f"                   [bold]{escape(str(explored))}[/bold], every drug and why.")
     say(f"All this took {taken:.0f} s. Next: graphgrain --help")

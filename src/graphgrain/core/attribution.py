@@ -10,7 +10,7 @@ contributes is shared equally among
    every one of them to be there, this is the Shapley value.
 
 Edges get the same in their own right: those of the path, or those between the vertices of its
-trees. An occurrence without edges leaves them alone.
+trees where these are more than single vertices. An occurrence without edges leaves them alone.
 """
 
 from __future__ import annotations
@@ -138,7 +138,8 @@ def share_values(values, paths, trees, how, indptr, indices, edge_rows, vertex_v
             continue
         for p in range(length):
             elements[paths[i, p]] += value / length
-        if how == PATH:
+        # At level 0 a tree is a vertex: the edges are those of the path.
+        if how == PATH or _row_length(trees, paths[i, 0]) == 1:
             for sweep in range(2):  # first how many, then which
                 found = 0
                 for p in range(1, length):

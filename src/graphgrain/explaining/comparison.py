@@ -146,7 +146,7 @@ class Comparison:
         return comparison_html(self)
 
 
-def compare(kernel: GraphKernel, a: Any, b: Any, *, share: str = "path") -> Comparison:
+def compare(kernel: GraphKernel, a: Any, b: Any, *, share: str = "tree") -> Comparison:
     """Why two graphs are alike, and where they differ.
 
     Parameters
@@ -154,7 +154,7 @@ def compare(kernel: GraphKernel, a: Any, b: Any, *, share: str = "path") -> Comp
     kernel : kernel with explicit features
         It need not be fitted.
     a, b : GraphBatch with one graph each, or lists with one graph
-    share : {"path", "tree", "shapley"}, default="path"
+    share : {"path", "tree", "shapley"}, default="tree"
         How what a pattern adds is shared among vertices; see :func:`explain`.
 
     Returns
@@ -198,7 +198,7 @@ def compare_located(
     kernel: FeatureKernel,
     graphs: GraphBatch,
     located: tuple[list[Occurrences], list[Occurrences]],
-    share: str = "path",
+    share: str = "tree",
 ) -> Comparison:
     """The same for two graphs whose patterns the fitted kernel has located already."""
     levels, squares = [], np.zeros(2)

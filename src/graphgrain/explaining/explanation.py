@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +13,7 @@ import numpy as np
 from ..graphs.batch import GraphBatch
 from ..kernels.features import FeatureKernel
 from ..kernels.occurrences import Occurrences
+from ..writing import atomic_write
 
 
 @dataclass(frozen=True)
@@ -151,11 +153,13 @@ class Explanation:
             return 0.0
         return sum(int(part.counts[~part.known].sum()) for part in self.levels) / total
 
-    def to_svg(self, **options: Any) -> str:
+    def to_svg(self, path: str | os.PathLike[str] | None = None, **options: Any) -> str:
         """A picture: the graph with its vertices and edges coloured by their values.
 
         Parameters
         ----------
+        path : path, optional
+            Where to write it as well.
         options
             As in :func:`graphgrain.draw`: ``width``, ``height``, ``theme``, ``legend``, ...
         """
@@ -163,7 +167,11 @@ class Explanation:
 
         meaning = {"positive": self.target, "negative": self.opposite}
         given = {**meaning, **options}
-        return draw(self.graph, vertices=self.vertices, edges=self.edges, **given)
+        text = draw(self.graph, vertices=self.vertices, edges=self.edges, **given)
+        if path is not None:
+            with atomic_write(path, "The picture") as file:
+                file.write(text.encode())
+        return text
 
     def __repr__(self) -> str:
         words = [f"decision={self.decision:.4g}", f"bias={self.bias:.4g}"]

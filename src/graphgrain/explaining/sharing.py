@@ -4,9 +4,10 @@
 
 path
     A pattern's contribution is divided by its occurrences, and the part of each by the vertices
-    along its path. The default: it did best against known truth (docs/explaining.md).
+    along its path.
 tree
-    Each vertex of a path hands its part on to all vertices of the tree that stands there.
+    Each vertex of a path hands its part on to all vertices of the tree that stands there. The
+    default: it did best against known truth, on training molecules (docs/explaining.md).
 shapley
     All vertices that take part in an occurrence, on the path or in a tree, get the same. This is
     the Shapley value of vertices if an occurrence needs each one of them.

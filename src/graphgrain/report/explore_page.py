@@ -10,7 +10,7 @@ from ..evaluation.exploration import Exploration, Seen
 from .templating import render
 from .words import count
 
-_HOW = "Contributions are shared along the paths of patterns."
+_HOW = "Contributions are shared among the vertices of the patterns."
 
 
 def explore_page(found: Exploration) -> str:
