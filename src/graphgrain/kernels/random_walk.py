@@ -110,9 +110,9 @@ class RandomWalk(PairwiseKernel):
         check_edge_labels(batch, self.edge_labels)
         if self.decay is not None:
             self.decay_ = float(self.decay)
+            self._check_finite(batch)
         else:
             self.decay_ = 1.0 / (2.0 * max(_largest_eigenvalue(batch), 1.0) ** 2)
-        self._check_finite(batch)
         super()._fit(batch)
 
     def _gram_with_fitted(self, batch: GraphBatch) -> np.ndarray:
@@ -157,17 +157,17 @@ def _largest_eigenvalue(batch: GraphBatch) -> float:
     running = np.concatenate(([0], np.cumsum(batch.degrees[batch.indices])))
     around = running[batch.indptr[1:]] - running[batch.indptr[:-1]]
     bounds = [around[a:b].max(initial=0) for a, b in pairwise(batch.offsets.tolist())]
-    for graph in np.argsort(-np.array(bounds), kind="stable").tolist():
-        if largest**2 >= bounds[graph]:
-            break
-        largest = max(largest, _eigenvalue(batch, graph))
+    with one_thread_each():
+        for graph in np.argsort(-np.array(bounds), kind="stable").tolist():
+            if largest**2 >= bounds[graph]:
+                break
+            largest = max(largest, _eigenvalue(batch, graph))
     return largest
 
 
 def _eigenvalue(batch: GraphBatch, graph: int) -> float:
     if batch.vertex_counts[graph] <= _DENSE:
-        with one_thread_each():
-            return float(np.linalg.eigvalsh(adjacency(batch.arrays, graph))[-1])
+        return float(np.linalg.eigvalsh(adjacency(batch.arrays, graph))[-1])
     from scipy.sparse import csr_array
     from scipy.sparse.linalg import eigsh
 
