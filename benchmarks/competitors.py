@@ -56,7 +56,7 @@ PEERS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
     "graph-hopper": ({}, "GraphHopper", {"kernel_type": "linear"}),
 }
 #: GraKeL would take hours for these: both get the first graphs only.
-PART = {"mlg": 20, "random-walk": 30, "graph-hopper": 60, "nspdk": 200, "wl-sp": 300, "wl-oa": 500}
+PART = {"mlg": 20, "random-walk": 100, "graph-hopper": 60, "nspdk": 200, "wl-sp": 300, "wl-oa": 500}
 NAMES = ["wl", "sp", "pm", "propa", "mlg", "dgk", "retgk", "fgsd"]
 NAMES += ["wl-oa", "wl-sp", "wl-edge", "wwl", "graphlet", "nspdk", "graph-hopper", "random-walk"]
 NAMES += ["marginalized", "subtree-patterns", "tree-patterns", "netlsd"]

@@ -106,11 +106,11 @@ def test_samples_estimate_the_counts(size, connected):
     batch = random_graphs(3, seed=2, largest=12, density=0.3)
     exact = gg.Graphlet(size, connected=connected, output="features", n_features=2**20)
     drawn = gg.Graphlet(
-        size, connected=connected, output="features", n_features=2**20, n_samples=200_000
+        size, connected=connected, output="features", n_features=2**20, n_samples=80_000
     )
     X, estimate = exact.transform(batch).toarray(), drawn.transform(batch).toarray()
     total = np.maximum(X.sum(axis=1, keepdims=True), 1)
-    # 200,000 draws: relative frequencies are right to about 0.001 for likely weights
+    # 80,000 draws: relative frequencies are right to about 0.002 for likely weights
     np.testing.assert_allclose(estimate / total, X / total, atol=0.012)
     assert not np.array_equal(estimate, drawn.set_params(random_state=1).transform(batch).toarray())
 
