@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import rankdata
 
+from ..learning.scoring import area_under_roc
 from .records import FoldRecord, Level
 
 
@@ -110,9 +110,6 @@ def roc_auc(positive: np.ndarray, scores: np.ndarray) -> float | None:
     >>> roc_auc(np.array([True, False, True, False]), np.array([0.9, 0.1, 0.4, 0.4]))
     0.875
     """
-    count = int(positive.sum())
-    rest = len(positive) - count
-    if not count or not rest:
+    if positive.all() or not positive.any():
         return None
-    ranks = rankdata(scores)
-    return float((ranks[positive].sum() - count * (count + 1) / 2) / (count * rest))
+    return area_under_roc(positive, scores)
