@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import graphgrain as gg
-from graphgrain.errors import GraphgrainWarning, WorkerError
+from graphgrain.errors import GraphgrainWarning, InvalidGraphError, WorkerError
 from graphgrain.graphs.processes import map_processes
 
 from ..real_data import molecule_file
@@ -129,6 +129,13 @@ def test_isotopes_and_radicals():
         "Cl",
         "O-",
     ]
+
+
+def test_molecules_that_are_not_sanitised():
+    raw = Chem.MolFromSmiles("C[C@H](N)O", sanitize=False)
+    assert gg.from_rdkit([Chem.Mol(), raw]).labels.tolist() == list("CCNO")
+    with pytest.raises(InvalidGraphError, match=r"Item 1 .*ImplicitHs.*SanitizeMol"):
+        gg.from_rdkit([Chem.Mol(), raw], hydrogens=True)
 
 
 def test_rdkit_molecules_stay_as_they_are():

@@ -84,6 +84,14 @@ def test_bad_smiles_are_fatal_or_reported():
         gg.from_smiles("CCO")
 
 
+def test_reasons_of_an_rdkit_that_cannot_capture_its_log(monkeypatch, capfd):
+    rdBase = pytest.importorskip("rdkit.rdBase")
+    monkeypatch.delattr(rdBase, "CaptureErrorLog", raising=False)
+    with pytest.raises(InvalidGraphError, match=r"'C1CC': unclosed ring"):
+        gg.from_smiles(["C1CC"])
+    assert capfd.readouterr().err == ""
+
+
 def test_without_rdkit_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "rdkit", None)
     with pytest.raises(MissingDependencyError, match=r"graphgrain\[chem\]"):

@@ -14,7 +14,7 @@ from ..processes import map_processes
 from .parts import check_items, is_from
 from .rdkit_arrays import MoleculeCollector
 from .rdkit_labels import LabelOptions
-from .rdkit_parsing import parse_molecules, rdkit
+from .rdkit_parsing import first_line, parse_molecules, quiet_log, rdkit
 from .unreadable import Unreadable
 
 #: SMILES that a process reads at a time.
@@ -80,8 +80,15 @@ def from_rdkit(
     check_items(molecules, is_rdkit, "an RDKit molecule")
     options = LabelOptions(charge, aromatic, hydrogens, stereo, isotopes, radicals)
     collector = MoleculeCollector(rdkit(), options)
-    for molecule in molecules:
-        collector.add(molecule)
+    with quiet_log():
+        for number, molecule in enumerate(molecules):
+            try:
+                collector.add(molecule)
+            except (ValueError, RuntimeError) as error:
+                raise InvalidGraphError(
+                    f"Item {number} does not tell what the labels ask for: {first_line(error)}. "
+                    "Was it sanitised? rdkit.Chem.SanitizeMol(molecule) does it."
+                ) from None
     return collector.batch()
 
 

@@ -46,16 +46,21 @@ def rdkit() -> Any:
     return Chem
 
 
+def quiet_log() -> Any:
+    """A context in which RDKit does not write to its log."""
+    from rdkit import rdBase
+
+    return rdBase.BlockLogs()
+
+
 def parse_molecules(texts: Sequence[Any], options: LabelOptions, blocks: bool = False) -> Parsed:
     """Graphs of SMILES, or of mol blocks if ``blocks``."""
     chem = rdkit()
-    from rdkit import rdBase
-
     collector = MoleculeCollector(chem, options)
     add = _add_block if blocks else _SmilesReader(chem, options).add
     good: list[int] = []
     problems: list[tuple[int, str]] = []
-    with rdBase.BlockLogs():
+    with quiet_log():
         for position, text in enumerate(texts):
             problem = _unreadable(text) or add(collector, text)
             if problem:
@@ -108,7 +113,7 @@ class _SmilesReader:
                 return None
             reason = "it is no valid SMILES"
         except (ValueError, RuntimeError) as error:
-            reason = _first_line(error)
+            reason = first_line(error)
         return _problem(chem, lambda: chem.MolFromSmiles(text, self.parameters)) or reason
 
 
@@ -122,7 +127,7 @@ def _add_block(collector: MoleculeCollector, block: str) -> str | None:
             return None
         reason = ""
     except (ValueError, RuntimeError) as error:
-        reason = _first_line(error)
+        reason = first_line(error)
     problem = _problem(chem, lambda: chem.MolFromMolBlock(block, sanitize=False, removeHs=False))
     return problem or reason or "it is no valid mol block"
 
@@ -141,7 +146,7 @@ def _problem(chem: Any, parse: Callable[[], Any]) -> str | None:
             problems = chem.DetectChemistryProblems(molecule)
             return problems[0].Message() if problems else None
     except (ValueError, RuntimeError) as error:
-        return _first_line(error)
+        return first_line(error)
     lines = [_PREFIX.sub("", line).strip() for line in log.splitlines()]
     if not lines:
         return None
@@ -169,5 +174,10 @@ def _logged(parse: Callable[[], Any]) -> tuple[Any, str]:
     return result, written.getvalue()
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n")[0] or type(error).__name__
+def first_line(error: Exception) -> str:
+    """What an error of RDKit says, without where in RDKit it was."""
+    lines = [line.strip() for line in str(error).strip().split("\n")]
+    # A violated condition is named on the second line.
+    return (
+        ": ".join(lines[:2]) if lines[0].endswith("Violation") else lines[0] or type(error).__name__
+    )
