@@ -103,7 +103,7 @@ def test_bounds_are_never_too_small(graphs, query, kind, weighted, common, bits)
     found = np.empty((len(graphs), 2))
     scratch = np.empty(len(graphs), dtype=np.float32)
     nothing = np.empty(0, dtype=np.int64)
-    count = scan(own, lists, measures, sizes, nothing, 0, 0.0, -1, best, scratch, found)
+    count = scan(own, lists, measures, sizes, nothing, 0, 0.0, False, best, scratch, found)
     bounds = dict(found[:count].tolist())
     for number, graph in enumerate(graphs):
         shared = [(query[f], graph[f]) for f in query if f in graph]

@@ -160,32 +160,15 @@ def _push(best, bound, place):
 
 
 @compiled
-def _read_lists(query, lists, budget, mask, sums):
-    """Sums of all graphs from the lists, the bits to compare, and how many these are.
-
-    With a ``budget`` only the shortest lists are read, up to about so many bytes together.
-    """
-    bits = 0
-    todo = np.empty(len(query.keys), dtype=np.int64)
-    sizes = np.empty(len(query.keys), dtype=np.int64)
-    n = 0
+def _read_lists(query, lists, mask, sums):
+    """Sums of all graphs from the lists, the bits to compare, and how many these are."""
+    common = 0
     for f in range(len(query.keys)):
         at = np.int64(find_key(lists.common, query.keys[f]))
         if at >= 0:
             mask[at >> 6] |= _ONE << np.uint64(at & 63)
-            bits += 1
+            common += 1
             continue
-        bucket = np.int64(query.keys[f] >> lists.shift)
-        todo[n] = f
-        sizes[n] = np.int64(lists.starts[bucket + 1]) - np.int64(lists.starts[bucket])
-        n += 1
-    order = np.argsort(sizes[:n]) if budget >= 0 else np.arange(n)
-    for i in order:
-        if budget >= 0:
-            budget -= sizes[i]
-            if budget < 0:
-                break
-        f = todo[i]
         bucket = np.int64(query.keys[f] >> lists.shift)
         _read_list(
             lists.gaps,
@@ -196,21 +179,24 @@ def _read_lists(query, lists, budget, mask, sums):
             query.product,
             sums,
         )
-    return bits
+    return common
 
 
 @compiled
-def scan(query, lists, measures, sizes, removed, base, least, budget, best, sums, found):
+def scan(query, lists, measures, sizes, removed, base, least, rare_only, best, sums, found):
     """Bounds of all graphs of a segment against one query.
 
     Bounds of at least ``least`` go into the heap ``best``, with places counted from ``base``;
     without a heap (one of length 0) they are written to ``found``, two columns of places and
-    bounds, whose number is returned. ``sums`` is scratch space of a float32 per graph.
+    bounds, whose number is returned. ``sums`` is scratch space of a float32 per graph. With
+    ``rare_only`` common features are left out: faster, and no longer bounds.
     """
     count = len(sizes)
     sums[:count] = 0.0
     mask = np.zeros(lists.bits.shape[1], dtype=np.uint64)
-    common = _read_lists(query, lists, budget, mask, sums)
+    common = _read_lists(query, lists, mask, sums)
+    if rare_only:
+        common = 0
     for i in range(len(removed)):
         sums[removed[i]] = -np.inf
     # Sums are in single precision: a little more, so that rounding never hides a graph.

@@ -28,8 +28,6 @@ KINDS = {"cosine": COSINE, "minmax": MINMAX, "containment": CONTAINMENT}
 
 #: Graphs whose features are in memory together.
 _TOGETHER = 2048
-#: With ``approximate``: bytes of lists that are read, per graph of a segment.
-_BUDGET = 1 / 4
 
 
 class Hits(NamedTuple):
@@ -96,7 +94,7 @@ class Ranker:
         if k is None:
             self._scan_all(state)
         else:
-            keep = 2 * k + 12 if not approximate else 2 * k
+            keep = 3 * k if approximate else 2 * k + 12
             self._scan_best(state, min(keep, int(self.bases[-1])), approximate)
         self._rank(features, state, approximate)
         if k is not None and not approximate:
@@ -122,8 +120,7 @@ class Ranker:
             for query, part in tasks[begin:end]:
                 best = Best(np.empty(keep), np.empty(keep, dtype=np.int64), np.zeros(1, np.int64))
                 for number in range(bounds[part], bounds[part + 1]):
-                    budget = int(_BUDGET * len(self.segments[number])) if approximate else -1
-                    self._scan(state[query], number, budget, best, scratch, _NOTHING)
+                    self._scan(state[query], number, approximate, best, scratch, _NOTHING)
                 found.append(best)
             return found
 
@@ -144,7 +141,7 @@ class Ranker:
             found = np.empty((len(scratch), 2))
             for progress in state[begin:end]:
                 for number in range(len(self.segments)):
-                    count = self._scan(progress, number, -1, _NO_HEAP, scratch, found)
+                    count = self._scan(progress, number, False, _NO_HEAP, scratch, found)
                     places = found[:count, 0].astype(np.int64)
                     progress.add(places, found[:count, 1].copy(), complete=True)
                 progress.order(None)
@@ -159,7 +156,7 @@ class Ranker:
         self,
         progress: _Progress,
         number: int,
-        budget: int,
+        rare_only: bool,
         best: Best,
         scratch: np.ndarray,
         found: np.ndarray,
@@ -174,7 +171,7 @@ class Ranker:
             segment.removed,
             int(self.bases[number]),
             progress.least,
-            budget,
+            rare_only,
             best,
             scratch,
             found,
@@ -317,7 +314,7 @@ class _Progress:
             return self.places[:0]
         if self._worst_kept() >= (self.bounds[known], -int(self.places[known])):
             return self.places[:0]
-        return self.places[known : known + max(self.k - known, 8)]
+        return self.places[known : known + max(self.k + 3 - known, 8)]
 
     def take(self, values: np.ndarray) -> None:
         """Similarities of the candidates that ``next`` gave."""

@@ -1,0 +1,96 @@
+"""The command overlap: what two collections of graphs have in common."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from ..searching.near_duplicates import near_duplicates
+from ..searching.ranking import KINDS
+from ..writing import atomic_write
+from .app import answer, command, err, out
+from .arguments import Jobs, Json, Reading, check_choice
+from .index_sources import opened
+from .loading import load
+
+_SHOWN = 10
+
+
+@command(
+    [
+        "graphgrain overlap train.csv test.csv",
+        "graphgrain overlap library.ggi new.smi --threshold 0.8 -o pairs.csv",
+    ]
+)
+def overlap(
+    first: Annotated[
+        str, typer.Argument(help="An index, file or data set, such as what a model was fitted to.")
+    ],
+    second: Annotated[str, typer.Argument(help="A file or data set, such as the test set.")],
+    reading: Reading,
+    threshold: Annotated[
+        float, typer.Option(help="From which similarity on two graphs are near-duplicates.")
+    ] = 0.9,
+    similarity: Annotated[
+        str, typer.Option(help="How graphs are compared.", metavar="|".join(KINDS))
+    ] = "minmax",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write all pairs to this .csv file.")
+    ] = None,
+    n_jobs: Jobs = -1,
+    as_json: Json = False,
+) -> None:
+    """Find the graphs of the second collection that have a near-duplicate in the first.
+
+    What leaks from a training set into a test set makes models look better than they are.
+    """
+    check_choice("--similarity", similarity, tuple(KINDS))
+    with opened(first, reading, n_jobs, similarity) as index:
+        loaded = load(second, reading)
+        found = near_duplicates(index, loaded.graphs, threshold)
+        total = len(loaded.graphs)
+    names = loaded.names
+    pairs = [
+        (
+            str(names[query]) if names is not None and names[query] else int(query),
+            key,
+            float(value),
+        )
+        for query, key, value in zip(
+            found.queries, found.ids.tolist(), found.similarities, strict=True
+        )
+    ]
+    equal = sum(value == 1.0 for _, _, value in pairs)
+    if output is not None:
+        text = io.StringIO()
+        csv.writer(text).writerows([("second", "first", "similarity"), *pairs])
+        with atomic_write(output, "The table") as file:
+            file.write(text.getvalue().encode())
+        err().print(f"Written to {escape(str(output))}.")
+    if as_json:
+        answer(
+            {
+                "graphs": total,
+                "threshold": threshold,
+                "near_duplicates": len(pairs),
+                "similarity_1": equal,
+                "pairs": [{"second": a, "first": b, "similarity": value} for a, b, value in pairs],
+            }
+        )
+        return
+    share = f" ({100 * len(pairs) / total:.1f} %)" if total else ""
+    out().print(
+        f"{len(pairs):,} of {total:,} graphs{share} have a near-duplicate of similarity "
+        f"{threshold:g} or more; {equal:,} of them one of similarity 1."
+    )
+    if pairs:
+        table = Table("in the second", "in the first", "similarity", box=None)
+        for a, b, value in pairs[:_SHOWN]:
+            table.add_row(escape(str(a)), escape(str(b)), f"{value:.4f}")
+        out().print(table)

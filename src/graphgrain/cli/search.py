@@ -1,0 +1,122 @@
+"""The command search: which graphs of an index are like these?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from ..searching.graph_index import GraphIndex
+from ..searching.ranking import KINDS
+from .app import answer, command, err, out
+from .arguments import Jobs, Json, Reading, check_choice
+from .index_sources import as_query_graphs
+
+#: Columns that say nothing to a person.
+_HIDDEN = ("line",)
+
+
+@command(
+    [
+        'graphgrain search library.ggi "CC(=O)Oc1ccccc1C(=O)O" -k 10',
+        "graphgrain search library.ggi queries.smi --min-similarity 0.7 --json",
+        'graphgrain search library.ggi "c1ccncc1" --similarity containment --html found.html',
+    ]
+)
+def search(
+    index: Annotated[Path, typer.Argument(help="An index, made by `graphgrain index`.")],
+    queries: Annotated[
+        list[str], typer.Argument(help="SMILES, or files or data sets of graphs.", metavar="QUERY")
+    ],
+    reading: Reading,
+    k: Annotated[int, typer.Option("-k", help="How many graphs to find for each query.")] = 10,
+    min_similarity: Annotated[
+        float | None, typer.Option(help="Only graphs that are at least so similar.")
+    ] = None,
+    similarity: Annotated[
+        str | None,
+        typer.Option(help="By default that of the index.", metavar="|".join(KINDS)),
+    ] = None,
+    approximate: Annotated[
+        bool,
+        typer.Option("--approximate", help="Faster; a few of the best may be missing."),
+    ] = False,
+    html: Annotated[
+        Path | None, typer.Option(help="Write a page with the graphs drawn.", metavar="FILE")
+    ] = None,
+    n_jobs: Jobs = -1,
+    as_json: Json = False,
+) -> None:
+    """Find the graphs of an index that are most similar to each query.
+
+    The values are exact: those of the kernel that the index was built with. "cosine" is its
+    normalised value, "minmax" is Tanimoto on counts, "containment" tells how much of the query a
+    graph contains.
+    """
+    if similarity is not None:
+        check_choice("--similarity", similarity, tuple(KINDS))
+    library = GraphIndex.open(index, n_jobs=n_jobs)
+    graphs, names = as_query_graphs(library, queries, reading)
+    ids, values, columns = library.search(
+        graphs,
+        k=k,
+        threshold=min_similarity,
+        similarity=similarity,
+        approximate=approximate,
+        return_columns=True,
+    )
+    found = [
+        {
+            "query": name,
+            "hits": [
+                {
+                    "id": key,
+                    "similarity": float(value),
+                    **{column: each.tolist()[place] for column, each in known.items()},
+                }
+                for place, (key, value) in enumerate(zip(row.tolist(), each_value, strict=True))
+            ],
+        }
+        for name, row, each_value, known in zip(names, ids, values, columns, strict=True)
+    ]
+    if html is not None:
+        from ..report.search_page import write_search_page
+
+        hits = [library.graphs(row.tolist()) for row in ids]
+        about = f"{similarity or library.similarity}, {len(library):,} graphs in {index.name}"
+        write_search_page(html, about, graphs, found, hits)
+    if as_json:
+        answer(found)
+    else:
+        for each in found:
+            _show(each, single=len(found) == 1)
+    if approximate:
+        recall = library.recall(k, similarity)
+        err().print(f"Approximate: finds {100 * recall:.1f} % of the {k} best (measured here).")
+    if html is not None:
+        err().print(f"Page written to {escape(str(html))}.")
+
+
+def _show(found: dict[str, Any], single: bool) -> None:
+    if not single:
+        out().print(f"\n[bold]{escape(found['query'])}[/bold]")
+    if not found["hits"]:
+        out().print("Nothing is that similar.")
+        return
+    names = [
+        name
+        for name in found["hits"][0]
+        if name not in ("id", "similarity", *_HIDDEN)
+        and any(hit[name] not in ("", None) for hit in found["hits"])
+    ]
+    table = Table(box=None)
+    table.add_column("similarity", justify="right")
+    for name in ("id", *names):
+        table.add_column(escape(name), overflow="fold")
+    for hit in found["hits"]:
+        shown = [escape(str(hit[name])) for name in ("id", *names)]
+        table.add_row(f"{hit['similarity']:.4f}", *shown)
+    out().print(table)
