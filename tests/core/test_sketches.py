@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphgrain.core.graph_bits import pack_graphs, unpack_graphs
-from graphgrain.core.posting_scan import Best, Query, scan
+from graphgrain.core.posting_scan import Best, Query, count_bits, scan
 from graphgrain.core.sketches import MOST_BITS, Lists, coarser, make_lists, sketch
 
 from ..graphs.graph_strategies import batches
@@ -103,7 +103,9 @@ def test_bounds_are_never_too_small(graphs, query, kind, weighted, common, bits)
     found = np.empty((len(graphs), 2))
     scratch = np.empty(len(graphs), dtype=np.float32)
     nothing = np.empty(0, dtype=np.int64)
-    count = scan(own, lists, measures, sizes, nothing, 0, 0.0, False, best, scratch, found)
+    count = scan(
+        own, lists, count_bits(rows), measures, sizes, nothing, 0, 0.0, False, best, scratch, found
+    )
     bounds = dict(found[:count].tolist())
     for number, graph in enumerate(graphs):
         shared = [(query[f], graph[f]) for f in query if f in graph]

@@ -2,8 +2,8 @@
 
 1. A query reads the lists of its own features alone and adds to each graph in them what that
    feature could contribute to the overlap.
-2. Every graph's sum, plus the number of common features of the query, is compared with the
-   overlap that it would need to be among the best; most graphs are out here.
+2. Every graph's sum, plus the number of common features of the query or of the graph, is
+   compared with the overlap that it would need to be among the best; most graphs are out here.
 3. For the others the bits of common features are counted, which gives the bound.
 4. The best bounds are kept in a heap, whose worst raises what is needed.
 
@@ -85,6 +85,16 @@ def _shared_bits(row, mask):
     for word in range(len(mask)):
         total += _ones(row[word] & mask[word])
     return np.int64(total)
+
+
+@compiled
+def count_bits(bits):
+    """How many common features each graph has."""
+    counts = np.zeros(len(bits), dtype=np.float32)
+    for i in range(len(bits)):
+        for word in range(bits.shape[1]):
+            counts[i] += np.int64(_ones(bits[i, word]))
+    return counts
 
 
 @compiled
@@ -183,20 +193,23 @@ def _read_lists(query, lists, mask, sums):
 
 
 @compiled
-def scan(query, lists, measures, sizes, removed, base, least, rare_only, best, sums, found):
+def scan(
+    query, lists, commons, measures, sizes, removed, base, least, rare_only, best, sums, found
+):  # fmt: skip
     """Bounds of all graphs of a segment against one query.
 
     Bounds of at least ``least`` go into the heap ``best``, with places counted from ``base``;
     without a heap (one of length 0) they are written to ``found``, two columns of places and
-    bounds, whose number is returned. ``sums`` is scratch space of a float32 per graph. With
+    bounds, whose number is returned. ``commons`` are the numbers of common features of the
+    graphs (:func:`count_bits`). ``sums`` is scratch space of a float32 per graph. With
     ``rare_only`` common features are left out: faster, and no longer bounds.
     """
     count = len(sizes)
     sums[:count] = 0.0
     mask = np.zeros(lists.bits.shape[1], dtype=np.uint64)
-    common = _read_lists(query, lists, mask, sums)
+    common = np.float32(_read_lists(query, lists, mask, sums))
     if rare_only:
-        common = 0
+        common = np.float32(0.0)
     for i in range(len(removed)):
         sums[removed[i]] = -np.inf
     # Sums are in single precision: a little more, so that rounding never hides a graph.
@@ -208,10 +221,10 @@ def scan(query, lists, measures, sizes, removed, base, least, rare_only, best, s
     a, b = _needed(query.kind, least * (1.0 - 1e-6), query.size)
     n = 0
     for i in range(count):
-        if (sums[i] + common) * slack < a + b * sizes[i]:
+        if (sums[i] + min(common, commons[i])) * slack < a + b * sizes[i]:
             continue
         overlap = np.float64(sums[i]) * slack
-        if common:
+        if common > 0.0:
             overlap += _shared_bits(lists.bits[i], mask)
         measure = np.float64(measures[i])
         if not query.product:

@@ -200,7 +200,7 @@ def _make_folder(folder: Path, overwrite: bool) -> None:
     if (folder / NAME).exists() and not overwrite:
         raise InvalidParameterError(
             f"There is an index {str(folder)!r} already. Choose another name, add to it with "
-            "GraphIndex.open(path).add(graphs), or say overwrite=True."
+            "GraphIndex.open(path).add(graphs), or say overwrite=True (`--overwrite`)."
         )
     if folder.exists() and not folder.is_dir():
         raise InvalidParameterError(f"An index is a folder; {str(folder)!r} is a file.")

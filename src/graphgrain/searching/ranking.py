@@ -166,6 +166,7 @@ class Ranker:
         return scan(
             progress.query,
             segment.lists,
+            segment.commons,
             measures,
             sizes,
             segment.removed,

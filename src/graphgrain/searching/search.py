@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ..core.threads import call
 from ..errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..kernels.features import FeatureKernel
 from ..parameters import Number, OneOf, Rule, Whole
 from .columns import as_array
-from .keyed_features import KeyedFeatures, keyed_features
+from .keyed_features import keyed_features
 from .ranking import KINDS, Hits, Ranker
 from .snapshot import Snapshot
 
@@ -163,8 +164,8 @@ class SearchMixin:
         nothing = []
         for begin in range(0, len(graphs), _BATCH):
             part = graphs[begin : begin + _BATCH]
-            features = keyed_features(self.kernel, part).sorted()
-            found += self._answers(ranker, features, k, threshold, approximate)
+            # As one piece of work: small ones would each start a thread of their own.
+            found += call(self._answers, ranker, part, k, threshold, approximate)
         if threshold is None or not threshold:
             for number, hits in enumerate(found):
                 if not len(hits.places) and len(self):
@@ -183,11 +184,12 @@ class SearchMixin:
     def _answers(
         self,
         ranker: Ranker,
-        features: KeyedFeatures,
+        graphs: GraphBatch,
         k: int | None,
         threshold: float | None,
         approximate: bool,
     ) -> list[Hits]:
+        features = keyed_features(self.kernel, graphs).sorted()
         wanted = None if k is None else min(k, max(1, len(self)))
         return ranker.search(features, wanted, threshold or 0.0, approximate)
 

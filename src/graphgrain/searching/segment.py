@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.graph_bits import pack_graphs, unpack_graphs
-from ..core.posting_scan import COSINE
+from ..core.posting_scan import COSINE, count_bits
 from ..core.sketches import FEWEST_BITS, MOST_BITS, Lists, coarser, make_lists, sketch
 from ..graphs.batch import GraphBatch
 from ..graphs.flat import gathered_ranges
@@ -186,6 +186,11 @@ class Segment:
         common, bits, starts, gaps, values = (self.container[name] for name in names)
         shift = np.uint64(64 - (len(starts) - 1).bit_length() + 1)
         return Lists(common, bits, shift, starts, gaps, values)
+
+    @cached_property
+    def commons(self) -> np.ndarray:
+        """How many of the common features each graph has."""
+        return count_bits(self.lists.bits)
 
     def measures(self, kind: int) -> tuple[np.ndarray, np.ndarray]:
         """Sums (of squares, for the cosine) of each graph, and the sizes that go with them."""
