@@ -15,7 +15,7 @@ from ..searching.ranking import KINDS
 from .app import Interrupted, answer, command, out
 from .arguments import Data, Jobs, Json, Reading, Set, check_choice
 from .index_sources import index_source
-from .kernel_options import given, variant
+from .kernel_options import given, kernel_grid
 
 
 @command(
@@ -58,7 +58,7 @@ def index(
     chosen = None
     if kernel is not None or parameters:
         kernel = kernel or "tree++"
-        variant(kernel, parameters)  # checks both
+        kernel_grid(kernel, parameters)  # checks both
         chosen = KERNELS[kernel].kernel(**given(kernel, parameters))
     source = index_source(data, reading)
     begin = time.perf_counter()
