@@ -62,9 +62,9 @@ class AttributedGraphHopper(GraphKernel):
     --------
     >>> import graphgrain as gg
     >>> graphs = gg.GraphBatch.from_edges(
-    ...     [2, 2, 2], [(0, 1), (2, 3), (4, 5)], vertex_attributes=[0.0, 1.0, 0.1, 1.1, 7.0, 9.0])
+    ...     [2, 2, 2], [(0, 1), (2, 3), (4, 5)], vertex_attributes=[0.0, 1.0, 0.5, 1.5, 7.0, 9.0])
     >>> gg.AttributedGraphHopper().fit_transform(graphs).round(2).tolist()
-    [[1.0, 0.98, 0.0], [0.98, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    [[1.0, 0.89, 0.0], [0.89, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
 
     parameter_rules: ClassVar[dict[str, Rule]] = {

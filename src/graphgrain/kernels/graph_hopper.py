@@ -58,7 +58,7 @@ class GraphHopper(FeatureKernel):
     >>> graphs = [([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])]
     >>> kernel = gg.GraphHopper(normalize=False)
     >>> kernel.fit_transform(graphs).tolist()
-    [[30.0, 11.0], [11.0, 6.0]]
+    [[33.0, 11.0], [11.0, 6.0]]
     >>> sorted(kernel.feature_names())[:3]
     ['C at 0 of 0', 'C at 0 of 1', 'C at 0 of 2']
     """

@@ -85,8 +85,8 @@ class KernelGrid:
     ...     for candidate, K in zip(fitted.candidates(), fitted.grams()):
     ...         print(candidate, K[0, 1].round(2))
     {'n_iter': 0, 'counts': 'sqrt'} 0.99
-    {'n_iter': 1, 'counts': 'sqrt'} 0.8
-    {'n_iter': 2, 'counts': 'sqrt'} 0.55
+    {'n_iter': 1, 'counts': 'sqrt'} 0.7
+    {'n_iter': 2, 'counts': 'sqrt'} 0.46
     """
 
     name: str
