@@ -187,19 +187,19 @@ class PatternWeights:
         array of shape (patterns, outputs); zeros for patterns that no training graph had
         """
         table = self.patterns.levels[level]
-        return self._added(level, find_columns(hashes, table.hashes), counts)
-
-    def _added(self, level: int, columns: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        table, weights = self.patterns.levels[level], self.weights[level]
+        columns = find_columns(hashes, table.hashes)
         known = np.flatnonzero(columns >= 0)
-        groups, counts = table.groups[columns[known]], counts[known]
         added = np.zeros((len(columns), self.n_outputs))
-        if self.counts == "intersection":
-            units = np.minimum(table.units[groups] + counts, table.units[groups + 1]) - 1
-            added[known] = weights[units]
-        else:
-            added[known] = mapped(counts, self.counts)[:, np.newaxis] * weights[groups]
+        added[known] = self._weighted(level, table.groups[columns[known]], counts[known])
         return added
+
+    def _weighted(self, level: int, groups: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """What patterns of these groups add, of shape (patterns, outputs)."""
+        weights = self.weights[level]
+        if self.counts == "intersection":
+            units = self.patterns.levels[level].units
+            return weights[np.minimum(units[groups] + counts, units[groups + 1]) - 1]
+        return mapped(counts, self.counts)[:, np.newaxis] * weights[groups]
 
     def decision_values(self, X: Any) -> np.ndarray:
         """The values of graphs, of shape (graphs, outputs).
@@ -217,37 +217,48 @@ def decision_values(
 ) -> list[np.ndarray]:
     """The values of graphs by each of several machines; shared patterns are counted once."""
     batch = as_graphs(X)
-    counted: dict[int, tuple[list[Counts], list[np.ndarray]]] = {}
+    counted: dict[int, _Counted] = {}
     for member in members:
-        patterns = member.patterns
-        if id(patterns) not in counted:
-            levels = patterns.count(batch, n_jobs)[: len(patterns.levels)]
-            columns = [
-                find_columns(level.hashes, table.hashes)
-                for level, table in zip(levels, patterns.levels, strict=True)
-            ]
-            counted[id(patterns)] = levels, columns
-    return [_values(member, len(batch), *counted[id(member.patterns)]) for member in members]
+        if id(member.patterns) not in counted:
+            counted[id(member.patterns)] = _Counted(member.patterns, batch, n_jobs)
+    return [counted[id(member.patterns)].values(member) for member in members]
 
 
-def _values(
-    member: PatternWeights, graphs: int, levels: list[Counts], columns: list[np.ndarray]
-) -> np.ndarray:
-    values = np.zeros((graphs, member.n_outputs))
-    squares = np.zeros(graphs)
-    for number in range(member.n_levels):
-        level = levels[number]
-        rows = np.repeat(np.arange(graphs), level.lengths)
-        added = member._added(number, columns[number], level.counts)
-        for output in range(member.n_outputs):
-            values[:, output] += np.bincount(rows, added[:, output], minlength=graphs)
+class _Counted:
+    """The known patterns of new graphs, level by level, for all machines that look at them."""
+
+    def __init__(self, patterns: Patterns, batch: GraphBatch, n_jobs: int | None) -> None:
+        self.graphs = len(batch)
+        self.levels = patterns.count(batch, n_jobs)[: len(patterns.levels)]
+        self.known = []
+        for level, table in zip(self.levels, patterns.levels, strict=True):
+            columns = find_columns(level.hashes, table.hashes)
+            known = np.flatnonzero(columns >= 0)
+            rows = np.repeat(np.arange(self.graphs), level.lengths)[known]
+            self.known.append((rows, table.groups[columns[known]], level.counts[known]))
+        self._squares: dict[str, np.ndarray] = {}
+
+    def squares(self, how: str, n_levels: int) -> np.ndarray:
+        """The sum of squared features of each graph up to a level."""
+        if how not in self._squares:
+            each = [squares_of(level, how) for level in self.levels]
+            self._squares[how] = np.cumsum(each, axis=0)
+        return self._squares[how][n_levels - 1]
+
+    def values(self, member: PatternWeights) -> np.ndarray:
+        """The values of one machine, of shape (graphs, outputs)."""
+        values = np.zeros((self.graphs, member.n_outputs))
+        for number in range(member.n_levels):
+            rows, groups, counts = self.known[number]
+            added = member._weighted(number, groups, counts)
+            for output in range(member.n_outputs):
+                values[:, output] += np.bincount(rows, added[:, output], self.graphs)
         if member.normalize:
-            squares += squares_of(level, member.counts)
-    if member.normalize:
-        some = squares > 0
-        values[some] /= np.sqrt(squares[some])[:, np.newaxis]
-        values[~some] = member.without_patterns
-    return values + member.intercept
+            squares = self.squares(member.counts, member.n_levels)
+            some = squares > 0
+            values[some] /= np.sqrt(squares[some])[:, np.newaxis]
+            values[~some] = member.without_patterns
+        return values + member.intercept
 
 
 def mapped(counts: np.ndarray, how: str) -> np.ndarray:
