@@ -95,7 +95,8 @@ def test_grids_with_fixed_parameters_and_views():
     grid = KERNELS["pm"].with_parameters(depth=2)
     assert [c["dimension"] for c in grid.candidates()] == [4, 6, 8, 10]
     assert grid.variant == "depth=2"
-    seen = KERNELS["sp"].with_views([None, gg.EdgeFilter(drop=[1])])
+    views = [Setting(), Setting(view=gg.EdgeFilter(drop=[1]))]
+    seen = KERNELS["sp"].with_settings(views)
     assert seen.candidates() == [{}, {"view": "EdgeFilter(drop=[1])"}]
     with pytest.raises(gg.errors.InvalidParameterError, match="n_iter must be"):
         KERNELS["wl"].with_parameters(n_iter=-1).check()

@@ -117,12 +117,6 @@ class KernelGrid:
         words = ", ".join(f"{key}={value}" for key, value in sorted(parameters.items()))
         return self.with_settings(settings, words)
 
-    def with_views(self, views: Iterable[Any]) -> KernelGrid:
-        """Every setting seen through every view; None is the graphs as they are."""
-        views = list(views)
-        settings = [replace(setting, view=view) for setting in self.settings for view in views]
-        return self.with_settings(settings, self.variant)
-
     # ---------------------------------------------------------------- what there is to try
 
     def levels(self, setting: Setting) -> list[dict[str, Any]]:
