@@ -59,8 +59,8 @@ class Graphlet(FeatureKernel):
     inverse of the probability of being drawn; with ``connected=False`` all sets are equally
     likely. A sample depends on how vertices are numbered, an exact count does not.
 
-    GraKeL's GraphletSampling is the form ``connected=False`` with drawn sets; it needs pynauty,
-    and normalises by the number of draws, which a normalised matrix does not see.
+    GraKeL's GraphletSampling takes connected and disconnected subgraphs of all sizes from 3 to k
+    together, and needs pynauty: it has no form with the same values.
 
     References
     ----------
