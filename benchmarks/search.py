@@ -1,6 +1,6 @@
 """An index of graphs against FPSim2 on the same molecules, side by side.
 
-    python -m benchmarks.search [NAME ...] [--count N] [--folder FOLDER]
+    python -m benchmarks.search [NAME ...] [--count N] [--queries N] [--folder FOLDER]
 
 Both read the same SMILES file with two processes, then answer the same queries: FPSim2 by the
 Tanimoto similarity of ECFP4 folded to 2,048 bits, graphgrain by min-max of Tree++, unfolded. Every
@@ -29,7 +29,6 @@ import numpy as np
 from .data import molecules
 from .process_tree import Cost, watched
 
-QUERIES = 1000
 SINGLE = 100
 JOBS = 2
 
@@ -95,13 +94,13 @@ def child(task: str, *arguments: str) -> Cost:
 # -------------------------------------------------------------------- the comparison
 
 
-def compare(name: str, count: int | None, folder: Path) -> None:
+def compare(name: str, count: int | None, folder: Path, asked: int) -> None:
     smiles = molecules(name, count)
     label = f"{name}-{len(smiles)}"
     source = folder / f"{label}.smi"
     source.write_text("".join(f"{text} {number}\n" for number, text in enumerate(smiles)))
     rng = np.random.default_rng(0)
-    chosen = rng.choice(len(smiles), min(QUERIES, len(smiles)), replace=False)
+    chosen = rng.choice(len(smiles), min(asked, len(smiles)), replace=False)
     queries = folder / f"{label}.queries"
     queries.write_text("\n".join(smiles[number] for number in chosen))
     targets = {"FPSim2": folder / f"{label}.h5", "graphgrain": folder / f"{label}.ggi"}
@@ -126,7 +125,7 @@ def compare(name: str, count: int | None, folder: Path) -> None:
             cost = child(f"query_{library.lower()}", str(target), str(queries), str(threads))
             found = json.loads(cost.output)
             words = f"{threads} thread{'s' * (threads > 1)}"
-            for kind, title in (("one", "one query"), ("many", f"{QUERIES:,} queries, each")):
+            for kind, title in (("one", "one query"), ("many", f"{asked:,} queries, each")):
                 value = found[kind]
                 add(
                     rows,
@@ -135,7 +134,7 @@ def compare(name: str, count: int | None, folder: Path) -> None:
                 )
             if "approximate" in found and threads == 1:
                 value = found["approximate"]
-                extra = f"approximate, {QUERIES:,} queries, each, {words}, ms (CPU; recall)"
+                extra = f"approximate, {asked:,} queries, each, {words}, ms (CPU; recall)"
                 add(rows, extra, "")
                 rows[extra] = [
                     "",
@@ -155,6 +154,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("names", nargs="*", default=["zinc250k", "moses"])
     parser.add_argument("--count", type=int, help="only the first molecules of each file")
+    parser.add_argument("--queries", type=int, default=1000, help="how many at once")
     parser.add_argument("--folder", type=Path, help="where indexes are kept")
     parser.add_argument("--quality", action="store_true", help="precision of retrieval instead")
     parser.add_argument("--child", nargs="+", help=argparse.SUPPRESS)
@@ -176,7 +176,7 @@ def main() -> None:
             folder = options.folder or Path(passing)
             folder.mkdir(exist_ok=True)
             for name in options.names:
-                compare(name, options.count, folder)
+                compare(name, options.count, folder, options.queries)
 
 
 if __name__ == "__main__":
