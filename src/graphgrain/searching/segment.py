@@ -210,6 +210,10 @@ class Segment:
         """The ids of some graphs."""
         return [as_id(value) for value in self.columns.read("id", rows)]
 
+    def column(self, name: str, rows: Sequence[int]) -> list[Any]:
+        """A column of some graphs; None if they came without it."""
+        return self.columns.read(name, rows) if name in self.columns.names else [None] * len(rows)
+
     def graphs(self, rows: np.ndarray) -> GraphBatch:
         """Some of the graphs."""
         rows = np.asarray(rows, dtype=np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -65,15 +65,24 @@ class Snapshot:
         ]
         return np.concatenate([np.empty(0, dtype=np.int64), *parts])
 
-    def rows(self, places: Sequence[int] | np.ndarray) -> Iterator[tuple[Segment, int]]:
-        """The segment and the row in it of each place."""
+    def _gathered(
+        self, places: Sequence[int] | np.ndarray, read: Callable[[Segment, list[int]], list[Any]]
+    ) -> list[Any]:
+        """What a function reads from the rows of each segment, in the order of the places."""
+        places = np.asarray(places, dtype=np.int64)
         owner = np.searchsorted(self.bases, places, side="right") - 1
-        for number, place in zip(owner.tolist(), np.asarray(places).tolist(), strict=True):
-            yield self.segments[number], place - int(self.bases[number])
+        result: list[Any] = [None] * len(places)
+        for number in np.unique(owner).tolist():
+            mine = np.flatnonzero(owner == number)
+            rows = (places[mine] - self.bases[number]).tolist()
+            values = read(self.segments[number], rows)
+            for place, value in zip(mine.tolist(), values, strict=True):
+                result[place] = value
+        return result
 
     def ids(self, places: Sequence[int] | np.ndarray) -> list[Any]:
         """The ids of some graphs."""
-        return [segment.ids([row])[0] for segment, row in self.rows(places)]
+        return self._gathered(places, lambda segment, rows: segment.ids(rows))
 
     @property
     def column_names(self) -> list[str]:
@@ -82,12 +91,11 @@ class Snapshot:
 
     def columns(self, places: Sequence[int] | np.ndarray) -> dict[str, np.ndarray]:
         """What is known of some graphs; None where a graph came without that column."""
-        found: dict[str, list[Any]] = {name: [] for name in self.column_names}
-        for segment, row in self.rows(places):
-            for name, values in found.items():
-                has = name in segment.columns.names
-                values.append(segment.columns.read(name, [row])[0] if has else None)
-        return {name: as_array(values) for name, values in found.items()}
+
+        def read(name: str) -> list[Any]:
+            return self._gathered(places, lambda segment, rows: segment.column(name, rows))
+
+        return {name: as_array(read(name)) for name in self.column_names}
 
     def places(self, ids: Sequence[Any]) -> np.ndarray:
         """Where the graphs with these ids are; an error for an id that is not there."""
