@@ -107,6 +107,7 @@ def test_two_classes(steps):
     for why, predicted in zip(check(model), model.predict(NEW), strict=True):
         assert why.prediction == predicted
         assert (why.opposite, why.target) == (0, 1)
+    assert gg.explain(model, NEW[:1], target="predicted")[0].target == 1
 
 
 @pytest.mark.parametrize("Kernel", EXPLICIT, ids=lambda kernel: kernel.__name__)
@@ -149,6 +150,7 @@ def test_several_numbers():
         model = make_pipeline(*steps).fit(GRAPHS, y)
         for found, values in zip(gg.explain(model, NEW), model.predict(NEW), strict=True):
             assert list(found) == [0, 1]
+            assert found[0].prediction is None
             for why, value in zip(found.values(), values, strict=True):
                 check_one(why, value)
 
@@ -223,6 +225,10 @@ def test_self_tuned_classifier_of_several_classes():
         assert list(found) == [0, 1, 2]
         for why, value in zip(found.values(), own, strict=True):
             check_one(why, value)
+    told = [next(iter(found.values())).prediction for found in gg.explain(model, NEW)]
+    assert told == model.predict(NEW).tolist()
+    chosen = gg.explain(model, NEW, target="predicted")
+    assert [why.target for why in chosen] == told
 
 
 def test_self_tuned_regressors():

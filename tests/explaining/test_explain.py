@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression, PoissonRegressor
+from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, PolynomialFeatures
 from sklearn.svm import SVC
@@ -251,6 +251,9 @@ class TestRefusals:
         several.fit(GRAPHS, np.arange(len(GRAPHS)) % 3)
         with pytest.raises(InvalidParameterError, match="target must be one of 0, 1, 2"):
             gg.explain(several, GRAPHS[0], target=7)
+        numbers = make_pipeline(clone(FEATURES), Ridge()).fit(GRAPHS, np.ones((len(GRAPHS), 2)))
+        with pytest.raises(InvalidParameterError, match="target must be one of 0, 1; got 'predic"):
+            gg.explain(numbers, GRAPHS[0], target="predicted")
         wrong = make_pipeline(clone(FEATURES), SVC(kernel="precomputed"))
         wrong[-1].fit(np.eye(4), [0, 1, 0, 1])
         wrong[0].fit(GRAPHS[:4])

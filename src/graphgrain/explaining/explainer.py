@@ -13,10 +13,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
+from ..kernels.counts import Counts
 from ..views.base import seen_through
 from .explanation import Explanation, FoundLevel
 from .models import LinearForm, check_linear, linear_form
@@ -79,20 +81,23 @@ def explain(
     check_share(share)
     batch = as_graphs(graphs)
     form = linear_form(model)
-    outputs = _wanted(form, target)
+    outputs = _wanted(form, target, is_classifier(model))
     if not len(batch):
         return []
     decisions = form.decisions(batch)
     biases = form.biases(batch)
+    predictions = form.predictions(batch)
     found = list(_contributions(form, batch))
     sums = biases + [_total(levels, len(form.outputs)) for _, levels in found]
     check_linear(model, decisions, sums)
     result: list[Any] = []
     for number, (graph, levels) in enumerate(found):
-        predicted = _prediction(form, decisions[number])
+        predicted = predictions[number]
+        if target == "predicted" and len(form.outputs) > 1:
+            outputs = [form.outputs.index(predicted)]
         lost = removal_values(graph, form.decisions) if share == "removal" else None
         explained = {}
-        for output in outputs if target != "predicted" else [form.outputs.index(predicted)]:
+        for output in outputs:
             own = [part._replace(contributions=part.contributions[:, output]) for part in levels]
             if lost is None:
                 vertices, edges = _shared(graph, own, share)
@@ -116,7 +121,7 @@ def explain(
     return result
 
 
-def _wanted(form: LinearForm, target: Any) -> list[int]:
+def _wanted(form: LinearForm, target: Any, is_classification: bool) -> list[int]:
     """The outputs that are asked for."""
     if target is None:
         return list(range(len(form.outputs)))
@@ -129,20 +134,15 @@ def _wanted(form: LinearForm, target: Any) -> list[int]:
             f"target chooses among several classes; this model tells {about} with one value. "
             "Leave it out."
         )
-    if isinstance(target, str) and target == "predicted" and "predicted" not in form.outputs:
+    if isinstance(target, str) and target == "predicted" and is_classification:
         return list(range(len(form.outputs)))
     if target not in form.outputs:
+        predicted = ", or 'predicted'" if is_classification else ""
         raise InvalidParameterError(
-            f"target must be one of {', '.join(map(repr, form.outputs))}, or 'predicted'; got "
+            f"target must be one of {', '.join(map(repr, form.outputs))}{predicted}; got "
             f"{target!r}."
         )
     return [form.outputs.index(target)]
-
-
-def _prediction(form: LinearForm, values: np.ndarray) -> Any:
-    if form.two_classes is not None:
-        return form.two_classes[int(values[0] > 0)]
-    return form.outputs[int(values.argmax())] if len(form.outputs) > 1 else None
 
 
 def _total(levels: list[FoundLevel], outputs: int) -> np.ndarray:
@@ -193,11 +193,12 @@ def _contributions(
                 hashes, place, counts = np.unique(
                     found.hashes, return_inverse=True, return_counts=True
                 )
+                whole = Counts(np.array([len(hashes)]), hashes, counts)
                 total = np.zeros((len(hashes), width))
                 known = np.zeros(len(hashes), dtype=bool)
                 for term, scale in zip(terms, scales, strict=True):
                     if level < term.n_levels:
-                        total += scale[number] * term.contributions(level, hashes, counts)
+                        total += scale[number] * term.contributions(level, whole)
                         known |= term.known(level, hashes)
                 levels.append(
                     FoundLevel(kernel, shown, level, found, hashes, place, counts, total, known)

@@ -41,6 +41,8 @@ class LinearForm:
     terms : list of Term
     biases, decisions : callables
         The bias, and the model's own values, of each graph of a batch: (graphs, outputs).
+    predictions : callable
+        The class that the model predicts for each graph; None for each where it predicts numbers.
     """
 
     outputs: list[Any]
@@ -48,6 +50,13 @@ class LinearForm:
     terms: Sequence[Term]
     biases: Callable[[GraphBatch], np.ndarray]
     decisions: Callable[[GraphBatch], np.ndarray]
+    predictions: Callable[[GraphBatch], list[Any]]
+
+
+def _predictions(model: Any) -> Callable[[GraphBatch], list[Any]]:
+    if is_classifier(model):
+        return lambda batch: _plain(model.predict(batch))
+    return lambda batch: [None] * len(batch)
 
 
 def linear_form(model: Any) -> LinearForm:
@@ -102,7 +111,7 @@ def _of_members(model: Any) -> LinearForm:
         return result
 
     terms = [MemberWeights(member, mixing) for member in members]
-    return LinearForm(outputs, two, terms, biases, decisions)
+    return LinearForm(outputs, two, terms, biases, decisions, _predictions(model))
 
 
 def _pairs_to_classes(classes: int) -> np.ndarray:
@@ -173,8 +182,7 @@ def _of_pipeline(model: Pipeline) -> LinearForm:
         return result
 
     term = ColumnWeights(kernel, view, folded.weights, row_scales)
-    form = LinearForm(outputs, two, [term], biases, decisions)
-    return form
+    return LinearForm(outputs, two, [term], biases, decisions, _predictions(model))
 
 
 def _coefficients(final: Any, kernel: FeatureKernel) -> tuple[Any, Any, list[Any], Any]:

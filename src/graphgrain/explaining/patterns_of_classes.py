@@ -211,8 +211,7 @@ def _tables(form: LinearForm, batch: GraphBatch, y: np.ndarray) -> list[_Table]:
             added = np.zeros((len(rows), len(form.outputs)))
             for term, scale in zip(terms, scales, strict=True):
                 if level < term.n_levels:
-                    own = term.contributions(level, counts.hashes, counts.counts)
-                    added += scale[rows, None] * own
+                    added += scale[rows, None] * term.contributions(level, counts)
             distinct, place = np.unique(counts.hashes, return_inverse=True)
             sums = np.zeros((len(classes), len(distinct), len(form.outputs)))
             for number, inside in enumerate(belongs):

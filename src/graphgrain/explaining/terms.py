@@ -35,7 +35,7 @@ class Term(Protocol):
     @property
     def n_levels(self) -> int: ...
 
-    def contributions(self, level: int, hashes: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    def contributions(self, level: int, counts: Counts) -> np.ndarray:
         """What patterns add to each output before the scale, of shape (patterns, outputs)."""
 
     def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
@@ -80,17 +80,17 @@ class ColumnWeights:
             return np.where(columns >= 0, columns + int(kernel.level_offsets_[level]), -1)
         return columns_of_hashes(hashes, level, len(self.weights))
 
-    def contributions(self, level: int, hashes: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    def contributions(self, level: int, counts: Counts) -> np.ndarray:
         """See :class:`Term`; for an intersection the units of a pattern are added up."""
-        each = np.arange(len(hashes) + 1)
-        # Every pattern as a graph of its own: the count map then keeps them apart.
-        mapped = map_counts(Counts(np.diff(each), hashes, counts), self.kernel.counts)
+        mapped = map_counts(counts, self.kernel.counts)
+        rows = np.arange(len(counts.hashes))
+        if self.kernel.counts == "intersection":
+            rows = np.repeat(rows, counts.counts.astype(np.int64))
         columns = self._columns(level, mapped.hashes)
         there = columns >= 0
-        rows = np.repeat(each[:-1], mapped.lengths)[there]
         values = mapped.counts[there] * self.kernel.level_scales[level]
-        added = np.zeros((len(hashes), self.weights.shape[1]))
-        np.add.at(added, rows, values[:, None] * self.weights[columns[there]])
+        added = np.zeros((len(counts.hashes), self.weights.shape[1]))
+        np.add.at(added, rows[there], values[:, None] * self.weights[columns[there]])
         return added
 
     def scales(self, seen: GraphBatch) -> np.ndarray:
@@ -126,8 +126,8 @@ class MemberWeights:
     def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
         return find_columns(hashes, self.member.patterns.levels[level].hashes) >= 0
 
-    def contributions(self, level: int, hashes: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        return self.member.contributions(level, hashes, counts) @ self.outputs
+    def contributions(self, level: int, counts: Counts) -> np.ndarray:
+        return self.member.contributions(level, counts.hashes, counts.counts) @ self.outputs
 
     def scales(self, seen: GraphBatch) -> np.ndarray:
         if not self.member.normalize:
