@@ -83,6 +83,20 @@ def test_many_graphs_are_judged_by_a_sample(families, monkeypatch):
     assert gg.TreePlusPlusRegressor(2, 1, cv=2).fit(graphs, sizes).score(graphs, sizes) > 0.9
 
 
+def test_a_sample_chooses_and_all_graphs_train_on_their_kernel_matrix(drugs, masses, monkeypatch):
+    graphs, _ = drugs
+    monkeypatch.setattr("graphgrain.learning.regressor.SAMPLE", 50)
+    options = {"alpha": [0.1], "counts": "raw", "edge_labels": False, "committee": 1, "cv": 3}
+    model = gg.TreePlusPlusRegressor(3, 0, normalize=True, **options).fit(graphs, masses)
+    K = gg.TreePlusPlus(3, 0).fit_transform(graphs)
+    ones = np.ones((len(K), 1))
+    bordered = np.block([[K + 0.1 * np.eye(len(K)), ones], [ones.T, np.zeros((1, 1))]])
+    solution = np.linalg.solve(bordered, np.append(masses - masses.mean(), 0.0))
+    alone = K @ solution[:-1] + solution[-1]
+    expected = model.member_weights_[0] * alone + masses.mean()
+    np.testing.assert_allclose(model.predict(graphs), expected, rtol=1e-6)
+
+
 def test_solvers_agree_on_NCI1():
     graphs, y = load("NCI1")
     rows = np.arange(len(y))

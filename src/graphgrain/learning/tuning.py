@@ -149,11 +149,13 @@ class TunedTreePlusPlus(BaseEstimator):
         search.members = [one for one, share in zip(search.members, shares, strict=True) if share]
         self.member_weights_ = shares[shares > 0]
         settings = search.grid.settings
-        if whole and not self._trains_on_features(len(batch)):
-            members = self._on_kernel_matrices(search, targets, weights, learner)
-        else:
+        if self._trains_on_features(len(batch)):
             search.fitted.clear()
             members = self._on_features(search, batch, targets, weights)
+        else:
+            if not whole:
+                self._fit_to_all(search, batch)
+            members = self._on_kernel_matrices(search, targets, weights, learner)
         # The mean of the members is what they predict together, whatever their shares.
         factors = len(members) * self.member_weights_
         self.pattern_weights_ = without_zeros(
@@ -218,6 +220,12 @@ class TunedTreePlusPlus(BaseEstimator):
             words = ", ".join(f"{name}={value}" for name, value in self._named(setting).items())
             done = f"{len(search.scores)} of {len(search.grid.settings)} settings tried"
             print(f"{type(self).__name__}: {done}; {words}: {best:.4f}", file=sys.stderr)
+
+    def _fit_to_all(self, search: Search, batch: GraphBatch) -> None:
+        """Fit the settings of the members, which a sample has chosen, to all graphs."""
+        numbers = sorted({one.setting for one in search.members})
+        settings = search.grid.with_settings([search.grid.settings[n] for n in numbers])
+        search.fitted = dict(zip(numbers, settings.fit_each(batch, self.n_jobs), strict=True))
 
     def _on_kernel_matrices(
         self, search: Search, targets: np.ndarray, weights: np.ndarray, learner: Learner
