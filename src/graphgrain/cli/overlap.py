@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from ..searching.near_duplicates import near_duplicates
+from ..searching.cross_duplicates import near_duplicates
 from ..searching.ranking import KINDS
 from ..writing import atomic_write
 from .app import answer, command, err, out
