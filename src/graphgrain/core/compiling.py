@@ -33,13 +33,20 @@ def compiled(function: Callable[..., Any]) -> Any:
     return _compile(function)
 
 
+def subroutine(function: Callable[..., Any]) -> Any:
+    """The same for a function that only compiled functions call: less to compile."""
+    return (
+        _silent_overflow(function) if PLAIN_PYTHON else _compile(function, no_cpython_wrapper=True)
+    )
+
+
 def inlined(function: Callable[..., Any]) -> Any:
     """The same for a few lines that belong into their caller."""
     return function if PLAIN_PYTHON else _compile(function, inline="always")
 
 
 def _compile(function: Callable[..., Any], **options: Any) -> Any:
-    options |= {"nogil": True, "error_model": "numpy"}
+    options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     try:
         return njit(cache=True, **options)(function)
     except RuntimeError:  # neither the package nor the home folder can be written

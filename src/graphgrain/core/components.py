@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .compiling import compiled
+from .compiling import compiled, subroutine
 
 #: Values that differ by no more than this are equal.
 TOLERANCE = 1e-7
@@ -45,7 +45,7 @@ def component_order(graphs, base, n, order, starts, seen):
     return count
 
 
-@compiled
+@subroutine
 def sort_by(keys, items, begin, end):
     """Sort both arrays between ``begin`` and ``end`` by ``keys`` (Shell's method, in place)."""
     gap = 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiling import compiled
+from .compiling import subroutine
 from .threads import entry_point
 
 _PER_BUCKET = 8
@@ -19,7 +19,7 @@ _FEW = 32
 _ZERO, _ONE, _64 = np.uint64(0), np.uint64(1), np.uint64(64)
 
 
-@compiled
+@subroutine
 def _sort_bucket(codes, rows, values, begin, end):
     """Sort the entries from ``begin`` to ``end`` by hash; equal ones keep their order."""
     if end - begin <= _FEW:

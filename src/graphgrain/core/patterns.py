@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiling import compiled, inlined
+from .compiling import compiled, inlined, subroutine
 from .hashing import BASE, GOLDEN, mix
 from .tables import count_into, make_tables, read_out, with_room
 from .threads import entry_point
@@ -53,7 +53,7 @@ def search_trees(edge_hashes, options, depth, first, last, work):
         tie[at] = 0
 
 
-@compiled
+@subroutine
 def _comes_before(at, x, y, level, levels, work):
     """Whether the pattern at position x comes before that at y, in lexicographic order.
 
@@ -70,7 +70,7 @@ def _comes_before(at, x, y, level, levels, work):
     return work.ranks[order[at + x], level] < work.ranks[order[at + y], level]
 
 
-@compiled
+@subroutine
 def _choose_parents(at, p, run, count, n, options, lowest, work):
     """Write to ``work.chosen`` the candidate parent of position p with the smallest pattern.
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiling import compiled, inlined
+from .compiling import inlined, subroutine
 from .components import classify, component_order
 from .threads import entry_point
 
@@ -55,7 +55,7 @@ def _two_product(a, b):
     return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
 
 
-@compiled
+@subroutine
 def _multiply(indptr, near, vertices, n, x, y):
     """y = A x in the numbering of one component; ``near`` holds its neighbours in order."""
     entry = 0
@@ -68,7 +68,7 @@ def _multiply(indptr, near, vertices, n, x, y):
         y[i] = total
 
 
-@compiled
+@subroutine
 def _scale(n, z, x):
     """Scale z to unit length, write it to x; returns the largest change."""
     largest = 0.0
@@ -87,7 +87,7 @@ def _scale(n, z, x):
     return change
 
 
-@compiled
+@subroutine
 def _row_sums(indptr, near, vertices, n, x, high, low, sums):
     """Row sums of ``X (shift I - A) X`` with X = diag(x), in doubled precision; gives the shift."""
     best = 0
@@ -114,7 +114,7 @@ def _row_sums(indptr, near, vertices, n, x, high, low, sums):
     return shift
 
 
-@compiled
+@subroutine
 def _eliminate(indptr, near, vertices, n, first, last, start, x, sums, z, column, off):
     """z solves ``(shift I - A) z = x`` for the matrix whose scaled row sums are ``sums``.
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .compiling import compiled
+from .compiling import compiled, subroutine
 from .hashing import GOLDEN
 from .threads import entry_point
 
@@ -41,7 +41,7 @@ def make_tables(rows, room):
     )
 
 
-@compiled
+@subroutine
 def _enter(tables, row, hashes, begin, end):
     """Count ``hashes[begin:end]``, or as many as surely fit; returns how far it came."""
     keys, counts, used = tables.keys[row], tables.counts[row], tables.used[row]
@@ -65,7 +65,7 @@ def _enter(tables, row, hashes, begin, end):
     return end
 
 
-@compiled
+@subroutine
 def _add(tables, row, code, times):
     """Count one hash so many times; there must be room for it."""
     keys, counts = tables.keys[row], tables.counts[row]
@@ -80,7 +80,7 @@ def _add(tables, row, code, times):
     counts[slot] += times
 
 
-@compiled
+@subroutine
 def _grown(tables):
     """Tables of twice the size with the same content."""
     rows, size = tables.keys.shape
@@ -92,7 +92,7 @@ def _grown(tables):
     return larger
 
 
-@compiled
+@subroutine
 def count_into(tables, row, hashes, n):
     """Count the first n hashes in one table; returns the tables, larger ones if need be."""
     done = np.int64(0)
@@ -115,7 +115,7 @@ def merge_into(tables, others):
     return tables
 
 
-@compiled
+@subroutine
 def read_out(tables, row, hashes, counts, at):
     """Write the content of a table from place ``at`` on, and empty it; returns the next place."""
     for i in range(tables.distinct[row]):
@@ -128,7 +128,7 @@ def read_out(tables, row, hashes, counts, at):
     return at
 
 
-@compiled
+@subroutine
 def with_room(room, hashes, counts):
     """Arrays whose rows hold at least ``room`` entries and begin with the same ones."""
     rows, size = hashes.shape
@@ -136,8 +136,12 @@ def with_room(room, hashes, counts):
         return hashes, counts
     more_hashes = np.empty((rows, 2 * room), dtype=hashes.dtype)
     more_counts = np.empty((rows, 2 * room), dtype=counts.dtype)
-    more_hashes[:, :size] = hashes
-    more_counts[:, :size] = counts
+    for row in range(
+        rows
+    ):  # an assignment of slices takes seconds to compile: its error has a text
+        for i in range(size):
+            more_hashes[row, i] = hashes[row, i]
+            more_counts[row, i] = counts[row, i]
     return more_hashes, more_counts
 
 

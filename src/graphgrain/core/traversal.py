@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .compiling import compiled, inlined
+from .compiling import compiled, inlined, subroutine
 from .components import sort_by
 from .hashing import position_weights
 from .memory import require_memory
@@ -166,7 +166,7 @@ def renumber(graphs, classes, edges, g, work):
     return n
 
 
-@compiled
+@subroutine
 def traverse(root, depth, edges, at, work):
     """Search from ``root`` to ``depth``; returns the number of vertices found.
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiling import compiled
+from .compiling import subroutine
 from .components import sort_by
 from .traversal import traverse
 
 
-@compiled
+@subroutine
 def rank_trees(options, n, work):
     """Fill ``work.ranks`` for the graph of n vertices that ``work`` holds."""
     hashes = np.empty(n, dtype=np.uint64)
@@ -56,7 +56,7 @@ def rank_trees(options, n, work):
     work.ranked[0] = 1
 
 
-@compiled
+@subroutine
 def _comes_before(u, v, level, edges, work):
     """Whether the tree of u comes before that of v, whose search is the first spare one."""
     order, edge, label = work.order, work.edge, work.label
