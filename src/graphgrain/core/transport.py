@@ -14,15 +14,18 @@ from __future__ import annotations
 import numpy as np
 
 from .compiling import compiled
+from .threads import entry_point
 
 
-@compiled
-def shared_shares(x, y, lower, begin, end, K):
+@entry_point
+def shared_shares(x, y, lower, begin, end, K, stop):
     """K[i, j] += min(X[i, c], Y[j, c]) over all columns c, for the rows ``begin`` to ``end``.
 
     X and Y are given by columns; only j <= i if ``lower``.
     """
     for c in range(len(x.indptr) - 1):
+        if stop[0]:
+            return
         first, last = y.indptr[c], y.indptr[c + 1]
         for place in range(x.indptr[c], x.indptr[c + 1]):
             i = x.rows[place]
@@ -119,8 +122,8 @@ def _cheapest_transport(costs, n, m):
     return total / (n * m)
 
 
-@compiled
-def transport_costs(left, left_ends, right, right_ends, lower, begin, end, W):
+@entry_point
+def transport_costs(left, left_ends, right, right_ends, lower, begin, end, W, stop):
     """Fill rows of W: Wasserstein distances between sets of points, Euclidean costs.
 
     The points of set g are the rows ``left_ends[g]`` to ``left_ends[g + 1]``. An empty set has
@@ -129,6 +132,8 @@ def transport_costs(left, left_ends, right, right_ends, lower, begin, end, W):
     for g in range(begin, end):
         a, n = left_ends[g], left_ends[g + 1] - left_ends[g]
         for h in range(g + 1 if lower else len(right_ends) - 1):
+            if stop[0]:
+                return
             b, m = right_ends[h], right_ends[h + 1] - right_ends[h]
             if n == 0 or m == 0:
                 W[g, h] = 0.0 if n == m else np.inf

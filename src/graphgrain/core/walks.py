@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiling import compiled
+from .threads import entry_point
 
 #: An infinite sum ends when a step adds less than this part of it.
 TOLERANCE = 1e-13
@@ -99,26 +100,30 @@ def _largest(graphs):
     return most
 
 
-@compiled
-def compare_walks(left, right, weights, others, steps, labels, edges, lower, begin, end, K):
+@entry_point
+def compare_walks(left, right, weights, others, steps, labels, edges, lower, begin, end, K, stop):
     """Fill the rows ``begin`` to ``end`` of K; up to the diagonal if ``lower``."""
     shape = (_largest(left), _largest(right))
     same, W, Y = np.empty(shape, dtype=np.bool_), np.empty(shape), np.empty(shape)
     for g in range(begin, end):
         for h in range(g + 1 if lower else len(right.offsets) - 1):
+            if stop[0]:
+                return
             K[g, h] = _common_walks(
                 left, g, right, h, weights, others, steps, labels, edges, same, W, Y
             )
 
 
-@compiled
-def own_walks(graphs, weights, steps, labels, edges, begin, end):
+@entry_point
+def own_walks(graphs, weights, steps, labels, edges, begin, end, stop):
     """Weight of the walks that each graph has in common with itself."""
     most = _largest(graphs)
     shape = (most, most)
     same, W, Y = np.empty(shape, dtype=np.bool_), np.empty(shape), np.empty(shape)
     result = np.empty(end - begin)
     for g in range(begin, end):
+        if stop[0]:
+            break
         result[g - begin] = _common_walks(
             graphs, g, graphs, g, weights, weights, steps, labels, edges, same, W, Y
         )
