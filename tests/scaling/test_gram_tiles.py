@@ -16,10 +16,10 @@ GRAPHS = gg.load_drugs()[0][::4]
 
 @pytest.mark.parametrize(
     "kernel",
-    [gg.TreePlusPlus(), gg.WeisfeilerLehman(counts="log"), gg.ShortestPath(normalize=False)],
+    [gg.TreePlusPlus(), gg.WeisfeilerLehman(counts="log", normalize=False)],
     ids=lambda kernel: type(kernel).__name__,
 )
-@pytest.mark.parametrize("tile_size", [10, 73, 1000])
+@pytest.mark.parametrize("tile_size", [30, 73])
 def test_the_same_numbers(tmp_path, kernel, tile_size):
     path = gg.save_gram(GRAPHS, tmp_path / "K.npy", kernel, tile_size=tile_size)
     K = np.load(path, mmap_mode="r")
