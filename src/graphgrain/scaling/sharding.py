@@ -68,13 +68,6 @@ class ShardTask(NamedTuple):
     content: list[Record] | Chunk
 
 
-class ShardDone(NamedTuple):
-    """What became of a shard."""
-
-    receipt: dict[str, Any]
-    computed: bool
-
-
 def save_features(
     source: Any,
     folder: str | os.PathLike[str],
@@ -178,7 +171,7 @@ def save_features(
                 ShardTask(number, _digest(content), content)
                 for number, content in enumerate(pieces)
             )
-            for receipt, _ in map_processes(partial(finished_shard, plan), tasks, n_jobs):
+            for receipt in map_processes(partial(finished_shard, plan), tasks, n_jobs):
                 unreadable.add([text for _, text in receipt["problems"]])
                 receipts.append(receipt)
                 seen += receipt["input_rows"]
@@ -232,11 +225,11 @@ def feature_matrix(kernel: Any, graphs: GraphBatch) -> csr_array:
     return csr_array(vstack(parts, format="csr"))
 
 
-def finished_shard(plan: ShardPlan, task: ShardTask) -> ShardDone:
-    """A shard that is there already, or made now."""
+def finished_shard(plan: ShardPlan, task: ShardTask) -> dict[str, Any]:
+    """The receipt of a shard that is there already, or made now."""
     there = read_receipt(plan.folder, task.number)
     if there is not None and there.get("input_sha256") == task.digest:
-        return ShardDone(there, False)
+        return there
     chunk, problems = _graphs(plan, task.content)
     X = feature_matrix(plan.kernel, chunk.graphs)
     # Without the old receipt nobody takes a mixture of old and new files for a whole.
@@ -249,7 +242,7 @@ def finished_shard(plan: ShardPlan, task: ShardTask) -> ShardDone:
         "input_sha256": task.digest,
         "problems": problems,
     }
-    return ShardDone(write_receipt(plan.folder, task.number, files, about), True)
+    return write_receipt(plan.folder, task.number, files, about)
 
 
 def _graphs(plan: ShardPlan, content: list[Record] | Chunk) -> tuple[Chunk, list[tuple[int, str]]]:
