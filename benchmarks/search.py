@@ -53,8 +53,9 @@ def query_graphgrain(target: str, queries: list[str], threads: int) -> dict[str,
     import graphgrain as gg
 
     index = gg.GraphIndex.open(target, n_jobs=threads)
+    single = min(SINGLE, len(queries))
     times = {
-        "one": timed(lambda: [index.search([q]) for q in queries[:SINGLE]], SINGLE),
+        "one": timed(lambda: [index.search([q]) for q in queries[:SINGLE]], single),
         "many": timed(lambda: index.search(queries), len(queries)),
         "approximate": timed(lambda: index.search(queries, approximate=True), len(queries)),
     }
@@ -66,12 +67,13 @@ def query_fpsim2(target: str, queries: list[str], threads: int) -> dict[str, flo
     from FPSim2 import FPSim2Engine
 
     engine = FPSim2Engine(target)
+    single = min(SINGLE, len(queries))
 
     def top(query: str) -> Any:
         return engine.top_k(query, k=10, threshold=0.0, n_workers=threads)
 
     return {
-        "one": timed(lambda: [top(q) for q in queries[:SINGLE]], SINGLE),
+        "one": timed(lambda: [top(q) for q in queries[:SINGLE]], single),
         "many": timed(lambda: [top(q) for q in queries], len(queries)),
     }
 
