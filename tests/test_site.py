@@ -36,4 +36,4 @@ def test_every_example_has_a_title_and_a_picture():
 def test_examples_use_no_data_of_others():
     for path in (ROOT / "examples").glob("*.py"):
         text = path.read_text(encoding="utf-8")
-        assert not re.search(r"fetch_tu|load_tu|shared", text), path.name
+        assert not re.search(r"fetch_tu|load_tu|load_mat", text), path.name

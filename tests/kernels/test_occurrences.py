@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given, settings
 
 import graphgrain as gg
+from graphgrain.errors import InvalidParameterError
+from graphgrain.kernels.features import FeatureKernel, counted
 from graphgrain.kernels.tree_plus_plus import _Patterns
 from tests import real_data
 from tests.kernels.test_every_kernel import EXPLICIT, GRAPHS, ODD_GRAPHS, every_explicit, plain
@@ -200,3 +202,21 @@ def test_shared_columns_point_to_all_patterns_that_meet_in_them(Kernel):
             assert bool(found) == bool(X[number, column])
     with pytest.raises(IndexError, match="there are 7"):
         kernel.occurrences(GRAPHS[0], 7)
+
+
+def test_a_kernel_need_not_know_where_its_features_are():
+    """A kernel of one's own: counts are enough for everything but pointing."""
+
+    class Sizes(FeatureKernel):
+        def __init__(self, *, normalize=True, output="gram", counts="raw", n_features=None):
+            self.normalize, self.output = normalize, output
+            self.counts, self.n_features, self.n_jobs = counts, n_features, None
+
+        def count_features(self, batch):
+            return [counted(np.arange(len(batch) + 1), batch.vertex_counts.astype(np.uint64))]
+
+    graphs = gg.as_graphs([([(0, 1)], ["C", "O"]), ([], ["C", "N"]), ([], ["C"])])
+    assert Sizes().fit_transform(graphs).tolist() == [[1, 1, 0], [1, 1, 0], [0, 0, 1]]
+    assert len(Sizes().fit(graphs).feature_names()) == 2
+    with pytest.raises(InvalidParameterError, match="Sizes does not say where"):
+        Sizes().fit(graphs).occurrences(graphs[0], 0)

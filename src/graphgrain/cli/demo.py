@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -43,7 +44,7 @@ def demo(
 ) -> None:
     """Compare the bundled drugs: nearest neighbours drawn, an accuracy, a report page."""
     start = time.perf_counter()
-    say = (lambda *_: None) if as_json else out().print
+    say: Callable[..., None] = (lambda *_: None) if as_json else out().print
     _, graphs, y, names, *_ = load(BUNDLED)
     assert y is not None
     assert names is not None

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -154,7 +155,7 @@ class Protocol:
         return levels, fits
 
 
-def rounded(scores: np.ndarray) -> list:
+def rounded(scores: np.ndarray) -> list[Any]:
     """Six significant digits: enough to rank graphs, short enough to keep."""
     if scores.ndim == 1:
         return [float(f"{score:.6g}") for score in scores.tolist()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,12 +26,9 @@ def scaffolds(smiles: Sequence[str]) -> list[str]:
         from rdkit.Chem import MolFromSmiles
         from rdkit.Chem.Scaffolds.MurckoScaffold import MurckoScaffoldSmiles
     except ImportError:
-        raise InvalidParameterError(
-            "Scaffolds need RDKit: pip install graphgrain[molecules]."
-        ) from None
-    return [
-        MurckoScaffoldSmiles(mol=MolFromSmiles(text), includeChirality=False) for text in smiles
-    ]
+        raise InvalidParameterError("Scaffolds need RDKit: pip install graphgrain[chem].") from None
+    scaffold: Any = MurckoScaffoldSmiles  # RDKit says nothing of types here
+    return [scaffold(mol=MolFromSmiles(text), includeChirality=False) for text in smiles]
 
 
 def scaffold_split(

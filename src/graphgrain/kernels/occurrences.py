@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.attribution import neighbourhoods
-from ..errors import InvalidGraphError
+from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..parameters import check_parameters
@@ -91,9 +91,15 @@ class LocatedFeatures(GraphKernel):
         [levels] = self.locate_each(_single(as_graphs(graph), "locate"))
         return levels
 
-    @abstractmethod
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
-        """What :meth:`locate` gives, for each graph of a batch."""
+        """What :meth:`locate` gives, for each graph of a batch.
+
+        A kernel that does not say where its features are can do all but point to them.
+        """
+        raise InvalidParameterError(
+            f"{type(self).__name__} does not say where its features are. Give it a method "
+            "locate_each, as VertexHistogram has it, to explain its models."
+        )
 
     def occurrences(self, graph: Any, feature: int | str) -> list[tuple[int, ...]]:
         """The vertices of a graph that produce a feature.
@@ -174,9 +180,12 @@ class LocatedFeatures(GraphKernel):
         state = super().__getstate__()  # type: ignore[misc]
         return {name: value for name, value in state.items() if name != "_known_names"}
 
-    @abstractmethod
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        """A readable name for each of the hashes, which all occur in the batch at this level."""
+        """A readable name for each of the hashes, which all occur in the batch at this level.
+
+        The hash itself, unless a kernel knows better.
+        """
+        return [f"k={level}: {code:016x}" for code in hashes.tolist()]
 
     @abstractmethod
     def feature_names(self) -> np.ndarray:

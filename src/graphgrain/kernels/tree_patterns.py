@@ -15,7 +15,7 @@ class TreePatterns(CommonTrees):
     A tree pattern of depth h is a tree all of whose leaves are h - 1 steps below the root,
     mapped into the graph so that the children of a vertex are different neighbours of it. The
     kernel counts pairs of equal patterns in two graphs. A tree t counts with ``decay`` to the power
-    of its size beyond a path, |t| - h, or of its branching, its leaves - 1.
+    of its size beyond a path, ``|t| - h``, or of its branching, its leaves - 1.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class TreePatterns(CommonTrees):
         that of walks; with 1 all trees weigh the same.
     until : bool, default=False
         Count the trees of all depths up to ``depth``, with leaves at any depth; the weights are
-        then ``decay`` to the power of |t|, or of the leaves - 1.
+        then ``decay`` to the power of ``|t|``, or of the leaves - 1.
     edge_labels : bool, default=False
         Matched neighbours must also be reached over edges with equal labels.
     normalize : bool, default=True

@@ -14,9 +14,10 @@ from .linear import GroupedFeatures, train_ridge
 from .pattern_weights import PatternWeights
 from .ridge import KernelRidge
 from .scoring import OF_NUMBERS
+from .search import Search
 from .splits import random_folds, train_and_test
 from .targets import check_values
-from .tuning import POSITIVE, Search, TunedTreePlusPlus
+from .tuning import POSITIVE, TunedTreePlusPlus
 
 #: With more graphs than this, so many judge the candidates.
 SAMPLE = 1000
