@@ -29,7 +29,7 @@ def ecfp4(smiles: Sequence[str], bits: int = BITS) -> np.ndarray:
         from rdkit.Chem.rdFingerprintGenerator import GetMorganGenerator
     except ImportError:
         raise InvalidParameterError(
-            "Fingerprints need RDKit: pip install graphgrain[molecules]."
+            "Fingerprints need RDKit: pip install graphgrain[chem]."
         ) from None
     generator = GetMorganGenerator(radius=RADIUS, fpSize=bits)
     rows = [generator.GetFingerprintAsNumPy(MolFromSmiles(text)) for text in smiles]
