@@ -15,7 +15,6 @@ import graphgrain as gg
 from graphgrain.cli.app import app
 from graphgrain.evaluation.exploration import explain_row, explore
 from graphgrain.report.explore_page import explanation_page, explore_page
-from tests.report.conftest import browser as browser  # the fixture
 
 HOSTILE = "</script><b onclick=alert(1)>'\"&"
 

@@ -1,9 +1,7 @@
-"""Results made by hand, and a real browser."""
+"""Results made by hand."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +12,6 @@ from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.evaluation.records import Record
 
 from .made_up import FOLDS, HOSTILE, made_up_fold, made_up_kernel, save, small_set
-
-CHROMIUM = next(
-    (path for name in ("chromium", "google-chrome") if (path := shutil.which(name))), ""
-)
-ARGUMENTS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-]
 
 
 @pytest.fixture(scope="session")
@@ -82,16 +72,3 @@ def report(results: Path, given: dict[str, Any]) -> Path:
     from graphgrain.report.page import write_report
 
     return write_report(results, results.with_name("report.html"), data=given)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    sync_api = pytest.importorskip(
-        "playwright.sync_api", reason="the browser tests need Playwright: pip install playwright"
-    )
-    if not CHROMIUM:
-        pytest.skip("the browser tests need Chromium: apt-get install chromium")
-    with sync_api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield running
-        running.close()
