@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_array, random_array
 
+import graphgrain as gg
 from graphgrain.core import gram
 from graphgrain.core.counting import find_columns, group_hashes, transpose
 from graphgrain.core.hashing import hash_labels, position_weights
@@ -122,3 +123,12 @@ def test_chunks_cover_everything_in_order(monkeypatch):
     assert thread_count(3) == 3
     assert thread_count(-1) >= 1
     assert thread_count(-1000) == 1
+
+
+def test_the_number_of_threads_changes_no_bit():
+    """Sums of roots are not exact, so the order of additions must not depend on threads."""
+    graphs, _ = gg.load_drugs()
+    kernels = [gg.TreePlusPlus(tree_depth=0, counts="sqrt", n_jobs=n_jobs) for n_jobs in (1, 2, 3)]
+    one, *others = [kernel.fit_transform(graphs) for kernel in kernels]
+    for other in others:
+        np.testing.assert_array_equal(one, other)

@@ -165,12 +165,20 @@ def add_products(
         part = chosen[start : start + width]
         left = _dense(x, part, K.shape[0], K.dtype)
         right = left if symmetric else _dense(y, part, K.shape[1], K.dtype)
-        # strips of rows, up to the diagonal: half the work, and no second matrix of that size
-        with blas_threads(thread_count(n_jobs)):
-            for top in range(0, K.shape[0], _STRIP):
-                bottom = min(top + _STRIP, K.shape[0])
-                wide = bottom if symmetric else K.shape[1]
-                K[top:bottom, :wide] += left[top:bottom] @ right[:wide].T
+
+        def add_strip(
+            top: int, bottom: int, left: np.ndarray = left, right: np.ndarray = right
+        ) -> None:
+            wide = bottom if symmetric else K.shape[1]
+            K[top:bottom, :wide] += left[top:bottom] @ right[:wide].T
+
+        # strips of rows, up to the diagonal: half the work, and no second matrix of that size.
+        # Our threads share them, the last and longest first: BLAS with threads of its own would
+        # add up in an order that depends on their number.
+        strips = range(0, K.shape[0], _STRIP)
+        bounds = [(top, min(top + _STRIP, K.shape[0])) for top in reversed(strips)]
+        with blas_threads(1):
+            run(add_strip, bounds, n_jobs)
 
     bits = max(1, TILE_BYTES // max(1, K.itemsize * K.shape[1])).bit_length() - 1
     tiles = ((K.shape[0] - 1) >> bits) + 1
