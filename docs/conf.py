@@ -56,6 +56,7 @@ sphinx_gallery_conf = {
     "image_scrapers": ("matplotlib",),
     "matplotlib_animations": False,
     "show_memory": False,
+    "write_computation_times": False,
     "plot_gallery": os.environ.get("GRAPHGRAIN_DOCS_GALLERY", "True"),
 }
 plot_basedir = str(Path(__file__).parent)
