@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _TOGETHER = 1024
 
 
-class NeighborsMixin:
+class NeighborsMixin(ABC):
     """What makes an index a source of neighbours for scikit-learn, UMAP and the like.
 
     Graphs are numbered as they stand in the index, from 0; distances are 1 minus similarities.
@@ -28,12 +29,15 @@ class NeighborsMixin:
 
     _snapshot: Snapshot
 
+    @abstractmethod
     def as_queries(self, queries: Any) -> GraphBatch:
-        raise NotImplementedError
+        """Graphs to search for, as a batch."""
 
+    @abstractmethod
     def _ranker(self, similarity: str | None = None) -> Ranker:
-        raise NotImplementedError
+        """What compares queries with the graphs of the index."""
 
+    @abstractmethod
     def _hits(
         self,
         graphs: GraphBatch,
@@ -42,10 +46,11 @@ class NeighborsMixin:
         similarity: str | None,
         approximate: bool = False,
     ) -> list[Hits]:
-        raise NotImplementedError
+        """What each query finds."""
 
+    @abstractmethod
     def __len__(self) -> int:
-        raise NotImplementedError
+        """Number of graphs."""
 
     def kneighbors(self, X: Any = None, n_neighbors: int = 10, return_distance: bool = True) -> Any:
         """The nearest graphs of each query, as ``sklearn.neighbors.NearestNeighbors`` gives them.
