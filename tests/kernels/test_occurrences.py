@@ -151,29 +151,35 @@ def test_trees_are_the_vertices_within_the_level(graph):
 
 def test_names_are_read_where_they_are_asked_for(monkeypatch):
     """A name that the graph itself shows must not cost the names of all fitted graphs."""
+    name = gg.TreePlusPlus().fit(GRAPHS).feature_names()[0]
     kernel = gg.TreePlusPlus().fit(GRAPHS)
-    name = kernel.feature_names()[0]
     holder = next(g for g in GRAPHS if kernel.occurrences(g, 0))
     read = []
     describe = _Patterns._describe
 
     def counting(self, batch, level, hashes):
-        read.append(len(batch))
+        read.append((len(batch), level))
         return describe(self, batch, level, hashes)
 
     monkeypatch.setattr(_Patterns, "_describe", counting)
     assert kernel.occurrences(holder, name) == kernel.occurrences(holder, 0)
-    assert set(read) == {1}
+    assert {graphs for graphs, _ in read} == {1}
     other = next(g for g in GRAPHS if not kernel.occurrences(g, 0))
     assert kernel.occurrences(other, name) == []
-    assert len(GRAPHS) in read
+    assert [level for graphs, level in read if graphs > 1] == [0]  # the name's own level alone
     read.clear()
     assert kernel.occurrences(other, name) == []  # remembered
-    assert set(read) == {1}
+    assert {graphs for graphs, _ in read} == {1}
     again = pickle.loads(pickle.dumps(kernel))
-    assert not hasattr(again, "_known_names")
-    assert kernel.fit(GRAPHS[:2]).occurrences(holder, 0) is not None
-    assert not hasattr(kernel, "_known_names")
+    assert len(pickle.dumps(again)) == len(pickle.dumps(gg.TreePlusPlus().fit(GRAPHS)))
+    assert kernel.feature_names()[0] == name
+    read.clear()
+    with pytest.raises(KeyError, match="No feature has the name 'nothing'"):
+        kernel.occurrences(other, "nothing")
+    assert {graphs for graphs, _ in read} == {1}  # feature_names() is remembered too
+    assert kernel.fit(GRAPHS[:2]).feature_names().tolist() == (
+        gg.TreePlusPlus().fit(GRAPHS[:2]).feature_names().tolist()
+    )
 
 
 def test_a_name_of_a_real_data_set_is_found_without_reading_the_others():

@@ -354,30 +354,34 @@ class FeatureKernel(LocatedFeatures):
         >>> gg.VertexHistogram().fit([([(0, 1)], ["C", "O"])]).feature_names().tolist()
         ['O', 'C']
         """
+        self._check_named()
+        names = [name for level in range(len(self.vocabulary_)) for name in self._names(level)]
+        return np.array(names, dtype=object)
+
+    def _check_named(self) -> None:
         if self._stateless and not hasattr(self, "vocabulary_"):
             raise InvalidParameterError(
                 f"Features have names if fit has seen them; with n_features={self.n_features} "
                 "columns are shared and nothing is learnt. Fit with n_features=None."
             )
         check_is_fitted(self, "vocabulary_")
-        names: list[str] = []
-        for level, vocabulary in enumerate(self.vocabulary_):
-            if self.counts != "intersection":
-                names += self._describe(self.graphs_, level, vocabulary)
-                continue
-            counts = self.count_features(self.graphs_)[level]
-            base, times = repeated(counts)
-            found = find_columns(expanded_hashes(base, times), vocabulary)
-            hash_of = np.empty(len(vocabulary), dtype=np.uint64)
-            times_of = np.empty(len(vocabulary), dtype=np.int64)
-            hash_of[found], times_of[found] = base, times
-            distinct, place = np.unique(hash_of, return_inverse=True)
-            described = self._describe(self.graphs_, level, distinct)
-            names += [
-                at_least(described[which], count)
-                for which, count in zip(place.tolist(), times_of.tolist(), strict=True)
-            ]
-        return np.array(names, dtype=object)
+
+    def _decoded_names(self, level: int) -> list[str]:
+        self._check_named()
+        vocabulary = self.vocabulary_[level]
+        if self.counts != "intersection":
+            return self._describe(self.graphs_, level, vocabulary)
+        base, times = repeated(self.count_features(self.graphs_)[level])
+        found = find_columns(expanded_hashes(base, times), vocabulary)
+        hash_of = np.empty(len(vocabulary), dtype=np.uint64)
+        times_of = np.empty(len(vocabulary), dtype=np.int64)
+        hash_of[found], times_of[found] = base, times
+        distinct, place = np.unique(hash_of, return_inverse=True)
+        described = self._describe(self.graphs_, level, distinct)
+        return [
+            at_least(described[which], count)
+            for which, count in zip(place.tolist(), times_of.tolist(), strict=True)
+        ]
 
     def _level_of_column(self, column: int) -> tuple[int, np.uint64]:
         offsets = self.level_offsets_

@@ -158,8 +158,8 @@ class LocatedFeatures(GraphKernel):
     ) -> tuple[Occurrences, np.ndarray]:
         """The patterns of a graph that bear a name, and their level.
 
-        The names of the graph's own patterns are read first; those of all fitted graphs only if
-        it is not among them, and then kept.
+        The names of the graph's own patterns are read first; those of the fitted graphs only if
+        it is not among them, level by level, and then remembered.
         """
         name, times = times_of_name(feature) if self.counts == "intersection" else (feature, 1)
         for level, found in enumerate(levels):
@@ -167,18 +167,23 @@ class LocatedFeatures(GraphKernel):
             matches = np.array(self._describe(batch, level, distinct), dtype=object) == name
             if matches.any():
                 return found, distinct[matches & (counts >= times)]
-        if not hasattr(self, "_known_names"):
-            self._known_names = frozenset(self.feature_names())
-        if feature not in self._known_names:
+        if not any(feature in self._names(number) for number in range(len(levels))):
             raise KeyError(f"No feature has the name {feature!r}; feature_names() lists them.")
         return levels[0], np.empty(0, dtype=np.uint64)
 
+    def _names(self, level: int) -> list[str]:
+        """The names of the fitted features of a level, in order; decoded once and remembered."""
+        remembered: dict[int, list[str]] = self.__dict__.setdefault("_remembered_names", {})
+        if level not in remembered:
+            remembered[level] = self._decoded_names(level)
+        return remembered[level]
+
     def _forget_names(self) -> None:
-        self.__dict__.pop("_known_names", None)
+        self.__dict__.pop("_remembered_names", None)
 
     def __getstate__(self) -> Any:
         state = super().__getstate__()  # type: ignore[misc]
-        return {name: value for name, value in state.items() if name != "_known_names"}
+        return {name: value for name, value in state.items() if name != "_remembered_names"}
 
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         """A readable name for each of the hashes, which all occur in the batch at this level.
@@ -188,8 +193,8 @@ class LocatedFeatures(GraphKernel):
         return [f"k={level}: {code:016x}" for code in hashes.tolist()]
 
     @abstractmethod
-    def feature_names(self) -> np.ndarray:
-        """Readable names of the features, one for each."""
+    def _decoded_names(self, level: int) -> list[str]:
+        """Readable names of the fitted features of a level, one for each."""
 
     @abstractmethod
     def _level_of_column(self, column: int) -> tuple[int, np.uint64]:
