@@ -59,6 +59,8 @@ from .kernels import WLEdge as WLEdge
 from .kernels import WLOptimalAssignment as WLOptimalAssignment
 from .kernels import WLShortestPath as WLShortestPath
 from .kernels import list_kernels as list_kernels
+from .learning import GraphClassifier as GraphClassifier
+from .learning import GraphRegressor as GraphRegressor
 from .learning import PatternWeights as PatternWeights
 from .learning import TreePlusPlusClassifier as TreePlusPlusClassifier
 from .learning import TreePlusPlusRegressor as TreePlusPlusRegressor

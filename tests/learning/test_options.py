@@ -71,9 +71,9 @@ def test_linear_and_kernel_machines_agree(drugs, classes):
 def test_many_graphs_are_judged_by_a_sample(families, monkeypatch):
     graphs, y = families
     monkeypatch.setattr(tuning, "MOST_FOR_KERNEL", 20)
-    monkeypatch.setattr("graphgrain.learning.classifier.MOST_FOR_KERNEL", 20)
-    monkeypatch.setattr("graphgrain.learning.classifier.SAMPLE", 16)
-    monkeypatch.setattr("graphgrain.learning.regressor.SAMPLE", 16)
+    monkeypatch.setattr("graphgrain.learning.classification.MOST_FOR_KERNEL", 20)
+    monkeypatch.setattr("graphgrain.learning.classification.SAMPLE", 16)
+    monkeypatch.setattr("graphgrain.learning.regression.SAMPLE", 16)
     model = gg.TreePlusPlusClassifier(2, 1, cv=2).fit(graphs, y)
     assert model.n_graphs_ == len(graphs)
     assert model.score(graphs, y) > 0.9
@@ -85,7 +85,7 @@ def test_many_graphs_are_judged_by_a_sample(families, monkeypatch):
 
 def test_a_sample_chooses_and_all_graphs_train_on_their_kernel_matrix(drugs, masses, monkeypatch):
     graphs, _ = drugs
-    monkeypatch.setattr("graphgrain.learning.regressor.SAMPLE", 50)
+    monkeypatch.setattr("graphgrain.learning.regression.SAMPLE", 50)
     options = {"alpha": [0.1], "counts": "raw", "edge_labels": False, "committee": 1, "cv": 3}
     model = gg.TreePlusPlusRegressor(3, 0, normalize=True, **options).fit(graphs, masses)
     K = gg.TreePlusPlus(3, 0).fit_transform(graphs)

@@ -7,6 +7,10 @@ from collections.abc import Iterable
 from ..kernels.registry import KERNELS
 from .records import FoldRecord, KernelRecord
 
+#: In the place of a kernel's name: several kernels, of which the training graphs choose.
+AUTO = "auto"
+TITLES = {name: grid.title for name, grid in KERNELS.items()} | {AUTO: "All kernels"}
+
 
 def kernel_label(kernel: str, variant: str = "") -> str:
     """A kernel by its title, with what tells its variant apart.
@@ -17,7 +21,7 @@ def kernel_label(kernel: str, variant: str = "") -> str:
     >>> kernel_label("wl"), kernel_label("tree++", "counts=sqrt"), kernel_label("of-old")
     ('WL', 'Tree++ (counts=sqrt)', 'of-old')
     """
-    title = KERNELS[kernel].title if kernel in KERNELS else kernel
+    title = TITLES.get(kernel, kernel)
     return f"{title} ({variant})" if variant else title
 
 

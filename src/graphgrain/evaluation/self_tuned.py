@@ -1,7 +1,7 @@
-"""Past the paper: Tree++ that chooses count map, edge labels and view inside the training data.
+"""Past the paper: classifiers that choose everything inside the training data.
 
-1. In each fold a :class:`TreePlusPlusClassifier` is fitted to the training graphs and predicts the
-   test graphs; the record keeps who decided.
+1. In each fold a :class:`TreePlusPlusClassifier` (or another :class:`TunedRow`) is fitted to the
+   training graphs and predicts the test graphs; the record keeps who decided.
 2. Beside it stands the paper's Tree++, plain counts and vertex labels alone, on the same folds.
 3. The competitor is the kernel with the best published figure on the data set next to Tree++
    (Weisfeiler-Lehman where none is published), with the settings it has anywhere else.
@@ -15,18 +15,22 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..kernels.grid import KernelGrid
 from ..kernels.registry import KERNELS
+from ..learning.classification import SelfTunedClassifier
 from ..learning.classifier import TreePlusPlusClassifier
 from ..learning.committee import MEMBERS
+from ..learning.graph_classifier import GraphClassifier
 from ..learning.svm import classes_of
+from ..views.attribute_bins import AttributeBins
 from ..views.base import view_name
 from ..views.edge_filter import EdgeFilter
 from . import published
+from .display_names import AUTO, kernel_label
 from .experiment import Progress, compute_folds, identity_of, rules_of
 from .labelled_graphs import LabelledGraphs
 from .protocol import Protocol, rounded
@@ -46,10 +50,42 @@ def offered_view(dataset: str) -> EdgeFilter | None:
     return EdgeFilter(drop=[1]) if dataset in COMPLETE else None
 
 
-def classifier_for(data: LabelledGraphs, protocol: Protocol) -> TreePlusPlusClassifier:
+@dataclass(frozen=True)
+class TunedRow:
+    """A self-tuned classifier as tables and records know it.
+
+    Attributes
+    ----------
+    kernel : str
+        Its name in records, in the place of a kernel's.
+    classifier : class
+    parameters : dict
+        What differs from the usual parameters; part of what makes a record.
+    """
+
+    kernel: str
+    classifier: type[SelfTunedClassifier]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def variant(self) -> str:
+        """What records and tables call it beside the kernel."""
+        words = [SELF_TUNED, *(f"{name}={value}" for name, value in self.parameters.items())]
+        return ", ".join(words)
+
+
+#: Tree++ with everything chosen inside, and all usual kernels beside it.
+TREE_ROW = TunedRow(KERNEL, TreePlusPlusClassifier)
+AUTO_ROW = TunedRow(AUTO, GraphClassifier)
+
+
+def classifier_for(
+    data: LabelledGraphs, protocol: Protocol, estimator: TunedRow = TREE_ROW
+) -> SelfTunedClassifier:
     """The classifier that is evaluated: its defaults, and the protocol's C, folds and seed."""
     view = offered_view(data.name)
-    return TreePlusPlusClassifier(
+    return estimator.classifier(
+        **estimator.parameters,
         C=protocol.C,
         views=None if view is None else [None, view],
         cv=protocol.inner_folds,
@@ -63,20 +99,22 @@ def run_self_tuned(
     repeats: int,
     results: ResultsFile,
     *,
+    estimator: TunedRow = TREE_ROW,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> int:
-    """Evaluate the classifier on a data set; fill in what the results file lacks.
+    """Evaluate a self-tuned classifier on a data set; fill in what the results file lacks.
 
-    Parameters and result are those of :func:`graphgrain.evaluation.experiment.run`.
+    Parameters and result are those of :func:`graphgrain.evaluation.experiment.run`, with a
+    :class:`TunedRow` in the place of a kernel.
     """
     progress = progress or Progress()
     view = offered_view(data.name)
     fixed = {
         **identity_of(data),
         **rules_of(protocol),
-        "kernel": KERNEL,
-        "variant": SELF_TUNED,
+        "kernel": estimator.kernel,
+        "variant": estimator.variant,
         "settings": {"committee": MEMBERS} | ({} if view is None else {"view": view_name(view)}),
         "level_names": [{}],
     }
@@ -85,10 +123,11 @@ def run_self_tuned(
         return identity_key("fold", {**fixed, "repetition": repetition, "fold": fold})
 
     folds = [(r, f) for r in range(repeats) for f in range(protocol.folds)]
-    progress.begin(f"{data.name} · {KERNELS[KERNEL].title} ({SELF_TUNED})", len(folds))
+    progress.begin(f"{data.name} · {kernel_label(estimator.kernel, estimator.variant)}", len(folds))
     missing = [place for place in folds if key(*place) not in results]
     progress.advance(len(folds) - len(missing))
-    return compute_folds(_Fold(data, protocol, fixed), missing, key, results, n_jobs, progress)
+    work = _Fold(data, protocol, estimator, fixed)
+    return compute_folds(work, missing, key, results, n_jobs, progress)
 
 
 @dataclass(frozen=True)
@@ -97,6 +136,7 @@ class _Fold:
 
     data: LabelledGraphs
     protocol: Protocol
+    estimator: TunedRow
     fixed: dict[str, Any]
 
     def __call__(self, place: tuple[int, int]) -> FoldRecord:
@@ -104,7 +144,7 @@ class _Fold:
         start = time.perf_counter()
         graphs, codes = self.data.graphs, self.data.codes
         split = self.protocol.test_fold(codes, repetition, fold)
-        model = classifier_for(self.data, self.protocol)
+        model = classifier_for(self.data, self.protocol, self.estimator)
         model.fit(graphs[split.train], codes[split.train])
         scores = model.decision_function(graphs[split.test])
         tried = list(
@@ -132,11 +172,19 @@ class _Fold:
 
 
 def _name(member: dict[str, Any]) -> str:
-    """A setting without its depths, in a few words."""
-    words = [member["counts"]]
-    words += ["edge labels"] if member["edge_labels"] else []
-    words += ["bonds only"] if member.get("view") is not None else []
+    """A setting without its levels, in a few words."""
+    words = [kernel_label(member["kernel"])] if "kernel" in member else []
+    words += [member["counts"]] if "counts" in member else []
+    words += ["edge labels"] if member.get("edge_labels") else []
+    words += [_view_words(member["view"])] if member.get("view") is not None else []
     return " + ".join(words)
+
+
+def _view_words(view: Any) -> str:
+    names = view_name(view)
+    words = ["bonds only"] if view_name(EdgeFilter(drop=[1])) in names else []
+    words += ["attributes"] if AttributeBins.__name__ in names else []
+    return " + ".join(words) or names
 
 
 def competitor(dataset: str) -> KernelGrid:

@@ -155,7 +155,7 @@ class KernelGrid:
         """
         seen: dict[int, tuple[Any, GraphBatch]] = {}
         extractions: dict[tuple[Any, ...], list[Counts]] = {}
-        keys = [self._extraction_key(setting) for setting in self.settings]
+        keys = [self.extraction_key(setting) for setting in self.settings]
         for key, setting in zip(keys, self.settings, strict=True):
             if id(setting.view) not in seen:
                 fitted = None if setting.view is None else clone(setting.view).fit(graphs)
@@ -170,7 +170,7 @@ class KernelGrid:
                 kernel.fit(batch)
             yield FittedSetting(self, setting, view, batch, kernel)
 
-    def _extraction_key(self, setting: Setting) -> tuple[Any, ...]:
+    def extraction_key(self, setting: Setting) -> tuple[Any, ...]:
         """Equal for settings with the same features."""
         own = self.estimator(setting).get_params()
         if own.get("random_state", 0) is None:

@@ -11,7 +11,8 @@ import numpy as np
 from ..graphs.batch import GraphBatch
 from ..kernels.grid import KernelGrid, Setting
 from ..kernels.registry import KERNELS
-from ..parameters import Rule
+from ..kernels.tree_plus_plus import CENTRALITIES
+from ..parameters import OneOf, Rule, Whole
 from .fitted_view import FittedView, tells_edges_apart
 
 AUTO = "auto"
@@ -48,6 +49,20 @@ class OneOrMore:
         return f"{words}; or {AUTO!r}" if self.auto else words
 
 
+#: The parameters by which users say what to try of Tree++.
+TREE_RULES: dict[str, Rule] = {
+    "path_depth": OneOrMore(Whole(0)),
+    "max_tree_depth": Whole(0),
+    "centrality": OneOrMore(OneOf(tuple(CENTRALITIES))),
+}
+
+
+def tree_grid_of(estimator: Any, graphs: GraphBatch) -> KernelGrid:
+    """:func:`candidate_grid` with the parameters of an estimator."""
+    names = (*TREE_RULES, "edge_labels", "views", "counts", "normalize")
+    return candidate_grid(graphs, **{name: getattr(estimator, name) for name in names})
+
+
 def candidate_grid(
     graphs: GraphBatch,
     *,
@@ -72,24 +87,35 @@ def candidate_grid(
     >>> [setting.parameters["edge_labels"] for setting in candidate_grid(graphs).settings]
     [False, True, False, True, False, True]
     """
+    own = [
+        Setting({"path_depth": depth, "centrality": measure, "tree_depth": max_tree_depth})
+        for depth, measure in product(alternatives(path_depth), alternatives(centrality))
+    ]
     shown = [FittedView.of(view, graphs) for view in alternatives(views)]
-    flags = [_edge_choices(edge_labels, view, shown[:n]) for n, view in enumerate(shown)]
+    return combined(KERNELS["tree++"].with_settings(own), shown, edge_labels, counts, normalize)
+
+
+def combined(
+    grid: KernelGrid, shown: list[FittedView], edge_labels: Any, counts: Any, normalize: Any
+) -> KernelGrid:
+    """The settings of a grid with every count map, view, use of edge labels and scaling.
+
+    What a kernel has no parameter for is left as it is.
+    """
+    known = grid.estimator(grid.settings[0]).get_params()
     maps = COUNTS if is_auto(counts) else alternatives(counts)
     scales = [True, False] if is_auto(normalize) else alternatives(normalize)
-    others = list(product(alternatives(path_depth), alternatives(centrality)))
+    wanted = edge_labels if "edge_labels" in known else False
+    flags = [_edge_choices(wanted, view, shown[:number]) for number, view in enumerate(shown)]
     settings = []
-    for how, (view, edges) in product(maps, zip(shown, flags, strict=True)):
-        for (depth, measure), edge, scale in product(others, edges, scales):
-            parameters = {
-                "counts": how,
-                "path_depth": depth,
-                "centrality": measure,
-                "edge_labels": edge,
-                "normalize": scale,
-                "tree_depth": max_tree_depth,
-            }
+    for how, (view, edges) in product(
+        maps if "counts" in known else [None], zip(shown, flags, strict=True)
+    ):
+        for setting, edge, scale in product(grid.settings, edges, scales):
+            own = {"counts": how, **setting.parameters, "edge_labels": edge, "normalize": scale}
+            parameters = {name: value for name, value in own.items() if name in known}
             settings.append(Setting(parameters, view.view))
-    return KERNELS["tree++"].with_settings(settings)
+    return grid.with_settings(settings)
 
 
 def _edge_choices(edge_labels: Any, view: FittedView, before: list[FittedView]) -> list[bool]:

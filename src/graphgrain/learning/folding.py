@@ -73,11 +73,14 @@ class Folding:
         self,
         counts: str,
         normalize: bool,
-        n_levels: int,
+        n_levels: int | None,
         coefficients: np.ndarray,
         intercept: np.ndarray,
     ) -> PatternWeights:
-        """Weights from the coefficients of the training graphs, of shape (outputs, graphs)."""
+        """Weights from the coefficients of the training graphs, of shape (outputs, graphs).
+
+        The first ``n_levels`` levels take part; None stands for all.
+        """
         scaled = np.atleast_2d(coefficients).astype(np.float64)
         intercept = np.atleast_1d(intercept).astype(np.float64)
         without = np.zeros(len(scaled))

@@ -51,8 +51,10 @@ class GroupedFeatures:
     scale: float
 
     @classmethod
-    def of(cls, folding: Folding, counts: str, normalize: bool, n_levels: int) -> GroupedFeatures:
-        """The features of the first levels of a kernel with this count map."""
+    def of(
+        cls, folding: Folding, counts: str, normalize: bool, n_levels: int | None
+    ) -> GroupedFeatures:
+        """The features of the first levels (None: all) of a kernel with this count map."""
         from scipy.sparse import csr_array, hstack
 
         graphs = len(folding.counted[0].lengths)

@@ -157,9 +157,10 @@ class PatternWeights:
         """The kernel with its parameters; it is not fitted to any graphs."""
         kernel = clone(self.patterns.kernel)
         own = {"counts": self.counts, "normalize": self.normalize}
-        level = kernel.level_parameter
-        depth = {} if level is None else {level: self.n_levels - 1}
-        return kernel.set_params(**own, **depth)
+        if kernel.level_parameter is not None:
+            own[kernel.level_parameter] = self.n_levels - 1
+        known = kernel.get_params()  # a kernel may have one count map and no parameter for it
+        return kernel.set_params(**{name: own[name] for name in own if name in known})
 
     def in_units(self, factors: np.ndarray, shifts: np.ndarray) -> PatternWeights:
         """The same machine with each output multiplied by its factor, then shifted."""

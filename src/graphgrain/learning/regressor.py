@@ -1,29 +1,18 @@
-"""TreePlusPlusRegressor: from graphs to numbers, with nothing left to choose."""
+"""TreePlusPlusRegressor: from graphs to numbers by Tree++, with nothing left to choose."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-from sklearn.base import RegressorMixin
-
-from ..parameters import OneOf, Rule
-from .candidates import alternatives
+from ..graphs.batch import GraphBatch
+from ..kernels.grid import KernelGrid
+from ..parameters import Rule
+from .candidates import TREE_RULES, tree_grid_of
 from .committee import MEMBERS
-from .linear import GroupedFeatures, train_ridge
-from .pattern_weights import PatternWeights
-from .ridge import KernelRidge
-from .scoring import OF_NUMBERS
-from .search import Search
-from .splits import random_folds, train_and_test
-from .targets import check_values
-from .tuning import POSITIVE, TunedTreePlusPlus
-
-#: With more graphs than this, so many judge the candidates.
-SAMPLE = 1000
+from .regression import SelfTunedRegressor
 
 
-class TreePlusPlusRegressor(RegressorMixin, TunedTreePlusPlus):
+class TreePlusPlusRegressor(SelfTunedRegressor):
     """Predict numbers from graphs: Tree++ and kernel ridge regression that tune themselves.
 
     Parameters
@@ -70,11 +59,9 @@ class TreePlusPlusRegressor(RegressorMixin, TunedTreePlusPlus):
     """
 
     parameter_rules: ClassVar[dict[str, Rule]] = {
-        **TunedTreePlusPlus.parameter_rules,
-        "alpha": POSITIVE,
-        "scoring": OneOf(tuple(OF_NUMBERS)),
+        **SelfTunedRegressor.parameter_rules,
+        **TREE_RULES,
     }
-    _tuned = "alpha"
 
     def __init__(
         self,
@@ -113,60 +100,5 @@ class TreePlusPlusRegressor(RegressorMixin, TunedTreePlusPlus):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TreePlusPlusRegressor:
-        """Choose the parameters and train.
-
-        Parameters
-        ----------
-        X : GraphBatch or sequence of graphs
-        y : array-like of numbers
-            One per graph, or one row per graph.
-        sample_weight : array-like, optional
-            How much the error of each graph counts; graphs of weight 0 are left out.
-        """
-        batch = self._checked_graphs(X)
-        values = check_values(y, len(batch))
-        weights = self._checked_weights(sample_weight, len(batch))
-        if (weights == 0).any():
-            kept = np.flatnonzero(weights)
-            batch, values, weights = batch[kept], values[kept], weights[kept]
-        weights = weights / weights.mean()
-        self._one_target = values.ndim == 1
-        columns = values.reshape(len(batch), -1)
-        self._mean = np.average(columns, axis=0, weights=weights)
-        spread = np.sqrt(np.average((columns - self._mean) ** 2, axis=0, weights=weights))
-        self._spread = np.where(spread > 0, spread, 1.0)
-        rng = np.random.default_rng(self.random_state)
-        sample = np.arange(len(batch))
-        if self.solver != "kernel" and len(batch) > SAMPLE:
-            sample = np.sort(rng.permutation(len(batch))[:SAMPLE])
-        folds = random_folds(len(sample), self.cv, rng)
-        splits = [train_and_test(folds, fold) for fold in range(self.cv)]
-        learner = KernelRidge(sorted(alternatives(self.alpha)))
-        scaled = (columns - self._mean) / self._spread
-        self._tune(batch, scaled, weights, sample, splits, learner, OF_NUMBERS[self.scoring])
-        return self
-
-    def _train_on_features(
-        self, features: GroupedFeatures, targets: np.ndarray, value: float, weights: np.ndarray
-    ) -> PatternWeights:
-        return train_ridge(features, targets, value, weights)
-
-    def _shares(self, search: Search, targets: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Shares, none negative, with which held-out graphs are predicted best."""
-        from scipy.optimize import nnls
-
-        roots = np.sqrt(weights)[:, np.newaxis]
-        held_out = [(roots * search.held_out[one]).ravel() for one in search.members]
-        shares, _ = nnls(np.column_stack(held_out), (roots * targets).ravel())
-        if not (shares > 0).any():  # no candidate is better than the mean of the targets
-            shares[0] = 1.0
-        return shares
-
-    def _in_units(self, weights: PatternWeights, factor: float) -> PatternWeights:
-        return weights.in_units(factor * self._spread, self._mean)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The value (or the row of values) of each graph."""
-        values = np.mean(self._outputs(X), axis=0)
-        return values[:, 0] if self._one_target else values
+    def _grids(self, batch: GraphBatch) -> list[KernelGrid]:
+        return [tree_grid_of(self, batch)]

@@ -8,9 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.base import GraphKernel
 from ..kernels.grid import FittedSetting, KernelGrid, Setting
 from .committee import Candidate, best_members, best_value, committee_size
 from .learner import Learner, Split
+
+#: A setting with the kernel that it belongs to.
+Choice = tuple[KernelGrid, Setting]
 
 
 @dataclass
@@ -19,7 +23,8 @@ class Search:
 
     Attributes
     ----------
-    grid : KernelGrid
+    choices : list of pairs
+        All settings of all kernels, in the order of their numbers.
     members : list of Candidate
         The best, the best first.
     held_out : dict
@@ -33,7 +38,7 @@ class Search:
         each split.
     """
 
-    grid: KernelGrid
+    choices: list[Choice]
     members: list[Candidate] = field(default_factory=list)
     held_out: dict[Candidate, np.ndarray] = field(default_factory=dict)
     fitted: dict[int, FittedSetting] = field(default_factory=dict)
@@ -57,13 +62,15 @@ class Search:
     ) -> dict[str, Any]:
         """What was tried in the form of scikit-learn's searches, ready for a pandas.DataFrame.
 
-        ``named`` has the parameters of each of the places, ``tuned`` is the learner's own.
+        ``named`` has the parameters of each of the places, ``tuned`` is the learner's own. A
+        parameter that a kernel does not have is None in its rows.
         """
         tried = [{**params, tuned: value} for params in named for value in values]
         scores = np.concatenate(self.scores)
         means = scores.mean(axis=1)
+        names = dict.fromkeys(name for params in tried for name in params)
         table: dict[str, Any] = {
-            f"param_{name}": [params[name] for params in tried] for name in tried[0]
+            f"param_{name}": [params.get(name) for params in tried] for name in names
         }
         table["params"] = tried
         for split in range(scores.shape[1]):
@@ -101,36 +108,36 @@ class Judge:
 
 
 def search_candidates(
-    grid: KernelGrid,
+    choices: list[Choice],
     settings: Iterable[FittedSetting],
     judge: Judge,
     committee: int,
-    tell: Callable[[Search, Setting, float], None],
+    tell: Callable[[Search, FittedSetting, float], None],
 ) -> Search:
     """Judge the settings one after the other; keep no more than the committee needs.
 
     ``tell`` hears after each setting how it went.
     """
-    search = Search(grid)
+    search = Search(choices)
     for number, fitted in enumerate(settings):
         candidates: dict[Candidate, np.ndarray] = {}
         found = []
         for level, gram in enumerate(fitted.grams()):
-            scores, place, held_out = judge(scaled_gram(gram, fitted.setting)[0])
+            scores, place, held_out = judge(scaled_gram(gram, fitted.kernel)[0])
             best = float(scores[place].mean())
             candidates[Candidate(best, number, level, judge.learner.grid[place])] = held_out
             search.places.append((number, level))
             found.append(scores)
         search.scores.append(np.concatenate(found))
         search.keep(candidates, fitted, committee)
-        tell(search, fitted.setting, max(one.score for one in candidates))
+        tell(search, fitted, max(one.score for one in candidates))
     search.members = search.members[: committee_size(committee, len(search.places))]
     return search
 
 
-def scaled_gram(gram: np.ndarray, setting: Setting) -> tuple[np.ndarray, float]:
+def scaled_gram(gram: np.ndarray, kernel: GraphKernel) -> tuple[np.ndarray, float]:
     """A kernel matrix whose diagonal is 1 on average, and what it was multiplied by."""
-    if setting.parameters["normalize"]:
+    if kernel.normalize:
         return gram, 1.0
     scale = 1.0 / max(float(np.diagonal(gram).mean()), 1e-300)
     return gram * scale, scale
