@@ -213,6 +213,14 @@ def test_self_tuned_classifiers(name):
         assert why.prediction == predicted
 
 
+def test_self_tuned_over_kernels():
+    kernels = ["wl-oa", "sp", gg.WeisfeilerLehman(2, counts="sqrt"), "graph-hopper"]
+    model = gg.GraphClassifier(kernels, 1, cv=2, C=[1, 10]).fit(GRAPHS, Y)
+    assert len({member["kernel"] for member in model.members_}) > 1
+    for why, predicted in zip(check(model), model.predict(NEW), strict=True):
+        assert why.prediction == predicted
+
+
 def test_self_tuned_classifier_of_several_classes():
     """Pairs of classes: a class has the mean of its values against each other class."""
     model = gg.TreePlusPlusClassifier(2, 1, cv=2, committee=2).fit(GRAPHS, THREE)

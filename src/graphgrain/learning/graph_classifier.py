@@ -69,7 +69,7 @@ class GraphClassifier(SelfTunedClassifier):
     >>> graphs, y = gg.load_drugs()
     >>> model = gg.GraphClassifier(["wl", "sp"], max_level=3).fit(graphs[::2], y[::2])
     >>> model.best_params_["kernel"], model.kernel_.counts
-    ('wl', 'intersection')
+    ('wl', 'sqrt')
     >>> model.score(graphs[1::2], y[1::2]) > 0.9
     True
     """

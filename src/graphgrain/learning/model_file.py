@@ -51,7 +51,7 @@ def load_model(path: str | Path) -> Any:
 
     Returns
     -------
-    TreePlusPlusClassifier or TreePlusPlusRegressor
+    TreePlusPlusClassifier, TreePlusPlusRegressor, GraphClassifier or GraphRegressor
 
     Examples
     --------
@@ -93,9 +93,12 @@ def load_model(path: str | Path) -> Any:
 
 def _model(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
     from .classifier import TreePlusPlusClassifier
+    from .graph_classifier import GraphClassifier
+    from .graph_regressor import GraphRegressor
     from .regressor import TreePlusPlusRegressor
 
-    classes = {kind.__name__: kind for kind in (TreePlusPlusClassifier, TreePlusPlusRegressor)}
+    kinds: list[type[Any]] = [TreePlusPlusClassifier, TreePlusPlusRegressor]
+    classes = {kind.__name__: kind for kind in (*kinds, GraphClassifier, GraphRegressor)}
     decoder = Decoder(arrays, header["patterns"])
     model = classes[header["class"]](**decoder.decode(header["parameters"]))
     for name, value in decoder.decode(header["fitted"]).items():

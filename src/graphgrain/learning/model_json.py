@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from ..errors import InvalidParameterError
+from ..kernels.base import GraphKernel
+from ..kernels.grid import KernelGrid, Setting
 from ..kernels.registry import KERNELS
 from ..views import AttributeBins, EdgeFilter, EdgeLengths
 from ..views.base import View
@@ -62,6 +64,10 @@ class Encoder:
                     "without_patterns": self._array(value.without_patterns),
                 }
             }
+        if isinstance(value, GraphKernel):
+            return {"estimator": self._kernel(value)}
+        if isinstance(value, KernelGrid):
+            return {"grid": self._grid(value)}
         return self._view(value)
 
     def _array(self, value: np.ndarray) -> dict[str, Any]:
@@ -74,17 +80,28 @@ class Encoder:
     def _shared(self, patterns: Patterns) -> int:
         if id(patterns) not in self._numbers:
             self._numbers[id(patterns)] = len(self.patterns)
-            [kernel] = [n for n, grid in KERNELS.items() if grid.kernel is type(patterns.kernel)]
             self.patterns.append(
                 {
                     "view": self.encode(patterns.view),
-                    "kernel": kernel,
-                    "parameters": self.encode(patterns.kernel.get_params()),
+                    **self._kernel(patterns.kernel),
                     "label_kind": patterns.label_kind,
                     "levels": [[self._array(part) for part in lvl] for lvl in patterns.levels],
                 }
             )
         return self._numbers[id(patterns)]
+
+    def _kernel(self, kernel: GraphKernel) -> dict[str, Any]:
+        """A kernel by its name and its parameters."""
+        return {
+            "kernel": _registered(type(kernel)),
+            "parameters": self.encode(kernel.get_params(deep=False)),
+        }
+
+    def _grid(self, grid: KernelGrid) -> dict[str, Any]:
+        own = {"name": grid.name, "kernel": _registered(grid.kernel), "title": grid.title}
+        settings = [[self.encode(dict(s.parameters)), self.encode(s.view)] for s in grid.settings]
+        rest = {"level_parameter": grid.level_parameter, "variant": grid.variant}
+        return {**own, **rest, "settings": settings}
 
     def _view(self, view: Any) -> dict[str, Any]:
         if type(view) is Pipeline:
@@ -99,6 +116,17 @@ class Encoder:
         fitted = {name: value for name, value in vars(view).items() if name not in parameters}
         content = [self.encode(parameters), self.encode(fitted)]
         return {"view": type(view).__name__, "content": content}
+
+
+def _registered(kind: type[GraphKernel]) -> str:
+    """The name of a kernel of graphgrain; a model file holds no others."""
+    for name, grid in KERNELS.items():
+        if grid.kernel is kind:
+            return name
+    raise InvalidParameterError(
+        f"A model file holds kernels of graphgrain ({', '.join(KERNELS)}); got a {kind.__name__}. "
+        "Use pickle for models with other kernels."
+    )
 
 
 class Decoder:
@@ -138,14 +166,23 @@ class Decoder:
             return ClassPairs(tuple(content[0]), content[1])
         if tag == "pipeline":
             return Pipeline([(name, self.decode(step)) for name, step in content])
+        if tag == "estimator":
+            return self._kernel(content)
+        if tag == "grid":
+            settings = tuple(Setting(*map(self.decode, item)) for item in content["settings"])
+            kernel = KERNELS[content["kernel"]].kernel
+            return KernelGrid(**{**content, "kernel": kernel, "settings": settings})
         if tag == "dict":
             return {self.decode(key): self.decode(item) for key, item in content}
         if tag == "objects":
             return np.array(self.decode(content), dtype=object)
         return tuple(self.decode(content))
 
+    def _kernel(self, content: dict[str, Any]) -> GraphKernel:
+        return KERNELS[content["kernel"]].kernel(**self.decode(content["parameters"]))
+
     def _patterns(self, content: dict[str, Any]) -> Patterns:
-        kernel = KERNELS[content["kernel"]].kernel(**self.decode(content["parameters"]))
+        kernel = self._kernel(content)
         levels = [PatternLevel(*map(self.decode, level)) for level in content["levels"]]
         view = self.decode(content["view"])
         return Patterns(view, kernel, content["label_kind"], levels)  # type: ignore[arg-type]
