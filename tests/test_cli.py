@@ -223,6 +223,18 @@ def test_evaluate(toy, here):
     assert best[0]["accuracy"]["mean"] >= rows[0]["accuracy"]["mean"]
 
 
+def test_evaluate_lets_the_training_graphs_choose(toy, here):
+    options = ("--kernel", "vertex-histogram,auto", "--repeats", 1, "--folds", 3)
+    chosen = ("--set", "kernels=['wl', 'sp'],max_level=1")
+    assert "kernels" in fails("evaluate", toy, *options, *chosen)  # no parameter of a histogram
+    rows = json.loads(call("evaluate", toy, *options[2:], "-k", "auto", *chosen, "--json").stdout)
+    [row] = rows
+    assert (row["kernel"], row["complete"], row["repetitions"]) == ("auto", True, 1)
+    assert row["variant"] == "self-tuned, kernels=['wl', 'sp'], max_level=1"
+    shown = call("evaluate", toy, *options[2:], "-k", "auto", *chosen).stdout
+    assert "All kernels (self-tuned" in words(shown)
+
+
 def test_evaluate_with_parameters_and_without_duplicates(toy, here):
     call(
         *(
@@ -312,6 +324,9 @@ def test_an_option_takes_one_value_wherever_it_stands(toy):
         (["reproduce", "table"], "Did you mean table"),
         (["evaluate", "drugs", "--kernel", "treepp"], "no kernel 'treepp'. Did you mean tree++?"),
         (["evaluate", "drugs", "--mode", "naive"], "mode must be one of"),
+        (["evaluate", "drugs", "-k", "auto", "--mode", "paper"], "use --mode nested, not paper"),
+        (["evaluate", "drugs", "-k", "auto", "--set", "level=3"], "Did you mean max_level?"),
+        (["evaluate", "drugs", "-k", "auto", "--set", "max_level=-1"], "max_level must be an int"),
         (["evaluate", "drugs", "--select", "lucky"], "--select is one of validated"),
         (["evaluate", "drugs", "--set", "depth=3"], "Did you mean tree_depth or path_depth?"),
         (["evaluate", "drugs", "--set", "tree_depth=-1"], "tree_depth must be an integer of 0"),

@@ -8,15 +8,17 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from ..errors import InvalidParameterError
 from ..evaluation.labelled_graphs import prepare
 from ..evaluation.molecule_sets import read_molecules
 from ..evaluation.protocol import Protocol
 from ..evaluation.records import under_protocol
 from ..evaluation.results_file import read_results
 from ..evaluation.summary import SELECTIONS, Summary, summarise
+from ..kernels.grid import KernelGrid
 from .app import answer, command, err, out
 from .arguments import Jobs, Json, Reading, Set, check_choice, listed
-from .kernel_options import kernel_grid
+from .evaluated_rows import evaluated_row
 from .loading import MOLECULE_OPTIONS, load, note_ignored_attributes
 from .molecule_benchmarks import evaluate_split
 from .result_tables import accuracy_table
@@ -52,6 +54,7 @@ Select = Annotated[
         "graphgrain evaluate drugs",
         "graphgrain evaluate MUTAG PTC_FR --kernel tree++,wl,sp --repeats 3",
         "graphgrain evaluate my_graphs.zip --kernel tree++ --set edge_labels=True",
+        "graphgrain evaluate ENZYMES --kernel auto --repeats 1",
         "graphgrain evaluate BZR_MD --view edge-filter:drop=1 --set edge_labels=True",
         "graphgrain evaluate molecules.csv --target active --errors skip --json",
         "graphgrain evaluate logp.csv.gz --target logp --split scaffold",
@@ -68,7 +71,11 @@ def evaluate(
     kernel: Annotated[
         list[str] | None,
         typer.Option(
-            "--kernel", "-k", help="Kernels to compare, as -k tree++,wl.", show_default="tree++"
+            "--kernel",
+            "-k",
+            help="Kernels to compare, as -k tree++,wl; auto lets the training graphs choose "
+            "between kernels (GraphClassifier).",
+            show_default="tree++",
         ),
     ] = None,
     mode: Annotated[
@@ -112,7 +119,12 @@ def evaluate(
         return
     check_choice("--select", select, SELECTIONS)
     protocol = Protocol(mode, folds, seed=seed)
-    grids = [kernel_grid(name, parameters) for name in listed(kernel) or ["tree++"]]
+    rows = [evaluated_row(name, parameters) for name in listed(kernel) or ["tree++"]]
+    grids = [row for row in rows if isinstance(row, KernelGrid)]
+    if mode != "nested" and len(grids) < len(rows):
+        raise InvalidParameterError(
+            f"--kernel auto validates inside the training graphs; use --mode nested, not {mode}."
+        )
     sets = []
     for item in data:
         loaded = load(item, reading).with_classes()
@@ -124,20 +136,20 @@ def evaluate(
         )
         if sets[-1].removed:
             err().print(f"{escape(name)}: {sets[-1].removed} duplicates removed.")
-    total = len(sets) * sum(len(grid.settings) for grid in grids) * repeats * folds
+    settings = sum(len(grid.settings) for grid in grids) + len(rows) - len(grids)
+    total = len(sets) * settings * repeats * folds
     with running(results, total, n_jobs, quiet=as_json) as runner:
         for prepared in sets:
-            for grid in grids:
-                runner(prepared, grid, protocol, repeats)
-    names = {(grid.name, grid.variant) for grid in grids}
+            for row in rows:
+                runner(prepared, row, protocol, repeats)
+    names = {(row.name, row.variant) for row in rows}
     fingerprints = {prepared.fingerprint for prepared in sets}
     records = [
         record
         for record in under_protocol(read_results(results), protocol.key)
         if record.fingerprint in fingerprints and (record.kernel, record.variant) in names
     ]
-    rows = summarise(records, select)
-    show(rows, f"Accuracy in per cent ({mode}, {select})", as_json, results)
+    show(summarise(records, select), f"Accuracy in per cent ({mode}, {select})", as_json, results)
 
 
 def show(rows: list[Summary], title: str, as_json: bool, results: Path) -> None:

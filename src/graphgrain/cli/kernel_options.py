@@ -30,13 +30,18 @@ def kernel_grid(kernel: str, parameters: Sequence[str] | None = None) -> KernelG
 def given(kernel: str, parameters: Sequence[str] | None) -> dict[str, Any]:
     """The parameters that ``--set`` names."""
     known = sorted(set(KERNELS[kernel].kernel().get_params()) - {"n_jobs", "output", "normalize"})
+    return given_of(known, kernel, parameters)
+
+
+def given_of(known: list[str], owner: str, parameters: Sequence[str] | None) -> dict[str, Any]:
+    """The same for parameters of these names."""
     values: dict[str, Any] = {}
     for text in listed(parameters):
         name, equals, value = text.partition("=")
         if not equals or name not in known:
             raise InvalidParameterError(
                 f"--set takes NAME=VALUE with a parameter of the kernel; got {text!r}. "
-                f"{nearest(name, known)}The parameters of {kernel} are {', '.join(known)}."
+                f"{nearest(name, known)}The parameters of {owner} are {', '.join(known)}."
             )
         values[name] = parsed(value)
     return values

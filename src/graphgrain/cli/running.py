@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from rich.markup import escape
 from rich.progress import (
@@ -21,7 +22,7 @@ from ..evaluation.labelled_graphs import LabelledGraphs
 from ..evaluation.protocol import Protocol
 from ..evaluation.records import versions
 from ..evaluation.results_file import ResultsFile
-from ..evaluation.self_tuned import run_self_tuned
+from ..evaluation.self_tuned import TunedRow, run_self_tuned
 from ..kernels.grid import KernelGrid
 from .app import Interrupted, err
 
@@ -36,18 +37,16 @@ class Runner:
         self.part = bars.add_task("", total=None)
 
     def __call__(
-        self, data: LabelledGraphs, grid: KernelGrid | None, protocol: Protocol, repeats: int
+        self, data: LabelledGraphs, row: KernelGrid | TunedRow, protocol: Protocol, repeats: int
     ) -> None:
-        """Fill in what the results lack; no grid stands for the self-tuned Tree++."""
-        progress = Progress(self._begin, self._advance)
-        if grid is None:
+        """Fill in what the results lack of a kernel or of a self-tuned classifier."""
+        about: Any = {"n_jobs": self.n_jobs, "progress": Progress(self._begin, self._advance)}
+        if isinstance(row, TunedRow):
             self.computed += run_self_tuned(
-                data, protocol, repeats, self.results, n_jobs=self.n_jobs, progress=progress
+                data, protocol, repeats, self.results, estimator=row, **about
             )
-            return
-        self.computed += run(
-            data, grid, protocol, repeats, self.results, n_jobs=self.n_jobs, progress=progress
-        )
+        else:
+            self.computed += run(data, row, protocol, repeats, self.results, **about)
 
     def _begin(self, description: str, total: int) -> None:
         self.bars.reset(self.part, description=description, total=max(total, 1))

@@ -14,6 +14,7 @@ from ..evaluation.protocol import Protocol
 from ..evaluation.results_file import read_results
 from ..evaluation.self_tuned import (
     KERNEL,
+    TREE_ROW,
     Side,
     best_competitor,
     compare,
@@ -21,6 +22,7 @@ from ..evaluation.self_tuned import (
     offered_view,
 )
 from ..evaluation.significance import corrected_t_test, wilcoxon_p
+from ..kernels.grid import KernelGrid
 from ..kernels.registry import KERNELS
 from ..report.words import p_value
 from .app import out
@@ -40,10 +42,10 @@ def self_tuned_table(
         unique = prepare(name, graphs, y, remove_duplicates=True, folds=protocol.folds)
         sets.append((whole, unique if unique.removed else whole))
     # All sets as they are come first, so that an interrupted run has the more important half.
-    both = (None, KERNELS[KERNEL])  # the self-tuned Tree++ and the paper's
+    both = (TREE_ROW, KERNELS[KERNEL])  # the self-tuned Tree++ and the paper's
     work = [(whole, grid) for whole, _ in sets for grid in (*both, competitor(whole.name))]
     work += [(unique, grid) for _, unique in sets if unique.removed for grid in both]
-    settings = sum(1 if grid is None else len(grid.settings) for _, grid in work)
+    settings = sum(len(grid.settings) if isinstance(grid, KernelGrid) else 1 for _, grid in work)
     with running(results, settings * protocol.folds * repeats, n_jobs, quiet=quiet) as runner:
         for data, grid in work:
             runner(data, grid, protocol, repeats)

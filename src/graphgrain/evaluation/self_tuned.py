@@ -56,14 +56,14 @@ class TunedRow:
 
     Attributes
     ----------
-    kernel : str
+    name : str
         Its name in records, in the place of a kernel's.
     classifier : class
     parameters : dict
         What differs from the usual parameters; part of what makes a record.
     """
 
-    kernel: str
+    name: str
     classifier: type[SelfTunedClassifier]
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
@@ -113,9 +113,10 @@ def run_self_tuned(
     fixed = {
         **identity_of(data),
         **rules_of(protocol),
-        "kernel": estimator.kernel,
+        "kernel": estimator.name,
         "variant": estimator.variant,
-        "settings": {"committee": MEMBERS} | ({} if view is None else {"view": view_name(view)}),
+        "settings": {"committee": estimator.parameters.get("committee", MEMBERS)}
+        | ({} if view is None else {"view": view_name(view)}),
         "level_names": [{}],
     }
 
@@ -123,7 +124,7 @@ def run_self_tuned(
         return identity_key("fold", {**fixed, "repetition": repetition, "fold": fold})
 
     folds = [(r, f) for r in range(repeats) for f in range(protocol.folds)]
-    progress.begin(f"{data.name} · {kernel_label(estimator.kernel, estimator.variant)}", len(folds))
+    progress.begin(f"{data.name} · {kernel_label(estimator.name, estimator.variant)}", len(folds))
     missing = [place for place in folds if key(*place) not in results]
     progress.advance(len(folds) - len(missing))
     work = _Fold(data, protocol, estimator, fixed)
