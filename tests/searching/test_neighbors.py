@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.cluster import DBSCAN
+from sklearn.cluster import DBSCAN, HDBSCAN
+from sklearn.manifold import TSNE, trustworthiness
+from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import KNeighborsClassifier
 
 import graphgrain as gg
@@ -53,6 +55,25 @@ def test_scikit_learn_takes_the_neighbour_graphs(drug_index, drugs, matrix):
     test = drug_index.kneighbors_graph(drugs[0][:50], 3, mode="distance")
     whole = KNeighborsClassifier(3, metric="precomputed").fit(1 - matrix, y)
     assert classifier.predict(test).tolist() == whole.predict(1 - matrix[:50]).tolist()
+
+
+def test_hierarchical_density_takes_a_radius_graph(drug_index, matrix):
+    """In a dense matrix each graph counts among its own neighbours; ties leave a little room."""
+    near = drug_index.radius_neighbors_graph(radius=0.999, mode="distance")
+    found, expected = (
+        HDBSCAN(4, min_samples, metric="precomputed", copy=True).fit_predict(distances)
+        for distances, min_samples in ((near, 4), (1 - matrix, 5))
+    )
+    assert len(set(expected)) > 5
+    assert adjusted_rand_score(found, expected) > 0.95
+
+
+@pytest.mark.filterwarnings("error")  # scikit-learn warns where rows are not sorted by distance
+def test_a_map_keeps_the_neighbours_that_it_was_given(drug_index, matrix):
+    near = drug_index.kneighbors_graph(n_neighbors=32, mode="distance")
+    drawn = TSNE(metric="precomputed", init="random", perplexity=10, random_state=0)
+    points = drawn.fit_transform(near)
+    assert trustworthiness(1 - matrix, points, n_neighbors=5, metric="precomputed") > 0.9
 
 
 def test_neighbours_after_removal(drugs, tmp_path, matrix):
