@@ -18,7 +18,6 @@ from .threads import entry_point
 @compiled
 def _walk(graphs, base, column, after, weights, root, sums):
     """Add one column's part at every step: ``sums[t] += weights[t] (T^t column)``."""
-    indptr, indices = graphs.indptr, graphs.indices
     n = len(column)
     steps = len(weights)
     for t in range(steps):
@@ -26,13 +25,41 @@ def _walk(graphs, base, column, after, weights, root, sums):
             sums[t, v] += weights[t] * (np.sqrt(column[v]) if root else column[v])
         if t + 1 == steps:
             break
-        for v in range(n):
-            first, last = indptr[base + v], indptr[base + v + 1]
-            total = 0.0
-            for entry in range(first, last):
-                total += column[indices[entry] - base]
-            after[v] = total / (last - first) if last > first else 0.0
+        walk_once(graphs, base, column, after)
         column, after = after, column
+
+
+@compiled
+def walk_once(graphs, base, column, after):
+    """``after`` is the mean of ``column`` over the neighbours of each vertex, 0 without any."""
+    indptr, indices = graphs.indptr, graphs.indices
+    for v in range(len(column)):
+        first, last = indptr[base + v], indptr[base + v + 1]
+        total = 0.0
+        for entry in range(first, last):
+            total += column[indices[entry] - base]
+        after[v] = total / (last - first) if last > first else 0.0
+
+
+@compiled
+def group_by_label(graphs, base, n, keys, members):
+    """Write the vertices of a graph to ``members``, by label; ``keys`` are their label codes."""
+    for v in range(n):
+        keys[v] = graphs.labels[base + v]
+        members[v] = v
+    sort_by(keys, members, 0, n)
+
+
+@compiled
+def mark_label(keys, members, first, n, column):
+    """One where a vertex has the label of the group from ``first`` on; returns where it ends."""
+    for v in range(n):
+        column[v] = 0.0
+    last = first
+    while last < n and keys[last] == keys[first]:
+        column[members[last]] = 1.0
+        last += 1
+    return last
 
 
 @entry_point
@@ -42,7 +69,7 @@ def project(graphs, attributes, directions, root, begin, end):
     ``directions[t]`` is v_t: an entry per label code, or per column of ``attributes`` if that has
     any, which then take the place of the labels. With ``root`` it is ``sqrt(P_t) v_t``.
     """
-    offsets, codes = graphs.offsets, graphs.labels
+    offsets = graphs.offsets
     start = offsets[begin]
     sums = np.zeros((len(directions), offsets[end] - start))
     most = 0
@@ -62,17 +89,10 @@ def project(graphs, attributes, directions, root, begin, end):
             _walk(graphs, base, column[:n], after[:n], directions[:, d], root, part)
         if attributes.shape[1]:
             continue
-        for v in range(n):
-            keys[v] = codes[base + v]
-            members[v] = v
-        sort_by(keys, members, 0, n)
+        group_by_label(graphs, base, n, keys, members)
         first = 0
         while first < n:
-            last = first
-            column[:n] = 0.0
-            while last < n and keys[last] == keys[first]:
-                column[members[last]] = 1.0
-                last += 1
+            last = mark_label(keys, members, first, n, column)
             weights = directions[:, keys[first]]
             _walk(graphs, base, column[:n], after[:n], weights, root, part)
             first = last

@@ -7,19 +7,20 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..core.hashing import GOLDEN, hash_labels, mix_array
+from ..core.hashing import hash_labels
 from ..core.propagation import project
-from ..errors import InvalidGraphError, InvalidParameterError
+from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..parameters import BOOLEAN, Number, OneOf, Rule, Seed, Whole
-from .features import Counts, FeatureKernel, count_in_chunks, counted
+from ..parameters import Number, OneOf, Rule
+from .features import Counts, count_in_chunks, counted
 from .occurrences import Occurrences, balls, single_vertices
+from .propagated import Propagated
 
 #: Bins beyond this are all alike; far inside 64 bits and exact in float64.
 _LARGEST_BIN = 2.0**53
 
 
-class Propagation(FeatureKernel):
+class Propagation(Propagated):
     """Propagation kernel: counts of vertices whose label distributions fall into the same bin.
 
     Every vertex starts with its label and takes, step by step, the average of its neighbours'
@@ -78,12 +79,9 @@ class Propagation(FeatureKernel):
     """
 
     parameter_rules: ClassVar[dict[str, Rule]] = {
-        **FeatureKernel.parameter_rules,
-        "n_iter": Whole(0),
+        **Propagated.parameter_rules,
         "bin_width": Number(0.0),
         "metric": OneOf(("tv", "hellinger", "l2")),
-        "attributes": BOOLEAN,
-        "random_state": Seed(),
     }
     level_parameter = "n_iter"
 
@@ -112,10 +110,6 @@ class Propagation(FeatureKernel):
         self.n_features = n_features
         self.n_jobs = n_jobs
 
-    @property
-    def _uses_labels(self) -> bool:  # type: ignore[override]
-        return not self.attributes
-
     def _begin_fit(self, batch: GraphBatch) -> None:
         super()._begin_fit(batch)
         if self.attributes and self.metric == "hellinger":
@@ -123,18 +117,6 @@ class Propagation(FeatureKernel):
                 "metric must be 'tv' or 'l2' with attributes=True; got 'hellinger', which needs "
                 "distributions. Use another metric or attributes=False."
             )
-        self.seed_ = self._new_seed()
-        if self.attributes and batch.vertex_attributes is not None:
-            self.n_attributes_ = batch.vertex_attributes.shape[1]
-
-    def _new_seed(self) -> int:
-        if self._stateless and self.random_state is None and not hasattr(self, "n_graphs_"):
-            raise InvalidParameterError(
-                "random_state must be an integer of 0 or more without fit; got None, with which "
-                "every call would draw other bins. Set it, or call fit first."
-            )
-        seed = np.random.SeedSequence(self.random_state)
-        return int(seed.generate_state(1, dtype=np.uint64)[0])
 
     # ---------------------------------------------------------------- random draws
 
@@ -149,13 +131,6 @@ class Propagation(FeatureKernel):
         normals = np.sqrt(-2.0 * np.log1p(-first)) * np.cos(2.0 * np.pi * second)
         return normals, self.bin_width * shifts
 
-    def _uniforms(self, hashes: np.ndarray, stream: int) -> np.ndarray:
-        """Numbers in [0, 1) that depend on the seed, the hash and the stream alone."""
-        seed = self.seed_ if hasattr(self, "seed_") else self._new_seed()
-        with np.errstate(over="ignore"):
-            salt = mix_array(np.array([seed], np.uint64) + np.uint64(stream + 1) * GOLDEN)
-            return (mix_array(mix_array(hashes + salt) + salt) >> np.uint64(11)) * 2.0**-53
-
     # ---------------------------------------------------------------- features
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
@@ -168,26 +143,6 @@ class Propagation(FeatureKernel):
             return [counted(pointers, hash_labels(row)) for row in bins]
 
         return count_in_chunks(count, batch, self.n_jobs)
-
-    def _columns(self, batch: GraphBatch) -> tuple[np.ndarray, np.ndarray]:
-        """The attributes that are propagated (no columns: labels are), and a hash per column."""
-        if not self.attributes:
-            return np.empty((batch.n_vertices, 0)), hash_labels(batch.label_table)
-        table = batch.vertex_attributes
-        if table is None and batch.n_vertices:
-            raise InvalidGraphError(
-                "attributes=True needs graphs with vertex attributes; these have none. Give them "
-                "(GraphBatch.from_edges(..., vertex_attributes=...)) or use attributes=False."
-            )
-        if table is None:
-            table = np.empty((0, getattr(self, "n_attributes_", 0)))
-        expected = getattr(self, "n_attributes_", table.shape[1])
-        if table.shape[1] != expected:
-            raise InvalidGraphError(
-                f"The graphs must have as many vertex attributes as at fit ({expected}); got "
-                f"{table.shape[1]}."
-            )
-        return np.ascontiguousarray(table), hash_labels(np.arange(expected), 2)
 
     def _bins(
         self,

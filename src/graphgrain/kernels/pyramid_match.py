@@ -4,31 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from ..core.gram import add_products, finish
 from ..core.hashing import hash_labels, mix_array
 from ..core.spectra import adjacency, eigenspace_magnitudes
-from ..core.structures import Csc
 from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
 from ..parameters import OneOf, Rule, Whole
-from .base import GraphKernel
-from .features import Counts, FeatureKernel, counted
+from .features import Counts, counted
 from .linear_algebra import one_thread_each
 from .naming import label_name
 from .occurrences import Occurrences, single_vertices
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+from .pyramid import Pyramid
 
 #: Coordinates are rounded to this many digits, so that rounding errors cannot cross a border.
 _DIGITS = 9
 
 
-class PyramidMatch(FeatureKernel):
+class PyramidMatch(Pyramid):
     """Pyramid match kernel: vertices as points in a cube, matched in ever smaller cells.
 
     A vertex becomes the point of its entries, in magnitude, in the ``dimension`` eigenvectors of
@@ -85,15 +80,10 @@ class PyramidMatch(FeatureKernel):
     """
 
     parameter_rules: ClassVar[dict[str, Rule]] = {
-        **GraphKernel.parameter_rules,
-        "output": OneOf(("gram", "features")),
-        "n_features": FeatureKernel.parameter_rules["n_features"],
+        **Pyramid.parameter_rules,
         "dimension": Whole(1),
-        "depth": Whole(0, 30),
         "form": OneOf(("paper", "grakel")),
     }
-    level_parameter = "depth"
-    counts = "intersection"  # a histogram intersection, always
 
     def __init__(
         self,
@@ -115,11 +105,8 @@ class PyramidMatch(FeatureKernel):
         self.n_jobs = n_jobs
 
     def _weights(self, depth: int) -> np.ndarray:
-        """The weight of each I_l in the kernel of this depth."""
-        levels = np.arange(depth + 1)
-        weights = 0.5 ** (depth - levels + 1.0)
-        weights[0] *= 2.0
-        return weights * (depth + 1 - levels) if self.form == "grakel" else weights
+        weights = super()._weights(depth)
+        return weights * np.arange(depth + 1, 0, -1) if self.form == "grakel" else weights
 
     # ---------------------------------------------------------------- points and cells
 
@@ -186,36 +173,3 @@ class PyramidMatch(FeatureKernel):
             label = label_name(batch.label_table[batch.label_codes[vertex]])
             names[code] = f"level {level}, axis {axis + 1}, cell {cell + 1}: {label}"
         return [names[code] for code in hashes.tolist()]
-
-    # ---------------------------------------------------------------- weighted levels
-
-    def _gram(
-        self, new: Csc | None, norms: np.ndarray, every_level: bool = False
-    ) -> list[np.ndarray]:
-        symmetric = new is None
-        left, other = (self._features, None) if new is None else (new, self._features)
-        depths = range(self.depth + 1) if every_level else [self.depth]
-        weights = [self._weights(depth) for depth in depths]
-        results = [np.zeros((norms.shape[1], self.n_graphs_)) for _ in depths]
-        bounds = self.level_offsets_.tolist()
-        for level in range(self.depth + 1):
-            matches = np.zeros_like(results[0])
-            add_products(matches, left, other, bounds[level], bounds[level + 1], self.n_jobs)
-            for K, weight in zip(results, weights, strict=True):
-                if level < len(weight):
-                    K += weight[level] * matches
-        finished = []
-        for K, weight in zip(results, weights, strict=True):
-            own, fitted = weight @ norms[: len(weight)], weight @ self._norms[: len(weight)]
-            finished.append(finish(K, own, fitted, symmetric, self.normalize, self.n_jobs))
-        return finished
-
-    def _sparse(self, columns: Csc, rows: int) -> csr_array:
-        X = super()._sparse(columns, rows)
-        sizes = [len(vocabulary) for vocabulary in self.vocabulary_]
-        X.data *= np.repeat(self.level_scales, sizes)[X.indices]
-        return X
-
-    @property
-    def level_scales(self) -> np.ndarray:
-        return np.sqrt(self._weights(self.depth))

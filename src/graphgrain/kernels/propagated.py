@@ -1,0 +1,78 @@
+"""Propagated: kernels that spread labels or attributes over a graph and hash what arrives.
+
+Random numbers are drawn from the seed and the label (or the number of the attribute) they belong
+to, so that they do not depend on which other labels there are: new graphs may bring new labels.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from ..core.hashing import GOLDEN, hash_labels, mix_array
+from ..errors import InvalidGraphError, InvalidParameterError
+from ..graphs.batch import GraphBatch
+from ..parameters import BOOLEAN, Rule, Seed, Whole
+from .features import FeatureKernel
+
+
+class Propagated(FeatureKernel):
+    """Base class: what is propagated, and random numbers for it."""
+
+    parameter_rules: ClassVar[dict[str, Rule]] = {
+        **FeatureKernel.parameter_rules,
+        "n_iter": Whole(0),
+        "attributes": BOOLEAN,
+        "random_state": Seed(),
+    }
+
+    n_iter: int
+    attributes: bool
+    random_state: int | None
+
+    @property
+    def _uses_labels(self) -> bool:  # type: ignore[override]
+        return not self.attributes
+
+    def _begin_fit(self, batch: GraphBatch) -> None:
+        super()._begin_fit(batch)
+        self.seed_ = self._new_seed()
+        if self.attributes and batch.vertex_attributes is not None:
+            self.n_attributes_ = batch.vertex_attributes.shape[1]
+
+    def _new_seed(self) -> int:
+        if self._stateless and self.random_state is None and not hasattr(self, "n_graphs_"):
+            raise InvalidParameterError(
+                "random_state must be an integer of 0 or more without fit; got None, with which "
+                "every call would draw other bins. Set it, or call fit first."
+            )
+        seed = np.random.SeedSequence(self.random_state)
+        return int(seed.generate_state(1, dtype=np.uint64)[0])
+
+    def _uniforms(self, hashes: np.ndarray, stream: int) -> np.ndarray:
+        """Numbers in [0, 1) that depend on the seed, the hash and the stream alone."""
+        seed = self.seed_ if hasattr(self, "seed_") else self._new_seed()
+        with np.errstate(over="ignore"):
+            salt = mix_array(np.array([seed], np.uint64) + np.uint64(stream + 1) * GOLDEN)
+            return (mix_array(mix_array(hashes + salt) + salt) >> np.uint64(11)) * 2.0**-53
+
+    def _columns(self, batch: GraphBatch) -> tuple[np.ndarray, np.ndarray]:
+        """The attributes that are propagated (no columns: labels are), and a hash per column."""
+        if not self.attributes:
+            return np.empty((batch.n_vertices, 0)), hash_labels(batch.label_table)
+        table = batch.vertex_attributes
+        if table is None and batch.n_vertices:
+            raise InvalidGraphError(
+                "attributes=True needs graphs with vertex attributes; these have none. Give them "
+                "(GraphBatch.from_edges(..., vertex_attributes=...)) or use attributes=False."
+            )
+        if table is None:
+            table = np.empty((0, getattr(self, "n_attributes_", 0)))
+        expected = getattr(self, "n_attributes_", table.shape[1])
+        if table.shape[1] != expected:
+            raise InvalidGraphError(
+                f"The graphs must have as many vertex attributes as at fit ({expected}); got "
+                f"{table.shape[1]}."
+            )
+        return np.ascontiguousarray(table), hash_labels(np.arange(expected), 2)

@@ -1,0 +1,75 @@
+"""Pyramid: kernels that match two sets of points in ever smaller cells.
+
+1. At level l every point of a graph falls into a cell; cells of one level are parts of those of
+   the level before.
+2. I_l is the number of points of two graphs that can be matched in the same cell: the
+   intersection of two histograms.
+3. Matches that are new at a level count half as much as those one level finer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from ..core.gram import add_products, finish
+from ..core.structures import Csc
+from ..parameters import Rule, Whole
+from .features import FeatureKernel
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+class Pyramid(FeatureKernel):
+    """Base class of the pyramid match kernels: a subclass counts the points of each cell.
+
+    With L = ``depth`` the kernel is I_L + sum over l < L of 2^-(L-l) (I_l - I_{l+1}).
+    """
+
+    parameter_rules: ClassVar[dict[str, Rule]] = {
+        **{k: rule for k, rule in FeatureKernel.parameter_rules.items() if k != "counts"},
+        "depth": Whole(0, 30),
+    }
+    level_parameter = "depth"
+    counts = "intersection"  # of histograms, always
+
+    depth: int
+
+    def _weights(self, depth: int) -> np.ndarray:
+        """The weight of each I_l in the kernel of this depth."""
+        weights = 0.5 ** np.arange(depth + 1.0, 0.0, -1.0)
+        weights[0] *= 2.0
+        return weights
+
+    def _gram(
+        self, new: Csc | None, norms: np.ndarray, every_level: bool = False
+    ) -> list[np.ndarray]:
+        symmetric = new is None
+        left, other = (self._features, None) if new is None else (new, self._features)
+        depths = range(self.depth + 1) if every_level else [self.depth]
+        weights = [self._weights(depth) for depth in depths]
+        results = [np.zeros((norms.shape[1], self.n_graphs_)) for _ in depths]
+        bounds = self.level_offsets_.tolist()
+        for level in range(self.depth + 1):
+            matches = np.zeros_like(results[0])
+            add_products(matches, left, other, bounds[level], bounds[level + 1], self.n_jobs)
+            for K, weight in zip(results, weights, strict=True):
+                if level < len(weight):
+                    K += weight[level] * matches
+        finished = []
+        for K, weight in zip(results, weights, strict=True):
+            own, fitted = weight @ norms[: len(weight)], weight @ self._norms[: len(weight)]
+            finished.append(finish(K, own, fitted, symmetric, self.normalize, self.n_jobs))
+        return finished
+
+    def _sparse(self, columns: Csc, rows: int) -> csr_array:
+        X = super()._sparse(columns, rows)
+        sizes = [len(vocabulary) for vocabulary in self.vocabulary_]
+        X.data *= np.repeat(self.level_scales, sizes)[X.indices]
+        return X
+
+    @property
+    def level_scales(self) -> np.ndarray:
+        return np.sqrt(self._weights(self.depth))
