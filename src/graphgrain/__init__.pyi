@@ -33,9 +33,12 @@ from .graphs import save_tu as save_tu
 from .graphs import to_networkx as to_networkx
 from .graphs import tu_datasets as tu_datasets
 from .kernels import AttributedGraphHopper as AttributedGraphHopper
+from .kernels import AttributedGraphInvariants as AttributedGraphInvariants
 from .kernels import DeepGraphKernel as DeepGraphKernel
+from .kernels import DescriptorMatching as DescriptorMatching
 from .kernels import EdgeHistogram as EdgeHistogram
 from .kernels import GraphHopper as GraphHopper
+from .kernels import GraphInvariants as GraphInvariants
 from .kernels import Graphlet as Graphlet
 from .kernels import HashedAttributes as HashedAttributes
 from .kernels import Marginalized as Marginalized

@@ -234,17 +234,18 @@ def _compared(
     """The patterns of a level, and the square of each graph's norm at it."""
     hashes = np.union1d(first.hashes, second.hashes)
     counts = np.zeros((2, len(hashes)), dtype=np.int64)
+    mapped = np.zeros(counts.shape)
     for row, found in enumerate((first, second)):
-        np.add.at(counts[row], np.searchsorted(hashes, found.hashes), 1)
+        own = found.tally()
+        some = np.searchsorted(hashes, own.hashes)
+        counts[row, some] = own.times
+        level = Counts(np.array([len(some)]), own.hashes, own.values)
+        if kernel.counts != "intersection":
+            mapped[row, some] = map_counts(level, kernel.counts).counts
     if kernel.counts == "intersection":
         added = counts.min(axis=0).astype(float)
         squares = counts.sum(axis=1).astype(float)
     else:
-        mapped = np.zeros(counts.shape)
-        for row in (0, 1):
-            some = counts[row] > 0
-            level = Counts(np.array([some.sum()]), hashes[some], counts[row, some])
-            mapped[row, some] = map_counts(level, kernel.counts).counts
         added = mapped[0] * mapped[1]
         squares = (mapped**2).sum(axis=1)
     return ComparedLevel((first, second), hashes, counts, added), squares

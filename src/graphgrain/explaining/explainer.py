@@ -190,10 +190,8 @@ def _contributions(
         for terms, kernel, seen, scales, located in prepared:
             shown = graph if seen is batch else seen[number]
             for level, found in enumerate(next(located)):
-                hashes, place, counts = np.unique(
-                    found.hashes, return_inverse=True, return_counts=True
-                )
-                whole = Counts(np.array([len(hashes)]), hashes, counts)
+                hashes, place, counts, values = found.tally()
+                whole = Counts(np.array([len(hashes)]), hashes, values)
                 total = np.zeros((len(hashes), width))
                 known = np.zeros(len(hashes), dtype=bool)
                 for term, scale in zip(terms, scales, strict=True):

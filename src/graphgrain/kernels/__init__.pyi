@@ -1,7 +1,10 @@
 # The names that this package offers; __init__.py loads each when it is asked for.
 from .attributed_graph_hopper import AttributedGraphHopper as AttributedGraphHopper
+from .attributed_graph_invariants import AttributedGraphInvariants as AttributedGraphInvariants
 from .deep_graph_kernel import DeepGraphKernel as DeepGraphKernel
+from .descriptor_matching import DescriptorMatching as DescriptorMatching
 from .graph_hopper import GraphHopper as GraphHopper
+from .graph_invariants import GraphInvariants as GraphInvariants
 from .graphlet import Graphlet as Graphlet
 from .hashed_attributes import HashedAttributes as HashedAttributes
 from .histograms import EdgeHistogram as EdgeHistogram

@@ -8,11 +8,9 @@ import numpy as np
 
 from ..core.hops import hop_matrices
 from ..core.threads import chunks, run
-from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
-from ..parameters import BOOLEAN, Number, OneOf, Rule
-from ..views.base import attribute_columns
-from .base import GraphKernel, normalized
+from ..parameters import BOOLEAN, Rule
+from .attributed import AttributedKernel
 from .linear_algebra import one_thread_each
 
 
@@ -24,7 +22,7 @@ class _Hops(NamedTuple):
     labels: list[np.ndarray]  # hashes
 
 
-class AttributedGraphHopper(GraphKernel):
+class AttributedGraphHopper(AttributedKernel):
     """GraphHopper kernel with attributes: shortest paths compared vertex by vertex.
 
     Two shortest paths of the same length have as similarity the sum, over their places, of the
@@ -68,12 +66,9 @@ class AttributedGraphHopper(GraphKernel):
     """
 
     parameter_rules: ClassVar[dict[str, Rule]] = {
-        **GraphKernel.parameter_rules,
-        "node_kernel": OneOf(("gaussian", "linear")),
-        "gamma": Number(0.0, optional=True),
+        **AttributedKernel.parameter_rules,
         "labels": BOOLEAN,
     }
-    needs_attributes: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -94,29 +89,8 @@ class AttributedGraphHopper(GraphKernel):
     def _uses_labels(self) -> bool:  # type: ignore[override]
         return self.labels
 
-    def _fit(self, batch: GraphBatch) -> None:
-        self.n_attributes_ = attribute_columns(batch, "vertex").shape[1]
-        self._fitted = self._hops(batch)
-        self._own = self._self_similarities(self._fitted)
-
-    def _gram_of_fitted(self) -> np.ndarray:
-        K = self._compare(self._fitted, self._fitted, True)
-        return normalized(K, self._own) if self.normalize else K
-
-    def _gram_with_fitted(self, batch: GraphBatch) -> np.ndarray:
-        new = self._hops(batch)
-        K = self._compare(new, self._fitted, False)
-        if not self.normalize:
-            return K
-        return normalized(K, self._self_similarities(new), self._own)
-
-    def _hops(self, batch: GraphBatch) -> _Hops:
-        table = attribute_columns(batch, "vertex")
-        if len(table) and table.shape[1] != self.n_attributes_:
-            raise InvalidGraphError(
-                f"The graphs must have as many vertex attributes as at fit "
-                f"({self.n_attributes_}); got {table.shape[1]}."
-            )
+    def _prepare(self, batch: GraphBatch) -> _Hops:
+        table = self._attributes(batch)
         arrays, ends = batch.arrays, batch.offsets[1:-1]
         labels = arrays.label_hashes[batch.label_codes]
         parts = run(
@@ -136,24 +110,24 @@ class AttributedGraphHopper(GraphKernel):
             alike = x @ y.T
         else:
             squares = (x**2).sum(axis=1)[:, np.newaxis] + (y**2).sum(axis=1) - 2.0 * x @ y.T
-            gamma = 1.0 / max(self.n_attributes_, 1) if self.gamma is None else self.gamma
-            alike = np.exp(-gamma * np.maximum(squares, 0.0))
+            alike = np.exp(-self._gamma * np.maximum(squares, 0.0))
         if self.labels:
             alike = alike * (left.labels[i][:, np.newaxis] == right.labels[j])
         return float((meetings * alike).sum())
 
-    def _self_similarities(self, hops: _Hops) -> np.ndarray:
+    def _compare_own(self, graphs: _Hops) -> np.ndarray:
         with one_thread_each():
-            return np.array([self._similarity(hops, i, hops, i) for i in range(len(hops.places))])
+            count = len(graphs.places)
+            return np.array([self._similarity(graphs, i, graphs, i) for i in range(count)])
 
-    def _compare(self, left: _Hops, right: _Hops, symmetric: bool) -> np.ndarray:
+    def _compare(self, left: _Hops, right: _Hops, lower: bool) -> np.ndarray:
         K = np.zeros((len(left.places), len(right.places)))
 
         def fill(begin: int, end: int) -> None:
             for i in range(begin, end):
-                for j in range(i + 1 if symmetric else K.shape[1]):
+                for j in range(i + 1 if lower else K.shape[1]):
                     K[i, j] = self._similarity(left, i, right, j)
 
         with one_thread_each():
             run(fill, [(i, i + 1) for i in range(len(K))], self.n_jobs)
-        return np.tril(K) + np.tril(K, -1).T if symmetric else K
+        return K

@@ -11,7 +11,7 @@ from ..graphs.batch import GraphBatch
 from .base import GraphKernel, normalized
 
 #: Pairs of vertices that one task compares, about: well below a second.
-_TASK = 1 << 22
+PAIRS_PER_TASK = 1 << 22
 
 
 class PairwiseKernel(GraphKernel):
@@ -54,7 +54,7 @@ class PairwiseKernel(GraphKernel):
         work = left.vertex_counts * max(right.n_vertices, 1)
         run(
             lambda begin, end: self._compare(left, right, lower, begin, end, K),
-            chunks(work, _TASK),
+            chunks(work, PAIRS_PER_TASK),
             self.n_jobs,
         )
         return K
@@ -62,7 +62,7 @@ class PairwiseKernel(GraphKernel):
     def _own(self, batch: GraphBatch) -> np.ndarray:
         parts = run(
             lambda begin, end: self._compare_own(batch, begin, end),
-            chunks(batch.vertex_counts**2, _TASK),
+            chunks(batch.vertex_counts**2, PAIRS_PER_TASK),
             self.n_jobs,
         )
         return np.concatenate([np.empty(0), *parts])

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from .base import GraphKernel
 from .deep_graph_kernel import DeepGraphKernel
+from .descriptor_matching import DescriptorMatching
 from .graph_hopper import GraphHopper
+from .graph_invariants import GraphInvariants
 from .graphlet import Graphlet
 from .grid import KernelGrid, Setting
 from .histograms import EdgeHistogram, VertexHistogram
@@ -128,6 +130,10 @@ _GRIDS = [
     ),
     # The length and times of its paper; the width follows from the graphs.
     KernelGrid("netlsd", NetLSD, "NetLSD"),
+    # The radii of NSPDK, whose neighbourhoods it generalises.
+    KernelGrid("gik", GraphInvariants, "GIK", (Setting({"radius": 3}),), "radius"),
+    # Walks of few steps: a descriptor says less and less about its own vertex.
+    KernelGrid("dm", DescriptorMatching, "DM", tuple(Setting({"n_iter": n}) for n in (1, 2, 3))),
     KernelGrid("vertex-histogram", VertexHistogram, "Vertex histogram"),
     KernelGrid("edge-histogram", EdgeHistogram, "Edge histogram"),
 ]

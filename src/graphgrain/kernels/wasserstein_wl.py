@@ -17,10 +17,10 @@ from ..core.counting import find_columns, group_hashes, transpose
 from ..core.structures import Csc
 from ..core.threads import chunks, run
 from ..core.transport import shared_shares, transport_costs
-from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Number, Rule, Whole
 from ..views.base import attribute_columns
+from .attributed import attributes_as_at_fit
 from .base import GraphKernel
 from .features import Counts
 from .weisfeiler_lehman import WeisfeilerLehman
@@ -188,14 +188,9 @@ class WassersteinWL(GraphKernel):
 
     def _smoothed(self, batch: GraphBatch) -> np.ndarray:
         """The attributes of each vertex after 0 to ``n_iter`` steps, side by side."""
-        current = attribute_columns(batch, "vertex")
+        current = attributes_as_at_fit(batch, self.n_attributes_)
         if not len(current):
             current = np.zeros((batch.n_vertices, self.n_attributes_))
-        if current.shape[1] != self.n_attributes_:
-            raise InvalidGraphError(
-                f"The graphs must have as many vertex attributes as at fit "
-                f"({self.n_attributes_}); got {current.shape[1]}."
-            )
         steps = [current]
         degrees = batch.degrees[:, np.newaxis]
         owners = np.repeat(np.arange(batch.n_vertices), batch.degrees)

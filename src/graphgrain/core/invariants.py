@@ -1,0 +1,160 @@
+"""Colours of vertices within the neighbourhoods that they belong to.
+
+The pattern of radius r of a root is the subgraph of all vertices within distance r.
+1. Colour refinement within the pattern: neighbours outside it do not count.
+2. The pattern as a whole is the multiset of the last colours, hashed by a sum.
+3. Two graphs are compared feature by feature: both list the vertices that show a feature, and
+   every pair of them counts by the product of their weights and their similarity.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .compiling import subroutine
+from .hashing import BASE, mix
+from .multiscale import ball, make_scratch
+from .threads import entry_point
+
+
+class VertexFeatures(NamedTuple):
+    """Which vertices of each graph show which features, and with what weight.
+
+    The entries ``offsets[g]:offsets[g + 1]`` are those of graph g, features ascending.
+    """
+
+    offsets: np.ndarray
+    hashes: np.ndarray
+    vertices: np.ndarray
+    weights: np.ndarray
+    attributes: np.ndarray  # one row per vertex
+    starts: np.ndarray  # first vertex of each graph
+
+
+@entry_point
+def pattern_colours(graphs, edges, radius, steps, begin, end):
+    """The patterns of one radius of the graphs ``begin`` to ``end``, one per vertex, its root.
+
+    Returns ``(pointers, members, colours, keys)``: root i owns the members from ``pointers[i]``
+    to ``pointers[i + 1]``, counted from the first vertex of the range, with their colours within
+    the pattern (one row per step); ``keys[i]`` hashes the pattern.
+    """
+    indptr, indices = graphs.indptr, graphs.indices
+    first = graphs.offsets[begin]
+    roots = graphs.offsets[end] - first
+    scratch = make_scratch(graphs, begin, end)
+    place, inside = scratch.place, scratch.members
+    pointers = np.zeros(roots + 1, dtype=np.int64)
+    keys = np.empty(roots, dtype=np.uint64)
+    members = np.empty(max(1024, 4 * roots), dtype=np.int64)
+    colours = np.empty((steps + 1, len(members)), dtype=np.uint64)
+    total = 0
+    for g in range(begin, end):
+        base = graphs.offsets[g]
+        for root in range(graphs.offsets[g + 1] - base):
+            count = ball(graphs, base, root, radius, scratch)
+            if total + count > len(members):
+                more = np.empty(2 * (total + count), dtype=np.int64)
+                more[:total] = members[:total]
+                members = more
+                finer = np.empty((steps + 1, len(members)), dtype=np.uint64)
+                finer[:, :total] = colours[:, :total]
+                colours = finer
+            for i in range(count):
+                v = base + inside[i]
+                members[total + i] = v - first
+                colours[0, total + i] = graphs.label_hashes[graphs.labels[v]]
+            for step in range(steps):
+                for i in range(count):
+                    v = base + inside[i]
+                    code = colours[step, total + i] * BASE
+                    for entry in range(indptr[v], indptr[v + 1]):
+                        j = place[indices[entry] - base]
+                        if j >= 0:
+                            colour = colours[step, total + j]
+                            if edges:
+                                colour = mix(colour + graphs.edge_hashes[graphs.edge_labels[entry]])
+                            code += colour
+                    colours[step + 1, total + i] = mix(code)
+            key = np.uint64(0)
+            for i in range(count):
+                key += mix(colours[steps, total + i])
+                place[inside[i]] = -1
+            keys[base + root - first] = mix(key)
+            total += count
+            pointers[base + root - first + 1] = total
+    return pointers, members[:total].copy(), colours[:, :total].copy(), keys
+
+
+@subroutine
+def _meet(left, i, right, j, meetings):
+    """Fill how much each pair of vertices of two graphs has in common."""
+    u, v = left.starts[i], right.starts[j]
+    for x in range(left.starts[i + 1] - u):
+        for y in range(right.starts[j + 1] - v):
+            meetings[x, y] = 0.0
+    a, last_a = left.offsets[i], left.offsets[i + 1]
+    b, last_b = right.offsets[j], right.offsets[j + 1]
+    while a < last_a and b < last_b:
+        if left.hashes[a] < right.hashes[b]:
+            a += 1
+        elif left.hashes[a] > right.hashes[b]:
+            b += 1
+        else:
+            code = left.hashes[a]
+            after = b
+            while a < last_a and left.hashes[a] == code:
+                x = left.vertices[a] - u
+                after = b
+                while after < last_b and right.hashes[after] == code:
+                    y = right.vertices[after] - v
+                    meetings[x, y] += left.weights[a] * right.weights[after]
+                    after += 1
+                a += 1
+            b = after
+
+
+@subroutine
+def _similarity(left, i, right, j, gaussian, gamma, meetings):
+    """Sum over pairs of vertices of what they have in common times how similar they are."""
+    _meet(left, i, right, j, meetings)
+    u, v = left.starts[i], right.starts[j]
+    total = 0.0
+    for x in range(left.starts[i + 1] - u):
+        for y in range(right.starts[j + 1] - v):
+            if meetings[x, y] > 0.0:
+                alike = 0.0
+                for d in range(left.attributes.shape[1]):
+                    p, q = left.attributes[u + x, d], right.attributes[v + y, d]
+                    alike += (p - q) * (p - q) if gaussian else p * q
+                total += meetings[x, y] * (np.exp(-gamma * alike) if gaussian else alike)
+    return total
+
+
+@subroutine
+def _largest(graphs):
+    """Most vertices that a graph has."""
+    most = 0
+    for g in range(len(graphs.starts) - 1):
+        most = max(most, graphs.starts[g + 1] - graphs.starts[g])
+    return most
+
+
+@entry_point
+def compare_vertices(left, right, gaussian, gamma, lower, begin, end, K):
+    """Fill the rows ``begin`` to ``end`` of K; with ``lower`` up to the diagonal."""
+    meetings = np.empty((_largest(left), _largest(right)))
+    for i in range(begin, end):
+        for j in range(i + 1 if lower else len(right.starts) - 1):
+            K[i, j] = _similarity(left, i, right, j, gaussian, gamma, meetings)
+
+
+@entry_point
+def compare_with_itself(graphs, gaussian, gamma, begin, end, own):
+    """Write the similarity of the graphs ``begin`` to ``end``, each with itself, to ``own``."""
+    most = _largest(graphs)
+    meetings = np.empty((most, most))
+    for i in range(begin, end):
+        own[i] = _similarity(graphs, i, graphs, i, gaussian, gamma, meetings)

@@ -1,0 +1,143 @@
+"""Graph invariant kernels for continuous attributes."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from ..core.hashing import GOLDEN, mix_array
+from ..core.invariants import VertexFeatures, compare_vertices, compare_with_itself
+from ..core.threads import chunks, run
+from ..graphs.batch import GraphBatch
+from ..parameters import Rule
+from .attributed import AttributedKernel
+from .pairwise import PAIRS_PER_TASK
+from .patterned import PatternedKernel
+
+
+class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
+    """Graph invariant kernel (GIK) with attributes: vertices in the same part, compared.
+
+    Pairs of vertices have the weights of :class:`GraphInvariants`, which say how far they play
+    the same part in matching neighbourhoods. The kernel is the sum, over all pairs of vertices of
+    two graphs, of the weight times the similarity of their attributes.
+
+    Parameters
+    ----------
+    node_kernel : {"gaussian", "linear"}, default="gaussian"
+        Similarity of vertices with attributes x and y: exp(-gamma ||x - y||^2), or their product.
+    radius : int, default=2
+        Largest radius of patterns.
+    n_iter : int, default=3
+        Number of colour refinement steps.
+    gamma : float, optional
+        Width of the Gaussian; by default 1 / (number of attributes).
+    invariant : {"local", "global"}, default="local"
+        Take colours within the pattern, or those of the whole graph.
+    match : {"colours", "size"}, default="colours"
+        Patterns match if, after ``n_iter`` steps within them, they have the same colours equally
+        often, or if they have the same number of vertices.
+    edge_labels : bool, default=False
+        Refine by pairs of edge label and neighbour's colour.
+    normalize : bool, default=True
+        Scale the Gram matrix so that every graph has similarity 1 with itself.
+    n_jobs : int, optional
+        Number of threads; -1 takes all cores. The result does not depend on it.
+
+    Notes
+    -----
+    It sees vertex attributes, vertex labels (where colours begin: vertices with different labels
+    have similarity 0), structure and, if asked, edge labels. Each pair of graphs takes the pairs
+    of their vertices that meet in a feature, times the number of attributes. What the paper
+    leaves open and is chosen here stands with :class:`GraphInvariants`; the Gaussian is the
+    paper's kernel on attributes. Attributes are taken as they are: scale them to comparable
+    ranges first.
+
+    References
+    ----------
+    Orsini, Frasconi, De Raedt: Graph Invariant Kernels. IJCAI 2015.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> graphs = gg.GraphBatch.from_edges(
+    ...     [2, 2, 2], [(0, 1), (2, 3), (4, 5)], vertex_attributes=[0.0, 1.0, 0.5, 1.5, 7.0, 9.0])
+    >>> gg.AttributedGraphInvariants().fit_transform(graphs).round(2).tolist()
+    [[1.0, 0.89, 0.0], [0.89, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+
+    parameter_rules: ClassVar[dict[str, Rule]] = {
+        **AttributedKernel.parameter_rules,
+        **PatternedKernel.parameter_rules,
+    }
+
+    def __init__(
+        self,
+        node_kernel: str = "gaussian",
+        *,
+        radius: int = 2,
+        n_iter: int = 3,
+        gamma: float | None = None,
+        invariant: str = "local",
+        match: str = "colours",
+        edge_labels: bool = False,
+        normalize: bool = True,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.node_kernel = node_kernel
+        self.radius = radius
+        self.n_iter = n_iter
+        self.gamma = gamma
+        self.invariant = invariant
+        self.match = match
+        self.edge_labels = edge_labels
+        self.normalize = normalize
+        self.n_jobs = n_jobs
+
+    def _prepare(self, batch: GraphBatch) -> VertexFeatures:
+        levels = [self._parts(batch, r, 0, len(batch)) for r in range(self.radius + 1)]
+        with np.errstate(over="ignore"):
+            hashes = np.concatenate(
+                [mix_array(own.hashes + np.uint64(r + 1) * GOLDEN) for r, own in enumerate(levels)]
+            )
+        vertices = np.concatenate([own.vertices for own in levels])
+        shares = np.concatenate([1.0 / own.sizes for own in levels])
+        owners = np.searchsorted(batch.offsets, vertices, side="right") - 1
+        order = np.lexsort((vertices, hashes, owners))
+        hashes, vertices, owners = hashes[order], vertices[order], owners[order]
+        fresh = np.ones(len(order), dtype=bool)  # of several patterns the weights are added
+        fresh[1:] = (hashes[1:] != hashes[:-1]) | (vertices[1:] != vertices[:-1])
+        first = np.flatnonzero(fresh)
+        weights = np.add.reduceat(shares[order], first) if len(first) else shares
+        return VertexFeatures(
+            np.searchsorted(owners[first], np.arange(len(batch) + 1)),
+            hashes[first],
+            vertices[first],
+            weights,
+            np.ascontiguousarray(self._attributes(batch), dtype=np.float64),
+            batch.offsets.astype(np.int64),
+        )
+
+    def _compare(self, left: VertexFeatures, right: VertexFeatures, lower: bool) -> np.ndarray:
+        K = np.zeros((len(left.starts) - 1, len(right.starts) - 1))
+        gaussian = self.node_kernel == "gaussian"
+        work = np.diff(left.starts) * max(int(right.starts[-1]), 1)
+        run(
+            lambda begin, end: compare_vertices(
+                left, right, gaussian, self._gamma, lower, begin, end, K
+            ),
+            chunks(work, PAIRS_PER_TASK),
+            self.n_jobs,
+        )
+        return K
+
+    def _compare_own(self, graphs: VertexFeatures) -> np.ndarray:
+        own = np.zeros(len(graphs.starts) - 1)
+        gaussian = self.node_kernel == "gaussian"
+        run(
+            lambda begin, end: compare_with_itself(graphs, gaussian, self._gamma, begin, end, own),
+            chunks(np.diff(graphs.starts) ** 2, PAIRS_PER_TASK),
+            self.n_jobs,
+        )
+        return own

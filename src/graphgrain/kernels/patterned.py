@@ -1,0 +1,76 @@
+"""PatternedKernel: kernels of vertices that play the same part in matching neighbourhoods.
+
+1. The patterns of a graph are the neighbourhoods of all vertices, one for each radius.
+2. A vertex invariant, the colour of a vertex after some refinement steps, says which part the
+   vertex plays, in its pattern or in the whole graph.
+3. Two vertices count as far as they play the same part in matching patterns.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from ..core.hashing import GOLDEN, hash_labels, mix_array
+from ..core.invariants import pattern_colours
+from ..core.refinement import refine
+from ..graphs.batch import GraphBatch
+from ..parameters import BOOLEAN, OneOf, Rule, Whole
+from .base import GraphKernel
+from .edge_labels import check_edge_labels
+
+
+class VertexParts(NamedTuple):
+    """Which part every vertex plays in every pattern of one radius, an entry for each step."""
+
+    pointers: np.ndarray  # where the entries of each graph begin
+    vertices: np.ndarray  # counted from the first vertex of the range
+    hashes: np.ndarray  # of (pattern, step, colour): what must agree
+    sizes: np.ndarray  # number of vertices of the pattern, the same for equal hashes
+    steps: np.ndarray
+
+
+class PatternedKernel(GraphKernel):
+    """Base class of the graph invariant kernels."""
+
+    parameter_rules: ClassVar[dict[str, Rule]] = {
+        **GraphKernel.parameter_rules,
+        "radius": Whole(0),
+        "n_iter": Whole(0),
+        "invariant": OneOf(("local", "global")),
+        "match": OneOf(("colours", "size")),
+        "edge_labels": BOOLEAN,
+    }
+
+    radius: int
+    n_iter: int
+    invariant: str
+    match: str
+    edge_labels: bool
+
+    def _parts(self, batch: GraphBatch, radius: int, begin: int, end: int) -> VertexParts:
+        """The parts that the vertices of a range of graphs play in their patterns of one radius."""
+        check_edge_labels(batch, self.edge_labels)
+        pointers, members, colours, keys = pattern_colours(
+            batch.arrays, self.edge_labels, radius, self.n_iter, begin, end
+        )
+        if self.invariant == "global":
+            colours = refine(batch.arrays, self.edge_labels, self.n_iter, begin, end)[:, members]
+        sizes = np.diff(pointers)
+        if self.match == "size":
+            keys = hash_labels(sizes, 4)
+        steps = np.arange(self.n_iter + 1)
+        with np.errstate(over="ignore"):
+            salts = (steps.astype(np.uint64) + np.uint64(1)) * GOLDEN
+            colours = mix_array(colours.T + salts)
+            hashes = mix_array(colours + np.repeat(keys, sizes)[:, np.newaxis])
+        roots = batch.offsets[begin : end + 1] - batch.offsets[begin]
+        width = len(steps)
+        return VertexParts(
+            pointers[roots] * width,
+            np.repeat(members, width),
+            hashes.ravel(),
+            np.repeat(np.repeat(sizes, sizes), width),
+            np.tile(steps, len(members)),
+        )
