@@ -170,8 +170,8 @@ def test_attributes_are_seen_behind_views(by_attributes):
     views = [None, gg.EdgeFilter(drop=[1])]
     model = gg.GraphClassifier("wl", views=views, counts="raw", **QUICK).fit(graphs, y)
     names = list(dict.fromkeys(str(view) for view in model.cv_results_["param_view"]))
-    assert len(names) == 2 + 2 * 2
-    assert sum("EdgeFilter" in name and "AttributeBins" in name for name in names) == 2
+    assert len(names) == 2 + 2 * 3
+    assert sum("EdgeFilter" in name and "AttributeBins" in name for name in names) == 3
 
 
 def test_graphs_without_attributes_have_no_further_views(drugs):

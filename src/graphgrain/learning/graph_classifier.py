@@ -39,7 +39,7 @@ class GraphClassifier(SelfTunedClassifier):
         How named kernels see the graphs; see :class:`TreePlusPlusClassifier`.
     attributes : bool, default=True
         Where vertices or edges have attributes, try every named kernel also on graphs whose
-        attributes have become labels: the nearest of 8 or 32 centres, beside the label that is
+        attributes have become labels: one of 8, 32 or 128 clusters, beside the label that is
         there (:class:`AttributeBins`), behind each of the views.
     counts : "auto", str or list of str, default="auto"
         Count maps of named kernels. "auto" tries "raw", "sqrt" and "intersection".

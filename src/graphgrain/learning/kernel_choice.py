@@ -28,8 +28,8 @@ from .fitted_view import FittedView
 #: What "auto" stands for. The optimal assignment kernel WL-OA is WL with the count map
 #: "intersection", which is among those that are tried.
 USUAL = ("tree++", "wl", "sp")
-#: Numbers of centres that attributes are attributed to.
-CENTRES = (8, 32)
+#: Into how many clusters attributes are put: from coarse to fine, each four times the one before.
+CLUSTERS = (8, 32, 128)
 #: Parameters that say nothing of what a kernel sees.
 _NOT_SEEN = ("n_jobs", "output", "n_features")
 
@@ -134,16 +134,16 @@ def attribute_views(graphs: GraphBatch, views: list[Any]) -> list[Any]:
     >>> import graphgrain as gg
     >>> from graphgrain.learning.kernel_choice import attribute_views
     >>> graphs = gg.GraphBatch.from_edges([2], [(0, 1)], vertex_attributes=[[0, 0], [3, 4]])
-    >>> attribute_views(graphs, [None])
-    [AttributeBins(strategy='kmeans'), AttributeBins(n_bins=32, strategy='kmeans')]
+    >>> [view.n_bins for view in attribute_views(graphs, [None])]
+    [8, 32, 128]
     """
     there = {"vertex": graphs.vertex_attributes, "edge": graphs.edge_attributes}
     found = []
     for on, table in there.items():
         if table is not None and len(table):
             for view in views:
-                for centres in CENTRES:
-                    bins = AttributeBins(on, centres, "kmeans")
+                for number in CLUSTERS:
+                    bins = AttributeBins(on, number, "kmeans")
                     found.append(bins if view is None else make_pipeline(view, bins))
     return found
 
