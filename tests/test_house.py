@@ -17,6 +17,7 @@ SOURCE = Path(gg.__file__).parent
 ROOT = SOURCE.parents[1]
 ROOMS = [
     "errors",
+    "locking",
     "writing",
     "parameters",
     "core",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -10,6 +12,11 @@ from typing import IO
 from uuid import uuid4
 
 from .errors import UnwritableFileError
+
+#: Windows neither replaces nor deletes a file that somebody reads or has mapped into memory.
+_READERS_BLOCK = sys.platform == "win32"
+#: How long to wait for readers to finish before each further attempt, in seconds.
+_PAUSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 @contextmanager
@@ -47,8 +54,8 @@ def atomic_write(path: str | os.PathLike[str], what: str = "The file") -> Iterat
         with open(temporary, "xb") as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, place)
+            to_disk(file.fileno())
+        put_in_place(temporary, place)
     except OSError as error:
         raise UnwritableFileError(
             f"{what} cannot be written to {str(place)!r}: {error.strerror or error}. "
@@ -57,3 +64,38 @@ def atomic_write(path: str | os.PathLike[str], what: str = "The file") -> Iterat
     finally:
         with suppress(OSError):  # in a folder that cannot be written nothing was left behind
             temporary.unlink(missing_ok=True)
+
+
+def put_in_place(temporary: str | os.PathLike[str], place: str | os.PathLike[str]) -> None:
+    """Rename a file to one that may exist, in one step; where readers block that, wait for them."""
+    for pause in _PAUSES if _READERS_BLOCK else ():
+        try:
+            os.replace(temporary, place)
+        except PermissionError:
+            time.sleep(pause)
+        else:
+            return
+    os.replace(temporary, place)
+
+
+def delete_if_free(path: Path) -> bool:
+    """Delete a file that nobody needs any more, unless a reader blocks that: later, then."""
+    try:
+        path.unlink(missing_ok=True)
+    except PermissionError:
+        if not _READERS_BLOCK:
+            raise
+        return False
+    return True
+
+
+def to_disk(descriptor: int) -> None:
+    """Wait until the disk has what was written to a file."""
+    if sys.platform == "darwin":
+        # There fsync hands over to the drive, which may keep it in its own memory for a while.
+        import fcntl
+
+        with suppress(OSError):  # not every file system can do it
+            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+            return
+    os.fsync(descriptor)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import signal
 import time
 import warnings
 
@@ -16,6 +15,7 @@ from graphgrain.errors import GraphgrainWarning, InvalidGraphError, WorkerError
 from graphgrain.graphs.processes import map_processes
 
 from ..real_data import molecule_file
+from ..systems import KILL
 from .slow_molecules import slow_batch, slow_molecule
 
 Chem = pytest.importorskip("rdkit.Chem", reason="RDKit is not installed")
@@ -180,14 +180,14 @@ def die_once(item: tuple[str, int]) -> int:
     if number == 3 and not os.path.exists(marker):
         with open(marker, "w"):
             pass
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), KILL)
     return number * number
 
 
 def die_always(number: int) -> int:
     if number == 1:
         time.sleep(0.1)
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), KILL)
     return number
 
 

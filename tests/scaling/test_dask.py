@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import threading
 import time
 from pathlib import Path
@@ -14,6 +13,8 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 import graphgrain as gg
 from graphgrain.errors import InvalidGraphError, InvalidParameterError, MissingDependencyError
+
+from ..systems import KILL
 
 pytest.importorskip("rdkit", reason="RDKit is not installed")
 distributed = pytest.importorskip("distributed", reason="Dask is not installed")
@@ -63,7 +64,7 @@ def test_features_when_a_worker_is_killed(client, files):
     while not any(block.done() for block in blocks):
         time.sleep(0.005)
     assert not all(block.done() for block in blocks)
-    os.kill(pids(client)[0], signal.SIGKILL)
+    os.kill(pids(client)[0], KILL)
     found = client.gather(blocks)
     assert len(pids(client)) >= 1
     np.testing.assert_array_equal(np.vstack([block.toarray() for block in found]), expected())
@@ -78,7 +79,7 @@ def test_a_kernel_matrix_when_a_worker_is_killed(client, tmp_path):
             time.sleep(0.005)
         time.sleep(0.3)
         killed.append(pids(client)[0])
-        os.kill(killed[0], signal.SIGKILL)
+        os.kill(killed[0], KILL)
 
     thread = threading.Thread(target=kill)
     thread.start()

@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -25,6 +24,8 @@ from graphgrain.errors import (
     InvalidParameterError,
     UnwritableFileError,
 )
+
+from ..systems import KILL
 
 pytest.importorskip("rdkit", reason="RDKit is not installed")
 
@@ -180,7 +181,7 @@ def test_a_worker_that_is_killed(tmp_path):
         while not list(folder.glob("shard-*.json")):
             time.sleep(0.005)
         pid = next(iter(get_reusable_executor(max_workers=2, timeout=60)._processes))
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid, KILL)
         killed.append(pid)
 
     thread = threading.Thread(target=kill)
@@ -243,6 +244,7 @@ def test_an_empty_file(tmp_path, name, text):
 
 def test_a_full_disk(table, tmp_path):
     """A limit on the size of files stands for the disk: the same error of the same call."""
+    resource = pytest.importorskip("resource", reason="needs limits as POSIX has them")
     folder = tmp_path / "features"
 
     def limit() -> None:

@@ -22,9 +22,12 @@ from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 
 from ..errors import GraphgrainError, GraphgrainWarning
+from .characters import show_what_can_be_shown
 from .interrupts import INTERRUPTED, raise_from_now_on
 from .option_groups import expanded
 
+#: How a pipe that nobody reads any more says so; Windows calls it an invalid argument.
+_CLOSED = (errno.EPIPE, errno.EINVAL) if sys.platform == "win32" else (errno.EPIPE,)
 #: Exit codes: all is well; the input is wrong; a mistake of the program.
 OK, BAD_INPUT, FAILURE = 0, 2, 1
 
@@ -206,6 +209,7 @@ def run() -> None:
     if "--debug" in sys.argv[1:]:
         sys.argv.remove("--debug")
         options.debug = True
+    show_what_can_be_shown()
     try:
         try:
             app()
@@ -259,14 +263,15 @@ def one_thread_per_job(n_jobs: int | None) -> Iterator[None]:
 
 def _is_of_output(error: OSError) -> bool:
     """Whether writing to standard output failed: such an error names no file."""
-    return error.errno in (errno.EPIPE, errno.ENOSPC, errno.EIO) and error.filename is None
+    known = (*_CLOSED, errno.ENOSPC, errno.EIO)
+    return error.errno in known and error.filename is None
 
 
 def _unwritable_output(error: OSError) -> int:
     """Standard output takes nothing more: say why, and let nobody try again at exit."""
     with suppress(OSError, ValueError):  # under a test it is no file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if error.errno == errno.EPIPE:
+    if error.errno in _CLOSED:
         return OK  # the reader has seen enough, as in `graphgrain ... | head`
     err().print(
         f"[red]Error:[/red] The answer cannot be written to standard output: "

@@ -67,7 +67,7 @@ def opened(data: str, reading: Reading, n_jobs: int, similarity: str) -> Iterato
     if _is_index(data):
         yield GraphIndex.open(data, n_jobs=n_jobs)
         return
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         source = index_source(data, reading)
         yield source.build(Path(folder) / "passing.ggi", n_jobs=n_jobs, similarity=similarity)
 

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import threading
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from ..errors import GraphgrainWarning, InvalidFileError, UnwritableFileError
+from ..locking import locked
+from ..writing import to_disk
 from .records import AnyRecord, PredictionRecord, Record, from_line, key_of, to_line
 
 #: How every line begins, whatever the version of its format.
 PREFIX = '{"graphgrain": '
+#: Windows would otherwise change the ends of lines.
+_MODE = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
 
 
 class ResultsFile:
@@ -57,14 +57,14 @@ class ResultsFile:
         self._mutex = threading.Lock()
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+            self._file = os.open(self.path, _MODE, 0o666)
         except OSError as error:
             raise UnwritableFileError(
                 f"Results must go to a file that can be written; {str(self.path)!r} cannot: "
                 f"{error.strerror or error}. Choose another one."
             ) from None
         try:
-            with self._mutex, _locked(self._file):
+            with self._mutex, locked(self._file):
                 self._take_in(repair=True)
         except BaseException:
             self.close()
@@ -99,7 +99,7 @@ class ResultsFile:
     def append(self, record: AnyRecord) -> bool:
         """Append a record unless it is there already; True once it is safely on disk."""
         line = to_line(record).encode()
-        with self._mutex, _locked(self._file):
+        with self._mutex, locked(self._file):
             self._take_in(repair=True)
             if key_of(record) in self._records:
                 return False
@@ -114,7 +114,7 @@ class ResultsFile:
             written = 0
             while written < len(line):
                 written += os.write(self._file, line[written:])
-            os.fsync(self._file)
+            to_disk(self._file)
         except OSError as error:
             os.ftruncate(self._file, self._read_up_to)
             raise UnwritableFileError(
@@ -141,7 +141,7 @@ class ResultsFile:
         self._read_up_to += good
         if repair and good < len(new):
             os.ftruncate(self._file, self._read_up_to)
-            os.fsync(self._file)
+            to_disk(self._file)
             warnings.warn(
                 f"{str(self.path)!r} ended in the middle of a record, as after a power cut or a "
                 f"kill; the {len(new) - good} bytes of it were removed. Nothing else is lost: "
@@ -221,34 +221,3 @@ def _read_all(file: int) -> bytes:
     while part := os.read(file, 1 << 20):
         parts.append(part)
     return b"".join(parts)
-
-
-if sys.platform == "win32":  # pragma: no cover
-    import msvcrt
-
-    def _lock(file: int) -> Any:
-        os.lseek(file, 1 << 60, os.SEEK_SET)
-        msvcrt.locking(file, msvcrt.LK_LOCK, 1)
-
-    def _unlock(file: int) -> Any:
-        os.lseek(file, 1 << 60, os.SEEK_SET)
-        msvcrt.locking(file, msvcrt.LK_UNLCK, 1)
-
-else:
-    import fcntl
-
-    def _lock(file: int) -> Any:
-        fcntl.flock(file, fcntl.LOCK_EX)
-
-    def _unlock(file: int) -> Any:
-        fcntl.flock(file, fcntl.LOCK_UN)
-
-
-@contextmanager
-def _locked(file: int) -> Iterator[None]:
-    """Keep other processes out."""
-    _lock(file)
-    try:
-        yield
-    finally:
-        _unlock(file)

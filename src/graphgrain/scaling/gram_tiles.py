@@ -24,6 +24,7 @@ from ..graphs.convert.dispatch import as_graphs
 from ..graphs.convert.rdkit import progress_bar
 from ..graphs.processes import map_processes
 from ..kernels.features import FeatureKernel
+from ..writing import delete_if_free, put_in_place
 from .dask_blocks import dask as dask_package
 
 
@@ -110,7 +111,7 @@ def save_gram(
                     bar.update(1)
         if place.is_dir():
             shutil.rmtree(place)
-        os.replace(temporary, place)
+        put_in_place(temporary, place)
     except OSError as error:
         raise UnwritableFileError(
             f"The matrix cannot be written to {str(place)!r}: {error.strerror or error}."
@@ -119,7 +120,7 @@ def save_gram(
         if temporary.is_dir():
             shutil.rmtree(temporary, ignore_errors=True)
         else:
-            temporary.unlink(missing_ok=True)
+            delete_if_free(temporary)
     return place
 
 

@@ -37,7 +37,7 @@ from ..graphs.files.molecules import (
 from ..graphs.files.record import Record
 from ..graphs.processes import map_processes
 from ..graphs.streams import CHUNK_SIZE, Chunk, as_chunks
-from ..writing import atomic_write
+from ..writing import atomic_write, delete_if_free
 from .shard_files import FORMATS, read_receipt, shard_name, write_receipt, write_shard
 
 if TYPE_CHECKING:
@@ -370,6 +370,6 @@ def _tidy(folder: Path, count: int) -> None:
     for file in folder.glob("shard-*"):
         number = file.stem.removeprefix("shard-")
         if number.isdigit() and int(number) >= count:
-            file.unlink(missing_ok=True)
+            delete_if_free(file)
     for file in folder.glob(".*.part"):
-        file.unlink(missing_ok=True)
+        delete_if_free(file)

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import IO
 
 from ..errors import UnwritableFileError
-from ..writing import atomic_write
+from ..locking import locked
+from ..writing import atomic_write, to_disk
 
 
 @contextmanager
@@ -19,7 +20,7 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
         with open(path, "xb") as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            to_disk(file.fileno())
     except OSError as error:
         path.unlink(missing_ok=True)
         raise unwritable(path, error) from None
@@ -63,33 +64,13 @@ def only_writer(folder: Path) -> Iterator[None]:
     """Hold the lock of an index. It ends with the process, however that ends."""
     path = folder / "lock"
     try:
-        file = open(path, "a+b")  # noqa: SIM115 - closed below, which gives the lock back
+        file = open(path, "a+b")  # noqa: SIM115 - closed below
     except OSError as error:
         raise unwritable(path, error) from None
-    try:
-        if not _lock(file):
+    with file, locked(file.fileno(), wait=False) as alone:
+        if not alone:
             raise UnwritableFileError(
                 f"Another process is writing to the index {str(folder)!r}; one at a time can. "
                 "Wait until it has finished."
             )
         yield
-    finally:
-        file.close()
-
-
-def _lock(file: IO[bytes]) -> bool:
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        import msvcrt
-
-        try:
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-        except OSError:
-            return False
-        return True
-    try:
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

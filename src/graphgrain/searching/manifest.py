@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidFileError
+from ..writing import delete_if_free
 from .container import VERSION, check_version
 from .durable import replace_file
 
@@ -122,4 +123,4 @@ def delete_leftovers(folder: Path, keep: set[str]) -> None:
     """Delete files of segments that no longer belong to the index. Only a writer may."""
     for path in folder.iterdir():
         if (path.suffix in _OWN and path.name not in keep) or path.suffix == ".part":
-            path.unlink(missing_ok=True)
+            delete_if_free(path)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import DownloadError, InvalidParameterError
-from ...writing import atomic_write
+from ...writing import atomic_write, put_in_place
 from ..batch import GraphBatch
 from ..files.tu import load_tu
 from .tu_collection import known_data_set
@@ -154,7 +154,11 @@ def _downloaded(
     folder = Path(cache) if cache is not None else Path(pooch.os_cache("graphgrain"))
     file = folder / f"{name}.zip"
     record = folder / f"{name}.zip.sha256"
-    known = record.read_text().strip() if record.exists() else known_data_set(name).sha256
+    known = (
+        record.read_text(encoding="utf-8").strip()
+        if record.exists()
+        else known_data_set(name).sha256
+    )
     if refresh:
         known = None
     elif file.exists() and known in (None, pooch.file_hash(str(file))):
@@ -171,7 +175,7 @@ def _downloaded(
             pooch.get_logger().setLevel("WARNING")
             path = downloader.fetch(file.name, downloader=_Downloader(progress))
             found = pooch.file_hash(path)
-            os.replace(path, file)
+            put_in_place(path, file)
             _remember(record, found)
     except (OSError, ValueError) as error:
         raise _explained(error, name, address, folder) from None

@@ -170,6 +170,7 @@ def _write_zip(place: Path, name: str, parts: dict[str, str]) -> None:
             if part in parts:
                 # A fixed date: the same graphs always give the same file.
                 member = zipfile.ZipInfo(f"{name}/{name}_{part}", (1980, 1, 1, 0, 0, 0))
+                member.create_system = 3  # by default the number of the system
                 member.external_attr = 0o644 << 16
                 archive.writestr(member, parts[part], zipfile.ZIP_DEFLATED, 9)
 
