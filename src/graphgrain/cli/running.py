@@ -33,6 +33,7 @@ class Runner:
     def __init__(self, results: ResultsFile, bars: Bars, total: int, n_jobs: int) -> None:
         self.results, self.bars, self.n_jobs = results, bars, n_jobs
         self.computed = 0
+        self.progress = Progress(self._begin, self._advance)
         self.whole = bars.add_task("all folds", total=total)
         self.part = bars.add_task("", total=None)
 
@@ -40,7 +41,7 @@ class Runner:
         self, data: LabelledGraphs, row: KernelGrid | TunedRow, protocol: Protocol, repeats: int
     ) -> None:
         """Fill in what the results lack of a kernel or of a self-tuned classifier."""
-        about: Any = {"n_jobs": self.n_jobs, "progress": Progress(self._begin, self._advance)}
+        about: Any = {"n_jobs": self.n_jobs, "progress": self.progress}
         if isinstance(row, TunedRow):
             self.computed += run_self_tuned(
                 data, protocol, repeats, self.results, estimator=row, **about

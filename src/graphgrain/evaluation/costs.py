@@ -18,6 +18,8 @@ class KernelCost:
     ----------
     seconds : float
         Mean over the settings, all levels of each included.
+    processor_seconds : float or None
+        Processor time of all settings together; None if a record does not tell.
     memory : int or None
         The largest, in bytes; None where the system does not tell.
     n_jobs : int
@@ -26,6 +28,7 @@ class KernelCost:
     """
 
     seconds: float
+    processor_seconds: float | None
     memory: int | None
     n_jobs: int
     graphs: int
@@ -54,8 +57,10 @@ def kernel_cost(
     threads = min(record.n_jobs for record in found)
     found = [record for record in found if record.n_jobs == threads]
     memories = [record.memory for record in found if record.memory is not None]
+    spent = [r.processor_seconds for r in found if r.processor_seconds is not None]
     return KernelCost(
         seconds=float(np.mean([record.seconds for record in found])),
+        processor_seconds=sum(spent) if len(spent) == len(found) else None,
         memory=max(memories) if memories else None,
         n_jobs=threads,
         graphs=found[0].graphs,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..kernels.registry import KERNELS
-from .records import FoldRecord, KernelRecord
+from .records import LimitRecord, Record
 
 #: In the place of a kernel's name: several kernels, of which the training graphs choose.
 AUTO = "auto"
@@ -25,7 +25,7 @@ def kernel_label(kernel: str, variant: str = "") -> str:
     return f"{title} ({variant})" if variant else title
 
 
-def dataset_labels(records: Iterable[FoldRecord | KernelRecord]) -> dict[tuple[str, str], str]:
+def dataset_labels(records: Iterable[Record]) -> dict[tuple[str, str], str]:
     """A name for each data set and fingerprint; with the fingerprint if one name has several."""
     places = list(dict.fromkeys((r.dataset, r.fingerprint) for r in records))
     names = [dataset for dataset, _ in places]
@@ -33,3 +33,21 @@ def dataset_labels(records: Iterable[FoldRecord | KernelRecord]) -> dict[tuple[s
         (dataset, mark): f"{dataset} [{mark[:6]}]" if names.count(dataset) > 1 else dataset
         for dataset, mark in places
     }
+
+
+def limit_label(stopped: LimitRecord) -> str:
+    """Where a kernel was stopped, for the cell of a table: more than so much.
+
+    Examples
+    --------
+    >>> from graphgrain.evaluation.display_names import limit_label
+    >>> from graphgrain.evaluation.records import LimitRecord
+    >>> stopped = LimitRecord(dataset="NCI1", fingerprint="f00d", deduplicated=False, kernel="wwl",
+    ...     variant="", mode="nested", folds=10, inner_folds=5, C=[1, 10], seed=0, reason="memory",
+    ...     limit=4 * 2.0**30, repetitions=1)
+    >>> limit_label(stopped)
+    '> 4 GiB'
+    """
+    if stopped.reason == "time":
+        return f"> {stopped.limit:g} s"
+    return f"> {stopped.limit / 2**30:.3g} GiB"

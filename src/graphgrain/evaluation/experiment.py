@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
+from typing import Protocol as Interface
 
 import numpy as np
 
@@ -23,7 +24,16 @@ from .labelled_graphs import LabelledGraphs
 from .measuring import measured
 from .protocol import Protocol
 from .records import FoldRecord, KernelRecord, identity_key
-from .results_file import ResultsFile
+
+
+class Results(Interface):
+    """Where finished work goes: a :class:`ResultsFile`, or what passes it on to one."""
+
+    def __contains__(self, key: str) -> bool:
+        """Whether a record with this identity is there."""
+
+    def append(self, record: FoldRecord | KernelRecord) -> bool:
+        """Keep a record; False if it is there already."""
 
 
 @dataclass
@@ -47,7 +57,7 @@ def run(
     grid: KernelGrid,
     protocol: Protocol,
     repeats: int,
-    results: ResultsFile,
+    results: Results,
     *,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -124,7 +134,7 @@ def _measured_grams(
     grid: KernelGrid,
     setting: Setting,
     common: dict[str, Any],
-    results: ResultsFile,
+    results: Results,
     n_jobs: int | None,
 ) -> np.ndarray:
     """Compute the kernel matrices and note their cost."""
@@ -138,6 +148,7 @@ def _measured_grams(
             graphs=len(data),
             n_jobs=thread_count(n_jobs),
             seconds=round(cost.seconds, 4),
+            processor_seconds=round(cost.processor_seconds, 4),
             memory=cost.memory,
         )
     )
@@ -178,7 +189,7 @@ def compute_folds(
     work: Callable[[tuple[int, int]], FoldRecord],
     missing: list[tuple[int, int]],
     key: Callable[[int, int], Any],
-    results: ResultsFile,
+    results: Results,
     n_jobs: int | None,
     progress: Progress,
 ) -> int:

@@ -12,7 +12,15 @@ import numpy as np
 from . import published
 from .costs import KernelCost, kernel_cost
 from .display_names import dataset_labels, kernel_label
-from .records import FoldRecord, KernelRecord, ProtocolKey, Record, kernel_records
+from .records import (
+    FoldRecord,
+    KernelRecord,
+    LimitRecord,
+    ProtocolKey,
+    Record,
+    kernel_records,
+    limit_records,
+)
 from .scores import majority_share
 from .significance import Ranks, corrected_t_test, rank
 from .summary import Experiment, Summary, experiments, summarise
@@ -21,6 +29,8 @@ from .summary import Experiment, Summary, experiments, summarise
 REFERENCE = "tree++"
 #: Below this p-value a difference is marked.
 SIGNIFICANT = 0.05
+#: A kernel is ranked if it has results on this share of the data sets.
+RANKED_SHARE = 0.75
 
 
 @dataclass(frozen=True)
@@ -89,12 +99,15 @@ class Row:
     cells : list of Cell or None
     majority : float
         The accuracy of always saying the largest class, in per cent.
+    stopped : list of LimitRecord or None
+        For each column without a result the limit that the kernel ran over, if it did.
     """
 
     name: str
     dataset: str
     cells: list[Cell | None]
     majority: float
+    stopped: list[LimitRecord | None]
 
 
 @dataclass(frozen=True)
@@ -126,17 +139,35 @@ class Comparison:
         return any(cell.p is not None for cell in self.cells)
 
     @cached_property
+    def ranked(self) -> list[int]:
+        """Positions of the columns that are ranked.
+
+        A kernel that lacks results on many data sets would leave few to rank the others on.
+        """
+        least = RANKED_SHARE * len(self.rows)
+        return [
+            number
+            for number in range(len(self.columns))
+            if sum(row.cells[number] is not None for row in self.rows) >= least
+        ]
+
+    @cached_property
+    def ranked_rows(self) -> list[Row]:
+        """The data sets on which all ranked kernels have a result."""
+        return [row for row in self.rows if all(row.cells[number] for number in self.ranked)]
+
+    @cached_property
     def ranks(self) -> Ranks | None:
-        """Ranks over the data sets on which every kernel has a result.
+        """Ranks of the :attr:`ranked` kernels over the :attr:`ranked_rows`.
 
         None where they could not mean anything: with so few data sets even a kernel that is
         always the best and one that is always the worst would not differ significantly.
         """
-        whole = [row.cells for row in self.rows if None not in row.cells]
-        if len(whole) < 2 or len(self.columns) < 2:
+        if len(self.ranked_rows) < 2 or len(self.ranked) < 2:
             return None
-        ranks = rank([[cell.mean for cell in cells if cell] for cells in whole])
-        return ranks if ranks.critical_difference < len(self.columns) - 1 else None
+        cells = [[row.cells[number] for number in self.ranked] for row in self.ranked_rows]
+        ranks = rank([[cell.mean for cell in row if cell] for row in cells])
+        return ranks if ranks.critical_difference < len(self.ranked) - 1 else None
 
     @property
     def repetitions(self) -> list[int]:
@@ -159,15 +190,20 @@ def comparisons(records: Iterable[Record]) -> list[Comparison]:
         first = experiment.first
         groups.setdefault((first.protocol, first.deduplicated), []).append(experiment)
     result = []
-    for group in groups.values():
-        result.append(_comparison(group, "validated", costs))
+    for rules, group in groups.items():
+        limits = [r for r in limit_records(records) if (r.protocol, r.deduplicated) == rules]
+        result.append(_comparison(group, "validated", costs, limits))
         if group[0].first.mode == "paper" and any(len(e.candidates) > 1 for e in group):
-            result.append(_comparison(group, "reported-best", costs))
+            result.append(_comparison(group, "reported-best", costs, limits))
     return result
 
 
-def _comparison(group: list[Experiment], select: str, costs: list[KernelRecord]) -> Comparison:
-    columns = _columns((e.first.kernel, e.first.variant) for e in group)
+def _comparison(
+    group: list[Experiment], select: str, costs: list[KernelRecord], limits: list[LimitRecord]
+) -> Comparison:
+    firsts: list[Record] = [e.first for e in group]
+    columns = _columns((first.kernel, first.variant) for first in [*firsts, *limits])
+    stopped = {(r.dataset, r.fingerprint, Column(r.kernel, r.variant)): r for r in limits}
     names = dataset_labels(e.first for e in group)
     cells: dict[tuple[Any, ...], Cell] = {}
     folds: dict[tuple[Any, ...], dict[tuple[int, int], float]] = {}
@@ -176,16 +212,17 @@ def _comparison(group: list[Experiment], select: str, costs: list[KernelRecord])
         first = experiment.first
         tested = experiment.tested(experiment.repetitions[0], 0)
         majority.setdefault((first.dataset, first.fingerprint), majority_share(tested))
+        key = (first.dataset, first.fingerprint, Column(first.kernel, first.variant))
+        if key in stopped and not experiment.complete:
+            continue  # a part of the grid is not the kernel
         [summary] = summarise([*experiment.records, *costs], select)
-        column = Column(first.kernel, first.variant)
-        key = (first.dataset, first.fingerprint, column)
         printed = published.TABLE2.get(first.dataset, {}) if not first.variant else {}
         cells[key] = Cell(summary, printed.get(first.kernel))
         folds[key] = experiment.fold_accuracies(select)
     rows = []
     for place, name in names.items():
         row = [cells.get((*place, column)) for column in columns]
-        top = max(round(cell.mean, 9) for cell in row if cell)
+        top = max((round(cell.mean, 9) for cell in row if cell), default=0.0)
         several = sum(cell is not None for cell in row) > 1
         reference = folds.get((*place, Column(REFERENCE)))
         for number, cell in enumerate(row):
@@ -197,7 +234,11 @@ def _comparison(group: list[Experiment], select: str, costs: list[KernelRecord])
                 own = folds[(*place, columns[number])]
                 p, difference = _against(own, reference, cell.summary)
                 row[number] = replace(cell, best=best, p=p, difference=difference)
-        rows.append(Row(name, place[0], row, 100 * majority[place]))
+        limited = [
+            None if cell else stopped.get((*place, column))
+            for cell, column in zip(row, columns, strict=True)
+        ]
+        rows.append(Row(name, place[0], row, 100 * majority[place], limited))
     return Comparison(group[0].first, select, columns, rows)
 
 

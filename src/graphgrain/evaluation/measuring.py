@@ -14,12 +14,13 @@ class Measured:
     """Filled in when the measured block ends."""
 
     seconds: float = 0.0
+    processor_seconds: float = 0.0  # of all threads of the process
     memory: int | None = None  # bytes; None where the system does not tell
 
 
 @contextmanager
 def measured() -> Iterator[Measured]:
-    """Measure a block: its seconds, and by how many bytes the process grew at most.
+    """Measure a block: its time, and by how many bytes the process grew at most.
 
     Examples
     --------
@@ -31,11 +32,12 @@ def measured() -> Iterator[Measured]:
     """
     cost = Measured()
     before = _begin()
-    start = time.perf_counter()
+    start, processor = time.perf_counter(), time.process_time()
     try:
         yield cost
     finally:
         cost.seconds = time.perf_counter() - start
+        cost.processor_seconds = time.process_time() - processor
         peak = _status("VmHWM")
         if before is not None and peak is not None:
             cost.memory = max(0, peak - before)

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .records import FoldRecord
+    from .records import FoldRecord, LimitRecord
 
 #: The beginning of a field's type, and what a value of it is in JSON.
 _JSON_TYPES: dict[str, Any] = {
@@ -43,10 +43,20 @@ def contradiction(record: Any) -> str:
         if not _numbers(columns) or len({len(column) for column in columns}) != 1:
             return "test, truth and predictions must hold a number for each test graph"
         return ""
+    if record.kind == "limit":
+        return _in_limit(record)
     names = record.level_names
     if not names or not all(isinstance(name, dict) for name in names):
         return "level_names must be a list of parameters"
     return _in_fold(record) if record.kind == "fold" else ""
+
+
+def _in_limit(r: LimitRecord) -> str:
+    if r.reason not in ("time", "memory"):
+        return f"reason is {r.reason[:40]!r}"
+    if not (isfinite(r.limit) and r.limit > 0 and r.repetitions > 0):
+        return "limit and repetitions must be numbers above 0"
+    return "" if _numbers([r.C]) else "C must be a list of numbers"
 
 
 def _in_fold(r: FoldRecord) -> str:

@@ -7,6 +7,8 @@ format) first and its ``"kind"`` second:
     Kernel matrices were computed: data set, parameters, time and memory.
 ``"prediction"`` (:class:`PredictionRecord`)
     A method predicted the test part of a given split, as benchmarks of molecules have it.
+``"limit"`` (:class:`LimitRecord`)
+    A kernel was stopped on a data set, because it ran over a limit on time or memory.
 ``"fold"`` (:class:`FoldRecord`)
     One test fold of one repetition is done: what was predicted for its graphs by each level of
     the kernel with the C that validation chose, and the validation accuracies of all values of C.
@@ -176,6 +178,9 @@ class KernelRecord:
         Number of graphs.
     seconds : float
         From graphs to the normalised kernel matrices of all levels, without compiling.
+    processor_seconds : float or None
+        The same in processor time, that of all threads together: unlike ``seconds`` it does not
+        depend on what else the machine does. None in records of earlier versions.
     memory : int or None
         Bytes by which the process grew at most meanwhile; None where the system does not tell.
     n_jobs : int
@@ -201,8 +206,52 @@ class KernelRecord:
     n_jobs: int
     seconds: float
     memory: int | None
+    processor_seconds: float | None = None
     versions: dict[str, str] = field(default_factory=versions)
     time: str = field(default_factory=now)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitRecord:
+    """A kernel was stopped on a data set: it needs more time or memory than it was given.
+
+    Attributes
+    ----------
+    reason : {"time", "memory"}
+    limit : float
+        Processor seconds for each repetition, or bytes.
+    repetitions : int
+        How many it was stopped in; those before are complete.
+
+    The other attributes mean the same as in :class:`FoldRecord`.
+    """
+
+    kind: ClassVar[str] = "limit"
+    identity: ClassVar[tuple[str, ...]] = (
+        *("dataset", "fingerprint", "deduplicated", "kernel", "variant"),
+        *("mode", "folds", "inner_folds", "C", "seed", "reason", "limit", "repetitions"),
+    )
+
+    dataset: str
+    fingerprint: str
+    deduplicated: bool
+    kernel: str
+    variant: str
+    mode: str
+    folds: int
+    inner_folds: int
+    C: list[float]
+    seed: int
+    reason: str
+    limit: float
+    repetitions: int
+    versions: dict[str, str] = field(default_factory=versions)
+    time: str = field(default_factory=now)
+
+    @property
+    def protocol(self) -> ProtocolKey:
+        """The rules of the evaluation."""
+        return ProtocolKey(self.mode, self.folds, self.inner_folds, tuple(self.C), self.seed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,10 +303,10 @@ class PredictionRecord:
 
 
 #: What cross-validation leaves behind, and everything that a results file may hold.
-Record = FoldRecord | KernelRecord
+Record = FoldRecord | KernelRecord | LimitRecord
 AnyRecord = Record | PredictionRecord
 KINDS: dict[str, type[Any]] = {
-    kind.kind: kind for kind in (FoldRecord, KernelRecord, PredictionRecord)
+    kind.kind: kind for kind in (FoldRecord, KernelRecord, LimitRecord, PredictionRecord)
 }
 
 
@@ -322,8 +371,8 @@ def _known(kind: type[Any], values: dict[str, Any]) -> dict[str, Any]:
 
 
 def under_protocol(records: Iterable[Record], key: ProtocolKey) -> list[Record]:
-    """The folds that follow these rules, and all records of what kernels cost."""
-    return [r for r in records if not isinstance(r, FoldRecord) or r.protocol == key]
+    """The folds and limits that follow these rules, and all records of what kernels cost."""
+    return [r for r in records if isinstance(r, KernelRecord) or r.protocol == key]
 
 
 def fold_records(records: Iterable[Record]) -> list[FoldRecord]:
@@ -334,3 +383,8 @@ def fold_records(records: Iterable[Record]) -> list[FoldRecord]:
 def kernel_records(records: Iterable[Record]) -> list[KernelRecord]:
     """The kernel records among records."""
     return [record for record in records if isinstance(record, KernelRecord)]
+
+
+def limit_records(records: Iterable[Record]) -> list[LimitRecord]:
+    """The limit records among records."""
+    return [record for record in records if isinstance(record, LimitRecord)]

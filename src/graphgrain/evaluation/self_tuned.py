@@ -31,11 +31,10 @@ from ..views.base import view_name
 from ..views.edge_filter import EdgeFilter
 from . import published
 from .display_names import AUTO, kernel_label
-from .experiment import Progress, compute_folds, identity_of, rules_of
+from .experiment import Progress, Results, compute_folds, identity_of, rules_of
 from .labelled_graphs import LabelledGraphs
 from .protocol import Protocol, rounded
 from .records import FoldRecord, Level, Record, fold_records, identity_key
-from .results_file import ResultsFile
 from .scores import Scores, accuracies, fold_accuracy
 from .summary import Experiment, Tested
 
@@ -97,7 +96,7 @@ def run_self_tuned(
     data: LabelledGraphs,
     protocol: Protocol,
     repeats: int,
-    results: ResultsFile,
+    results: Results,
     *,
     estimator: TunedRow = TREE_ROW,
     n_jobs: int | None = None,

@@ -50,7 +50,7 @@ class Summary:
         The kernel's parameters; for ``validated`` those that were chosen most often.
     chosen : dict
         How often each was chosen, by its text.
-    kernel_seconds, kernel_memory : float, int or None
+    kernel_seconds, kernel_processor_seconds, kernel_memory : float, float, int or None
         See :class:`KernelCost`.
     fits, fit_seconds : int, float
         Support vector machines trained, and the thread time that folds took in all.
@@ -73,6 +73,7 @@ class Summary:
     parameters: dict[str, Any]
     chosen: dict[str, int]
     kernel_seconds: float | None
+    kernel_processor_seconds: float | None
     kernel_memory: int | None
     fits: int
     fit_seconds: float
@@ -230,6 +231,7 @@ def _summary(experiment: Experiment, select: str, records: list[Record]) -> Summ
         parameters=experiment.candidates[names.index(chosen.most_common(1)[0][0])],
         chosen=dict(chosen.most_common()),
         kernel_seconds=cost.seconds if cost else None,
+        kernel_processor_seconds=cost.processor_seconds if cost else None,
         kernel_memory=cost.memory if cost else None,
         fits=sum(record.fits for record in experiment.records),
         fit_seconds=round(sum(record.seconds for record in experiment.records), 3),

@@ -143,6 +143,26 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
     #: Whether vertex labels matter to the kernel.
     _uses_labels: ClassVar[bool] = True
 
+    @property
+    def sees(self) -> tuple[str, ...]:
+        """What of graphs the kernel looks at beside their structure, with these parameters.
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> gg.WeisfeilerLehman(edge_labels=True).sees, gg.Propagation(attributes=True).sees
+        (('vertex labels', 'edge labels'), ('attributes',))
+        """
+        told = self.get_params(deep=False)
+        if told.get("attributes", False):  # in place of labels
+            return ("attributes",)
+        kinds = {
+            "vertex labels": self._uses_labels,
+            "edge labels": bool(told.get("edge_labels", False)),
+            "attributes": self.needs_attributes,
+        }
+        return tuple(kind for kind, looked_at in kinds.items() if looked_at)
+
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """A name for each column of the output: the class in small letters and a number.
 

@@ -101,14 +101,14 @@ def rank_plot(comparison: Comparison, kernels: list[str]) -> dict[str, Any]:
     """Average ranks, the best first, and the runs that do not differ significantly."""
     ranks = comparison.ranks
     assert ranks is not None
-    order = np.argsort(ranks.average, kind="stable").tolist()
+    names = [comparison.columns[number].name for number in comparison.ranked]
     ranked = [
         {
-            "name": comparison.columns[number].name,
+            "name": names[number],
             "rank": float(ranks.average[number]),
-            "number": kernels.index(comparison.columns[number].name),
+            "number": kernels.index(names[number]),
         }
-        for number in order
+        for number in np.argsort(ranks.average, kind="stable").tolist()
     ]
     return {
         "title": "Average ranks",

@@ -22,7 +22,7 @@ from ..evaluation.kernel_comparison import (
 )
 from ..evaluation.kernel_map import DrawnGraphs, KernelMap, drawn_graphs, graph_name, kernel_map
 from ..evaluation.labelled_graphs import LabelledGraphs, prepare
-from ..evaluation.records import FoldRecord, KernelRecord, Record, fold_records
+from ..evaluation.records import FoldRecord, KernelRecord, LimitRecord, Record, fold_records
 from ..evaluation.results_file import read_results
 from ..evaluation.summary import experiments, summarise
 from ..graphs.batch import GraphBatch
@@ -173,7 +173,7 @@ def _find_all(
     records: list[Record], data: Data, progress: Progress
 ) -> tuple[dict[Place, _Found], dict[str, str]]:
     """The graphs of every data set that are at hand, and why others are not."""
-    firsts: dict[Place, FoldRecord | KernelRecord] = {}
+    firsts: dict[Place, Record] = {}
     for record in records:
         firsts.setdefault((record.dataset, record.fingerprint), record)
     labels = dataset_labels(firsts.values())
@@ -193,7 +193,7 @@ def _find_all(
     return found, unseen
 
 
-def _find(record: FoldRecord | KernelRecord, data: Data) -> tuple[LabelledGraphs, Any]:
+def _find(record: Record, data: Data) -> tuple[LabelledGraphs, Any]:
     """The data set of a record, and names of its graphs if there are any.
 
     The fingerprint decides: graphs that have changed since are not shown.
@@ -223,10 +223,10 @@ def _maps(
     records: list[Record], found: dict[Place, _Found], n_jobs: int | None, progress: Progress
 ) -> tuple[list[KernelMap], dict[str, str]]:
     """A map for every kernel on every data set that was found, Tree++ first."""
-    groups: dict[tuple[Place, str, str], list[Record]] = {}
+    groups: dict[tuple[Place, str, str], list[FoldRecord | KernelRecord]] = {}
     for record in records:
         place = (record.dataset, record.fingerprint)
-        if place in found:
+        if place in found and not isinstance(record, LimitRecord):
             groups.setdefault((place, record.kernel, record.variant), []).append(record)
     usual = [key for key in groups if not is_figure(key[2])]
     # A curve's results are shown only where there is nothing else.
@@ -253,7 +253,7 @@ def _maps(
     return maps, unseen
 
 
-def _parameters(records: list[Record]) -> dict[str, Any]:
+def _parameters(records: list[FoldRecord | KernelRecord]) -> dict[str, Any]:
     """The parameters that validation chose most often; without any folds those of a record."""
     summaries = summarise(records)
     if summaries:

@@ -253,9 +253,10 @@ def rank_figure(comparison: Comparison) -> Any:
         left = place < half
         y = first + (place if left else count - 1 - place)
         at, end = float(ranks.average[number]), 0.8 if left else count + 0.2
-        style = _style(number) | {"linestyle": "-"}
+        column = comparison.ranked[number]
+        style = _style(column) | {"linestyle": "-"}
         axes.plot([at, at, end], [0, y, y], linewidth=0.8, markevery=[0], markersize=4, **style)
-        words = f"{comparison.columns[number].name} {at:.2f}"
+        words = f"{comparison.columns[column].name} {at:.2f}"
         axes.text(
             end,
             y,

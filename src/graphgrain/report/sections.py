@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..evaluation.kernel_comparison import Comparison
-from ..evaluation.records import FoldRecord, fold_records
+from ..evaluation.records import FoldRecord, fold_records, kernel_records
 from . import charts
 from .content import Content, kernel_order
 from .page_tables import PageTable, accuracy_table, class_table, details_table, runtime_table
@@ -228,7 +228,7 @@ class Sections:
         facts += [("Protocol", words) for words in dict.fromkeys(map(protocol, folds))]
         seeds = sorted({record.seed for record in folds})
         facts += [("Seed", listed([str(seed) for seed in seeds]))] if folds else []
-        kernels = count(len(records) - len(folds), "kernel")
+        kernels = count(len(kernel_records(records)), "kernel")
         facts += [
             ("Records", f"{count(len(folds), 'fold')}, {kernels}"),
             ("Written", _span([record.time for record in records])),
