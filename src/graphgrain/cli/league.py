@@ -25,6 +25,7 @@ from ..evaluation.protocol import Protocol
 from ..evaluation.records import FoldRecord, KernelRecord, LimitRecord
 from ..graphs.description import describe
 from ..kernels.grid import KernelGrid
+from ..report.rank_diagram import write_rank_diagram
 from ..report.words import compared_p
 from .app import err, out
 from .loading import load
@@ -40,6 +41,7 @@ def league_table(
     repeats: int | None,
     limits: Limits,
     results: Path,
+    plot: Path | None,
     n_jobs: int,
     quiet: bool,
 ) -> dict[str, Any]:
@@ -70,10 +72,20 @@ def league_table(
     if comparison is None:
         err().print("Nothing is complete yet, so there is no table.")
         return {"failed": failed}
+    if plot is not None:
+        _draw(comparison, plot)
     table = standings(comparison)
     if not quiet:
         _show(comparison, table, sets, limits)
     return _for_machines(comparison, table, sets, limits) | {"failed": failed}
+
+
+def _draw(comparison: Comparison, plot: Path) -> None:
+    if comparison.ranks is None:
+        err().print("There are too few data sets or kernels to rank, so no diagram is drawn.")
+        return
+    write_rank_diagram(comparison, plot)
+    err().print(f"The critical difference diagram is in {escape(str(plot))}.")
 
 
 # ---------------------------------------------------------------- for people
@@ -99,9 +111,6 @@ def _standings_table(comparison: Comparison, table: list[Standing]) -> Table:
     shown.add_column("sees")
     shown.add_column("stopped")
     for item in table:
-        stops: dict[str, list[str]] = {}
-        for name, limit in item.stopped.items():
-            stops.setdefault(limit_label(limit), []).append(name)
         shown.add_row(
             escape(item.column.name),
             _one(item.rank, 2),
@@ -111,7 +120,7 @@ def _standings_table(comparison: Comparison, table: list[Standing]) -> Table:
             seconds(item.seconds),
             megabytes(item.memory),
             "-" if item.sees is None else ", ".join(item.sees) or "structure",
-            escape("\n".join(f"{label}: {', '.join(where)}" for label, where in stops.items())),
+            escape("\n".join(item.stops)),
         )
     return shown
 
@@ -127,11 +136,11 @@ def _explained(comparison: Comparison, limits: Limits) -> str:
     else:
         words += (
             f"Rank: mean over the {ranks.datasets} data sets on which every ranked kernel has a "
-            f"result; ranked are kernels with results on {RANKED_SHARE:.0%} of the sets. Accuracy, "
-            "balanced accuracy, processor seconds for the kernel matrices of the whole grid and "
-            "the most memory on one set are over the same sets. Average ranks that differ by less "
-            f"than {ranks.critical_difference:.2f} do not differ significantly (Nemenyi test, "
-            f"5 %; Friedman test: p {compared_p(ranks.p)}). "
+            f"result; ranked are kernels with results on {100 * RANKED_SHARE:.0f} % of the sets. "
+            "Accuracy, balanced accuracy, processor seconds for the kernel matrices of the whole "
+            "grid and the most memory on one set are over the same sets. Average ranks that differ "
+            f"by less than {ranks.critical_difference:.2f} do not differ significantly (Nemenyi "
+            f"test, 5 %; Friedman test: p {compared_p(ranks.p)}). "
         )
     given = []
     if limits.seconds is not None:

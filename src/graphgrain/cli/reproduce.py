@@ -98,7 +98,11 @@ def reproduce(
     remove_duplicates: Duplicates = False,
     results: Results = RESULTS,
     plot: Annotated[
-        Path | None, typer.Option(help=f"File for {DISTRIBUTIONS}: .png, .pdf or .svg.")
+        Path | None,
+        typer.Option(
+            help=f"File for {DISTRIBUTIONS} (.png, .pdf or .svg), or for the critical difference "
+            "diagram of league (.svg)."
+        ),
     ] = None,
     data: Annotated[
         Path | None,
@@ -161,7 +165,7 @@ def reproduce(
         limits = Limits(time_limit, int(memory_limit * 2**30))
         sets_of_league = listed(datasets) or list(DATASETS)
         table = league_table(
-            sets_of_league, grids, protocol, repeats, limits, results, n_jobs, as_json
+            sets_of_league, grids, protocol, repeats, limits, results, plot, n_jobs, as_json
         )
         if as_json:
             answer({what: table})

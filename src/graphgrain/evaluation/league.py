@@ -20,6 +20,7 @@ import numpy as np
 from ..kernels.grid import KernelGrid
 from ..kernels.registry import KERNELS
 from . import published
+from .display_names import limit_label
 from .kernel_comparison import Cell, Column, Comparison, comparisons
 from .labelled_graphs import LabelledGraphs
 from .limited_run import Entrant
@@ -130,6 +131,14 @@ class Standing:
     seconds: float | None
     memory: int | None
     stopped: dict[str, LimitRecord]
+
+    @property
+    def stops(self) -> list[str]:
+        """Where it was stopped, in words: each limit with the data sets."""
+        by_limit: dict[str, list[str]] = {}
+        for name, limit in self.stopped.items():
+            by_limit.setdefault(limit_label(limit), []).append(name)
+        return [f"{label}: {', '.join(names)}" for label, names in by_limit.items()]
 
 
 def standings(comparison: Comparison) -> list[Standing]:

@@ -97,28 +97,6 @@ def runtime_plot(runtimes: Runtimes, paper: bool, kernels: list[str]) -> dict[st
     }
 
 
-def rank_plot(comparison: Comparison, kernels: list[str]) -> dict[str, Any]:
-    """Average ranks, the best first, and the runs that do not differ significantly."""
-    ranks = comparison.ranks
-    assert ranks is not None
-    names = [comparison.columns[number].name for number in comparison.ranked]
-    ranked = [
-        {
-            "name": names[number],
-            "rank": float(ranks.average[number]),
-            "number": kernels.index(names[number]),
-        }
-        for number in np.argsort(ranks.average, kind="stable").tolist()
-    ]
-    return {
-        "title": "Average ranks",
-        "description": ", ".join(f"{item['name']}: {item['rank']:.2f}" for item in ranked),
-        "critical": ranks.critical_difference,
-        "groups": ranks.groups(),
-        "kernels": ranked,
-    }
-
-
 def curve_plot(curves: list[Curve], symbol: str) -> dict[str, Any]:
     """Accuracy against a depth, a panel for each data set."""
     return {

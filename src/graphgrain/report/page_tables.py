@@ -6,9 +6,14 @@ from dataclasses import dataclass, field
 
 from ..evaluation import published
 from ..evaluation.diagnostics import Diagnosis
+from ..evaluation.display_names import limit_label
 from ..evaluation.kernel_comparison import Cell, Comparison, Cost, Runtimes
+from ..evaluation.records import LimitRecord
 from .content import Errors
 from .words import compared_p, p_value, seconds, size
+
+#: What a limit is on.
+LIMITED = {"time": "of processor time for a repetition", "memory": "of memory"}
 
 
 @dataclass(frozen=True)
@@ -38,13 +43,13 @@ class Entry:
     words : str
         What is shown; empty where there is no result.
     value : float, str or None
-        What the column is sorted by.
+        What the column is sorted by; None where there is no result, and words may say why.
     spread, paper : str
         Shown smaller: the standard deviation, the paper's number.
     best : bool
     verdict : {"", "better", "worse"}
     explanation : str
-        Of the verdict.
+        Of the verdict, or of why there is no result.
     """
 
     words: str = ""
@@ -126,7 +131,10 @@ def accuracy_table(comparison: Comparison, label: str, paper: bool, anchor: str)
     heads += [Head(column.name) for column in comparison.columns]
     rows = []
     for row in comparison.rows:
-        entries = [_accuracy(cell, paper) for cell in row.cells]
+        entries = [
+            stopped_entry(limit) if limit else _accuracy(cell, paper)
+            for cell, limit in zip(row.cells, row.stopped, strict=True)
+        ]
         best = next(
             (
                 f"{column.name} {entry.words}"
@@ -149,6 +157,12 @@ def _notes(comparison: Comparison) -> dict[str, str]:
         for row in comparison.rows
         if row.dataset in published.NOTES and any(cell and cell.published for cell in row.cells)
     }
+
+
+def stopped_entry(limit: LimitRecord) -> Entry:
+    """In place of a result: the kernel was stopped."""
+    label = limit_label(limit)
+    return Entry(label, explanation=f"stopped: {label} {LIMITED[limit.reason]}")
 
 
 def _accuracy(cell: Cell | None, paper: bool) -> Entry:

@@ -9,11 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..evaluation.kernel_comparison import Comparison
+from ..evaluation.kernel_comparison import RANKED_SHARE, Comparison
+from ..evaluation.league import standings
 from ..evaluation.records import FoldRecord, fold_records, kernel_records
 from . import charts
 from .content import Content, kernel_order
+from .league_tables import league_table
 from .page_tables import PageTable, accuracy_table, class_table, details_table, runtime_table
+from .rank_diagram import RankDiagram, diagram_of
 from .words import compared_p, count, listed
 
 
@@ -40,6 +43,7 @@ class Part:
         What marks in the table mean; see templates/page.html.
     notes : list of str
     figure : Place or None
+    diagram : RankDiagram or None
     facts : list of (name, words)
     """
 
@@ -50,6 +54,7 @@ class Part:
     legend: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     figure: Place | None = None
+    diagram: RankDiagram | None = None
     facts: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -76,14 +81,14 @@ class Sections:
         self.paper = paper
         self.kernels = kernel_order(content.comparisons, content.runtimes)
         self.figures: dict[str, list[Any]] = {
-            kind: [] for kind in ("dots", "ranks", "curves", "maps", "errors")
+            kind: [] for kind in ("dots", "curves", "maps", "errors")
         }
 
     def all(self) -> list[Section]:
         """The sections that have something to show."""
         return [
             *self._accuracies(),
-            *self._ranks(),
+            *self._league(),
             *self._errors(),
             *self._runtimes(),
             *self._curves(),
@@ -135,24 +140,23 @@ class Sections:
             "verdicts": any(cell.verdict for cell in comparison.cells),
         }
 
-    def _ranks(self) -> list[Section]:
+    def _league(self) -> list[Section]:
         parts = []
         validated = [c for c in self.content.comparisons if c.select == "validated"]
         for comparison in validated:
-            ranks = comparison.ranks
-            if ranks is None:
+            stopped = any(limit for row in comparison.rows for limit in row.stopped)
+            if comparison.ranks is None and not stopped:
                 continue
-            friedman = "" if ranks.p != ranks.p else f" (Friedman test: p {compared_p(ranks.p)})"
-            words = (
-                f"Kernels ranked by accuracy on each of {count(ranks.datasets, 'data set')}, "
-                f"then averaged; 1 would be the best everywhere{friedman}. A thick line joins "
-                "kernels that do not differ significantly: their ranks lie within the critical "
-                f"difference of the Nemenyi test at 5 %, {ranks.critical_difference:.2f}."
-            )
             name = protocol(comparison.first) if len(validated) > 1 else ""
-            figure = self._place("ranks", charts.rank_plot(comparison, self.kernels))
-            parts.append(Part(heading=name, words=words, figure=figure))
-        return [Section("ranks", "Average ranks", parts)] if parts else []
+            parts.append(
+                Part(
+                    heading=name,
+                    words=standing_words(comparison),
+                    table=league_table(comparison, standings(comparison)),
+                    diagram=None if comparison.ranks is None else diagram_of(comparison),
+                )
+            )
+        return [Section("ranks", "League table", parts)] if parts else []
 
     def _errors(self) -> list[Section]:
         errors = self.content.errors
@@ -290,6 +294,35 @@ def explanation(comparison: Comparison) -> str:
         f"{record.inner_folds} folds of the training graphs chooses C and the kernel's own "
         "parameters."
     )
+
+
+def standing_words(comparison: Comparison) -> str:
+    """How the league table of a comparison is to be read."""
+    ranks = comparison.ranks
+    if ranks is None:
+        words = "There are too few data sets or kernels for ranks that could mean anything."
+    else:
+        friedman = "" if ranks.p != ranks.p else f" (Friedman test: p {compared_p(ranks.p)})"
+        ranked = len(comparison.ranked)
+        words = (
+            f"Kernels ranked by accuracy on each of {count(ranks.datasets, 'data set')}, then "
+            f"averaged; 1 would be the best everywhere{friedman}. A thick line joins kernels that "
+            "do not differ significantly: their ranks lie within the critical difference of the "
+            f"Nemenyi test at 5 %, {ranks.critical_difference:.2f}. The other columns are over "
+            "the same data sets."
+        )
+        if ranked < len(comparison.columns):
+            words += (
+                f" {count(ranked, 'kernel')} of {len(comparison.columns)} are ranked, those with "
+                f"a result on {100 * RANKED_SHARE:.0f} % of the data sets; the ranks are over the "
+                "data sets on which all of these have one."
+            )
+    if any(limit for row in comparison.rows for limit in row.stopped):
+        words += (
+            " A kernel that ran over its limit on a data set was stopped there and has no result: "
+            "so many processor seconds for a repetition, or so much memory."
+        )
+    return words
 
 
 def _span(times: list[str]) -> str:

@@ -237,53 +237,6 @@ function seconds(value) {
   return `${Number((value * 1000).toPrecision(3))} ms`;
 }
 
-// ---- Average ranks with the line of the critical difference ----
-
-function rankPlot(plot, width) {
-  const kernels = plot.kernels; // in ascending order of rank
-  const count = kernels.length;
-  const names = kernels.map((kernel) => `${kernel.name} ${kernel.rank.toFixed(2)}`);
-  const letters = Math.floor((width * 0.36 - 24) / 7.8); // as many as fit beside the axis
-  const longest = Math.min(letters, Math.max(...names.map((name) => name.length)));
-  const margin = longest * 7.8 + 24;
-  const x = linear(1, count, margin, width - margin);
-  const groups = plot.groups.length;
-  const axis = 46;
-  const first = axis + 26 + 10 * groups;
-  const half = Math.ceil(count / 2);
-  const picture = drawing(width, first + half * 22 + 2, plot.title, plot.description);
-  const marks = [];
-  picture.append(svg("line", { x1: x(1), x2: x(count), y1: axis, y2: axis, stroke: "currentColor" }));
-  for (let step = 1; step <= count; step++) {
-    picture.append(svg("line", { x1: x(step), x2: x(step), y1: axis - 6, y2: axis, stroke: "currentColor" }));
-    picture.append(text(x(step), axis - 11, "middle", String(step)));
-  }
-  if (plot.critical <= count - 1) {
-    const end = x(1 + plot.critical);
-    picture.append(svg("line", { x1: x(1), x2: end, y1: 16, y2: 16, stroke: "currentColor", "stroke-width": 2 }));
-    picture.append(text(x(1), 10, "start", `critical difference ${plot.critical.toFixed(2)}`));
-  }
-  plot.groups.forEach(([from, to], number) => {
-    const y = axis + 12 + 10 * number;
-    const [x1, x2] = [x(kernels[from].rank) - 4, x(kernels[to].rank) + 4];
-    picture.append(svg("line", { x1, x2, y1: y, y2: y, class: "cd" }));
-  });
-  kernels.forEach((kernel, number) => {
-    const onLeft = number < half;
-    const y = first + 22 * (onLeft ? number : count - 1 - number) + 6;
-    const [at, end] = [x(kernel.rank), onLeft ? margin - 12 : width - margin + 12];
-    const style = colour(kernel.number);
-    picture.append(svg("path", { d: `M${at},${axis}V${y}H${end}`, class: "leader", style }));
-    picture.append(mark(kernel.number, at, axis, 4.5));
-    const whole = names[number];
-    const words = whole.length > letters ? `${whole.slice(0, letters - 6)}… ${kernel.rank.toFixed(2)}` : whole;
-    picture.append(text(onLeft ? end - 5 : end + 5, y + 4, onLeft ? "end" : "start", words, "name"));
-    marks.push({ x: at, y: axis, words: `${kernel.name}: average rank ${kernel.rank.toFixed(2)}` });
-  });
-  explore(picture, marks);
-  return [picture];
-}
-
 // ---- Accuracy against a parameter ----
 
 function curve(panel, plot, width) {

@@ -71,7 +71,6 @@ for (const place of document.querySelectorAll("[data-figure]")) {
   const [kind, number] = place.dataset.figure.split(":");
   const plot = data[kind][Number(number)];
   if (kind === "dots") responsive(place, (width) => dotPlot(plot, width));
-  if (kind === "ranks") responsive(place, (width) => rankPlot(plot, width));
   if (kind === "maps") {
     const { sets, items } = plot;
     chooser(place, "map", items, (item) => sets[item.set].name, (item) => seen(item, sets[item.set]));

@@ -1,0 +1,167 @@
+"""The critical difference diagram: average ranks on an axis, in one picture of plain shapes.
+
+1. The axis runs from rank 1, the best, to the number of kernels.
+2. Below it a thick line joins each run of kernels that do not differ significantly.
+3. From its place on the axis a thin line leads from each kernel to its name: the better half on
+   the left, the best on top; the others on the right, the worst on top.
+
+``templates/rank_diagram.svg`` writes it, for pages and as a file of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InvalidParameterError
+from ..evaluation.kernel_comparison import Comparison
+from ..evaluation.significance import Ranks
+from ..writing import atomic_write
+from .templating import render
+
+WIDTH, MARGIN = 800.0, 16.0
+#: Sizes of the parts, from top to bottom.
+AXIS, GROUP, ROW = 56.0, 9.0, 20.0
+#: About the width of a letter.
+LETTER = 7.3
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A mark of the axis; only some are numbered."""
+
+    x: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Leader:
+    """The thin line from a kernel's place on the axis to its name.
+
+    Attributes
+    ----------
+    x : float
+        Its average rank.
+    y, end : float
+        Where the name stands.
+    left : bool
+        On which side.
+    words : str
+    """
+
+    x: float
+    y: float
+    end: float
+    left: bool
+    words: str
+
+
+@dataclass(frozen=True)
+class RankDiagram:
+    """The diagram as numbers; all in the units of the picture.
+
+    Attributes
+    ----------
+    width, height, axis : float
+    begin, end : float
+        Ends of the axis.
+    ticks : list of Tick
+    critical : float
+        Where the line ends that shows the critical difference, from ``begin``.
+    critical_words : str
+    groups : list of (x, x, y)
+    leaders : list of Leader
+    description : str
+        For those who do not see it.
+    """
+
+    width: float
+    height: float
+    axis: float
+    begin: float
+    end: float
+    ticks: list[Tick]
+    critical: float
+    critical_words: str
+    groups: list[tuple[float, float, float]]
+    leaders: list[Leader]
+    description: str
+
+
+def rank_diagram(ranks: Ranks, names: list[str]) -> RankDiagram:
+    """Lay out the diagram of some kernels.
+
+    Examples
+    --------
+    >>> from graphgrain.evaluation.significance import rank
+    >>> from graphgrain.report.rank_diagram import rank_diagram
+    >>> drawn = rank_diagram(rank([[0.9, 0.8, 0.1]] * 9), ["WL", "SP", "PM"])
+    >>> [leader.words for leader in drawn.leaders], len(drawn.groups)
+    (['WL 1.00', 'SP 2.00', 'PM 3.00'], 2)
+    """
+    order = np.argsort(ranks.average, kind="stable").tolist()
+    count, half = len(order), -(-len(order) // 2)
+    words = [f"{names[number]} {ranks.average[number]:.2f}" for number in order]
+    side = min(MARGIN + LETTER * max(map(len, words)) + 18, 0.4 * WIDTH)
+    begin, end = side, WIDTH - side
+
+    def x(rank: float) -> float:
+        return round(begin + (end - begin) * (rank - 1) / max(count - 1, 1), 2)
+
+    places = [x(float(ranks.average[number])) for number in order]
+    groups = [
+        (places[best] - 3, places[worst] + 3, AXIS + 12 + GROUP * number)
+        for number, (best, worst) in enumerate(ranks.groups())
+    ]
+    first = AXIS + 20 + GROUP * len(groups)
+    leaders = [
+        Leader(
+            x=places[place],
+            y=first + ROW * (place if place < half else count - 1 - place),
+            end=begin - 14 if place < half else end + 14,
+            left=place < half,
+            words=words[place],
+        )
+        for place in range(count)
+    ]
+    return RankDiagram(
+        width=WIDTH,
+        height=first + ROW * (half - 1) + MARGIN,
+        axis=AXIS,
+        begin=begin,
+        end=end,
+        ticks=[Tick(x(number), _number(number, count)) for number in range(1, count + 1)],
+        critical=x(1 + ranks.critical_difference),
+        critical_words=f"critical difference {ranks.critical_difference:.2f}",
+        groups=groups,
+        leaders=leaders,
+        description="Average ranks: " + ", ".join(words),
+    )
+
+
+def diagram_of(comparison: Comparison) -> RankDiagram:
+    """The diagram of the ranked kernels of a comparison, which must have ranks."""
+    assert comparison.ranks is not None
+    names = [comparison.columns[number].name for number in comparison.ranked]
+    return rank_diagram(comparison.ranks, names)
+
+
+def _number(rank: int, count: int) -> str:
+    """Ranks are numbered where there is room for it."""
+    return str(rank) if count <= 15 or rank == 1 or rank % 5 == 0 else ""
+
+
+def write_rank_diagram(comparison: Comparison, path: str | os.PathLike[str]) -> Path:
+    """Write the diagram to an SVG file that is readable on bright and on dark pages."""
+    place = Path(path)
+    if place.suffix.lower() != ".svg":
+        raise InvalidParameterError(
+            f"The diagram is written as SVG; the name must end in .svg, got {str(place)!r}."
+        )
+    text = render("rank_diagram_file.svg", diagram=diagram_of(comparison))
+    with atomic_write(place, "The diagram") as file:
+        file.write(text.encode())
+    return place
