@@ -11,7 +11,7 @@ from rich.table import Table
 
 from ..evaluation.display_names import limit_label
 from ..evaluation.kernel_comparison import RANKED_SHARE, Cell, Comparison, Row
-from ..evaluation.labelled_graphs import LabelledGraphs, prepare
+from ..evaluation.labelled_graphs import LabelledGraphs
 from ..evaluation.league import (
     Standing,
     entrants,
@@ -23,20 +23,20 @@ from ..evaluation.limited_run import LimitedRuns
 from ..evaluation.limits import Limits
 from ..evaluation.protocol import Protocol
 from ..evaluation.records import FoldRecord, KernelRecord, LimitRecord
+from ..evaluation.self_tuned import TunedRow
 from ..graphs.description import describe
 from ..kernels.grid import KernelGrid
 from ..report.rank_diagram import write_rank_diagram
 from ..report.words import compared_p
 from .app import err, out
-from .loading import load
 from .result_tables import megabytes, seconds
 from .running import running
 from .wide_tables import print_table
 
 
 def league_table(
-    names: list[str],
-    kernels: list[KernelGrid] | None,
+    sets: list[LabelledGraphs],
+    rows: list[KernelGrid | TunedRow] | None,
     protocol: Protocol,
     repeats: int | None,
     limits: Limits,
@@ -46,10 +46,7 @@ def league_table(
     quiet: bool,
 ) -> dict[str, Any]:
     """Run what the results lack, kernel by kernel under limits, then show who stands where."""
-    sets = [
-        prepare(name, graphs, y, folds=protocol.folds) for name, graphs, y, *_ in map(load, names)
-    ]
-    who = entrants(kernels)
+    who = entrants(rows)
     work = schedule(sets, who, repeats)
     total = sum(times * protocol.folds * entrant.settings for _, entrant, times in work)
     failed: dict[str, str] = {}

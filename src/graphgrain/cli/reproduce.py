@@ -27,6 +27,7 @@ from ..kernels.registry import KERNELS
 from .app import answer, command, err, out
 from .arguments import Jobs, Json, check_choice, listed
 from .evaluate import RESULTS, Duplicates, Folds, Results, Seed
+from .evaluated_rows import evaluated_row
 from .kernel_options import kernel_grid
 from .league import league_table
 from .loading import load
@@ -153,7 +154,7 @@ def reproduce(
     """
     check_choice("WHAT", what, WHAT)
     mode = mode or ("nested" if what in (BEYOND, LEAGUE) else "paper")
-    check_choice("--mode", mode, MODES)
+    check_choice("--mode", mode, ("nested",) if what == LEAGUE else MODES)
     protocol = Protocol(mode, folds, seed=seed)
     if what == MOLECULEACE:
         found = moleculeace(listed(datasets) or None, data, results, n_jobs, as_json)
@@ -161,11 +162,15 @@ def reproduce(
             answer({what: found})
         return
     if what == LEAGUE:
-        grids = [kernel_grid(name) for name in listed(kernel)] or None
+        taking_part = [evaluated_row(name) for name in listed(kernel)] or None
         limits = Limits(time_limit, int(memory_limit * 2**30))
-        sets_of_league = listed(datasets) or list(DATASETS)
+        names = listed(datasets) or list(DATASETS)
+        sets = [
+            prepare(name, graphs, y, remove_duplicates=remove_duplicates, folds=folds)
+            for name, graphs, y, *_ in map(load, names)
+        ]
         table = league_table(
-            sets_of_league, grids, protocol, repeats, limits, results, plot, n_jobs, as_json
+            sets, taking_part, protocol, repeats, limits, results, plot, n_jobs, as_json
         )
         if as_json:
             answer({what: table})

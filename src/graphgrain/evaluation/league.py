@@ -26,7 +26,7 @@ from .labelled_graphs import LabelledGraphs
 from .limited_run import Entrant
 from .protocol import Protocol
 from .records import LimitRecord, Record, under_protocol
-from .self_tuned import AUTO_ROW, SELF_TUNED, TREE_ROW
+from .self_tuned import AUTO_ROW, SELF_TUNED, TREE_ROW, TunedRow
 
 #: The data sets of the paper, MUTAG, and others with attributes or without labels.
 DATASETS = (*published.DATASETS, "MUTAG", "ENZYMES", "IMDB-BINARY", "Letter-high")
@@ -37,7 +37,7 @@ REPETITIONS = 5
 SECONDS, MEMORY = 600.0, 4 * 2**30
 
 
-def entrants(kernels: Iterable[KernelGrid] | None = None) -> list[Entrant]:
+def entrants(rows: Iterable[KernelGrid | TunedRow] | None = None) -> list[Entrant]:
     """Who takes part: the kernels given, or all and the classifiers that tune themselves.
 
     Examples
@@ -46,11 +46,16 @@ def entrants(kernels: Iterable[KernelGrid] | None = None) -> list[Entrant]:
     >>> [(entrant.kernel, entrant.variant) for entrant in entrants()][:2]
     [('auto', 'self-tuned'), ('tree++', 'self-tuned')]
     """
-    found = [] if kernels is not None else [Entrant(AUTO_ROW), Entrant(TREE_ROW)]
-    for grid in KERNELS.values() if kernels is None else kernels:
-        found.append(Entrant(grid))
-        if "attributes" in grid.kernel().get_params() and not grid.variant:
-            found.append(Entrant(grid.with_parameters(attributes=True)))
+    everybody: list[KernelGrid | TunedRow] = [AUTO_ROW, TREE_ROW, *KERNELS.values()]
+    found = []
+    for row in everybody if rows is None else rows:
+        found.append(Entrant(row))
+        if (
+            isinstance(row, KernelGrid)
+            and not row.variant
+            and "attributes" in row.kernel().get_params()
+        ):
+            found.append(Entrant(row.with_parameters(attributes=True)))
     return found
 
 
@@ -179,8 +184,9 @@ def standings(comparison: Comparison) -> list[Standing]:
 def seen_by(cell: Cell) -> tuple[str, ...] | None:
     """What the kernel of a cell looked at; None if this version does not know it."""
     summary = cell.summary
-    if summary.variant == SELF_TUNED:
-        return ("vertex labels", "edge labels")
+    if summary.variant.startswith(SELF_TUNED):
+        everything = summary.kernel == AUTO_ROW.name
+        return ("vertex labels", "edge labels", *(["attributes"] if everything else []))
     if summary.kernel not in KERNELS:
         return None
     kernel = KERNELS[summary.kernel].kernel
