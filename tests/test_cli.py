@@ -437,6 +437,13 @@ def test_reproduce_table1_and_the_distributions(real, here):
     assert not (here / "graphgrain-results.jsonl").exists()
 
 
+def test_reproduce_looks_for_data_sets_where_it_is_told(real, here, monkeypatch):
+    monkeypatch.setenv("GRAPHGRAIN_DATA", str(here))
+    arguments = ("reproduce", "table1", "-d", "KKI", "--json", "--data", real_data.FOLDER)
+    [row] = json.loads(call(*arguments).stdout)["table1"]
+    assert row["ours"] == pytest.approx(list(published.TABLE1["KKI"]), abs=0.005)
+
+
 def test_reproduce_a_figure(real, here):
     arguments = ("reproduce", "figure-d", "-d", "KKI", "--repeats", 1, "--folds", 3)
     [row] = json.loads(call(*arguments, "--json").stdout)["figure-d"]

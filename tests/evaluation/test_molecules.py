@@ -169,7 +169,8 @@ def test_a_split_on_the_command_line(table, tmp_path):
     assert "RMSE" in call(*arguments).stdout
 
 
-def test_moleculeace_on_the_command_line(table, tmp_path):
+def test_moleculeace_on_the_command_line(table, tmp_path, monkeypatch):
+    monkeypatch.setenv("GRAPHGRAIN_DATA", str(tmp_path))  # what --data replaces
     folder = tmp_path / "data" / "molecules" / "moleculeace"
     folder.mkdir(parents=True)
     lines = table.read_text().splitlines()

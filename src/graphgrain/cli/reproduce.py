@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -108,8 +109,9 @@ def reproduce(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Folder with the folder molecules, for moleculeace and molhiv.",
-            show_default="what GRAPHGRAIN_DATA names",
+            help="Folder with data sets as NAME.zip or NAME, and with the folder molecules for "
+            "moleculeace and molhiv.",
+            show_default="what the environment variable GRAPHGRAIN_DATA names",
         ),
     ] = None,
     time_limit: Annotated[
@@ -153,6 +155,8 @@ def reproduce(
     Finished folds are kept in the results file; after an interruption the same command goes on.
     """
     check_choice("WHAT", what, WHAT)
+    if data is not None:
+        os.environ["GRAPHGRAIN_DATA"] = str(data)  # processes that are begun look there too
     mode = mode or ("nested" if what in (BEYOND, LEAGUE) else "paper")
     check_choice("--mode", mode, ("nested",) if what == LEAGUE else MODES)
     protocol = Protocol(mode, folds, seed=seed)

@@ -33,7 +33,7 @@ class Unreadable:
             several = f" (and at least {len(problems) - 1} more)" if len(problems) > 1 else ""
             raise InvalidGraphError(
                 f"Every molecule must be readable; {problems[0]}{several}. Correct it, or say "
-                "errors='skip' to go on without."
+                "errors='skip' (--errors skip) to go on without."
             )
         self.count += len(problems)
         self.first += problems[: _NAMED - len(self.first)]
