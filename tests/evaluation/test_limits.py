@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import textwrap
 import time
+from ast import literal_eval
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import graphgrain as gg
 from graphgrain.errors import InvalidGraphError, InvalidParameterError
 from graphgrain.evaluation.limits import Limits, Outcome, run_in_process
 
@@ -109,24 +115,57 @@ def test_what_the_machine_lacks_is_no_limit(monkeypatch: pytest.MonkeyPatch) -> 
     assert outcome.error
 
 
+def has_ended(process: int) -> bool:
+    """Whether a process is gone, or a zombie that nobody has asked for, within half a minute."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            with open(f"/proc/{process}/stat") as file:
+                if file.read().rpartition(")")[2].split()[0] == "Z":
+                    return True
+        except OSError:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="needs /proc")
+
+
+@needs_proc
 def test_an_interrupted_caller_leaves_no_process() -> None:
     children: list[int] = []
 
     def interrupted(message: Any) -> None:
-        children.append(message["process"])
-        raise KeyboardInterrupt
-
-    def process_then_spin(message: Any) -> None:
         if isinstance(message, dict):
-            interrupted(message)
+            children.append(message["process"])
+            raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_in_process(answers_and_spins, Limits(60), process_then_spin)
-    deadline = time.monotonic() + 30
-    while os.path.exists(f"/proc/{children[0]}") and time.monotonic() < deadline:
-        time.sleep(0.02)
-    with pytest.raises(ProcessLookupError):
-        os.kill(children[0], 0)
+        run_in_process(answers_and_spins, Limits(60), interrupted)
+    assert has_ended(children[0])
+
+
+@needs_proc
+def test_a_killed_caller_leaves_no_process() -> None:
+    script = """
+        from graphgrain.evaluation.limits import Limits, run_in_process
+        from tests.evaluation.test_limits import answers_and_spins
+        tell = lambda message: print(message, flush=True)
+        run_in_process(answers_and_spins, Limits(60), tell)
+    """
+    root = Path(__file__).parents[2]
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(Path(gg.__file__).parents[1])},
+    ) as caller:
+        assert caller.stdout is not None
+        lines = [caller.stdout.readline() for _ in range(3)]
+        caller.kill()
+    assert has_ended(literal_eval(lines[1])["process"])
 
 
 def answers_and_spins(send: Any) -> None:

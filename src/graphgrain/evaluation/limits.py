@@ -13,8 +13,10 @@ on a busy and on an idle machine.
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
@@ -153,6 +155,7 @@ def _child(
 ) -> None:
     """The other process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the caller, who ends this
+    threading.Thread(target=_follow_the_caller, daemon=True).start()
     ending: tuple[str, Any]
     try:
         if before is not None:
@@ -170,6 +173,14 @@ def _child(
     except Exception as error:
         ending = ("error", f"{type(error).__name__}: {error}")
     pipe.send(ending)
+
+
+def _follow_the_caller() -> None:
+    """End with the caller, also if it was killed: nobody wants the result any more."""
+    caller = multiprocessing.parent_process()
+    if caller is not None:
+        caller.join()
+        os._exit(1)
 
 
 if sys.platform == "win32":  # pragma: no cover
