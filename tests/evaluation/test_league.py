@@ -357,7 +357,8 @@ def test_the_tables_fit_a_terminal_of_80_columns(
     console = Console(file=text, width=80, highlight=False)
     monkeypatch.setattr("graphgrain.cli.league.out", lambda: console)
     comparison = comparisons(league_records)[0]
-    league._show(comparison, standings(comparison), league_sets, Limits(120, 4 * 2**30))
+    limits, failed = Limits(120, 4 * 2**30), {"PM": {"set 5": "It refuses."}}
+    league._show(comparison, standings(comparison), league_sets, limits, failed)
     shown = text.getvalue()
     assert max(map(len, shown.splitlines())) <= 80
     words = " ".join(shown.split())

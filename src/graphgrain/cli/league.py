@@ -33,6 +33,9 @@ from .result_tables import megabytes, seconds
 from .running import running
 from .wide_tables import print_table
 
+#: Why a kernel has no result on a data set, other than a limit: by kernel and data set.
+Failures = dict[str, dict[str, str]]
+
 
 def league_table(
     sets: list[LabelledGraphs],
@@ -49,23 +52,26 @@ def league_table(
     who = entrants(rows)
     work = schedule(sets, who, repeats)
     total = sum(times * protocol.folds * entrant.settings for _, entrant, times in work)
-    failed: dict[str, str] = {}
+    failed: Failures = {}
     with running(results, total, n_jobs, quiet=quiet) as runner:
         runs = LimitedRuns(runner.results, limits, n_jobs)
         for data, entrant, times in work:
-            place = f"{data.name}, {entrant.label}"
-            if place not in failed:
+            refused = failed.setdefault(entrant.label, {})
+            if data.name not in refused:
                 outcome = runs(data, entrant, protocol, times, runner.progress)
                 if outcome.error:
-                    failed[place] = outcome.error
+                    refused[data.name] = outcome.error
         records = [
             record
             for record in runner.results.records
             if isinstance(record, FoldRecord | KernelRecord | LimitRecord)
         ]
     comparison = league_comparison(records, sets, who, protocol)
-    for place, reason in failed.items():
-        err().print(f"[yellow]Failed:[/yellow] {escape(f'{place}: {reason}')}")
+    failed = {label: reasons for label, reasons in failed.items() if reasons}
+    for label, reasons in failed.items():
+        for reason in dict.fromkeys(reasons.values()):
+            where = ", ".join(name for name, other in reasons.items() if other == reason)
+            err().print(f"[yellow]Failed:[/yellow] {escape(f'{label} on {where}: {reason}')}")
     if comparison is None:
         err().print("Nothing is complete yet, so there is no table.")
         return {"failed": failed}
@@ -73,7 +79,7 @@ def league_table(
         _draw(comparison, plot)
     table = standings(comparison)
     if not quiet:
-        _show(comparison, table, sets, limits)
+        _show(comparison, table, sets, limits, failed)
     return _for_machines(comparison, table, sets, limits) | {"failed": failed}
 
 
@@ -89,12 +95,16 @@ def _draw(comparison: Comparison, plot: Path) -> None:
 
 
 def _show(
-    comparison: Comparison, table: list[Standing], sets: list[LabelledGraphs], limits: Limits
+    comparison: Comparison,
+    table: list[Standing],
+    sets: list[LabelledGraphs],
+    limits: Limits,
+    failed: Failures,
 ) -> None:
     print_table(out(), _standings_table(comparison, table))
     out().print(f"[dim]{escape(_explained(comparison, limits))}[/dim]\n")
     for title, words in _FIGURES.items():
-        print_table(out(), _figures_table(comparison, table, title, words))
+        print_table(out(), _figures_table(comparison, table, title, words, failed))
         out().print()
     for data in sets:
         out().print(f"[dim]{escape(f'{data.name}: {_given(data)}.')}[/dim]")
@@ -170,7 +180,11 @@ _FIGURES: dict[str, Callable[[Cell], str]] = {
 
 
 def _figures_table(
-    comparison: Comparison, table: list[Standing], title: str, words: Callable[[Cell], str]
+    comparison: Comparison,
+    table: list[Standing],
+    title: str,
+    words: Callable[[Cell], str],
+    failed: Failures,
 ) -> Table:
     """Kernels down in the order of the league, data sets across."""
     shown = _table(title)
@@ -186,7 +200,8 @@ def _figures_table(
         cells = []
         for row in comparison.rows:
             cell, limit = row.cells[number], row.stopped[number]
-            text = words(cell) if cell else limit_label(limit) if limit else "-"
+            missing = "failed" if row.dataset in failed.get(item.column.name, {}) else "-"
+            text = words(cell) if cell else limit_label(limit) if limit else missing
             cells.append(f"[bold]{text}[/bold]" if accuracy and cell and cell.best else text)
         shown.add_row(escape(item.column.name), *cells)
     return shown
