@@ -13,10 +13,11 @@ bytecodes alone, so compiled work there would keep Ctrl-C waiting for as long as
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import lru_cache, wraps
 from inspect import signature
 from itertools import count, pairwise
 from queue import Empty, SimpleQueue
@@ -161,7 +162,16 @@ def _in_workers(
 @contextmanager
 def blas_threads(limit: int) -> Iterator[None]:
     """Let BLAS use at most so many threads within the block."""
+    with _blas_libraries(len(sys.modules)).limit(limits=limit, user_api="blas"):
+        yield
+
+
+@lru_cache(maxsize=1)
+def _blas_libraries(_modules: int) -> Any:
+    """The BLAS libraries of this process; finding them takes longer than a small Gram matrix.
+
+    They come with Python modules, so that they are looked for again after an import.
+    """
     from threadpoolctl import ThreadpoolController  # comes with scikit-learn
 
-    with ThreadpoolController().limit(limits=limit, user_api="blas"):
-        yield
+    return ThreadpoolController()
