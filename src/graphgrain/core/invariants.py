@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiling import subroutine
+from .components import sort_by
 from .hashing import BASE, mix
 from .multiscale import ball, make_scratch
 from .threads import entry_point
@@ -86,6 +87,30 @@ def pattern_colours(graphs, edges, radius, steps, begin, end):
             total += count
             pointers[base + root - first + 1] = total
     return pointers, members[:total].copy(), colours[:, :total].copy(), keys
+
+
+@entry_point
+def equal_pairs(pointers, colours):
+    """In how many ways two vertices of each pattern have the same colour, over all steps."""
+    roots = len(pointers) - 1
+    pairs = np.zeros(roots, dtype=np.int64)
+    most = 0
+    for root in range(roots):
+        most = max(most, pointers[root + 1] - pointers[root])
+    codes = np.empty(most, dtype=np.uint64)
+    places = np.empty(most, dtype=np.int64)
+    for root in range(roots):
+        first = pointers[root]
+        count = pointers[root + 1] - first
+        for step in range(len(colours)):
+            for i in range(count):
+                codes[i] = colours[step, first + i]
+            sort_by(codes, places, 0, count)
+            alike = 0
+            for i in range(count):
+                alike = alike + 1 if i > 0 and codes[i] == codes[i - 1] else 1
+                pairs[root] += 2 * alike - 1
+    return pairs
 
 
 @subroutine

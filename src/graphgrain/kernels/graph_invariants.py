@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from ..core.invariants import equal_pairs
 from ..graphs.batch import GraphBatch
 from ..parameters import Rule
 from .features import Counts, FeatureKernel, count_in_chunks, counted
 from .naming import label_name
 from .occurrences import Occurrences, balls
 from .patterned import PatternedKernel
+
+
+class _Found(NamedTuple):
+    """All occurrences of features, graph after graph."""
+
+    pointers: np.ndarray  # where the occurrences of each graph begin
+    vertices: np.ndarray  # counted from the first vertex of the range
+    hashes: np.ndarray
+    weights: np.ndarray  # the same for all occurrences of a feature
 
 
 class GraphInvariants(FeatureKernel, PatternedKernel):
@@ -54,8 +65,10 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
     -----
     It sees vertex labels, structure and, if asked, edge labels. A feature is a colour at a step
     within a pattern; its value is how often it occurs, divided by the number of vertices of the
-    pattern. The time is that of refining every neighbourhood: vertices x edges of a neighbourhood
-    x steps. :class:`AttributedGraphInvariants` compares vertices by attributes as well.
+    pattern. With the defaults, local colours and patterns that agree in all of them, it is the
+    whole pattern instead: the weights of all pairs of vertices of two such patterns add up to the
+    same number for each. The time is that of refining every neighbourhood: vertices x edges of a
+    neighbourhood x steps. :class:`AttributedGraphInvariants` compares vertices by attributes too.
 
     The paper describes a family: k(G, G') is the sum over v and v' of w(v, v') k_attr(v, v'),
     where w(v, v') adds k_inv(v, v') delta_m(g, g') / (|g| |g'|) over the patterns that hold v and
@@ -76,6 +89,8 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
     >>> kernel = gg.GraphInvariants(radius=1, n_iter=0, normalize=False)
     >>> kernel.fit_transform(graphs).round(3).tolist()
     [[7.056, 4.0], [4.0, 4.0]]
+    >>> sorted(name.partition(" ~")[0] for name in kernel.feature_names())
+    ['r=0: 1 C', 'r=0: 1 O', 'r=1: 1 C, 1 O', 'r=1: 2 C', 'r=1: 2 C, 1 O']
     """
 
     parameter_rules: ClassVar[dict[str, Rule]] = {
@@ -116,32 +131,63 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
         return count_in_chunks(count, batch, self.n_jobs)
 
     def _shares(self, batch: GraphBatch, radius: int, begin: int, end: int) -> Counts:
-        """How often each feature occurs, divided by the size of its patterns, which is one."""
-        parts = self._parts(batch, radius, begin, end)
-        distinct, where = np.unique(parts.hashes, return_index=True)
-        level = counted(parts.pointers, parts.hashes)
-        sizes = parts.sizes[where][np.searchsorted(distinct, level.hashes)]
-        return level._replace(counts=level.counts / sizes)
+        """How often each feature occurs, times the weight of its occurrences, which is one."""
+        found = self._found(batch, radius, begin, end)
+        distinct, where = np.unique(found.hashes, return_index=True)
+        level = counted(found.pointers, found.hashes)
+        weights = found.weights[where][np.searchsorted(distinct, level.hashes)]
+        return level._replace(counts=level.counts * weights)
+
+    def _found(self, batch: GraphBatch, radius: int, begin: int, end: int) -> _Found:
+        """All occurrences of the features of one radius in a range of graphs."""
+        if not self._whole_patterns:
+            parts = self._parts(batch, radius, begin, end)
+            return _Found(parts.pointers, parts.vertices, parts.hashes, 1.0 / parts.sizes)
+        pointers, _, colours, keys = self._patterns(batch, radius, begin, end)
+        roots = batch.offsets[begin : end + 1] - batch.offsets[begin]
+        weights = np.sqrt(equal_pairs(pointers, colours)) / np.diff(pointers)
+        return _Found(roots, np.arange(len(keys)), keys, weights)
+
+    @property
+    def _whole_patterns(self) -> bool:
+        """Whether matching patterns agree in all parts that their vertices play."""
+        return self.invariant == "local" and self.match == "colours"
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
-        """The vertex that plays the part, once for every pattern."""
+        """The root of each pattern, or the vertex that plays a part in it."""
         for graph in range(len(batch)):
             levels = []
             for radius in range(self.radius + 1):
-                parts = self._parts(batch, radius, graph, graph + 1)
-                paths = parts.vertices.astype(np.int32).reshape(-1, 1)
+                found = self._found(batch, radius, graph, graph + 1)
+                paths = found.vertices.astype(np.int32).reshape(-1, 1)
                 near = balls(batch, graph, radius)
-                levels.append(Occurrences(parts.hashes, paths, near, 1.0 / parts.sizes))
+                levels.append(Occurrences(found.hashes, paths, near, found.weights))
             yield levels
 
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        parts = self._parts(batch, level, 0, len(batch))
-        distinct, where = np.unique(parts.hashes, return_index=True)
-        names = []
-        for code, place in zip(
-            hashes.tolist(), where[np.searchsorted(distinct, hashes)].tolist(), strict=True
-        ):
-            vertex, step, size = parts.vertices[place], parts.steps[place], parts.sizes[place]
-            label = label_name(batch.label_table[batch.label_codes[vertex]])
-            names.append(f"r={level}, t={step}: {label} among {size} ~{code:016x}")
-        return names
+        labels = [label_name(label) for label in batch.labels.tolist()]
+        if self._whole_patterns:
+            pointers, members, _, keys = self._patterns(batch, level, 0, len(batch))
+            places = _places(keys, hashes)
+            texts = []
+            for place in places:
+                inside = members[pointers[place] : pointers[place + 1]].tolist()
+                found = sorted(Counter(labels[vertex] for vertex in inside).items())
+                texts.append(", ".join(f"{times} {label}" for label, times in found))
+        else:
+            parts = self._parts(batch, level, 0, len(batch))
+            texts = [
+                f"{labels[parts.vertices[place]]} after {parts.steps[place]} "
+                f"among {parts.sizes[place]}"
+                for place in _places(parts.hashes, hashes)
+            ]
+        return [
+            f"r={level}: {text} ~{code:016x}"
+            for text, code in zip(texts, hashes.tolist(), strict=True)
+        ]
+
+
+def _places(all_hashes: np.ndarray, wanted: np.ndarray) -> list[int]:
+    """Where each of the wanted hashes stands first."""
+    distinct, where = np.unique(all_hashes, return_index=True)
+    return where[np.searchsorted(distinct, wanted)].tolist()

@@ -49,12 +49,19 @@ class PatternedKernel(GraphKernel):
     match: str
     edge_labels: bool
 
-    def _parts(self, batch: GraphBatch, radius: int, begin: int, end: int) -> VertexParts:
-        """The parts that the vertices of a range of graphs play in their patterns of one radius."""
+    def _patterns(
+        self, batch: GraphBatch, radius: int, begin: int, end: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The patterns of one radius, see :func:`pattern_colours`."""
         check_edge_labels(batch, self.edge_labels)
-        pointers, members, colours, keys = pattern_colours(
+        patterns: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] = pattern_colours(
             batch.arrays, self.edge_labels, radius, self.n_iter, begin, end
         )
+        return patterns
+
+    def _parts(self, batch: GraphBatch, radius: int, begin: int, end: int) -> VertexParts:
+        """The parts that the vertices of a range of graphs play in their patterns of one radius."""
+        pointers, members, colours, keys = self._patterns(batch, radius, begin, end)
         if self.invariant == "global":
             colours = refine(batch.arrays, self.edge_labels, self.n_iter, begin, end)[:, members]
         sizes = np.diff(pointers)
