@@ -136,6 +136,23 @@ def test_who_runs_over_a_limit_is_stopped_once(
     ]
 
 
+def test_the_time_limit_is_for_each_repetition_that_is_missing(
+    families: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[Limits] = []
+
+    def stopped_at_once(work: Any, limits: Limits, *rest: Any, **more: Any) -> Outcome:
+        given.append(limits)
+        return Outcome(error="not run")
+
+    with ResultsFile(tmp_path / "r.jsonl") as results:
+        run(families, WL, PROTOCOL, 1, results)
+        monkeypatch.setattr("graphgrain.evaluation.limited_run.run_in_process", stopped_at_once)
+        for limits in (Limits(60, 2**30), Limits()):
+            LimitedRuns(results, limits)(families, Entrant(WL), PROTOCOL, 5)
+    assert given == [Limits(4 * 60, 2**30), Limits()]
+
+
 @limited
 def test_a_kernel_that_fails_is_no_limit(families: Any, tmp_path: Path) -> None:
     attributes = Entrant(KERNELS["propa"].with_parameters(attributes=True))

@@ -205,6 +205,23 @@ def test_what_is_unfinished_is_said(results: Path, given: dict[str, Any]) -> Non
     assert shown.unseen == {}
 
 
+def test_of_many_kernels_the_most_accurate_have_a_map(
+    sets: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graphgrain.report.content.MOST_MAPS", 2)
+    data = sets["KKI"]
+    skills = {"wl": 0.1, "sp": 1.0, "edge-histogram": 0.3, "vertex-histogram": 0.9}
+    records: list[Any] = [
+        made_up_fold(data, kernel, [skill], 0, fold)
+        for kernel, skill in skills.items()
+        for fold in range(FOLDS)
+    ]
+    path = save(records, tmp_path / "r.jsonl")
+    shown = content(path, {"KKI": (data.graphs, data.codes)})
+    assert {item.kernel for item in shown.maps} == {"sp", "vertex-histogram"}
+    assert shown.unseen == {"KKI, 2 kernels": "maps are made for the 2 most accurate of 4"}
+
+
 def test_only_the_graphs_of_the_results_are_shown(
     sets: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,7 +56,8 @@ def report(
 
     Kernel matrices and maps are shown for graphs that are at hand: the bundled drugs, data sets of
     the TU collection that were downloaded before or lie in the folder GRAPHGRAIN_DATA, and what
-    --data names. With --format pdf, svg or png the figures are drawn for a paper instead.
+    --data names; with results of many kernels, for the nine most accurate. With --format pdf, svg
+    or png the figures are drawn for a paper instead.
     """
     check_choice("--format", format, FORMATS)
     loaded = [load(item, reading) for item in data or []]

@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import GraphgrainError, InvalidFileError
 from ..evaluation.accuracy_curves import Curve, accuracy_against
 from ..evaluation.diagnostics import Diagnosis, diagnose
-from ..evaluation.display_names import dataset_labels, kernel_label
+from ..evaluation.display_names import AUTO, dataset_labels, kernel_label
 from ..evaluation.kernel_comparison import (
     REFERENCE,
     Comparison,
@@ -32,6 +32,9 @@ from ..kernels.registry import KERNELS
 
 #: Data sets by name: ``(graphs, y)``, or ``(graphs, y, names of the graphs)``.
 Data = Mapping[str, tuple[Any, ...]]
+
+#: On a data set with results of more kernels than this, the most accurate ones have a map.
+MOST_MAPS = 9
 
 #: Called with a few words whenever something begins that takes time.
 Progress = Callable[[str], None]
@@ -235,9 +238,20 @@ def _maps(
     keys.sort(key=lambda key: (list(found).index(key[0]), key[1] != REFERENCE, key[2] != ""))
     maps: list[KernelMap] = []
     unseen: dict[str, str] = {}
+    for place, item in found.items():
+        own = [key for key in keys if key[0] == place]
+        if len(own) > MOST_MAPS:
+            rest = sorted(own, key=lambda key: -_accuracy(groups[key]))[MOST_MAPS:]
+            keys = [key for key in keys if key not in rest]
+            unseen[f"{item.label}, {len(rest)} kernels"] = (
+                f"maps are made for the {MOST_MAPS} most accurate of {len(own)}"
+            )
     for place, kernel, variant in keys:
         label = kernel_label(kernel, variant)
         name = f"{found[place].label}, {label}"
+        if kernel == AUTO:
+            unseen[name] = "a map shows one kernel alone"
+            continue
         if kernel not in KERNELS:
             unseen[name] = f"this version of graphgrain has no kernel {kernel!r}"
             continue
@@ -251,6 +265,11 @@ def _maps(
         except GraphgrainError as error:
             unseen[name] = str(error)
     return maps, unseen
+
+
+def _accuracy(records: list[FoldRecord | KernelRecord]) -> float:
+    """The accuracy of a kernel on a data set; 0 without any."""
+    return max((summary.accuracy.mean or 0.0 for summary in summarise(records)), default=0.0)
 
 
 def _parameters(records: list[FoldRecord | KernelRecord]) -> dict[str, Any]:
