@@ -1,0 +1,80 @@
+"""Commands that show data and kernel matrices, and the tables they print."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import pytest
+from rich.console import Console
+from rich.table import Table
+
+import graphgrain as gg
+from graphgrain.cli.wide_tables import print_table
+
+from .running import call, words
+
+
+def test_datasets():
+    assert "MUTAG" in call("datasets").output
+    assert "drugs" in call("datasets").output
+    found = json.loads(call("datasets", "proteins", "--json").stdout)
+    assert {item["name"] for item in found} >= {"PROTEINS"}
+
+
+def test_info(toy, here):
+    graphs, _ = gg.load_tu(toy)
+    shown = json.loads(call("info", toy, "--json").stdout)
+    assert shown["graphs"] == len(graphs)
+    assert shown["classes"] == 2
+    assert f"graphs {len(graphs)}" in words(call("info", toy).stdout)
+    call("info", "drugs", "--plot", "drugs.svg")
+    assert (here / "drugs.svg").read_text().startswith("<?xml")
+
+
+def test_info_shows_the_balance_of_classes_and_what_rows_mean(toy):
+    _, y = gg.load_tu(toy)
+    found = json.loads(call("info", toy, "--json").stdout)["class_sizes"]
+    assert found == {str(name): int((y == name).sum()) for name in np.unique(y)}
+    shown = words(call("info", toy).stdout)
+    for count in found.values():
+        assert f"{count} ({100 * count / len(y):.1f} %)" in shown
+    assert "graphs isomorphic to one of another class" in shown
+
+
+def test_kernel_writes_the_matrix(toy, here):
+    graphs, y = gg.load_tu(toy)
+    shown = json.loads(call("kernel", toy, "-o", "K.npz", "--json").stdout)
+    saved = np.load(here / "K.npz")
+    np.testing.assert_array_equal(saved["K"], gg.TreePlusPlus().fit_transform(graphs))
+    assert saved["y"].tolist() == y.tolist()
+    assert json.loads(str(saved["about"]))["parameters"]["tree_depth"] == 3
+    assert shown["graphs"] == len(graphs)
+    call("kernel", toy, "-o", "K.csv", "--kernel", "wl", "--set", "n_iter=2")
+    expected = gg.WeisfeilerLehman(n_iter=2).fit_transform(graphs)
+    np.testing.assert_array_equal(np.loadtxt(here / "K.csv", delimiter=","), expected)
+    call("kernel", "drugs", "-o", "K.npy", "--set", "tree_depth=0,counts=sqrt")
+    expected = gg.TreePlusPlus(tree_depth=0, counts="sqrt").fit_transform(gg.load_drugs()[0])
+    np.testing.assert_array_equal(np.load(here / "K.npy"), expected)
+    assert sorted(path.name for path in here.iterdir()) == ["K.csv", "K.npy", "K.npz"]
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_tables_are_as_wide_as_the_terminal_and_lose_no_word(width):
+    table = Table(title="A title", box=None, title_justify="left", pad_edge=False)
+    table.add_column("data set")
+    table.add_column("kernel")
+    heads = ["accuracy", "paper", "balanced", "ROC AUC", "repetitions", "kernel s", "kernel MB"]
+    for head in heads:
+        table.add_column(head, justify="right")
+    table.add_column("parameters")
+    values = [f"{number}{number}.25 ± 0.55" for number in range(7)]
+    table.add_row("Mutagenicity", "Tree++ (counts=sqrt)", *values, "tree_depth=3 (40% of folds)")
+    stream = io.StringIO()
+    print_table(Console(file=stream, width=width), table, keys=2)
+    text = stream.getvalue()
+    assert max(map(len, text.splitlines())) <= width
+    assert all(text.count(word) == 1 for word in [*heads, *values, "A title"])
+    assert text.count("Mutagenicity") == text.count("data set") >= 1
+    assert "…" not in text

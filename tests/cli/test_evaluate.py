@@ -1,0 +1,190 @@
+"""The command evaluate."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import graphgrain as gg
+from graphgrain.evaluation.records import fold_records
+from graphgrain.evaluation.results_file import read_results
+from graphgrain.evaluation.summary import summarise
+
+from .running import call, fails, words
+
+
+def test_evaluate(toy, here):
+    arguments = ("evaluate", toy, "--kernel", "tree++,vertex-histogram", "--repeats", 2)
+    rows = json.loads(call(*arguments, "--folds", 5, "--json").stdout)
+    results = here / "graphgrain-results.jsonl"
+    assert [row["kernel"] for row in rows] == ["tree++", "vertex-histogram"]
+    assert rows == [row.as_dict() for row in summarise(read_results(results))]
+    assert rows[0]["accuracy"]["mean"] > 0.8
+    before = results.read_bytes()
+    table = words(call(*arguments, "--folds", 5).stdout)
+    assert results.read_bytes() == before  # nothing was computed again
+    assert f"{100 * rows[0]['accuracy']['mean']:.2f} ±" in table
+    best = json.loads(call(*arguments, "--folds", 5, "--select", "reported-best", "--json").stdout)
+    assert results.read_bytes() == before
+    assert best[0]["accuracy"]["mean"] >= rows[0]["accuracy"]["mean"]
+
+
+def test_evaluate_lets_the_training_graphs_choose(toy, here):
+    options = ("--kernel", "vertex-histogram,auto", "--repeats", 1, "--folds", 3)
+    chosen = ("--set", "kernels=['wl', 'sp'],max_level=1")
+    assert "kernels" in fails("evaluate", toy, *options, *chosen)  # no parameter of a histogram
+    rows = json.loads(call("evaluate", toy, *options[2:], "-k", "auto", *chosen, "--json").stdout)
+    [row] = rows
+    assert (row["kernel"], row["complete"], row["repetitions"]) == ("auto", True, 1)
+    assert row["variant"] == "self-tuned, kernels=['wl', 'sp'], max_level=1"
+    shown = call("evaluate", toy, *options[2:], "-k", "auto", *chosen).stdout
+    assert "All kernels (self-tuned" in words(shown)
+
+
+def test_evaluate_with_parameters_and_without_duplicates(toy, here):
+    call(
+        *(
+            "evaluate",
+            toy,
+            "drugs",
+            "--set",
+            "tree_depth=1",
+            "--set",
+            "edge_labels=True",
+            "--repeats",
+            1,
+        ),
+        *("--mode", "paper", "--folds", 3, "--remove-duplicates", "-r", "mine.jsonl"),
+    )
+    records = read_results(here / "mine.jsonl")
+    assert {r.dataset for r in records} == {"TOY", "drugs"}
+    assert {r.variant for r in records} == {"edge_labels=True, tree_depth=1"}
+    assert all(r.deduplicated for r in records)
+    assert len(fold_records(records)) == 6
+    assert len(fold_records(records)[0].levels) == 2
+
+
+def test_results_of_another_version_are_told(toy, here):
+    arguments = ("evaluate", toy, "--repeats", 1, "--folds", 3, "--set", "tree_depth=0")
+    assert "holds results" not in call(*arguments).stderr
+    path = here / "graphgrain-results.jsonl"
+    now = f'"versions": {{"graphgrain": "{gg.__version__}"'
+    assert now in path.read_text()
+    path.write_text(path.read_text().replace(now, '"versions": {"graphgrain": "0.0.7"'))
+    assert "holds results of graphgrain 0.0.7" in words(call(*arguments).stderr)
+
+
+def test_evaluate_a_table_of_molecules(here):
+    pytest.importorskip("rdkit")
+    rows = ["name,smiles,active"]
+    rows += [f"alkane{n},{'C' * n},0" for n in range(2, 12)]
+    rows += [f"ether{n},{'C' * n}OC,1" for n in range(2, 12)]
+    (here / "molecules.csv").write_text("\n".join(rows) + "\n")
+    arguments = ("evaluate", "molecules.csv", "--repeats", 1, "--folds", 4)
+    [row] = json.loads(call(*arguments, "--target", "active", "--json").stdout)
+    assert row["dataset"] == "molecules: active"
+    assert row["accuracy"]["mean"] == 1.0
+    message = fails(*arguments)
+    assert "with --target. The columns of molecules are name, smiles, active." in message
+    assert "Did you mean active?" in fails(*arguments, "--target", "activ")
+
+
+def test_molecules_that_cannot_be_read_are_skipped_on_request(here):
+    pytest.importorskip("rdkit")
+    (here / "m.csv").write_text("id,structure\na,CCO\nb,C1CC\nc,C[N+](C)(C)C\n")
+    arguments = ("info", "m.csv", "--smiles", "structure", "--json")
+    assert "m.csv, line 3, 'C1CC'" in fails(*arguments)
+    skipped = call(*arguments, "--errors", "skip")
+    assert "m.csv, line 3" in words(skipped.stderr)
+    plain = json.loads(skipped.stdout)
+    assert (plain["graphs"], plain["vertex_labels"]) == (2, 3)
+    more = (*arguments, "--errors", "skip", "--charge", "--hydrogens")
+    assert json.loads(call(*more).stdout)["vertex_labels"] == 4  # C, H, N+, O
+    (here / "a.smi").write_text("c1ccccc1C\n")
+    assert json.loads(call("info", "a.smi", "--json").stdout)["vertex_labels"] == 1
+    assert json.loads(call("info", "a.smi", "--aromatic", "--json").stdout)["vertex_labels"] == 2
+    (here / "s.smi").write_text("C[C@H](N)O\nC[C@@H](N)O\n[13CH4]\nC\n[CH3]\n")
+    for option, alike in (("--stereo", 2), ("--isotopes", 2), ("--radicals", 2)):
+        found = [json.loads(call("info", "s.smi", *o, "--json").stdout) for o in ((), (option,))]
+        assert (found[0]["duplicates"], found[1]["duplicates"]) == (3, alike)
+
+
+def test_one_repetition_has_no_spread(toy):
+    shown = call("evaluate", toy, "--repeats", 1, "--folds", 3, "--set", "tree_depth=0").stdout
+    assert "±" not in shown
+
+
+def test_two_targets_of_one_table_keep_their_names(here):
+    pytest.importorskip("rdkit")
+    rows = ["smiles,a,b", *(f"{'C' * n}{'O' * (n % 2)},{n % 2},{n // 6}" for n in range(2, 12))]
+    (here / "m.csv").write_text("\n".join(rows) + "\n")
+    for target in "ab":
+        call("evaluate", "m.csv", "--target", target, "--repeats", 1, "--folds", 2)
+    call("report", "graphgrain-results.jsonl")
+    text = (here / "report.html").read_text()
+    assert '<th scope="row" data-value="m: a">' in text
+    assert '<th scope="row" data-value="m: b">' in text
+
+
+@pytest.fixture
+def coordinates(here) -> Path:
+    """Two classes of triangles that differ in nothing but where their vertices are."""
+    rng = np.random.default_rng(0)
+    y = np.arange(24) % 2
+    edges = [(0, 1), (1, 2), (0, 2)]
+    graphs = gg.as_graphs([(edges, [1, 1, 1])] * 24)
+    places = rng.normal(size=(72, 1)) * 0.1 + np.repeat(y, 3)[:, np.newaxis]
+    gg.save_tu(here / "D.zip", graphs._replace(vertex_attributes=places), y)
+    return here / "D.zip"
+
+
+def test_views_and_attributes_on_the_command_line(coordinates, here):
+    arguments = ("evaluate", "D.zip", "--repeats", 1, "--folds", 3, "--set", "tree_depth=0")
+    blind = call(*arguments, "--json")
+    assert "D has 1 vertex attribute, which TreePlusPlus does not look at" in words(blind.stderr)
+    [row] = json.loads(blind.stdout)
+    assert row["accuracy"]["mean"] <= 0.5
+    seeing = call(*arguments, "--view", "attribute-bins:n_bins=2", "--json")
+    assert "does not look at" not in words(seeing.stderr)
+    [row] = json.loads(seeing.stdout)
+    assert row["dataset"] == "D > AttributeBins(n_bins=2)"
+    assert row["accuracy"]["mean"] == 1.0
+    call("kernel", "D.zip", "-o", "K.npz", "--view", "attribute-bins:n_bins=2")
+    bins = gg.AttributeBins(n_bins=2).fit_transform(gg.load_tu(coordinates)[0])
+    expected = gg.TreePlusPlus().fit_transform(bins)
+    np.testing.assert_array_equal(np.load(here / "K.npz")["K"], expected)
+    lengths = ("--view", "edge-lengths", "--view", "edge-filter:above=0.2", "--json")
+    filtered = gg.EdgeFilter(above=0.2).fit_transform(
+        gg.EdgeLengths().fit_transform(gg.load_tu(coordinates)[0])
+    )
+    shown = json.loads(call("info", "D.zip", *lengths).stdout)
+    assert shown["edges"] == pytest.approx(filtered.edge_counts.mean())
+    assert "Did you mean edge-filter or" in fails("info", "D.zip", "--view", "edge-filtre")
+    assert "The parameters of edge-filter" in fails("info", "D.zip", "--view", "edge-filter:x=1")
+
+
+def test_graphs_that_a_kernel_cannot_tell_apart_are_not_drawn(coordinates, here):
+    call("evaluate", "D.zip", "--repeats", 1, "--folds", 3, "--set", "tree_depth=0")
+    call("report", "graphgrain-results.jsonl", "--data", "D.zip")
+    text = (here / "report.html").read_text()
+    data = json.loads(text.split('type="application/json">')[1].split("</script>")[0])
+    assert [item["alike"] for item in data["maps"][0]["items"]] == [True]
+
+
+@pytest.mark.parametrize(("jobs", "threads"), [(1, 1), (2, 2)])
+def test_linear_algebra_follows_the_number_of_threads(jobs, threads, toy, monkeypatch):
+    from threadpoolctl import threadpool_info
+
+    found = []
+    original = gg.TreePlusPlus.fit_transform
+
+    def watched(*arguments, **options):
+        found.append(max(pool["num_threads"] for pool in threadpool_info()))
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(gg.TreePlusPlus, "fit_transform", watched)
+    call("kernel", toy, "-o", "K.npz", "-j", jobs)
+    assert found == [threads]

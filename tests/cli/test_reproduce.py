@@ -1,0 +1,110 @@
+"""The commands reproduce, report and demo."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from graphgrain.evaluation import published
+from graphgrain.evaluation.records import fold_records, kernel_records
+from graphgrain.evaluation.results_file import read_results
+from graphgrain.evaluation.summary import summarise
+
+from .. import real_data
+from .running import call, fails, words
+
+
+def test_reproduce_shows_the_papers_figures_next_to_ours(real, here):
+    arguments = ("--datasets", "KKI", "--kernel", "tree++,wl", "--repeats", 1)
+    shown = words(call("reproduce", "table2", *arguments).stdout)
+    assert "55.63 ± 1.69" in shown
+    assert "50.38 ± 2.77" in shown
+    found = json.loads(call("reproduce", "table2", *arguments, "--json").stdout)["table2"]
+    assert {row["select"] for row in found["reported-best"]} == {"reported-best"}
+    before = len(read_results(here / "graphgrain-results.jsonl"))
+    times = json.loads(call("reproduce", "table3", *arguments, "--json").stdout)["table3"]
+    assert len(read_results(here / "graphgrain-results.jsonl")) == before
+    assert [row["paper"] for row in times] == [2.00, 0.25]
+    assert all(row["seconds"] > 0 for row in times)
+
+
+def test_reproduce_table1_and_the_distributions(real, here):
+    [row] = json.loads(call("reproduce", "table1", "-d", "KKI", "--json").stdout)["table1"]
+    assert row["ours"] == pytest.approx(list(published.TABLE1["KKI"]), abs=0.005)
+    assert "190" in call("reproduce", "table1", "-d", "KKI").output
+    call("reproduce", "figure-distributions", "-d", "KKI", "--plot", "d.svg")
+    assert (here / "d.svg").exists()
+    assert not (here / "graphgrain-results.jsonl").exists()
+
+
+def test_reproduce_looks_for_data_sets_where_it_is_told(real, here, monkeypatch):
+    monkeypatch.setenv("GRAPHGRAIN_DATA", str(here))
+    arguments = ("reproduce", "table1", "-d", "KKI", "--json", "--data", real_data.FOLDER)
+    [row] = json.loads(call(*arguments).stdout)["table1"]
+    assert row["ours"] == pytest.approx(list(published.TABLE1["KKI"]), abs=0.005)
+
+
+def test_reproduce_a_figure(real, here):
+    arguments = ("reproduce", "figure-d", "-d", "KKI", "--repeats", 1, "--folds", 3)
+    [row] = json.loads(call(*arguments, "--json").stdout)["figure-d"]
+    assert list(row["accuracy"]) == [str(depth) for depth in range(8)]
+    assert "d = 7" in words(call(*arguments).stdout)
+    assert len(kernel_records(read_results(here / "graphgrain-results.jsonl"))) == 8
+
+
+def test_reproduce_beyond(toy, here):
+    arguments = ("reproduce", "beyond", "-d", toy, "--repeats", 1, "--folds", 2)
+    [row] = json.loads(call(*arguments, "--json").output)["beyond"]
+    records = read_results(here / "graphgrain-results.jsonl")
+    assert {record.mode for record in fold_records(records)} == {"nested"}
+    assert row["published tree++"] is None
+    assert 0 <= row["p"] <= 1
+    plain = summarise([r for r in records if not r.variant and not r.deduplicated])
+    assert row["tree++"]["mean"] == plain[0].accuracy.mean
+    assert row["competitor"]["kernel"] == plain[1].kernel == "wl"
+    assert row["competitor"]["mean"] == plain[1].accuracy.mean
+    shown = words(call(*arguments).output)
+    assert f"{100 * row['tuned']['mean']:.2f}" in shown
+    assert "who decided" in shown
+    better = row["tuned"]["mean"] > row["competitor"]["mean"]
+    assert f"better than the competitor on {int(better)} of 1" in shown
+    assert len(read_results(here / "graphgrain-results.jsonl")) == len(records)
+
+
+def test_report_on_data_of_ones_own(toy, here):
+    call("evaluate", toy, "--repeats", 1, "--folds", 3, "--set", "tree_depth=0", "-r", "r.jsonl")
+    arguments = ("report", "r.jsonl", "--data", toy, "--title", "My graphs", "--no-paper")
+    assert json.loads(call(*arguments, "--json").stdout) == {"output": ["report.html"]}
+    assert "My graphs" in (here / "report.html").read_text()
+    drawn = json.loads(call(*arguments, "--format", "svg", "-o", "f", "--json").stdout)["output"]
+    assert all(Path(path).read_text().startswith("<?xml") for path in drawn)
+    assert any("TOY" in path for path in drawn)  # the map of the graphs
+    assert "--format is one of html, pdf, svg, png" in fails(*arguments, "--format", "gif")
+
+
+def test_demo(here):
+    shown = json.loads(call("demo", "--json").stdout)
+    assert shown["drug"] == "morphine"
+    assert [near["family"] for near in shown["neighbours"]][:3] == ["opioids"] * 3
+    # The double bond and the ketone set them apart: with edge labels they are not the same.
+    assert all(near["similarity"] < 0.95 for near in shown["neighbours"])
+    assert shown["accuracy"]["tree++"] > 0.9 > shown["accuracy"]["vertex-histogram"]
+    drawn = (here / "graphgrain-demo" / "neighbours.html").read_text()
+    assert drawn.count("<svg") == 10
+    assert (here / "graphgrain-demo" / "report.html").exists()
+    text = words(call("demo", "--drug", "diazepam").stdout)
+    assert "Most similar to diazepam (benzodiazepines)" in text
+
+
+def test_reproduce_goes_on_without_a_kernel_whose_package_is_absent(real, monkeypatch):
+    monkeypatch.setitem(sys.modules, "gensim", None)
+    monkeypatch.setitem(sys.modules, "gensim.models", None)
+    arguments = ("reproduce", "table3", "-d", "KKI", "--kernel", "dgk,vertex-histogram")
+    result = call(*arguments, "--json")
+    found = json.loads(result.stdout)
+    assert [row["seconds"] is None for row in found["table3"]] == [True, False]
+    assert "graphgrain[deep]" in found["missing"]["dgk"]
+    assert "Left out: DGK." in words(result.stderr)
