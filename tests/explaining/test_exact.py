@@ -202,6 +202,7 @@ TUNED = {
     "one": {"committee": 1},
     "committee": {"committee": 6},
     "views": {"committee": 4, "views": [None, gg.EdgeFilter(drop=[2])]},
+    "learned weights": {"committee": 20, "weights": "learned", "counts": ["sqrt", "intersection"]},
     "not normalised": {"committee": 2, "counts": ["raw", "intersection", "binary"]},
 }
 

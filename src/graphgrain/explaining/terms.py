@@ -127,10 +127,14 @@ class MemberWeights:
         return find_columns(hashes, self.member.patterns.levels[level].hashes) >= 0
 
     def contributions(self, level: int, counts: Counts) -> np.ndarray:
-        return self.member.contributions(level, counts.hashes, counts.counts) @ self.outputs
+        added = self.member.contributions(level, counts.hashes, counts.counts) @ self.outputs
+        if self.member.divides_levels:
+            norms = np.sqrt(squared_norms(map_counts(counts, self.member.counts)))
+            added /= np.repeat(norms, counts.lengths)[:, np.newaxis]
+        return added
 
     def scales(self, seen: GraphBatch) -> np.ndarray:
-        if not self.member.normalize:
+        if not self.member.normalize or self.member.divides_levels:
             return np.ones(len(seen))
         return inverse_norms(self.kernel, seen, np.ones(self.member.n_levels))
 

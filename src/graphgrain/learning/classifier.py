@@ -42,6 +42,11 @@ class TreePlusPlusClassifier(SelfTunedClassifier):
         As in :class:`TreePlusPlus`. "auto" tries "raw", "sqrt" and "intersection".
     normalize : bool, list of bool or "auto", default=True
         As in :class:`TreePlusPlus`. "auto" tries both.
+    weights : {"equal", "learned"}, default="equal"
+        How tree depths are added up. "equal" is their plain sum, as in :class:`TreePlusPlus`.
+        "learned" tries, beside these sums, all depths with weights that make the kernel most like
+        the classes (centred alignment); see :mod:`graphgrain.learning.level_weights`. It takes
+        about an eighth longer, and the memory of all kernel matrices of a setting at once.
     committee : int, default=12
         How many of the best combinations decide together, by the mean of their decision values:
         this number, but no more than half of those that were tried. 1 is the best alone, which
@@ -75,7 +80,8 @@ class TreePlusPlusClassifier(SelfTunedClassifier):
     classes_ : array
         The classes in sorted order.
     members_ : list of dict
-        The parameters of those that decide together, the best first.
+        The parameters of those that decide together, the best first. The weights of a member with
+        ``"weights": "learned"`` are ``level_weights`` of its :class:`PatternWeights`.
     best_params_ : dict
         The first of them.
     best_score_ : float
@@ -125,6 +131,7 @@ class TreePlusPlusClassifier(SelfTunedClassifier):
         views: Any = None,
         counts: Any = "auto",
         normalize: Any = True,
+        weights: str = "equal",
         committee: int = MEMBERS,
         solver: str = "auto",
         scoring: str = "auto",
@@ -143,6 +150,7 @@ class TreePlusPlusClassifier(SelfTunedClassifier):
         self.views = views
         self.counts = counts
         self.normalize = normalize
+        self.weights = weights
         self.committee = committee
         self.solver = solver
         self.scoring = scoring

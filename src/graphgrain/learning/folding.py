@@ -17,6 +17,7 @@ from sklearn.base import clone
 from ..core.counting import group_hashes
 from ..core.hashing import GOLDEN, mix_array
 from ..kernels.features import Counts, FeatureKernel
+from .level_weights import mean_square
 from .pattern_weights import PatternLevel, Patterns, PatternWeights, mapped, squares_of
 
 
@@ -76,6 +77,7 @@ class Folding:
         n_levels: int | None,
         coefficients: np.ndarray,
         intercept: np.ndarray,
+        level_weights: np.ndarray | None = None,
     ) -> PatternWeights:
         """Weights from the coefficients of the training graphs, of shape (outputs, graphs).
 
@@ -84,15 +86,32 @@ class Folding:
         scaled = np.atleast_2d(coefficients).astype(np.float64)
         intercept = np.atleast_1d(intercept).astype(np.float64)
         without = np.zeros(len(scaled))
+        divisors = factors = np.ones(len(self.columns[:n_levels]))
         if normalize:
-            squares = np.sum(
-                [squares_of(level, counts) for level in self.counted[:n_levels]], axis=0
-            )
-            without = scaled[:, squares == 0].sum(axis=1)
-            scaled = scaled / np.sqrt(np.where(squares > 0, squares, 1.0))
-        levels = zip(self.patterns.levels[:n_levels], self.columns[:n_levels], strict=True)
-        weights = [_folded(level, columns, counts, scaled) for level, columns in levels]
-        return PatternWeights(self.patterns, counts, normalize, weights, intercept, without)
+            squares = self.squares(counts)[:n_levels]
+            total = squares.sum(axis=0)
+            without = scaled[:, total == 0].sum(axis=1)
+            each = squares if level_weights is not None else np.broadcast_to(total, squares.shape)
+            divisors = np.sqrt(np.where(each > 0, each, 1.0))
+        if level_weights is not None:
+            factors = self.level_factors(counts, normalize, level_weights)
+        levels = zip(self.patterns.levels, self.columns, divisors, factors, strict=False)
+        weights = [
+            _folded(level, columns, counts, factor * scaled / divisor)
+            for level, columns, divisor, factor in levels
+        ]
+        rest = (counts, normalize, weights, intercept, without, level_weights)
+        return PatternWeights(self.patterns, *rest)
+
+    def level_factors(self, counts: str, normalize: bool, level_weights: np.ndarray) -> np.ndarray:
+        """What the products of each level are multiplied with, apart from norms."""
+        if normalize:
+            return level_weights
+        return level_weights / [mean_square(squares) for squares in self.squares(counts)]
+
+    def squares(self, counts: str) -> np.ndarray:
+        """The sum of squared features of each level (rows) and training graph (columns)."""
+        return np.array([squares_of(level, counts) for level in self.counted])
 
 
 def _folded(level: PatternLevel, columns: GroupColumns, how: str, scaled: np.ndarray) -> np.ndarray:
@@ -166,7 +185,9 @@ def without_zeros(members: Iterable[PatternWeights]) -> list[PatternWeights]:
                 rows = np.repeat(rows, member.patterns.levels[number].most)
             weights.append(values[rows])
         rest = (member.counts, member.normalize, weights, member.intercept)
-        result.append(PatternWeights(patterns, *rest, member.without_patterns))
+        result.append(
+            PatternWeights(patterns, *rest, member.without_patterns, member.level_weights)
+        )
     return result
 
 

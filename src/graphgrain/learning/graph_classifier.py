@@ -45,7 +45,7 @@ class GraphClassifier(SelfTunedClassifier):
         Count maps of named kernels. "auto" tries "raw", "sqrt" and "intersection".
     normalize : bool, list of bool or "auto", default=True
         Whether named kernels are scaled so that every graph has similarity 1 with itself.
-    committee, solver, scoring, class_weight, cv, random_state, n_jobs, verbose
+    weights, committee, solver, scoring, class_weight, cv, random_state, n_jobs, verbose
         As in :class:`TreePlusPlusClassifier`.
     time_budget : float, optional
         Seconds. Once they are over, no further combination is begun; at least one is tried.
@@ -91,6 +91,7 @@ class GraphClassifier(SelfTunedClassifier):
         attributes: bool = True,
         counts: Any = "auto",
         normalize: Any = True,
+        weights: str = "equal",
         committee: int = MEMBERS,
         solver: str = "auto",
         scoring: str = "auto",
@@ -109,6 +110,7 @@ class GraphClassifier(SelfTunedClassifier):
         self.attributes = attributes
         self.counts = counts
         self.normalize = normalize
+        self.weights = weights
         self.committee = committee
         self.solver = solver
         self.scoring = scoring

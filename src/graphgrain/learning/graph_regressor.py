@@ -23,7 +23,7 @@ class GraphRegressor(SelfTunedRegressor):
         As in :class:`GraphClassifier`; Tree++ is tried with path depths 0 and 6.
     max_level : int, default=3
         Levels of named kernels from 0 to this are tried.
-    alpha, normalize, committee, solver, scoring, cv, random_state, n_jobs, verbose
+    alpha, normalize, weights, committee, solver, scoring, cv, random_state, n_jobs, verbose
         As in :class:`TreePlusPlusRegressor`.
 
     Attributes
@@ -60,6 +60,7 @@ class GraphRegressor(SelfTunedRegressor):
         attributes: bool = True,
         counts: Any = "auto",
         normalize: Any = "auto",
+        weights: str = "equal",
         committee: int = MEMBERS,
         solver: str = "auto",
         scoring: str = "r2",
@@ -77,6 +78,7 @@ class GraphRegressor(SelfTunedRegressor):
         self.attributes = attributes
         self.counts = counts
         self.normalize = normalize
+        self.weights = weights
         self.committee = committee
         self.solver = solver
         self.scoring = scoring

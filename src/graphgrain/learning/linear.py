@@ -41,6 +41,10 @@ class GroupedFeatures:
         For each level, how many patterns a column stands for.
     scale : float
         What all rows were divided by, 1 if the kernel is normalised.
+    level_weights : array or None
+        As in :class:`PatternWeights`.
+    level_factors : array
+        What the columns of each level were multiplied with, apart from norms.
     """
 
     folding: Folding
@@ -49,10 +53,17 @@ class GroupedFeatures:
     matrix: csr_array
     multiplicities: list[np.ndarray]
     scale: float
+    level_weights: np.ndarray | None
+    level_factors: np.ndarray
 
     @classmethod
     def of(
-        cls, folding: Folding, counts: str, normalize: bool, n_levels: int | None
+        cls,
+        folding: Folding,
+        counts: str,
+        normalize: bool,
+        n_levels: int | None,
+        level_weights: np.ndarray | None = None,
     ) -> GroupedFeatures:
         """The features of the first levels (None: all) of a kernel with this count map."""
         from scipy.sparse import csr_array, hstack
@@ -60,7 +71,12 @@ class GroupedFeatures:
         graphs = len(folding.counted[0].lengths)
         blocks, multiplicities = [], []
         levels = zip(folding.patterns.levels[:n_levels], folding.columns[:n_levels], strict=True)
-        for level, columns in levels:
+        by_level = normalize and level_weights is not None
+        norms = np.sqrt(folding.squares(counts)) if by_level else None
+        factors = np.ones(len(folding.columns))
+        if level_weights is not None:
+            factors = np.sqrt(folding.level_factors(counts, normalize, level_weights))
+        for number, (level, columns) in enumerate(levels):
             patterns = np.bincount(level.groups, minlength=len(level.units) - 1)
             if counts == "intersection":
                 patterns = np.repeat(patterns, level.most)
@@ -69,6 +85,9 @@ class GroupedFeatures:
             else:
                 places, rows = columns.groups, columns.graphs
                 values = mapped(columns.counts, counts) * np.sqrt(patterns[places])
+            values *= factors[number]
+            if norms is not None:
+                values /= norms[number][rows]
             blocks.append(csr_array((values, (rows, places)), shape=(graphs, len(patterns))))
             multiplicities.append(patterns)
         matrix = csr_array(hstack(blocks, format="csr"))
@@ -77,9 +96,11 @@ class GroupedFeatures:
             matrix.indptr = matrix.indptr.astype(np.int32)
         squares = np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel()
         scale = 1.0 if normalize else float(np.sqrt(max(squares.mean(), 1e-300)))
-        divisors = np.sqrt(np.where(squares > 0, squares, 1.0)) if normalize else scale
+        whole = normalize and not by_level
+        divisors = np.sqrt(np.where(squares > 0, squares, 1.0)) if whole else scale
         matrix.data /= np.repeat(np.broadcast_to(divisors, graphs), np.diff(matrix.indptr))
-        return cls(folding, counts, normalize, matrix, multiplicities, scale)
+        rest = (matrix, multiplicities, scale, level_weights, factors)
+        return cls(folding, counts, normalize, *rest)
 
     def weights(self, columns: np.ndarray, intercept: np.ndarray) -> PatternWeights:
         """Weights on patterns from weights on columns, of shape (outputs, columns)."""
@@ -88,11 +109,13 @@ class GroupedFeatures:
         levels = []
         for number, (part, patterns) in enumerate(zip(parts, self.multiplicities, strict=True)):
             values = part / np.sqrt(patterns)[:, np.newaxis]
+            values *= self.level_factors[number]
             if self.counts == "intersection":
                 values = running_sums(self.folding.patterns.levels[number], values)
             levels.append(values)
         shared = self.folding.patterns
-        return PatternWeights(shared, self.counts, self.normalize, levels, intercept)
+        rest = (self.counts, self.normalize, levels, intercept, None, self.level_weights)
+        return PatternWeights(shared, *rest)
 
 
 def train_svm(

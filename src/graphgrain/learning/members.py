@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,12 @@ from sklearn.base import clone
 from ..core.threads import run
 from ..graphs.batch import GraphBatch
 from ..kernels.features import FeatureKernel
-from ..kernels.grid import Setting
+from ..kernels.grid import FittedSetting, Setting
 from ..views.base import seen_through
 from .committee import Candidate
 from .folding import Folding
 from .learner import Learner
+from .level_weights import bare_graphs, level_matrices, weighted_sum
 from .linear import GroupedFeatures
 from .pattern_weights import PatternWeights
 from .search import Choice, Search, scaled_gram
@@ -46,15 +47,11 @@ def train_on_matrices(
     """Train each member on the kernel matrix of all graphs and fold what it has learnt."""
     models: dict[Candidate, tuple[np.ndarray, np.ndarray]] = {}
     for number, fitted in search.fitted.items():
-        here = [one for one in search.members if one.setting == number]
-        deepest = max((one.level for one in here), default=-1)
-        for level, gram in zip(range(deepest + 1), fitted.grams(), strict=False):
-            for one in here:
-                if one.level == level:
-                    scaled, scale = scaled_gram(gram, fitted.kernel)
-                    [model] = learner.only(one.value).fit(scaled, targets, weights)
-                    coefficients, intercepts = model.linear
-                    models[one] = coefficients * scale, intercepts
+        for one, gram in _matrices(search, number, fitted):
+            scaled, scale = scaled_gram(gram, fitted.kernel)
+            [model] = learner.only(one.value).fit(scaled, targets, weights)
+            coefficients, intercepts = model.linear
+            models[one] = coefficients * scale, intercepts
     foldings: dict[tuple[Any, ...], Folding] = {}
     members = []
     for one in search.members:
@@ -64,9 +61,31 @@ def train_on_matrices(
             foldings[key] = _folding(search, choice, fitted.view, fitted.graphs, n_jobs)
         kernel = fitted.kernel
         assert isinstance(kernel, FeatureKernel)
-        levels = _n_levels(choice, one)
-        members.append(foldings[key].fold(kernel.counts, kernel.normalize, levels, *models[one]))
+        members.append(
+            foldings[key].fold(
+                kernel.counts,
+                kernel.normalize,
+                _n_levels(search, one),
+                *models[one],
+                search.level_weights.get(one),
+            )
+        )
     return members
+
+
+def _matrices(
+    search: Search, number: int, fitted: FittedSetting
+) -> Iterator[tuple[Candidate, np.ndarray]]:
+    """The members of a setting, each with its kernel matrix."""
+    here = [one for one in search.members if one.setting == number]
+    plain = {one.level: one for one in here if one not in search.level_weights}
+    for level, gram in zip(range(max(plain, default=-1) + 1), fitted.grams(), strict=False):
+        if level in plain:
+            yield plain[level], gram
+    for one in here:
+        if one in search.level_weights:
+            bare, weights = bare_graphs(fitted), search.level_weights[one]
+            yield one, weighted_sum(level_matrices(fitted), weights, bare)
 
 
 def train_on_features(
@@ -92,8 +111,9 @@ def train_on_features(
             choice = search.choices[one.setting]
             kernel = choice[0].estimator(choice[1])
             assert isinstance(kernel, FeatureKernel)
-            levels = _n_levels(choice, one)
-            return train(one, GroupedFeatures.of(folding, kernel.counts, kernel.normalize, levels))
+            how = (kernel.counts, kernel.normalize, _n_levels(search, one))
+            weights = search.level_weights.get(one)
+            return train(one, GroupedFeatures.of(folding, *how, weights))
 
         ranges = [(place, place + 1) for place in range(len(members))]
         for one, weighted in zip(members, run(trained, ranges, n_jobs), strict=True):
@@ -107,9 +127,12 @@ def _patterns_key(choice: Choice) -> tuple[Any, ...]:
     return (grid.kernel, *grid.extraction_key(setting))
 
 
-def _n_levels(choice: Choice, one: Candidate) -> int | None:
+def _n_levels(search: Search, one: Candidate) -> int | None:
     """How many levels of its kernel a candidate has; None stands for all."""
-    return None if choice[0].level_parameter is None else one.level + 1
+    grid, setting = search.choices[one.setting]
+    if grid.level_parameter is None:
+        return None
+    return min(one.level + 1, len(grid.levels(setting)))
 
 
 def _folding(
@@ -121,7 +144,7 @@ def _folding(
     if grid.level_parameter is not None:
         key = _patterns_key(choice)
         sharing = [o for o in search.members if _patterns_key(search.choices[o.setting]) == key]
-        own[grid.level_parameter] = max(one.level for one in sharing)
+        own[grid.level_parameter] = max(_n_levels(search, one) or 0 for one in sharing) - 1
     kernel = grid.estimator(Setting(own), n_jobs)
     assert isinstance(kernel, FeatureKernel)
     counted = kernel.count_features(graphs)

@@ -54,6 +54,7 @@ class Encoder:
         if isinstance(value, ClassPairs):
             return {"classes": [list(value.known), value.n_classes]}
         if isinstance(value, PatternWeights):
+            learnt = value.level_weights
             return {
                 "weights": {
                     "patterns": self._shared(value.patterns),
@@ -62,6 +63,7 @@ class Encoder:
                     "weights": [self._array(weights) for weights in value.weights],
                     "intercept": self._array(value.intercept),
                     "without_patterns": self._array(value.without_patterns),
+                    **({} if learnt is None else {"level_weights": self._array(learnt)}),
                 }
             }
         if isinstance(value, GraphKernel):

@@ -11,7 +11,8 @@ any more:
 2. A group has one weight. With ``counts="intersection"``, where "occurs at least t times" is a
    feature for each t, it has a running sum of weights, of which a count of c takes the first c.
 3. The value of a new graph is the sum of ``weight * f(count)`` over its known patterns, divided by
-   its norm if the kernel is normalised, in which all of its patterns count.
+   its norm if the kernel is normalised, in which all of its patterns count. Where levels have
+   weights of their own, each level is divided by its own norm.
 """
 
 from __future__ import annotations
@@ -102,6 +103,10 @@ class PatternWeights:
     intercept : array of shape (outputs,)
     without_patterns : array of shape (outputs,), optional
         What graphs without any pattern get beside the intercept if ``normalize``.
+    level_weights : array, optional
+        How much each level counts, where that was learnt
+        (:mod:`graphgrain.learning.level_weights`); ``weights`` are multiplied by it already. With
+        ``normalize`` each level of a graph is then divided by its own norm.
 
     Examples
     --------
@@ -123,6 +128,7 @@ class PatternWeights:
         weights: list[np.ndarray],
         intercept: np.ndarray,
         without_patterns: np.ndarray | None = None,
+        level_weights: np.ndarray | None = None,
     ) -> None:
         self.patterns = patterns
         self.counts = counts
@@ -132,6 +138,7 @@ class PatternWeights:
         self.without_patterns = (
             np.zeros_like(intercept) if without_patterns is None else without_patterns
         )
+        self.level_weights = level_weights
 
     def __repr__(self) -> str:
         sizes = sum(len(level.hashes) for level in self.patterns.levels[: self.n_levels])
@@ -148,13 +155,18 @@ class PatternWeights:
         return len(self.intercept)
 
     @property
+    def divides_levels(self) -> bool:
+        """Whether each level of a graph is divided by its own norm."""
+        return self.normalize and self.level_weights is not None
+
+    @property
     def view(self) -> Any:
         """The fitted view in front of the kernel, or None."""
         return self.patterns.view
 
     @property
     def kernel(self) -> FeatureKernel:
-        """The kernel with its parameters; it is not fitted to any graphs."""
+        """The kernel with its parameters, not fitted to any graphs, which adds levels plainly."""
         kernel = clone(self.patterns.kernel)
         own = {"counts": self.counts, "normalize": self.normalize}
         if kernel.level_parameter is not None:
@@ -171,6 +183,7 @@ class PatternWeights:
             [weights * factors for weights in self.weights],
             self.intercept * factors + shifts,
             self.without_patterns * factors,
+            self.level_weights,
         )
 
     def contributions(self, level: int, hashes: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -239,12 +252,11 @@ class _Counted:
             self.known.append((rows, table.groups[columns[known]], level.counts[known]))
         self._squares: dict[str, np.ndarray] = {}
 
-    def squares(self, how: str, n_levels: int) -> np.ndarray:
-        """The sum of squared features of each graph up to a level."""
+    def squares(self, how: str) -> np.ndarray:
+        """The sum of squared features of each graph at each level."""
         if how not in self._squares:
-            each = [squares_of(level, how) for level in self.levels]
-            self._squares[how] = np.cumsum(each, axis=0)
-        return self._squares[how][n_levels - 1]
+            self._squares[how] = np.array([squares_of(level, how) for level in self.levels])
+        return self._squares[how]
 
     def values(self, member: PatternWeights) -> np.ndarray:
         """The values of one machine, of shape (graphs, outputs)."""
@@ -252,12 +264,15 @@ class _Counted:
         for number in range(member.n_levels):
             rows, groups, counts = self.known[number]
             added = member._weighted(number, groups, counts)
+            if member.divides_levels:
+                added /= np.sqrt(self.squares(member.counts)[number][rows])[:, np.newaxis]
             for output in range(member.n_outputs):
                 values[:, output] += np.bincount(rows, added[:, output], self.graphs)
         if member.normalize:
-            squares = self.squares(member.counts, member.n_levels)
+            squares = self.squares(member.counts)[: member.n_levels].sum(axis=0)
             some = squares > 0
-            values[some] /= np.sqrt(squares[some])[:, np.newaxis]
+            if not member.divides_levels:
+                values[some] /= np.sqrt(squares[some])[:, np.newaxis]
             values[~some] = member.without_patterns
         return values + member.intercept
 

@@ -21,9 +21,11 @@ class TreePlusPlusRegressor(SelfTunedRegressor):
         Length of the longest paths, the paper's d. With 0 the features are single neighbourhoods.
     max_tree_depth : int, default=3
         Tree depths (the paper's k) from 0 to this are tried.
-    centrality, edge_labels, views, counts, solver, time_budget, cv, random_state, n_jobs, verbose
+    centrality, edge_labels, views, counts, weights, solver, time_budget, cv
         As in :class:`TreePlusPlusClassifier`; but with more than 1,000 graphs, combinations are
         judged by a sample of so many, unless the solver is "kernel".
+    random_state, n_jobs, verbose
+        As in :class:`TreePlusPlusClassifier`.
     normalize : bool, list of bool or "auto", default="auto"
         As in :class:`TreePlusPlus`. "auto" tries both: what grows with the size of a graph, such
         as its mass, is better told without.
@@ -74,6 +76,7 @@ class TreePlusPlusRegressor(SelfTunedRegressor):
         views: Any = None,
         counts: Any = "auto",
         normalize: Any = "auto",
+        weights: str = "equal",
         committee: int = MEMBERS,
         solver: str = "auto",
         scoring: str = "r2",
@@ -91,6 +94,7 @@ class TreePlusPlusRegressor(SelfTunedRegressor):
         self.views = views
         self.counts = counts
         self.normalize = normalize
+        self.weights = weights
         self.committee = committee
         self.solver = solver
         self.scoring = scoring

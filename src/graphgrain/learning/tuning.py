@@ -47,6 +47,8 @@ from .search import Choice, Judge, Search, search_candidates
 from .targets import check_folds
 
 SOLVERS = ("auto", "kernel", "linear")
+#: How levels are added up.
+EQUAL, LEARNED = "equal", "learned"
 #: Up to so many graphs, "auto" trains on kernel matrices.
 MOST_FOR_KERNEL = 5000
 
@@ -66,6 +68,7 @@ class SelfTuned(BaseEstimator):
         "views": OneOrMore(ViewRule()),
         "counts": OneOrMore(OneOf(COUNT_MAPS), auto=True),
         "normalize": OneOrMore(BOOLEAN, auto=True),
+        "weights": OneOf((EQUAL, LEARNED)),
         "committee": Whole(1),
         "solver": OneOf(SOLVERS),
         "time_budget": Number(0.0, optional=True),
@@ -83,6 +86,7 @@ class SelfTuned(BaseEstimator):
     views: Any
     counts: Any
     normalize: Any
+    weights: str
     committee: int
     solver: str
     time_budget: float | None
@@ -190,8 +194,10 @@ class SelfTuned(BaseEstimator):
         kernel = {"kernel": grid.name} if self._names_kernels else {}
         shown = setting.view is not None or self.views is not None
         view = {"view": setting.view} if shown else {}
-        at = {} if level is None else grid.levels(setting)[level]
-        return {**kernel, **own, **view, **at}
+        levels = grid.levels(setting)
+        at = {} if level is None else levels[min(level, len(levels) - 1)]
+        learnt = {"weights": LEARNED} if level is not None and level == len(levels) else {}
+        return {**kernel, **own, **view, **learnt, **at}
 
     def _search(
         self,
@@ -210,6 +216,7 @@ class SelfTuned(BaseEstimator):
             Judge(targets, splits, learner, score, plain_weights(weights), self.n_jobs),
             self.committee,
             self._tell,
+            self.weights == LEARNED,
         )
 
     def _in_time(self, settings: Iterator[FittedSetting]) -> Iterator[FittedSetting]:
