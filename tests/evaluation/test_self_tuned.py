@@ -17,6 +17,7 @@ from graphgrain.evaluation.published import TABLE2
 from graphgrain.evaluation.records import fold_records
 from graphgrain.evaluation.results_file import ResultsFile
 from graphgrain.evaluation.self_tuned import (
+    AUTO_ROW,
     SELF_TUNED,
     best_competitor,
     classifier_for,
@@ -63,6 +64,28 @@ def test_a_fold_is_the_classifier_on_its_training_graphs(records, families):
         assert record.members == words
         assert model.best_params_["C"] == record.levels[0].C
         assert max(record.levels[0].validation) == pytest.approx(model.best_score_)
+
+
+def test_a_row_over_kernels_is_the_classifier_over_kernels(families, tmp_path):
+    own = {"kernels": ["wl", "sp"], "max_level": 1, "counts": ["raw", "sqrt"]}
+    row = replace(AUTO_ROW, parameters=own)
+    with ResultsFile(tmp_path / "r.jsonl") as results:
+        assert run_self_tuned(families, NESTED, 1, results, estimator=row) == NESTED.folds
+        assert run_self_tuned(families, NESTED, 1, results, estimator=row) == 0
+        [record, *_] = fold_records(results.records)
+    split = NESTED.test_fold(families.codes, record.repetition, record.fold)
+    model = gg.GraphClassifier(["wl", "sp"], 1, counts=["raw", "sqrt"], cv=2, random_state=0)
+    model.fit(families.graphs[split.train], families.codes[split.train])
+    assert record.levels[0].predictions == model.predict(families.graphs[split.test]).tolist()
+    titles = {"wl": "WL", "sp": "SP"}
+    words = [f"{titles[m['kernel']]} + {m['counts']}" for m in model.members_]
+    edges = [" + edge labels" * m["edge_labels"] for m in model.members_]
+    assert record.members == [word + edge for word, edge in zip(words, edges, strict=True)]
+    assert record.kernel == "auto"
+    # no parameter may be forgotten: other parameters are another piece of work
+    assert record.variant == (
+        "self-tuned, kernels=['wl', 'sp'], max_level=1, counts=['raw', 'sqrt']"
+    )
 
 
 def test_a_view_is_offered_where_the_data_justifies_it(families):
