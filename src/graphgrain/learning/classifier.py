@@ -45,8 +45,9 @@ class TreePlusPlusClassifier(SelfTunedClassifier):
     weights : {"equal", "learned"}, default="equal"
         How tree depths are added up. "equal" is their plain sum, as in :class:`TreePlusPlus`.
         "learned" tries, beside these sums, all depths with weights that make the kernel most like
-        the classes (centred alignment); see :mod:`graphgrain.learning.level_weights`. It takes
-        about an eighth longer, and the memory of all kernel matrices of a setting at once.
+        the classes (centred alignment): a sum of weight times the cosine of what two graphs
+        count at one depth alone. It takes about an eighth longer, and the memory of the kernel
+        matrices of all depths at once.
     committee : int, default=12
         How many of the best combinations decide together, by the mean of their decision values:
         this number, but no more than half of those that were tried. 1 is the best alone, which

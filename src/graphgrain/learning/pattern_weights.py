@@ -104,9 +104,8 @@ class PatternWeights:
     without_patterns : array of shape (outputs,), optional
         What graphs without any pattern get beside the intercept if ``normalize``.
     level_weights : array, optional
-        How much each level counts, where that was learnt
-        (:mod:`graphgrain.learning.level_weights`); ``weights`` are multiplied by it already. With
-        ``normalize`` each level of a graph is then divided by its own norm.
+        How much each level counts, where that was learnt; ``weights`` are multiplied by it
+        already. With ``normalize`` each level of a graph is then divided by its own norm.
 
     Examples
     --------
