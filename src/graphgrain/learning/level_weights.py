@@ -115,7 +115,7 @@ def aligned_weights(
     >>> from graphgrain.learning.level_weights import aligned_weights
     >>> y = np.array([0, 0, 1, 1])
     >>> telling, noise = (y[:, None] == y).astype(float), np.eye(4)
-    >>> aligned_weights(np.array([noise, telling]), y, np.ones(4), np.arange(4)).tolist()
+    >>> aligned_weights(np.array([noise, telling]), y, np.ones(4), np.arange(4)).round(6).tolist()
     [0.0, 1.0]
     """
     columns = (targets[:, None] == np.unique(targets)) if targets.ndim == 1 else targets
