@@ -31,10 +31,10 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
 
     The patterns of radius r of a graph are the subgraphs of all vertices within distance r of a
     vertex, one for each vertex. A pair of vertices v and v' has, for every pair of matching
-    patterns g and g' of the same radius to which they belong, the weight
-    k_inv(v, v') / (|g| |g'|), where k_inv is the number of refinement steps, from 0 to ``n_iter``,
-    after which v and v' have the same colour. The kernel is the sum of the weights of all pairs
-    of vertices, over the radii 0 to ``radius``.
+    patterns of the same radius to which they belong, the weight k_inv(v, v') / (n n'), where
+    k_inv is the number of refinement steps, from 0 to ``n_iter``, after which v and v' have the
+    same colour, and n and n' are the numbers of vertices of the patterns. The kernel is the sum
+    of the weights of all pairs of vertices, over the radii 0 to ``radius``.
 
     Parameters
     ----------
@@ -70,13 +70,13 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
     same number for each. The time is that of refining every neighbourhood: vertices x edges of a
     neighbourhood x steps. :class:`AttributedGraphInvariants` compares vertices by attributes too.
 
-    The paper describes a family: k(G, G') is the sum over v and v' of w(v, v') k_attr(v, v'),
-    where w(v, v') adds k_inv(v, v') delta_m(g, g') / (|g| |g'|) over the patterns that hold v and
+    The paper describes a family: k(G, G') is the sum over v and v' of w(v, v') k_attr(v, v'), where
+    w(v, v') adds k_inv(v, v') delta_m(g, g') / (n n') over the patterns g and g' that hold v and
     v'. It leaves open which patterns, which invariant and when patterns match. The choices made
     here: patterns are neighbourhoods without a mark at their root; only those of the same radius
-    are compared; colours begin with the labels, so that k_attr, equality of labels, is implied
-    by k_inv; isomorphism of patterns is decided by colours, as far as refinement can tell. The
-    paper's spectral colouring of vertices is not offered. No other library has this kernel.
+    are compared; colours begin with the labels, so that k_attr, equality of labels, is implied by
+    k_inv; isomorphism of patterns is decided by colours, as far as refinement can tell. The paper's
+    spectral colouring of vertices is not offered. No other library has this kernel.
 
     References
     ----------
