@@ -16,7 +16,6 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
-from sklearn.utils import estimator_checks
 
 import graphgrain as gg
 from graphgrain.kernels.base import GraphKernel
@@ -416,25 +415,3 @@ def test_grid_search_over_tree_depth():
     search.fit(GRAPHS, Y)
     assert search.best_params_["treeplusplus__tree_depth"] in (0, 1, 2)
     assert search.best_score_ > 0.6
-
-
-APPLICABLE = [
-    "check_estimator_cloneable",
-    "check_estimator_tags_renamed",
-    "check_valid_tag_types",
-    "check_estimator_repr",
-    "check_no_attributes_set_in_init",
-    "check_parameters_default_constructible",
-    "check_get_params_invariance",
-    "check_set_params",
-    "check_mixin_order",
-]
-
-
-@every_kernel
-@pytest.mark.parametrize("name", APPLICABLE)
-def test_checks_of_scikit_learn_that_apply_to_graphs(Kernel, name):
-    check = getattr(estimator_checks, name, None)
-    if check is None:
-        pytest.skip(f"this scikit-learn has no {name}")
-    check(Kernel.__name__, Kernel())

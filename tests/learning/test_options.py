@@ -277,3 +277,16 @@ def test_wrong_weights(weights, families):
     weights = np.resize(weights, len(y)) if len(weights) > 1 else weights
     with pytest.raises(InvalidParameterError, match="sample_weight must"):
         gg.TreePlusPlusClassifier(1, 0).fit(graphs, y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("left", ["one class", "few graphs"])
+def test_weights_that_leave_too_little(left):
+    graphs = gg.load_drugs()[0][:12]
+    y = np.arange(12) % 2
+    weights = y if left == "one class" else (np.arange(12) < 2)
+    words = "at least two classes" if left == "one class" else "got 2 graphs for 5 folds"
+    with pytest.raises(InvalidParameterError, match=words):
+        gg.TreePlusPlusClassifier(1, 0).fit(graphs, y, sample_weight=weights)
+    if left == "few graphs":
+        with pytest.raises(InvalidParameterError, match=words):
+            gg.TreePlusPlusRegressor(1, 0).fit(graphs, y, sample_weight=weights)

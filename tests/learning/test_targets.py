@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.exceptions import DataConversionWarning
 
 from graphgrain.errors import InvalidParameterError
 from graphgrain.learning.targets import check_classes, check_folds, check_values
@@ -29,7 +30,7 @@ def test_classes_of_any_kind(y):
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        ([1.5, 2.5, 1.5, 2.5], r"got the number 1.5.*TreePlusPlusRegressor"),
+        ([1.5, 2.5, 1.5, 2.5], r"continuous values such as 1.5.*TreePlusPlusRegressor"),
         ([1, 1, 1, 1], r"at least two classes.*all 4 graphs have the class"),
         ([1, 1, 1, 2], r"at least 2 graphs.*class 2 has 1"),
         ([1, np.nan, 1, 2], r"graph 1 has nan \(1 in all\)"),
@@ -59,3 +60,10 @@ def test_fewer_graphs_than_folds():
     check_folds(10, 10)
     with pytest.raises(InvalidParameterError, match="got 9 graphs for 10 folds"):
         check_folds(10, 9)
+
+
+def test_a_column_is_taken_with_a_warning():
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        classes, codes = check_classes(np.array([["b"], ["a"], ["b"], ["a"]]), 4)
+    assert classes.tolist() == ["a", "b"]
+    assert codes.tolist() == [1, 0, 1, 0]

@@ -16,7 +16,7 @@ from .pattern_weights import PatternWeights
 from .scoring import AUTO, OF_CLASSES, for_classes
 from .splits import stratified_folds, stratified_sample, train_and_test
 from .svm import ClassPairs, KernelSvm, classes_of
-from .targets import check_classes
+from .targets import check_classes, check_folds, check_two_classes
 from .tuning import MOST_FOR_KERNEL, POSITIVE, SelfTuned
 
 #: With many graphs, so many judge the candidates.
@@ -69,6 +69,8 @@ class SelfTunedClassifier(ClassifierMixin, SelfTuned):
         if (weights == 0).any():
             kept = np.flatnonzero(weights)
             batch, codes, weights = batch[kept], codes[kept], weights[kept]
+            check_two_classes(self.classes_[np.unique(codes)], len(kept))
+            check_folds(self.cv, len(kept))
         rng = np.random.default_rng(self.random_state)
         sample = np.arange(len(batch))
         if self.solver != "kernel" and len(batch) > MOST_FOR_KERNEL:

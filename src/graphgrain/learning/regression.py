@@ -15,7 +15,7 @@ from .ridge import KernelRidge
 from .scoring import OF_NUMBERS
 from .search import Search
 from .splits import random_folds, train_and_test
-from .targets import check_values
+from .targets import check_folds, check_values
 from .tuning import POSITIVE, SelfTuned
 
 #: With more graphs than this, so many judge the candidates.
@@ -35,6 +35,11 @@ class SelfTunedRegressor(RegressorMixin, SelfTuned):
     alpha: Any
     scoring: str
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose kernels and parameters, and train.
 
@@ -52,6 +57,7 @@ class SelfTunedRegressor(RegressorMixin, SelfTuned):
         if (weights == 0).any():
             kept = np.flatnonzero(weights)
             batch, values, weights = batch[kept], values[kept], weights[kept]
+            check_folds(self.cv, len(kept))
         weights = weights / weights.mean()
         self._one_target = values.ndim == 1
         columns = values.reshape(len(batch), -1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils import column_or_1d
 
 from ..errors import InvalidParameterError
 
@@ -28,6 +29,8 @@ def check_classes(y: Any, graphs: int, *, members: int = 2) -> tuple[np.ndarray,
     (['a', 'b'], [1, 0, 1, 0])
     """
     values = _one_per_graph(y, graphs, "classes")
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = column_or_1d(values, warn=True)
     if values.ndim != 1:
         raise InvalidParameterError(
             f"There must be one class per graph; y has the shape {values.shape}. Choose a column."
@@ -39,15 +42,11 @@ def check_classes(y: Any, graphs: int, *, members: int = 2) -> tuple[np.ndarray,
         )
     if values.dtype.kind == "f" and (fractions := values[values != np.round(values)]).size:
         raise InvalidParameterError(
-            f"Classes must be integers or strings; got the number {fractions[0]:g}, as for "
-            "regression. Use TreePlusPlusRegressor, or cut the values into classes."
+            f"Classes must be integers or strings; got continuous values such as {fractions[0]:g}, "
+            "as for regression. Use TreePlusPlusRegressor, or cut the values into classes."
         )
     classes, codes = np.unique(values, return_inverse=True)
-    if len(classes) < 2:
-        raise InvalidParameterError(
-            f"There must be at least two classes to tell apart; all {graphs} graphs have the "
-            f"class {classes[0] if len(classes) else None!r}."
-        )
+    check_two_classes(classes, graphs)
     counts = np.bincount(codes)
     if counts.min() < members:
         small = classes[counts.argmin()]
@@ -57,6 +56,15 @@ def check_classes(y: Any, graphs: int, *, members: int = 2) -> tuple[np.ndarray,
             f"{counts.min()}. Remove its graphs, or join it with another class."
         )
     return classes, codes.reshape(-1).astype(np.int64)
+
+
+def check_two_classes(classes: np.ndarray, graphs: int) -> None:
+    """One class alone is told apart from nothing."""
+    if len(classes) < 2:
+        raise InvalidParameterError(
+            f"There must be at least two classes to tell apart; all {graphs} graphs have the "
+            f"class {classes[0] if len(classes) else None!r}."
+        )
 
 
 def check_values(y: Any, graphs: int) -> np.ndarray:

@@ -133,7 +133,9 @@ class SelfTuned(BaseEstimator):
                 f"{weights.min(initial=np.inf):g}."
             )
         if not (weights > 0).any():
-            raise InvalidParameterError("sample_weight must be above 0 for some graph.")
+            raise InvalidParameterError(
+                "sample_weight must be above zero for some graph; all weights are zero."
+            )
         return weights
 
     def _trains_on_features(self, graphs: int) -> bool:
