@@ -26,14 +26,16 @@ from .records import PredictionRecord
 from .results_file import ResultsFile
 from .scaffolds import scaffold_split, scaffolds
 
+#: The weight of an active molecule among so many inactive ones is large, and C small for it.
+COSTS = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 METHODS = (
     Method(
         "tree++",
         lambda seed, n_jobs: TreePlusPlusClassifier(
-            C=(0.1, 1, 10, 100), class_weight="balanced", random_state=seed, n_jobs=n_jobs
+            C=COSTS, class_weight="balanced", random_state=seed, n_jobs=n_jobs
         ),
         bits=0,
-        variant="class_weight=balanced",
+        variant="class_weight=balanced, C from 0.05",
         seeded=True,
     ),
     Method("ecfp4 + logistic", lambda seed, n_jobs: logistic_regression(n_jobs)),

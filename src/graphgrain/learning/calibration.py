@@ -10,14 +10,23 @@ from __future__ import annotations
 import numpy as np
 
 
-def fit_sigmoids(codes: np.ndarray, scores: np.ndarray, n_classes: int) -> np.ndarray:
-    """Slope and intercept for each class; for two classes those of the second alone."""
+def fit_sigmoids(
+    codes: np.ndarray, scores: np.ndarray, n_classes: int, stand_for: np.ndarray
+) -> np.ndarray:
+    """Slope and intercept for each class; for two classes those of the second alone.
+
+    ``stand_for`` says how many graphs each stands for, where classes were sampled unevenly.
+    """
     if scores.ndim == 1:
-        return np.array([_sigmoid(codes == 1, scores)])
-    return np.array([_sigmoid(codes == number, scores[:, number]) for number in range(n_classes)])
+        return np.array([_sigmoid(codes == 1, scores, stand_for)])
+    return np.array(
+        [_sigmoid(codes == code, scores[:, code], stand_for) for code in range(n_classes)]
+    )
 
 
-def _sigmoid(positive: np.ndarray, scores: np.ndarray) -> tuple[float, float]:
+def _sigmoid(
+    positive: np.ndarray, scores: np.ndarray, stand_for: np.ndarray
+) -> tuple[float, float]:
     from sklearn.linear_model import LogisticRegression
 
     # Targets that are not quite 0 and 1, as Platt has them: a set that is told apart without a
@@ -30,7 +39,7 @@ def _sigmoid(positive: np.ndarray, scores: np.ndarray) -> tuple[float, float]:
     model = LogisticRegression(C=1e6, max_iter=1000).fit(
         np.concatenate([column, column]),
         np.repeat([1, 0], len(scores)),
-        sample_weight=np.concatenate([share, 1 - share]),
+        sample_weight=np.concatenate([share * stand_for, (1 - share) * stand_for]),
     )
     return float(model.coef_[0, 0]) / scale, float(model.intercept_[0])
 

@@ -14,7 +14,7 @@ from .candidates import alternatives
 from .linear import GroupedFeatures, train_svm
 from .pattern_weights import PatternWeights
 from .scoring import AUTO, OF_CLASSES, for_classes
-from .splits import stratified_folds, stratified_sample, train_and_test
+from .splits import even_sample, stratified_folds, stratified_sample, train_and_test
 from .svm import ClassPairs, KernelSvm, classes_of
 from .targets import check_classes, check_folds, check_two_classes
 from .tuning import MOST_FOR_KERNEL, POSITIVE, SelfTuned
@@ -72,20 +72,41 @@ class SelfTunedClassifier(ClassifierMixin, SelfTuned):
             check_two_classes(self.classes_[np.unique(codes)], len(kept))
             check_folds(self.cv, len(kept))
         rng = np.random.default_rng(self.random_state)
-        sample = np.arange(len(batch))
+        self.scoring_ = for_classes(self.scoring, codes)
+        sample, stand_for = np.arange(len(batch)), np.ones(len(batch))
         if self.solver != "kernel" and len(batch) > MOST_FOR_KERNEL:
-            sample = stratified_sample(codes, SAMPLE, rng)
+            sample, stand_for = self._sample(codes, rng)
         folds = stratified_folds(codes[sample], self.cv, rng)
         splits = [train_and_test(folds, fold) for fold in range(self.cv)]
         learner = KernelSvm(sorted(alternatives(self.C)), len(self.classes_))
         self._pairs = ClassPairs(tuple(np.unique(codes).tolist()), len(self.classes_))
-        self.scoring_ = for_classes(self.scoring, codes)
         search = self._tune(
-            batch, codes, weights, sample, splits, learner, OF_CLASSES[self.scoring_]
+            batch,
+            codes,
+            weights,
+            (sample, weights[sample] * stand_for),
+            splits,
+            learner,
+            OF_CLASSES[self.scoring_],
         )
         held_out = np.mean([search.held_out[one] for one in search.members], axis=0)
-        self._sigmoids = fit_sigmoids(codes[sample], held_out, len(self.classes_))
+        self._sigmoids = fit_sigmoids(codes[sample], held_out, len(self.classes_), stand_for)
         return self
+
+    def _sample(
+        self, codes: np.ndarray, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The graphs that judge the candidates, and how many each stands for.
+
+        A measure that does not depend on how large the classes are is known best from a sample
+        with as many graphs of the rare class as there are. Standing for many, each of the others
+        weighs more, so that a C means the same there as for all graphs.
+        """
+        pairs = len(self.classes_) == 2 and self.scoring_ == "roc_auc"
+        if pairs or self.scoring_ == "balanced_accuracy":
+            return even_sample(codes, SAMPLE, rng)
+        sample = stratified_sample(codes, SAMPLE, rng)
+        return sample, np.ones(len(sample))
 
     def _class_weights(self, codes: np.ndarray) -> np.ndarray:
         counts = np.bincount(codes, minlength=len(self.classes_))

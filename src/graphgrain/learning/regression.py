@@ -72,7 +72,8 @@ class SelfTunedRegressor(RegressorMixin, SelfTuned):
         splits = [train_and_test(folds, fold) for fold in range(self.cv)]
         learner = KernelRidge(sorted(alternatives(self.alpha)))
         scaled = (columns - self._mean) / self._spread
-        self._tune(batch, scaled, weights, sample, splits, learner, OF_NUMBERS[self.scoring])
+        judging = sample, weights[sample]
+        self._tune(batch, scaled, weights, judging, splits, learner, OF_NUMBERS[self.scoring])
         return self
 
     def _train_on_features(

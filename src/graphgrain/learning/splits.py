@@ -57,6 +57,44 @@ def stratified_sample(codes: np.ndarray, size: int, rng: np.random.Generator) ->
     return np.sort(by_class[steps])
 
 
+def even_sample(
+    codes: np.ndarray, size: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of ``size`` graphs, in ascending order, with as many of each class as it has.
+
+    A class with less than its even part of the sample is taken whole, and the others share what
+    it leaves.
+
+    Returns
+    -------
+    positions : array
+    stand_for : array
+        How many graphs of its class each of them stands for, against the class of which the
+        largest part was taken.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphgrain.learning.splits import even_sample
+    >>> codes = np.array([0] * 60 + [1] * 3)
+    >>> positions, stand_for = even_sample(codes, 9, np.random.default_rng(0))
+    >>> codes[positions].tolist(), stand_for.tolist()
+    ([0, 0, 0, 0, 0, 0, 1, 1, 1], [10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 1.0, 1.0, 1.0])
+    """
+    order = rng.permutation(len(codes))
+    counts = np.bincount(codes)
+    parts, taken = [], np.zeros(len(counts))
+    room, left = size, np.count_nonzero(counts)
+    for code in np.argsort(counts, kind="stable")[len(counts) - left :]:
+        own = order[codes[order] == code][: room // left]
+        parts.append(own)
+        taken[code] = len(own)
+        room, left = room - len(own), left - 1
+    positions = np.sort(np.concatenate(parts))
+    ratios = counts / np.maximum(taken, 1)
+    return positions, ratios[codes[positions]] / ratios[taken > 0].min()
+
+
 def train_and_test(folds: list[np.ndarray], test: int) -> tuple[np.ndarray, np.ndarray]:
     """All folds but one, in ascending order, and that one."""
     rest = [fold for number, fold in enumerate(folds) if number != test]

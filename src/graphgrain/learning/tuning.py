@@ -146,16 +146,20 @@ class SelfTuned(BaseEstimator):
         batch: GraphBatch,
         targets: np.ndarray,
         weights: np.ndarray,
-        sample: np.ndarray,
+        judging: tuple[np.ndarray, np.ndarray],
         splits: list[Split],
         learner: Learner,
         score: Callable[[np.ndarray, np.ndarray], float],
     ) -> Search:
-        """Try the settings on the sample, keep the best kernels, train them on all graphs."""
+        """Try the settings on a sample, keep the best kernels, train them on all graphs.
+
+        ``judging`` has the positions of the sample and the weights that its graphs have there.
+        """
+        sample, own = judging
         whole = len(sample) == len(batch)
         searched = batch if whole else batch[sample]
-        search = self._search(searched, targets[sample], weights[sample], splits, learner, score)
-        shares = self._shares(search, targets[sample], weights[sample])
+        search = self._search(searched, targets[sample], own, splits, learner, score)
+        shares = self._shares(search, targets[sample], own)
         search.members = [one for one, share in zip(search.members, shares, strict=True) if share]
         self.member_weights_ = shares[shares > 0]
         if self._trains_on_features(len(batch)):
