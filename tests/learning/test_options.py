@@ -83,6 +83,31 @@ def test_many_graphs_are_judged_by_a_sample(families, monkeypatch):
     assert gg.TreePlusPlusRegressor(2, 1, cv=2).fit(graphs, sizes).score(graphs, sizes) > 0.9
 
 
+def test_all_graphs_of_a_rare_class_judge_the_candidates(drugs, monkeypatch):
+    graphs, y = drugs
+    monkeypatch.setattr(tuning, "MOST_FOR_KERNEL", 60)
+    monkeypatch.setattr("graphgrain.learning.classification.MOST_FOR_KERNEL", 60)
+    monkeypatch.setattr("graphgrain.learning.classification.SAMPLE", 60)
+    families, sizes = np.unique(y, return_counts=True)
+    rare = y == families[sizes.argmin()]
+    assert 5 < rare.sum() < min(30, 0.1 * len(y))
+    seen = {}
+
+    class Watched(gg.TreePlusPlusClassifier):
+        def _search(self, batch, targets, weights, *rest):
+            seen.update(targets=targets, weights=weights)
+            return super()._search(batch, targets, weights, *rest)
+
+    options = {"class_weight": "balanced", "counts": "raw", "edge_labels": False, "cv": 3}
+    model = Watched(2, 1, **options).fit(graphs, rare)
+    assert model.scoring_ == "roc_auc"
+    assert np.bincount(seen["targets"]).tolist() == [60 - rare.sum(), rare.sum()]
+    # both classes weigh the same in the sample, as they do among all graphs
+    np.testing.assert_allclose(*np.bincount(seen["targets"], seen["weights"]))
+    # probabilities are those of the shares that the classes have among all graphs
+    assert abs(model.predict_proba(graphs)[:, 1].mean() - rare.mean()) < 0.05
+
+
 def test_a_sample_chooses_and_all_graphs_train_on_their_kernel_matrix(drugs, masses, monkeypatch):
     graphs, _ = drugs
     monkeypatch.setattr("graphgrain.learning.regression.SAMPLE", 50)

@@ -93,9 +93,7 @@ class SelfTunedClassifier(ClassifierMixin, SelfTuned):
         self._sigmoids = fit_sigmoids(codes[sample], held_out, len(self.classes_), stand_for)
         return self
 
-    def _sample(
-        self, codes: np.ndarray, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _sample(self, codes: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """The graphs that judge the candidates, and how many each stands for.
 
         A measure that does not depend on how large the classes are is known best from a sample

@@ -9,11 +9,13 @@ from sklearn.base import RegressorMixin
 
 from ..parameters import OneOf, Rule
 from .candidates import alternatives
+from .learner import Split
 from .linear import GroupedFeatures, train_ridge
 from .pattern_weights import PatternWeights
 from .ridge import KernelRidge
 from .scoring import OF_NUMBERS
 from .search import Search
+from .shares import best_shares
 from .splits import random_folds, train_and_test
 from .targets import check_folds, check_values
 from .tuning import POSITIVE, SelfTuned
@@ -81,16 +83,12 @@ class SelfTunedRegressor(RegressorMixin, SelfTuned):
     ) -> PatternWeights:
         return train_ridge(features, targets, value, weights)
 
-    def _shares(self, search: Search, targets: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def _shares(
+        self, search: Search, targets: np.ndarray, weights: np.ndarray, splits: list[Split]
+    ) -> np.ndarray:
         """Shares, none negative, with which held-out graphs are predicted best."""
-        from scipy.optimize import nnls
-
-        roots = np.sqrt(weights)[:, np.newaxis]
-        held_out = [(roots * search.held_out[one]).ravel() for one in search.members]
-        shares, _ = nnls(np.column_stack(held_out), (roots * targets).ravel())
-        if not (shares > 0).any():  # no candidate is better than the mean of the targets
-            shares[0] = 1.0
-        return shares
+        held_out = [search.held_out[one] for one in search.members]
+        return best_shares(held_out, targets, weights, splits)
 
     def _in_units(self, weights: PatternWeights, factor: float) -> PatternWeights:
         return weights.in_units(factor * self._spread, self._mean)

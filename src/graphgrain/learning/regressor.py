@@ -31,8 +31,9 @@ class TreePlusPlusRegressor(SelfTunedRegressor):
         as its mass, is better told without.
     committee : int, default=12
         How many of the best combinations may predict together, no more than half of those that
-        were tried. What they say is added up with shares, none of them negative, that predict
-        held-out graphs best; those without a share are left out.
+        were tried. What they say is added up with shares: equal ones, or those of non-negative
+        least squares, whichever predicts held-out graphs better; those without a share are left
+        out.
     alpha : float or list of float
         How much to smooth, for kernels whose graphs have similarity 1 with themselves (on
         average). Of equally good values the largest is taken.

@@ -159,7 +159,7 @@ class SelfTuned(BaseEstimator):
         whole = len(sample) == len(batch)
         searched = batch if whole else batch[sample]
         search = self._search(searched, targets[sample], own, splits, learner, score)
-        shares = self._shares(search, targets[sample], own)
+        shares = self._shares(search, targets[sample], own, splits)
         search.members = [one for one, share in zip(search.members, shares, strict=True) if share]
         self.member_weights_ = shares[shares > 0]
         if self._trains_on_features(len(batch)):
@@ -263,7 +263,9 @@ class SelfTuned(BaseEstimator):
     ) -> PatternWeights:
         """A model with this value of the learner's parameter."""
 
-    def _shares(self, search: Search, targets: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def _shares(
+        self, search: Search, targets: np.ndarray, weights: np.ndarray, splits: list[Split]
+    ) -> np.ndarray:
         """How much each member counts; 0 leaves it out."""
         return np.full(len(search.members), 1.0 / len(search.members))
 
