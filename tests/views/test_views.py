@@ -211,6 +211,18 @@ def test_bonds_only_helps_on_complete_graphs():
             "needs vertex attributes",
         ),
         (lambda: gg.AttributeBins(n_bins=0).fit(BATCH), InvalidParameterError, "1 or more; got 0"),
+        *(
+            (
+                lambda how=how: (
+                    gg.AttributeBins(strategy=how)
+                    .fit(BATCH)
+                    .transform(gg.GraphBatch.from_edges([1], [], vertex_attributes=[[1.0] * 9]))
+                ),
+                InvalidGraphError,
+                "as many vertex attributes as at fit .*; got 9",
+            )
+            for how in ("quantile", "kmeans")
+        ),
         (lambda: gg.EdgeLengths(columns=[7]).fit_transform(BATCH), InvalidParameterError, "0 to 2"),
         (lambda: gg.HashedAttributes("wl").fit(BATCH), InvalidParameterError, "got 'wl'"),
         (lambda: gg.HashedAttributes(width=0).fit(BATCH), InvalidParameterError, "above 0; got 0"),

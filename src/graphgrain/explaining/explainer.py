@@ -37,7 +37,8 @@ def explain(
     Parameters
     ----------
     model : fitted model
-        A self-tuned estimator (:class:`TreePlusPlusClassifier`, :class:`TreePlusPlusRegressor`);
+        A self-tuned estimator (:class:`TreePlusPlusClassifier`, :class:`TreePlusPlusRegressor`,
+        :class:`GraphClassifier`, :class:`GraphRegressor`);
         or a scikit-learn pipeline of a kernel with explicit features and a linear model
         (``LogisticRegression``, ``LinearSVC``, ``Ridge``, ...), with views before the kernel and
         scalers, normalisers, selectors, ``PCA`` or ``TruncatedSVD`` behind it; or a pipeline of a

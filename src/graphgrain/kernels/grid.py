@@ -144,7 +144,12 @@ class KernelGrid:
 
     # ---------------------------------------------------------------- fitting
 
-    def fit_each(self, graphs: GraphBatch, n_jobs: int | None = None) -> Iterator[FittedSetting]:
+    def fit_each(
+        self,
+        graphs: GraphBatch,
+        n_jobs: int | None = None,
+        seen: dict[int, tuple[Any, GraphBatch]] | None = None,
+    ) -> Iterator[FittedSetting]:
         """Fit the settings one after the other; nothing is done before it is asked for.
 
         Parameters
@@ -152,8 +157,11 @@ class KernelGrid:
         graphs : GraphBatch
         n_jobs : int, optional
             Number of threads.
+        seen : dict, optional
+            Where fitted views and what they show are kept, for other grids with the same views
+            and graphs.
         """
-        seen: dict[int, tuple[Any, GraphBatch]] = {}
+        seen = {} if seen is None else seen
         extractions: dict[tuple[Any, ...], list[Counts]] = {}
         keys = [self.extraction_key(setting) for setting in self.settings]
         for key, setting in zip(keys, self.settings, strict=True):

@@ -23,9 +23,9 @@ class GraphClassifier(SelfTunedClassifier):
     Parameters
     ----------
     kernels : "auto", kernel or list of kernels, default="auto"
-        Each is a name (``graphgrain kernel --help`` lists them), tried with all that the
-        parameters below offer; or an estimator such as ``WeisfeilerLehman(3, counts="log")`` or a
-        ``KernelGrid``, tried as it is, at all its levels. Kernels must have explicit features.
+        Each is a name (:func:`list_kernels` has them), tried with all that the parameters below
+        offer; or an estimator such as ``WeisfeilerLehman(3, counts="log")`` or a ``KernelGrid``,
+        tried as it is, at all its levels. Kernels must count explicit features.
         "auto" is ``["tree++", "wl", "sp"]``; with the count map "intersection" WL is the optimal
         assignment kernel WL-OA.
     max_level : int, default=7

@@ -30,6 +30,7 @@ from .search import Choice, Search, scaled_gram
 def fit_to_all(search: Search, batch: GraphBatch, n_jobs: int | None) -> None:
     """Fit the settings of the members, which a sample has chosen, to all graphs."""
     wanted = sorted({one.setting for one in search.members})
+    search.fitted = {}
     grids = {id(search.choices[number][0]): search.choices[number][0] for number in wanted}
     for grid in grids.values():
         numbers = [number for number in wanted if search.choices[number][0] is grid]

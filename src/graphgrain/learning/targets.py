@@ -43,7 +43,8 @@ def check_classes(y: Any, graphs: int, *, members: int = 2) -> tuple[np.ndarray,
     if values.dtype.kind == "f" and (fractions := values[values != np.round(values)]).size:
         raise InvalidParameterError(
             f"Classes must be integers or strings; got continuous values such as {fractions[0]:g}, "
-            "as for regression. Use TreePlusPlusRegressor, or cut the values into classes."
+            "as for regression. Use GraphRegressor or TreePlusPlusRegressor, or cut the values "
+            "into classes."
         )
     classes, codes = np.unique(values, return_inverse=True)
     check_two_classes(classes, graphs)
@@ -75,7 +76,7 @@ def check_values(y: Any, graphs: int) -> np.ndarray:
     except (TypeError, ValueError):
         raise InvalidParameterError(
             f"Values to predict must be numbers; got {values.ravel().tolist()[0]!r}. Use "
-            "TreePlusPlusClassifier for classes."
+            "GraphClassifier or TreePlusPlusClassifier for classes."
         ) from None
     if values.ndim > 2 or not np.isfinite(values).all():
         raise InvalidParameterError(

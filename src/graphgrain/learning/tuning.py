@@ -216,9 +216,11 @@ class SelfTuned(BaseEstimator):
     ) -> Search:
         """Judge all candidates by cross-validation."""
         grids = self._grids(batch)
+        seen: dict[int, Any] = {}  # each view is fitted once for all kernels
+        fitted = (grid.fit_each(batch, self.n_jobs, seen) for grid in grids)
         return search_candidates(
             [(grid, setting) for grid in grids for setting in grid.settings],
-            self._in_time(chain.from_iterable(grid.fit_each(batch, self.n_jobs) for grid in grids)),
+            self._in_time(chain.from_iterable(fitted)),
             Judge(targets, splits, learner, score, plain_weights(weights), self.n_jobs),
             self.committee,
             self._tell,

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
 from ..graphs.edges import relabel_entries
 from ..parameters import BOOLEAN, OneOf, Rule, Seed, Whole
@@ -63,6 +64,7 @@ class AttributeBins(View):
 
     def _fit(self, batch: GraphBatch) -> None:
         values = attribute_columns(batch, self.on)
+        self.n_attributes_ = values.shape[1] if len(values) else None
         if self.strategy == "kmeans":
             from sklearn.cluster import KMeans
 
@@ -86,6 +88,12 @@ class AttributeBins(View):
 
     def _transform(self, batch: GraphBatch) -> GraphBatch:
         values = attribute_columns(batch, self.on)
+        expected = getattr(self, "n_attributes_", None)  # not in files of earlier versions
+        if len(values) and expected is not None and values.shape[1] != expected:
+            raise InvalidGraphError(
+                f"The graphs must have as many {self.on} attributes as at fit ({expected}); got "
+                f"{values.shape[1]}."
+            )
         if self.strategy == "kmeans":
             scaled = values / self.scale_
             squares = (
