@@ -56,7 +56,7 @@ def test_checks_without_data(Estimator, name):
 # ---------------------------------------------------------------- all checks, on tables
 
 SMALL = {"path_depth": 0, "max_tree_depth": 0, "counts": "raw", "committee": 1, "cv": 3}
-#: A kernel with a matrix, with named and with hashed columns, one without features, two learners.
+#: A kernel with a matrix, with named and with hashed columns, one without features, three learners.
 ON_TABLES = [
     for_tables(gg.TreePlusPlus)(path_depth=2, tree_depth=1),
     for_tables(gg.WeisfeilerLehman)(output="features"),
@@ -64,6 +64,7 @@ ON_TABLES = [
     for_tables(gg.PyramidMatch)(depth=1),
     for_tables(gg.TreePlusPlusClassifier)(**SMALL, C=1.0),
     for_tables(gg.TreePlusPlusRegressor)(**SMALL, alpha=(0.01, 0.1), normalize=True),
+    for_tables(gg.GraphClassifier)("wl", 0, counts="raw", committee=1, cv=3, C=1.0),
 ]
 
 
