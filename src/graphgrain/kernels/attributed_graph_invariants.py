@@ -49,10 +49,9 @@ class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
     -----
     It sees vertex attributes, vertex labels (where colours begin: vertices with different labels
     have similarity 0), structure and, if asked, edge labels. Each pair of graphs takes the pairs
-    of their vertices that meet in a feature, times the number of attributes. What the paper
-    leaves open and is chosen here stands with :class:`GraphInvariants`; the Gaussian is the
-    paper's kernel on attributes. Attributes are taken as they are: scale them to comparable
-    ranges first.
+    of their vertices that meet in a feature, times the number of attributes. The paper leaves
+    open the kernel on attributes too; the other choices stand with :class:`GraphInvariants`.
+    Attributes are taken as they are: scale them to comparable ranges first.
 
     References
     ----------

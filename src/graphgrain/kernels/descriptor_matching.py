@@ -78,7 +78,7 @@ class DescriptorMatching(Pyramid, Propagated):
     descriptors at hand. The grids here, those of their first pyramid match, need no data and stay
     the same for graphs that come later. The choices made here beside: descriptors are those of a
     random walk, all steps have the same weight, weights are halved from level to level, and
-    several grids are averaged. No other library has this kernel.
+    several grids are averaged. GraKeL has no such kernel.
 
     References
     ----------

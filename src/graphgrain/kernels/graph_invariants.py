@@ -76,7 +76,7 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
     here: patterns are neighbourhoods without a mark at their root; only those of the same radius
     are compared; colours begin with the labels, so that k_attr, equality of labels, is implied by
     k_inv; isomorphism of patterns is decided by colours, as far as refinement can tell. The paper's
-    spectral colouring of vertices is not offered. No other library has this kernel.
+    spectral colouring of vertices is not offered. GraKeL has no such kernel.
 
     References
     ----------
