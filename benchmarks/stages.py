@@ -20,13 +20,15 @@ from graphgrain.core.traversal import Options, bare_searches, make_work, renumbe
 def _searches(graphs, classes, options, work, begin, end, walk):
     """Traversals of all roots with their tree hashes, and the walks over them if asked for."""
     depth = max(options.path_depth, options.tree_depth)
+    graph, searches, patterns = work.graph, work.searches, work.patterns
+    zero = np.int64(0)
     pairs = 0
     for g in range(begin, end):
-        n = renumber(graphs, classes, options.edges, g, work)
-        search_trees(graphs.edge_hashes, options, depth, np.int64(0), n, work)
+        n = renumber(graphs, classes, options.edges, g, graph, searches)
+        search_trees(graphs.edge_hashes, options, depth, zero, n, graph, searches)
         if walk:
             pairs += walk_patterns(
-                graphs.edge_hashes, options, np.int64(0), n, np.int64(0), n, work
+                graphs.edge_hashes, options, zero, zero, n, graph, searches, patterns
             )
     return pairs
 

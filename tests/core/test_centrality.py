@@ -78,5 +78,6 @@ def test_classes_join_neighbours_within_the_tolerance():
 
     values = np.array([0.5, 0.1, 0.1 + 0.9e-7, 0.1 + 1.8e-7, 0.5 + 1.1e-7])
     classes = np.full(5, -1, dtype=np.int32)
-    classify(np.arange(5), 0, 5, 0, values, np.empty(5), classes)
+    bits, ranked = values.view(np.int64), np.empty(5, dtype=np.int64)
+    classify(np.arange(5), 0, 5, 0, values, bits, ranked, classes)
     assert classes.tolist() == [1, 0, 0, 0, 2]

@@ -35,6 +35,10 @@ def test_grouping_is_a_sort_by_hash(size, distinct, spread):
     )
     hashes = values * np.uint64(spread)
     rows = np.sort(rng.integers(0, 50, len(hashes)))
+    once = np.sort(
+        np.unique(np.array([rows.astype(np.uint64), hashes]), axis=1, return_index=True)[1]
+    )
+    rows, hashes = rows[once], hashes[once]  # a row has no feature twice
     values = rng.random(len(hashes))
     lengths = np.bincount(rows, minlength=51)
     vocabulary, indptr, out_rows, out_values, squares = group_hashes(lengths, hashes, values)

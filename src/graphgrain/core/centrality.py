@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from .components import classify, component_order
-from .perron import ENVELOPE_WORK, eigenvector_classes, gradient_classes
+from .perron import ENVELOPE_WORK, eigenvector_classes, gradient_classes, make_scratch
 from .structures import Graphs
 from .threads import chunks, entry_point, run
 
 
 @entry_point
-def path_classes(graphs, betweenness, begin, end, values, classes, stop):
+def path_classes(graphs, betweenness, begin, end, values, bits, classes, stop):
     """Closeness or betweenness of the graphs ``begin`` to ``end``, and their classes.
 
     Closeness is (n - 1) / (sum of distances) within the component, betweenness the number of
@@ -21,8 +21,8 @@ def path_classes(graphs, betweenness, begin, end, values, classes, stop):
     most = 1
     for g in range(begin, end):
         most = max(most, offsets[g + 1] - offsets[g])
-    order, starts, distance, queue = np.empty((4, most + 1), dtype=np.int64)
-    paths, share, ranked = np.empty((3, most))
+    order, starts, distance, queue, ranked = np.empty((5, most + 1), dtype=np.int64)
+    paths, share = np.empty((2, most))
     for g in range(begin, end):
         base = offsets[g]
         size = offsets[g + 1] - base
@@ -65,7 +65,7 @@ def path_classes(graphs, betweenness, begin, end, values, classes, stop):
                         if distance[v] == distance[w] - 1:
                             share[v] += paths[v] / paths[w] * (1.0 + share[w])
                     values[base + w] += share[w] / 2.0
-            classify(order, starts[c], starts[c + 1], base, values, ranked, classes)
+            classify(order, starts[c], starts[c + 1], base, values, bits, ranked, classes)
 
 
 def centrality_classes(
@@ -82,18 +82,22 @@ def centrality_classes(
     offsets = graphs.offsets
     if values is None:
         values = np.empty(int(offsets[-1]))
+    bits = values.view(np.int64)
     classes = np.zeros(int(offsets[-1]), dtype=np.int32)
     ranges = chunks(np.diff(offsets))
     if kind != "eigenvector":
         between = kind == "betweenness"
-        run(lambda a, b: path_classes(graphs, between, a, b, values, classes), ranges, n_jobs)
+        run(lambda a, b: path_classes(graphs, between, a, b, values, bits, classes), ranges, n_jobs)
         return classes
-    run(
-        lambda a, b: eigenvector_classes(graphs, envelope_work, a, b, values, classes),
-        ranges,
-        n_jobs,
-    )
+
+    def by_elimination(begin: int, end: int) -> None:
+        scratch = make_scratch(graphs, begin, end)
+        eigenvector_classes(graphs, envelope_work, begin, end, values, bits, classes, scratch)
+
+    def by_gradients(graph: int, after: int) -> None:
+        gradient_classes(graphs, graph, values, bits, classes, make_scratch(graphs, graph, after))
+
+    run(by_elimination, ranges, n_jobs)
     large = np.unique(np.searchsorted(offsets, np.flatnonzero(values < 0), side="right") - 1)
-    one_by_one = [(g, g + 1) for g in large.tolist()]
-    run(lambda g, _: gradient_classes(graphs, g, values, classes), one_by_one, n_jobs)
+    run(by_gradients, [(g, g + 1) for g in large.tolist()], n_jobs)
     return classes

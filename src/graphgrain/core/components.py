@@ -66,13 +66,18 @@ def sort_by(keys, items, begin, end):
 
 
 @compiled
-def classify(order, begin, end, base, values, ranked, classes):
-    """Number the groups of equal centralities of one component in ascending order."""
+def classify(order, begin, end, base, values, bits, ranked, classes):
+    """Number the groups of equal centralities of one component in ascending order.
+
+    ``bits`` are the values, which are not negative, read as integers: they have the same order,
+    and one way to sort is compiled for both.
+    """
     for i in range(begin, end):
-        ranked[i] = values[base + order[i]]
+        ranked[i] = bits[base + order[i]]
     sort_by(ranked, order, begin, end)
     current = 0
     for i in range(begin, end):
-        if i > begin and ranked[i] - ranked[i - 1] > TOLERANCE:
+        v = base + order[i]
+        if i > begin and values[v] - values[base + order[i - 1]] > TOLERANCE:
             current += 1
-        classes[base + order[i]] = current
+        classes[v] = current

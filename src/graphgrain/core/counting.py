@@ -8,96 +8,123 @@ A feature is a 64-bit hash; its column is its place in the sorted list of all di
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .compiling import subroutine
 from .threads import entry_point
 
 _PER_BUCKET = 8
+_MOST_BITS = 24
 #: Up to so many entries are sorted by insertion.
 _FEW = 32
 _ZERO, _ONE, _64 = np.uint64(0), np.uint64(1), np.uint64(64)
 
 
 @subroutine
-def _sort_bucket(codes, rows, values, begin, end):
-    """Sort the entries from ``begin`` to ``end`` by hash; equal ones keep their order."""
-    if end - begin <= _FEW:
-        for place in range(begin + _ONE, end):
+def _sort_bucket(columns, begin, end):
+    """Sort the entries from ``begin`` to ``end`` by (hash, row), by Shell's method."""
+    codes, rows, values = columns.codes, columns.rows, columns.values
+    gap = _ONE
+    if end - begin > _FEW:
+        while gap * np.uint64(3) < end - begin:
+            gap = gap * np.uint64(3) + _ONE
+    while gap > _ZERO:
+        for place in range(begin + gap, end):
             code, row, value = codes[place], rows[place], values[place]
             low = np.uint64(place)
-            while low > begin and codes[low - _ONE] > code:
-                before = low - _ONE
-                codes[low], rows[low], values[low] = codes[before], rows[before], values[before]
+            while low >= begin + gap:
+                before = low - gap
+                if codes[before] < code or (codes[before] == code and rows[before] <= row):
+                    break
+                codes[low] = codes[before]
+                rows[low] = rows[before]
+                values[low] = values[before]
                 low = before
-            codes[low], rows[low], values[low] = code, row, value
-        return
-    # Many entries are a few hashes that most graphs have: one round for each of them.
-    all_codes, all_rows, all_values = (
-        codes[begin:end].copy(),
-        rows[begin:end].copy(),
-        values[begin:end].copy(),
-    )
-    code, at = all_codes.min(), begin
-    while at < end:
-        following = ~np.uint64(0)
-        for i in range(len(all_codes)):
-            if all_codes[i] == code:
-                codes[at], rows[at], values[at] = code, all_rows[i], all_values[i]
-                at += _ONE
-            elif all_codes[i] > code:
-                following = min(following, all_codes[i])
-        code = following
+            codes[low] = code
+            rows[low] = row
+            values[low] = value
+        gap //= np.uint64(3)
+
+
+class Columns(NamedTuple):
+    """Columns of a matrix in the making: entries with their hashes, and where columns begin."""
+
+    codes: np.ndarray
+    rows: np.ndarray
+    values: np.ndarray
+    indptr: np.ndarray
 
 
 @entry_point
-def group_hashes(lengths, hashes, counts):
-    """Columns of a matrix from the features of its rows, ``lengths[i]`` of them in row i.
+def _group(lengths, hashes, counts, bits, ends, squares, columns):
+    """Fill the columns, and the sum of squares of each row; returns the number of columns.
 
-    Returns the sorted distinct hashes, the matrix in CSC form (``indptr, rows, values``) with
-    the rows of each column ascending, and the sum of squares of each row.
+    Buckets are told apart by so many ``bits`` of a hash; ``ends`` are zeros, one more than buckets.
     """
+    codes, rows, values, indptr = columns.codes, columns.rows, columns.values, columns.indptr
     # Unsigned places: Numba skips the check for indices that count from the end.
-    n = len(hashes)
-    bits = 1
-    while bits < 24 and (n >> bits) > _PER_BUCKET:
-        bits += 1
     shift = _64 - np.uint64(bits)
-    ends = np.zeros((1 << bits) + 1, dtype=np.int64)
-    for e in range(n):
+    buckets = len(ends) - 1
+    for e in range(len(hashes)):
         ends[(hashes[e] >> shift) + _ONE] += 1
-    for b in range(1 << bits):
+    for b in range(buckets):
         ends[b + 1] += ends[b]
-    codes = np.empty(n, dtype=np.uint64)
-    rows = np.empty(n, dtype=np.int32)
-    values = np.empty(n, dtype=np.float64)
-    squares = np.zeros(len(lengths))
     entry = _ZERO
     for row in range(len(lengths)):
+        total = 0.0
         for _ in range(lengths[row]):
             bucket = hashes[entry] >> shift
             at = np.uint64(ends[bucket])
             value = np.float64(counts[entry])
-            codes[at], rows[at], values[at] = hashes[entry], row, value
-            squares[row] += value * value
+            codes[at] = hashes[entry]
+            rows[at] = row
+            values[at] = value
+            total += value * value
             ends[bucket] += 1
             entry += _ONE
+        squares[row] = total
     # ends[b] is now the end of bucket b
 
-    indptr = np.empty(n + 1, dtype=np.int64)
-    distinct = begin = _ZERO
-    for b in range(1 << bits):
+    distinct = _ZERO
+    begin = _ZERO
+    for b in range(buckets):
         end = np.uint64(ends[b])
-        _sort_bucket(codes, rows, values, begin, end)
+        _sort_bucket(columns, begin, end)
         for place in range(begin, end):
             code = codes[place]  # those before are read, their places are free
             if place == begin or code != codes[distinct - _ONE]:
-                codes[distinct], indptr[distinct] = code, place
+                codes[distinct] = code
+                indptr[distinct] = place
                 distinct += _ONE
         begin = end
-    indptr[distinct] = n
-    vocabulary = codes[:distinct].copy()
-    return vocabulary, indptr[: distinct + _ONE].copy(), rows, values, squares
+    indptr[distinct] = len(hashes)
+    return distinct
+
+
+def group_hashes(
+    lengths: np.ndarray, hashes: np.ndarray, counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Columns of a matrix from the features of its rows, ``lengths[i]`` of them in row i.
+
+    A row has no feature twice. Returns the sorted distinct hashes, the matrix in CSC form
+    (``indptr, rows, values``) with the rows of each column ascending, and the sum of squares of
+    each row.
+    """
+    n = len(hashes)
+    bits = min(_MOST_BITS, max(1, (n // _PER_BUCKET).bit_length()))
+    columns = Columns(
+        np.empty(n, dtype=np.uint64),
+        np.empty(n, dtype=np.int32),
+        np.empty(n),
+        np.empty(n + 1, dtype=np.int64),
+    )
+    ends = np.zeros((1 << bits) + 1, dtype=np.int64)
+    squares = np.empty(len(lengths))
+    distinct = _group(lengths, hashes, counts, bits, ends, squares, columns)
+    vocabulary, indptr = columns.codes[:distinct].copy(), columns.indptr[: distinct + 1].copy()
+    return vocabulary, indptr, columns.rows, columns.values, squares
 
 
 @entry_point

@@ -31,7 +31,8 @@ TILE_BYTES = 1 << 20
 BLOCK_BYTES = 1 << 27
 _EXACT_IN_SINGLE = float(1 << 24)
 _STRIP = 256
-_MIRROR = 32
+#: Rows that are finished together.
+_MIRROR = 64
 
 
 class Tiles(NamedTuple):
@@ -94,30 +95,6 @@ def _scatter(x, chosen, block):
         c = chosen[column]
         for place in range(x.indptr[c], x.indptr[c + 1]):
             block[x.rows[place], column] = x.values[place]
-
-
-@entry_point
-def _finish(K, left, right, symmetric, normalize, out, begin, end):
-    """Divide some rows by the norms; two rows of zeros are equal. Mirror if ``symmetric``."""
-    for i in range(begin, end):
-        last = i + 1 if symmetric else K.shape[1]
-        if normalize:
-            for j in range(last):
-                scale = left[i] * right[j]
-                if scale > 0.0:
-                    out[i, j] = K[i, j] / np.sqrt(scale)
-                else:
-                    out[i, j] = 1.0 if left[i] == right[j] else 0.0
-        else:
-            for j in range(last):
-                out[i, j] = K[i, j]
-        if symmetric:
-            out[i, i] = 1.0 if normalize else left[i]
-    if symmetric:  # block by block: a column at a time would miss the cache at every step
-        for block in range(0, end, _MIRROR):
-            for i in range(begin, end):
-                for j in range(block, min(block + _MIRROR, i)):
-                    out[j, i] = out[i, j]
 
 
 def _row_ranges(rows: int, n_jobs: int | None, triangle: bool) -> list[tuple[int, int]]:
@@ -216,6 +193,26 @@ def finish(
     ``left`` and ``right`` are the squared norms of rows and columns.
     """
     out = np.empty(K.shape)
-    ranges = _row_ranges(K.shape[0], n_jobs, symmetric)
-    run(lambda a, b: _finish(K, left, right, symmetric, normalize, out, a, b), ranges, n_jobs)
+
+    def fill(begin: int, end: int) -> None:
+        wide = end if symmetric else K.shape[1]
+        rows = out[begin:end, :wide]
+        if normalize:
+            own, others = left[begin:end], right[:wide]
+            scale = np.sqrt(own[:, np.newaxis] * others)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                np.divide(K[begin:end, :wide], scale, out=rows)
+            rows[own == 0.0] = others == 0.0
+            rows[:, others == 0.0] = (own == 0.0)[:, np.newaxis]
+        else:
+            rows[:] = K[begin:end, :wide]
+        if symmetric:
+            corner = rows[:, begin:]
+            below = np.tril(corner, -1)
+            corner[:] = below + below.T
+            np.fill_diagonal(corner, 1.0 if normalize else left[begin:end])
+            out[:begin, begin:end] = rows[:, :begin].T
+
+    # few rows at a time: what is written across the matrix stays in the cache
+    run(fill, [(a, min(a + _MIRROR, len(K))) for a in range(0, len(K), _MIRROR)], n_jobs)
     return out

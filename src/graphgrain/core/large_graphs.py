@@ -28,8 +28,6 @@ STORED_PAIRS = 1 << 20
 _SAMPLE = 32
 #: Bytes of one distinct pattern: in a hash table that grows, and in what is handed back.
 _TABLE_BYTES, _OUTPUT_BYTES = 120, 16
-#: What all threads read: the renumbered graph and its trees.
-_SHARED = ("vertex", "label", "hashes", "key", "start", "adjacent", "via", "weights", "trees")
 
 
 def is_large(size: int) -> bool:
@@ -38,25 +36,29 @@ def is_large(size: int) -> bool:
 
 
 @entry_point
-def _tree_hashes(graphs, options, n, first, last, work):
+def _tree_hashes(edge_hashes, options, first, last, work):
     """Hashes of the trees of some roots; one search is kept at a time."""
     for root in range(first, last):
         if work.stop[0]:
             return
-        search_trees(graphs.edge_hashes, options, options.tree_depth, root, root + 1, work)
+        search_trees(
+            edge_hashes, options, options.tree_depth, root, root + 1, work.graph, work.searches
+        )
 
 
 @entry_point
-def _count_roots(graphs, options, n, roots, work, tables):
+def _count_roots(edge_hashes, options, roots, work, tables):
     """Count the patterns of some roots, given the hashes of all trees; returns the tables."""
+    graph, searches, patterns = work.graph, work.searches, work.patterns
+    depth = max(options.path_depth, options.tree_depth)
+    zero = np.int64(0)
     for root in roots:
         if work.stop[0]:
             return tables
-        depth = max(options.path_depth, options.tree_depth)
-        search_trees(graphs.edge_hashes, options, depth, root, root + 1, work)
-        pairs = walk(graphs.edge_hashes, options, np.int64(0), n, root, root + 1, work)
+        search_trees(edge_hashes, options, depth, root, root + 1, graph, searches)
+        pairs = walk(edge_hashes, options, zero, root, root + 1, graph, searches, patterns)
         for level in range(options.tree_depth + 1):
-            tables = count_into(tables, level, work.codes[level], pairs)
+            tables = count_into(tables, level, patterns.codes[level], pairs)
     return tables
 
 
@@ -79,8 +81,10 @@ class _LargeGraph:
         self, graphs: Graphs, classes: np.ndarray, options: Options, g: int, n_jobs: int | None
     ) -> None:
         self.graphs, self.options, self.n_jobs = graphs, options, n_jobs
-        self.work = make_work(graphs, options, stop_flag(), g, g + 1, searches=1)
-        self.n = call(renumber, graphs, classes, options.edges, g, self.work)
+        self.work = make_work(graphs, options, stop_flag(), g, g + 1, one=True)
+        self.n = call(
+            renumber, graphs, classes, options.edges, g, self.work.graph, self.work.searches
+        )
         self.g = g
         self.free: list[tuple[Work, Tables]] = []
 
@@ -89,9 +93,9 @@ class _LargeGraph:
         if self.free:
             work, tables = self.free.pop()
             return work._replace(stop=stop_flag()), tables
-        own = make_work(self.graphs, self.options, stop_flag(), self.g, self.g + 1, searches=1)
-        own = own._replace(**{name: getattr(self.work, name) for name in _SHARED})
-        return own, call(make_tables, self.options.tree_depth + 1, 1024)
+        own = make_work(self.graphs, self.options, stop_flag(), self.g, self.g + 1, one=True)
+        tables = call(make_tables, self.options.tree_depth + 1, 1024)
+        return own._replace(graph=self.work.graph), tables
 
     def _ranges(self, roots: int) -> list[tuple[int, int]]:
         """Ranges of a number of roots, of at most some milliseconds each."""
@@ -101,7 +105,7 @@ class _LargeGraph:
     def find_trees(self) -> None:
         def find(first: int, last: int) -> None:
             work, tables = self._scratch()
-            _tree_hashes(self.graphs, self.options, self.n, first, last, work)
+            _tree_hashes(self.graphs.edge_hashes, self.options, first, last, work)
             self.free.append((work, tables))
 
         run(find, self._ranges(self.n), self.n_jobs)
@@ -110,7 +114,7 @@ class _LargeGraph:
         def add(first: int, last: int) -> None:
             work, tables = self._scratch()
             tables = _count_roots(
-                self.graphs, self.options, self.n, roots[first:last], work, tables
+                self.graphs.edge_hashes, self.options, roots[first:last], work, tables
             )
             self.free.append((work, tables))
 

@@ -5,24 +5,29 @@
 2. A second pass walks the stored traversals. The pattern of a vertex extends that of its
    parent, so its two hashes, one per reading direction, cost O(1): polynomials that grow at
    either end. The smaller of both stands for the pattern.
-3. A small hash table per level counts them and is read out after each graph.
+3. A hash table counts them, level by level, and is read out after each.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from .compiling import compiled, inlined, subroutine
 from .hashing import BASE, GOLDEN, mix
-from .tables import count_into, make_tables, read_out, with_room
-from .threads import entry_point
-from .traversal import renumber, traverse
-from .tree_order import rank_trees
+from .structures import Graphs
+from .tables import count_apart, make_slots
+from .threads import entry_point, stop_flag
+from .traversal import MEMO_BITS, Options, make_work, renumber, traverse
+from .tree_order import tree_comes_before
 
 _SQUARE = np.uint64(int(BASE) ** 2 % 2**64)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
+_MEMO_SHIFT = np.uint64(64 - MEMO_BITS)
 
-_FIRST_ROOM = 1 << 10
+#: Features of each level that are handed back in one piece, if no graph has more.
+_ROOM = 1 << 17
 
 
 @inlined
@@ -32,164 +37,220 @@ def level_salt(level):
 
 
 @compiled
-def search_trees(edge_hashes, options, depth, first, last, work):
+def search_trees(edge_hashes, options, depth, first, last, graph, searches):
     """Traverse from the roots ``first`` to ``last``; keep the traversals and the tree hashes."""
-    begins, ends, order, tie, edge = work.begins, work.ends, work.order, work.tie, work.edge
-    hashes, weights, trees, edges = work.hashes, work.weights, work.trees, options.edges
+    ends, order, tie, step = searches.ends, searches.order, searches.tie, searches.step
+    hashes, weights, trees = graph.hashes, graph.weights, graph.trees
+    edge = (np.int64(1) << searches.edge_bits) - 1
     at = np.int64(0)  # typed: a literal would be compiled apart
     for root in range(first, last):
-        count = traverse(root, depth, edges, at, work)
+        count = traverse(root, depth, at, graph, searches)
         total = hashes[root] * weights[0]
         trees[root, 0] = mix(total)
+        p = 1
         for level in range(1, options.tree_depth + 1):
-            for p in range(ends[root, level - 1], ends[root, level]):
+            while p < ends[root, level]:
                 x = hashes[order[at + p]]
-                if edges:
-                    x = mix(x + edge_hashes[edge[at + p]])
+                if options.edges:
+                    x = mix(x + edge_hashes[step[at + p] & edge])
                 total += x * weights[p]
+                p += 1
             trees[root, level] = mix(total)
-        begins[root] = at
+        searches.begins[root] = at
         at += count
         tie[at] = 0
 
 
 @subroutine
-def _comes_before(at, x, y, level, levels, work):
+def _comes_before(at, x, y, level, levels, graph, searches, patterns):
     """Whether the pattern at position x comes before that at y, in lexicographic order.
 
     Both belong to one run of ties, and so do their ancestors: labels of vertices and edges are
     equal, only trees can differ. The first that does decides.
     """
-    parent, order, chosen, forward = work.parent, work.order, work.chosen, work.hashed[0]
+    parent, chosen, forward = searches.parent, patterns.chosen, patterns.forward
     while True:
-        above_x = parent[at + x] if parent[at + x] >= 0 else chosen[x * levels + level]
-        above_y = parent[at + y] if parent[at + y] >= 0 else chosen[y * levels + level]
+        above_x, above_y = np.int64(parent[at + x]), np.int64(parent[at + y])
+        if above_x < 0:
+            above_x = np.int64(chosen[x * levels + level])
+        if above_y < 0:
+            above_y = np.int64(chosen[y * levels + level])
         if forward[above_x * levels + level] == forward[above_y * levels + level]:
             break
         x, y = above_x, above_y
-    return work.ranks[order[at + x], level] < work.ranks[order[at + y], level]
+    u, v = np.int64(searches.order[at + x]), np.int64(searches.order[at + y])
+    both = graph.trees[u, level] * GOLDEN ^ graph.trees[v, level]
+    slot = both >> _MEMO_SHIFT
+    if patterns.memo[slot] | _ONE != both | _ONE:
+        first = tree_comes_before(u, v, level, graph, searches)
+        patterns.memo[slot] = both | _ONE if first else both & ~_ONE
+    return patterns.memo[slot] & _ONE != _ZERO
 
 
 @subroutine
-def _choose_parents(at, p, run, count, n, options, lowest, work):
-    """Write to ``work.chosen`` the candidate parent of position p with the smallest pattern.
+def _find_places(at, count, searches):
+    """Let ``searches.place`` map the vertices that this root reached to their positions."""
+    for p in range(count):
+        searches.place[searches.order[at + p]] = p
 
-    The candidates are neighbours in the run of ties that begins at ``run``. ``work.place`` maps
-    the vertices that this root reached to their positions.
+
+@subroutine
+def _choose_parents(at, p, run, count, lowest, levels, graph, searches, patterns):
+    """Write to ``patterns.chosen`` the candidate parent of position p with the smallest pattern.
+
+    The candidates are neighbours in the run of ties that begins at ``run``.
     """
-    start, adjacent, via, place = work.start, work.adjacent, work.via, work.place
-    order, tie, edge, forward = work.order, work.tie, work.edge, work.hashed[0]
-    levels = options.tree_depth + 1
+    adjacent, rank, place = graph.adjacent, graph.rank, searches.place
+    order, forward = searches.order, patterns.forward
+    edge = (np.int64(1) << searches.edge_bits) - 1
+    own = searches.step[at + p] & edge
     stop = run + 1
-    while tie[at + stop]:
+    while searches.tie[at + stop]:
         stop += 1
     v = order[at + p]
     for level in range(lowest, levels):
-        best = -1
-        for entry in range(start[v], start[v + 1]):
-            position = place[adjacent[entry]]
-            if not (
-                run <= position < stop
-                and order[at + position] == adjacent[entry]
-                and (not options.edges or via[entry] == edge[at + p])
-            ):
+        best = np.int64(-1)
+        for entry in range(graph.start[v], graph.start[v + 1]):
+            here = np.int64(place[adjacent[entry]])
+            if here < run or here >= stop or order[at + here] != adjacent[entry]:
+                continue
+            if rank[entry] & edge != own:
                 continue
             if best < 0:
-                best = position
-            elif forward[position * levels + level] != forward[best * levels + level]:
-                if not work.ranked[0]:
-                    rank_trees(options, n, work)
-                    for q in range(count):  # the searches have used the places
-                        place[order[at + q]] = q
-                if _comes_before(at, position, best, level, levels, work):
-                    best = position
-        work.chosen[p * levels + level] = best
+                best = here
+            elif forward[here * levels + level] != forward[best * levels + level]:
+                if _comes_before(at, here, best, level, levels, graph, searches, patterns):
+                    best = here
+                if searches.spare >= 0:  # the trees were searched again
+                    _find_places(at, count, searches)
+        patterns.chosen[p * levels + level] = best
 
 
 @compiled
-def walk(edge_hashes, options, lowest, n, first, last, work):
+def walk(edge_hashes, options, lowest, first, last, graph, searches, patterns):
     """Pattern hashes of the roots ``first`` to ``last``: ``codes[level, i]`` for the i-th pair.
 
-    Levels begin with ``lowest``. Returns the number of pairs; n is the number of all vertices.
+    Levels begin with ``lowest``. Returns the number of pairs.
     """
-    begins, ends, order, parent, edge = work.begins, work.ends, work.order, work.parent, work.edge
-    trees, chosen, codes = work.trees, work.chosen, work.codes
-    path_depth, edges = options.path_depth, options.edges
-    levels = trees.shape[1]
-    forward, backward, power = work.hashed[0], work.hashed[1], work.hashed[2]
-    total = 0
+    order, parent, step = searches.order, searches.parent, searches.step
+    trees, chosen, codes = graph.trees, patterns.chosen, patterns.codes
+    forward, backward, power = patterns.forward, patterns.backward, patterns.power
+    edge = (np.int64(1) << searches.edge_bits) - 1
+    levels = np.int64(options.tree_depth + 1)
+    # Unsigned places: Numba skips the check for indices that count from the end.
+    begin, end, total = np.uint64(lowest), np.uint64(levels), np.uint64(0)
+    power[0] = _ONE
     for root in range(first, last):
-        at = begins[root]
-        count = ends[root, path_depth]
-        power[0] = _ONE
-        for level in range(lowest, levels):
+        at = searches.begins[root]
+        count = np.int64(searches.ends[root, options.path_depth])
+        for level in range(begin, end):
             label = trees[root, level]
             forward[level] = label
             backward[level] = label
             codes[level, total] = label
+        total += _ONE
         placed = False
         for p in range(1, count):
-            up = parent[at + p]
-            v = order[at + p]
-            near = p * levels
-            edge_code = edge_hashes[edge[at + p]] * BASE if edges else _ZERO
+            here = np.uint64(at + p)
+            up = np.int64(parent[here])
+            v = order[here]
+            near = np.uint64(p) * end
+            edge_code = edge_hashes[step[here] & edge] * BASE if options.edges else _ZERO
             several = up < 0
             if several:
                 up = -1 - up  # the first of the run: at the same depth as the candidates
                 if not placed:
                     placed = True
-                    for q in range(count):
-                        work.place[order[at + q]] = q
-                _choose_parents(at, p, up, count, n, options, lowest, work)
-            power[p] = power[up] * _SQUARE
-            scale = power[p]
-            edge_term = edge_code * power[up]
-            for level in range(lowest, levels):
-                far = (chosen[near + level] if several else up) * levels + level
+                    _find_places(at, count, searches)
+                _choose_parents(at, p, up, count, lowest, levels, graph, searches, patterns)
+            above = np.uint64(up)
+            edge_term = edge_code * power[above]
+            scale = power[above] * _SQUARE
+            power[np.uint64(p)] = scale
+            for level in range(begin, end):
+                far = (np.uint64(chosen[near + level]) if several else above) * end + level
                 label = trees[v, level]
                 ahead = forward[far] * _SQUARE + label + edge_code
                 behind = backward[far] + label * scale + edge_term
                 forward[near + level] = ahead
                 backward[near + level] = behind
-                codes[level, total + p] = min(ahead, behind)
-        total += count
-    return total
+                codes[level, total] = ahead if ahead < behind else behind
+            total += _ONE
+    return np.int64(total)
+
+
+class Found(NamedTuple):
+    """Features graph after graph; ``totals[level]`` of the columns are filled."""
+
+    lengths: np.ndarray  # per level and graph: number of distinct features
+    totals: np.ndarray
+    hashes: np.ndarray
+    counts: np.ndarray
 
 
 @entry_point
-def count_patterns(graphs, classes, options, work, begin, end):
-    """Count the patterns of the graphs ``begin`` to ``end`` at the levels 0 to ``tree_depth``.
-
-    Returns ``(lengths, hashes, counts)``: ``hashes[level]`` and ``counts[level]`` list the
-    distinct patterns graph after graph, ``lengths[level, g]`` of them for graph g. ``classes`` are
-    the centrality classes of vertices. ``work``, from ``make_work``, keeps all searches of a graph.
-    """
+def _count_patterns(graphs, classes, options, work, slots, begin, end, found):
+    """Count the patterns of the graphs from ``begin`` on; returns where it ran out of room."""
     levels = options.tree_depth + 1
-    depth = max(options.path_depth, options.tree_depth)
-    tables = make_tables(levels, _FIRST_ROOM)
-    lengths = np.zeros((levels, end - begin), dtype=np.int64)
-    totals = np.zeros(levels, dtype=np.int64)
-    hashes = np.empty((levels, 32 * _FIRST_ROOM), dtype=np.uint64)
-    counts = np.empty((levels, 32 * _FIRST_ROOM), dtype=np.int32)
+    depth = options.path_depth if options.path_depth > levels - 1 else levels - 1
+    graph, searches, patterns, totals = work.graph, work.searches, work.patterns, found.totals
+    zero = np.int64(0)
     for g in range(begin, end):
         if work.stop[0]:
             break
-        n = renumber(graphs, classes, options.edges, g, work)
-        search_trees(graphs.edge_hashes, options, depth, np.int64(0), n, work)
-        pairs = walk(graphs.edge_hashes, options, np.int64(0), n, np.int64(0), n, work)
-        room = np.int64(0)
+        n = renumber(graphs, classes, options.edges, g, graph, searches)
+        search_trees(graphs.edge_hashes, options, depth, zero, n, graph, searches)
+        pairs = walk(graphs.edge_hashes, options, zero, zero, n, graph, searches, patterns)
         for level in range(levels):
-            tables = count_into(tables, level, work.codes[level], pairs)
-            lengths[level, g - begin] = tables.distinct[level]
-            room = max(room, totals[level] + tables.distinct[level])
-        hashes, counts = with_room(room, hashes, counts)
+            if totals[level] + pairs > found.hashes.shape[1]:
+                return g
         for level in range(levels):
-            begin_at = totals[level]
-            totals[level] = read_out(tables, level, hashes[level], counts[level], begin_at)
-            salt = level_salt(level)
-            for i in range(begin_at, totals[level]):
-                hashes[level, i] = mix(hashes[level, i] + salt)
-    return lengths, hashes, counts
+            count = count_apart(
+                patterns.codes[level],
+                pairs,
+                level_salt(level),
+                slots,
+                found.hashes[level],
+                found.counts[level],
+                totals[level],
+            )
+            found.lengths[level, g - begin] = count
+            totals[level] += count
+    return end
+
+
+def count_patterns(
+    graphs: Graphs, classes: np.ndarray, options: Options, begin: int, end: int
+) -> list[list[tuple[np.ndarray, np.ndarray, np.ndarray]]]:
+    """Count the patterns of the graphs ``begin`` to ``end`` at the levels 0 to ``tree_depth``.
+
+    Returns parts of the range in order; a part has ``(lengths, hashes, counts)`` for each level:
+    the distinct patterns graph after graph, ``lengths[g]`` of them for its g-th graph. ``classes``
+    are the centrality classes of vertices. All searches of a graph are kept at once.
+    """
+    levels = options.tree_depth + 1
+    work = make_work(graphs, options, stop_flag(), begin, end)
+    largest = work.patterns.codes.shape[1]
+    slots = make_slots(largest)
+    pairs = int((np.diff(graphs.offsets[begin : end + 1]) ** 2).sum())
+    room = max(largest, min(pairs, _ROOM))
+    parts = []
+    while begin < end or not parts:
+        found = Found(
+            np.zeros((levels, end - begin), dtype=np.int64),
+            np.zeros(levels, dtype=np.int64),
+            np.empty((levels, room), dtype=np.uint64),
+            np.empty((levels, room), dtype=np.int32),
+        )
+        done = _count_patterns(graphs, classes, options, work, slots, begin, end, found)
+        parts.append(
+            [
+                (lengths[: done - begin], hashes[:size], counts[:size])
+                for lengths, size, hashes, counts in zip(*found, strict=True)
+            ]
+        )
+        begin = done
+    return parts
 
 
 @entry_point
@@ -203,13 +264,16 @@ def trace_patterns(graphs, classes, options, work, g):
     """
     path_depth, level, edges = options.path_depth, options.tree_depth, options.edges
     depth = max(path_depth, level)
-    n = renumber(graphs, classes, edges, g, work)
-    search_trees(graphs.edge_hashes, options, depth, np.int64(0), n, work)
+    graph, searches, patterns = work.graph, work.searches, work.patterns
+    mask = (np.int64(1) << searches.edge_bits) - 1
+    zero = np.int64(0)
+    n = renumber(graphs, classes, edges, g, graph, searches)
+    search_trees(graphs.edge_hashes, options, depth, zero, n, graph, searches)
     width = 0
     total = 0
     for root in range(n):
-        width = max(width, work.ends[root, level])
-        total += work.ends[root, path_depth]
+        width = max(width, searches.ends[root, level])
+        total += searches.ends[root, path_depth]
     tree_vertices = np.full((n, width), -1, dtype=np.int32)
     tree_edges = np.full((n, width), -1, dtype=np.int32)
     hashes = np.empty(total, dtype=np.uint64)
@@ -218,27 +282,27 @@ def trace_patterns(graphs, classes, options, work, g):
     salt = level_salt(level)
     row = 0
     for root in range(n):
-        walk(graphs.edge_hashes, options, level, n, root, root + 1, work)
-        at = work.begins[root]
-        old = work.vertex[root]
-        for p in range(work.ends[root, level]):
-            tree_vertices[old, p] = work.vertex[work.order[at + p]]
+        walk(graphs.edge_hashes, options, level, root, root + 1, graph, searches, patterns)
+        at = searches.begins[root]
+        old = graph.vertex[root]
+        for p in range(searches.ends[root, level]):
+            tree_vertices[old, p] = graph.vertex[searches.order[at + p]]
             if edges and p:
-                tree_edges[old, p] = work.edge[at + p]
-        for p in range(work.ends[root, path_depth]):
-            hashes[row + p] = mix(work.codes[level, p] + salt)
+                tree_edges[old, p] = searches.step[at + p] & mask
+        for p in range(searches.ends[root, path_depth]):
+            hashes[row + p] = mix(patterns.codes[level, p] + salt)
             length = 0
             if p:
-                up = np.int64(work.parent[at + p])
+                up = np.int64(searches.parent[at + p])
                 if up < 0:
-                    up = np.int64(work.chosen[p * (level + 1) + level])
+                    up = np.int64(patterns.chosen[p * (level + 1) + level])
                 up += row
                 while length <= path_depth and paths[up, length] >= 0:
                     paths[row + p, length] = paths[up, length]
                     path_edges[row + p, length] = path_edges[up, length]
                     length += 1
                 if edges:
-                    path_edges[row + p, length] = work.edge[at + p]
-            paths[row + p, length] = work.vertex[work.order[at + p]]
-        row += work.ends[root, path_depth]
+                    path_edges[row + p, length] = searches.step[at + p] & mask
+            paths[row + p, length] = graph.vertex[searches.order[at + p]]
+        row += searches.ends[root, path_depth]
     return hashes, paths, path_edges, tree_vertices, tree_edges

@@ -20,10 +20,13 @@ envelope would be too large, conjugate gradients solve the system instead; they 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .compiling import inlined, subroutine
 from .components import classify, component_order
+from .structures import Graphs
 from .threads import entry_point
 
 #: Above this many multiplications for a factorisation, conjugate gradients take over.
@@ -32,6 +35,35 @@ ENVELOPE_WORK = 5e7
 _SMOOTHING_STEPS = 8
 _MOST_ITERATIONS = 100
 _TINY = 1e-250
+
+
+class Scratch(NamedTuple):
+    """Arrays for the vertices of one graph, and for those of one component in its numbering."""
+
+    order: np.ndarray  # vertices component by component
+    starts: np.ndarray  # where components begin
+    place: np.ndarray  # number of a vertex in its component
+    ranked: np.ndarray
+    vertices: np.ndarray
+    near: np.ndarray  # neighbours of all vertices, one after the other
+    first: np.ndarray  # per row: first column of the envelope
+    last: np.ndarray  # per column: last row that reaches it
+    start: np.ndarray  # per row: where the envelope begins
+    x: np.ndarray
+    y: np.ndarray
+    z: np.ndarray
+    low: np.ndarray
+    sums: np.ndarray
+
+
+def make_scratch(graphs: Graphs, begin: int, end: int) -> Scratch:
+    """Room for any of the graphs ``begin`` to ``end``."""
+    offsets = graphs.offsets[begin : end + 1]
+    n = int(np.diff(offsets).max(initial=1)) + 1
+    entries = int(np.diff(graphs.indptr[offsets]).max(initial=1))
+    near = np.empty(entries, dtype=np.int64)
+    integers = [np.empty(n, dtype=np.int64) for _ in range(8)]
+    return Scratch(*integers[:5], near, *integers[5:], *(np.empty(n) for _ in range(5)))
 
 
 @inlined
@@ -73,16 +105,20 @@ def _scale(n, z, x):
     """Scale z to unit length, write it to x; returns the largest change."""
     largest = 0.0
     for i in range(n):
-        largest = max(largest, z[i])
+        if z[i] > largest:
+            largest = z[i]
     total = 0.0
     for i in range(n):
-        z[i] = max(z[i] / largest, _TINY)
+        part = z[i] / largest
+        z[i] = part if part > _TINY else _TINY
         total += z[i] * z[i]
     total = 1.0 / np.sqrt(total)
     change = 0.0
     for i in range(n):
         fresh = z[i] * total
-        change = max(change, abs(fresh - x[i]))
+        moved = abs(fresh - x[i])
+        if moved > change:
+            change = moved
         x[i] = fresh
     return change
 
@@ -110,7 +146,7 @@ def _row_sums(indptr, near, vertices, n, x, high, low, sums):
     for i in range(n):
         product, error = _two_product(shift, x[i])
         gap = ((product - high[i]) + (error - low[i])) + correction * x[i]
-        sums[i] = x[i] * max(gap, 0.0)
+        sums[i] = x[i] * gap if gap > 0.0 else 0.0
     return shift
 
 
@@ -143,7 +179,7 @@ def _eliminate(indptr, near, vertices, n, first, last, start, x, sums, z, column
             if column[i] > 0.0:
                 factor = column[i] / pivot
                 row = start[i] - first[i]
-                for j in range(max(k + 1, first[i]), i):
+                for j in range(first[i] if first[i] > k else k + 1, i):
                     off[row + j] += factor * column[j]
                 sums[i] += factor * sums[k]
                 z[i] += factor * z[k]
@@ -159,22 +195,17 @@ def _eliminate(indptr, near, vertices, n, first, last, start, x, sums, z, column
 
 
 @entry_point
-def eigenvector_classes(graphs, envelope_work, begin, end, values, classes, stop):
+def eigenvector_classes(graphs, envelope_work, begin, end, values, bits, classes, scratch, stop):
     """Fill ``values`` and ``classes`` of the graphs ``begin`` to ``end``.
 
-    Components whose factorisation would take more than ``envelope_work`` are left at -1.
+    Components whose factorisation would take more than ``envelope_work`` are left at -1. ``bits``
+    are the values read as integers.
     """
     offsets, indptr, indices = graphs.offsets, graphs.indptr, graphs.indices
-    most = 1
-    entries = 1
-    for g in range(begin, end):
-        most = max(most, offsets[g + 1] - offsets[g])
-        entries = max(entries, indptr[offsets[g + 1]] - indptr[offsets[g]])
-    integers = np.empty((7, most + 1), dtype=np.int64)
-    order, starts, place, first, last, start, vertices = integers
-    near = np.empty(entries, dtype=np.int64)
-    x, y, z, low, sums = np.empty((5, most))
-    off = np.empty(most)
+    order, starts, place, vertices = scratch.order, scratch.starts, scratch.place, scratch.vertices
+    near, first, last, start = scratch.near, scratch.first, scratch.last, scratch.start
+    x, y, z, low, sums = scratch.x, scratch.y, scratch.z, scratch.low, scratch.sums
+    off = np.empty(1024)
     for g in range(begin, end):
         base = offsets[g]
         components = component_order(graphs, base, offsets[g + 1] - base, order, starts, place)
@@ -194,7 +225,8 @@ def eigenvector_classes(graphs, envelope_work, begin, end, values, classes, stop
                 lowest = i
                 for k in range(indptr[v], indptr[v + 1]):
                     near[entry] = place[indices[k] - base]
-                    lowest = min(lowest, near[entry])
+                    if near[entry] < lowest:
+                        lowest = near[entry]
                     entry += 1
                 first[i] = lowest
                 last[i] = i
@@ -229,18 +261,25 @@ def eigenvector_classes(graphs, envelope_work, begin, end, values, classes, stop
                     before = change
             for i in range(n):
                 values[vertices[i]] = x[i]
-            classify(order, starts[c], starts[c + 1], base, values, y, classes)
+            classify(order, starts[c], starts[c + 1], base, values, bits, scratch.ranked, classes)
 
 
 @entry_point
-def gradient_classes(graphs, g, values, classes, stop):
+def gradient_classes(graphs, g, values, bits, classes, scratch, stop):
     """The same for the components of graph g that were left at -1, by conjugate gradients."""
     indptr, indices = graphs.indptr, graphs.indices
     base = graphs.offsets[g]
     size = graphs.offsets[g + 1] - base
-    order, starts, place, vertices = np.empty((4, size + 1), dtype=np.int64)
-    near = np.empty(indptr[base + size] - indptr[base], dtype=np.int64)
-    x, y, z, low, sums, residual, direction, product = np.empty((8, size))
+    order, starts, place, vertices = scratch.order, scratch.starts, scratch.place, scratch.vertices
+    near, x, y, z, low, sums = (
+        scratch.near,
+        scratch.x,
+        scratch.y,
+        scratch.z,
+        scratch.low,
+        scratch.sums,
+    )
+    residual, direction, product = np.empty(size), np.empty(size), np.empty(size)
     components = component_order(graphs, base, size, order, starts, place)
     for c in range(components):
         if values[base + order[starts[c]]] >= 0.0:
@@ -295,4 +334,4 @@ def gradient_classes(graphs, g, values, classes, stop):
             before = change
         for i in range(n):
             values[vertices[i]] = x[i]
-        classify(order, starts[c], starts[c + 1], base, values, y, classes)
+        classify(order, starts[c], starts[c + 1], base, values, bits, scratch.ranked, classes)

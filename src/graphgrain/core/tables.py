@@ -1,8 +1,12 @@
-"""Hash tables that count 64-bit hashes, several of one size side by side (one per level).
+"""Hash tables that count 64-bit hashes.
 
 A table has a power of two of slots and is at most half full; a hash that finds its slot taken
 goes to the next. ``used`` lists the filled slots, so that a table is read and emptied in the
 time of what is in it.
+
+``Slots`` are one table for as many hashes as are known to come, and are empty between calls: the
+part that is used is as small as those hashes allow, so that it stays in the cache. ``Tables``
+stand side by side (one per level) and grow with what is in them.
 """
 
 from __future__ import annotations
@@ -12,14 +16,67 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiling import compiled, subroutine
-from .hashing import GOLDEN
+from .hashing import GOLDEN, mix
 from .threads import entry_point
 
 _ONE, _64 = np.uint64(1), np.uint64(64)
 
 
+class Slots(NamedTuple):
+    """Room for one table."""
+
+    keys: np.ndarray
+    counts: np.ndarray  # 0 for empty slots
+    used: np.ndarray  # filled slots in the order of arrival
+
+
+def make_slots(room: int) -> Slots:
+    """Room for a table of so many hashes."""
+    size = 1 << max(4, (2 * room - 1).bit_length())
+    return Slots(
+        np.empty(size, dtype=np.uint64),
+        np.zeros(size, dtype=np.int32),
+        np.empty(size, dtype=np.uint32),
+    )
+
+
+@subroutine
+def count_apart(codes, n, salt, slots, hashes, counts, at):
+    """Count the first n codes; write what differs, mixed with ``salt``, from place ``at`` on.
+
+    Returns the number of distinct codes.
+    """
+    keys, times, used = slots.keys, slots.counts, slots.used
+    shift = _64 - np.uint64(4)
+    size = 16
+    while size < 2 * n:
+        size *= 2
+        shift -= _ONE
+    mask = np.uint64(size - 1)  # unsigned: no check for indices that count from the end
+    filled = np.uint64(0)
+    for i in range(np.uint64(n)):
+        code = codes[i]
+        slot = (code * GOLDEN) >> shift
+        count = times[slot]
+        while count != 0 and keys[slot] != code:
+            slot = (slot + _ONE) & mask
+            count = times[slot]
+        keys[slot] = code
+        times[slot] = count + 1
+        used[filled] = slot
+        filled += np.uint64(count == 0)  # no branch: it could not be predicted
+    place = np.uint64(at)
+    for i in range(filled):
+        slot = used[i]
+        hashes[place] = mix(keys[slot] + salt)
+        counts[place] = times[slot]
+        times[slot] = 0
+        place += _ONE
+    return np.int64(filled)
+
+
 class Tables(NamedTuple):
-    """One table per row."""
+    """One growing table per row."""
 
     keys: np.ndarray
     counts: np.ndarray  # 0 for empty slots

@@ -57,10 +57,16 @@ def count_in_chunks(
     parts = dict(zip(ranges, run(count, ranges, n_jobs), strict=True))
     if count_large is not None:
         parts |= {(graph, graph + 1): count_large(graph) for graph in large}
-    in_order = [parts[key] for key in sorted(parts)] or [count(0, 0)]
+    return joined([parts[key] for key in sorted(parts)] or [count(0, 0)])
+
+
+def joined(parts: Sequence[Sequence[Counts]]) -> list[Counts]:
+    """The levels of all graphs from those of parts of them."""
+    if len(parts) == 1:
+        return list(parts[0])
     return [
         Counts(*(np.concatenate(arrays) for arrays in zip(*level, strict=True)))
-        for level in zip(*in_order, strict=True)
+        for level in zip(*parts, strict=True)
     ]
 
 

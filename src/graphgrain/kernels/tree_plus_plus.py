@@ -18,8 +18,9 @@ from ..core.threads import call, chunks, stop_flag
 from ..core.traversal import Options, make_work
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, OneOf, Rule, Whole
+from .counts import Counts, count_in_chunks, joined
 from .edge_labels import check_edge_labels
-from .features import Counts, FeatureKernel, count_in_chunks
+from .features import FeatureKernel
 from .naming import join_path, tree_name
 from .occurrences import Occurrences
 
@@ -50,15 +51,8 @@ class _Patterns(FeatureKernel):
         classes = self._centrality_classes(batch)
 
         def count(begin: int, end: int) -> list[Counts]:
-            work = make_work(batch.arrays, options, stop_flag(), begin, end)
-            lengths, hashes, counts = count_patterns(
-                batch.arrays, classes, options, work, begin, end
-            )
-            sizes = lengths.sum(axis=1).tolist()
-            return [
-                Counts(lengths[level], hashes[level, :size], counts[level, :size])
-                for level, size in enumerate(sizes)
-            ]
+            parts = count_patterns(batch.arrays, classes, options, begin, end)
+            return joined([[Counts(*level) for level in part] for part in parts])
 
         def count_large(graph: int) -> list[Counts]:
             levels = count_large_graph(batch.arrays, classes, options, graph, self.n_jobs)
