@@ -37,6 +37,7 @@ from .kernels import AttributedGraphInvariants as AttributedGraphInvariants
 from .kernels import DeepGraphKernel as DeepGraphKernel
 from .kernels import DescriptorMatching as DescriptorMatching
 from .kernels import EdgeHistogram as EdgeHistogram
+from .kernels import Estimate as Estimate
 from .kernels import GraphHopper as GraphHopper
 from .kernels import GraphInvariants as GraphInvariants
 from .kernels import Graphlet as Graphlet

@@ -64,7 +64,9 @@ def kernel(
         "dataset": name,
         "kernel": kernel,
         "parameters": {
-            key: value for key, value in estimator.get_params().items() if key != "n_jobs"
+            key: value
+            for key, value in estimator.get_params().items()
+            if key not in ("n_jobs", "verbose")
         },
         "graphs": len(graphs),
         "seconds": round(cost.seconds, 4),

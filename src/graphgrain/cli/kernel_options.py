@@ -29,7 +29,8 @@ def kernel_grid(kernel: str, parameters: Sequence[str] | None = None) -> KernelG
 
 def given(kernel: str, parameters: Sequence[str] | None) -> dict[str, Any]:
     """The parameters that ``--set`` names."""
-    known = sorted(set(KERNELS[kernel].kernel().get_params()) - {"n_jobs", "output", "normalize"})
+    elsewhere = {"n_jobs", "output", "normalize", "verbose"}
+    known = sorted(set(KERNELS[kernel].kernel().get_params()) - elsewhere)
     return given_of(known, kernel, parameters)
 
 

@@ -7,16 +7,21 @@
 4. The tables of all threads are joined.
 
 Before 3 the number of distinct patterns is estimated: those of a sample of roots, and of a sample
-twice as large, grow like a power of the number of roots, and so do those of all.
+twice as large, grow like a power of the number of roots, and so do those of all. Before 1 the whole
+cost is estimated in the same way, with colours of colour refinement in place of the trees: they are
+known in no time, and vertices of different colours have different trees, nearly always.
 """
 
 from __future__ import annotations
+
+from time import process_time
 
 import numpy as np
 
 from .hashing import mix
 from .memory import require_memory
 from .patterns import level_salt, search_trees, walk
+from .refinement import refine
 from .structures import Graphs
 from .tables import Tables, count_into, make_tables, merge_into, read_out
 from .threads import call, entry_point, run, stop_flag, thread_count
@@ -125,22 +130,65 @@ class _LargeGraph:
         self.free.append((work, call(make_tables, self.options.tree_depth + 1, 1024)))
         return tables
 
-    def check_memory(self, threads: int) -> None:
-        """Refuse graphs whose patterns will not fit, judged by two samples of roots."""
-        if self.n <= 4 * _SAMPLE:
-            return
-        sample = np.random.default_rng(0).permutation(self.n)[: 2 * _SAMPLE]
-        few = self.count(sample[:_SAMPLE]).distinct.copy()
+    def estimated_patterns(self, sample: np.ndarray) -> np.ndarray:
+        """About how many different patterns there are at each level, by two samples of roots."""
+        few = self.count(sample[: len(sample) // 2]).distinct.copy()
         twice = self.count(sample).distinct.copy()
         growth = np.log2(np.maximum(twice / np.maximum(few, 1), 1.0))
-        expected = twice * (self.n / (2 * _SAMPLE)) ** np.minimum(growth, 1.0)
-        tables = threads * len(expected) * expected.max()  # those of all levels grow together
+        return twice * (self.n / len(sample)) ** np.minimum(growth, 1.0)
+
+    def sample(self) -> np.ndarray:
+        return np.random.default_rng(0).permutation(self.n)[: 2 * _SAMPLE]
+
+    def check_memory(self, threads: int) -> None:
+        """Refuse graphs whose patterns will not fit."""
+        if self.n <= 4 * _SAMPLE:
+            return
+        expected = self.estimated_patterns(self.sample())
         require_memory(
-            tables * _TABLE_BYTES + expected.sum() * _OUTPUT_BYTES,
+            _needed(expected, threads),
             f"About {expected.sum():.1e} different patterns of a graph with {self.n:,} vertices",
             "Use a smaller path_depth or tree_depth, or a kernel with fewer features such as "
             "WeisfeilerLehman",
         )
+
+
+def _needed(patterns: np.ndarray, threads: int) -> float:
+    """Bytes for so many different patterns at each level."""
+    tables = threads * len(patterns) * patterns.max()  # those of all levels grow together
+    return float(tables * _TABLE_BYTES + patterns.sum() * _OUTPUT_BYTES)
+
+
+def estimate_large_graph(
+    graphs: Graphs, classes: np.ndarray, options: Options, g: int, n_jobs: int | None
+) -> tuple[float, float]:
+    """Processor seconds and bytes that :func:`count_large_graph` will need, about."""
+    graph = _LargeGraph(graphs, classes, options, g, 1)
+    sample = graph.sample()
+    work, tables = graph._scratch()
+    graph.free.append((work, tables))
+    graph.count(sample[:1])  # compiles
+    _tree_hashes(graphs.edge_hashes, options, 0, 0, work)
+    start = process_time()
+    for root in sample.tolist():
+        _tree_hashes(graphs.edge_hashes, options, root, root + 1, work)
+    seconds = process_time() - start
+    colours = refine(graphs, options.edges, options.tree_depth, g, g + 1)
+    for level, colour in enumerate(colours[:, work.graph.vertex]):
+        _spread_trees(work.graph.trees[:, level], colour, sample)
+    start = process_time()
+    graph.count(sample)
+    seconds += process_time() - start
+    patterns = graph.estimated_patterns(sample)
+    return seconds / len(sample) * graph.n, _needed(patterns, thread_count(n_jobs))
+
+
+def _spread_trees(trees: np.ndarray, colours: np.ndarray, roots: np.ndarray) -> None:
+    """Give all vertices the tree of a root with their colour, or their colour itself."""
+    known, first = np.unique(colours[roots], return_index=True)
+    place = np.minimum(np.searchsorted(known, colours), len(known) - 1)
+    of_roots = trees[roots[first]]
+    trees[:] = np.where(known[place] == colours, of_roots[place], colours)
 
 
 def count_large_graph(

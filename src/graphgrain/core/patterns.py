@@ -234,7 +234,7 @@ def count_patterns(
     slots = make_slots(largest)
     pairs = int((np.diff(graphs.offsets[begin : end + 1]) ** 2).sum())
     room = max(largest, min(pairs, _ROOM))
-    parts = []
+    parts: list[list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = []
     while begin < end or not parts:
         found = Found(
             np.zeros((levels, end - begin), dtype=np.int64),

@@ -61,9 +61,12 @@ def make_scratch(graphs: Graphs, begin: int, end: int) -> Scratch:
     offsets = graphs.offsets[begin : end + 1]
     n = int(np.diff(offsets).max(initial=1)) + 1
     entries = int(np.diff(graphs.indptr[offsets]).max(initial=1))
-    near = np.empty(entries, dtype=np.int64)
-    integers = [np.empty(n, dtype=np.int64) for _ in range(8)]
-    return Scratch(*integers[:5], near, *integers[5:], *(np.empty(n) for _ in range(5)))
+    whole = ("order", "starts", "place", "ranked", "vertices", "first", "last", "start")
+    return Scratch(
+        near=np.empty(entries, dtype=np.int64),
+        **{name: np.empty(n, dtype=np.int64) for name in whole},
+        **{name: np.empty(n) for name in ("x", "y", "z", "low", "sums")},
+    )
 
 
 @inlined

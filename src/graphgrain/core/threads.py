@@ -16,7 +16,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache, wraps
 from inspect import signature
 from itertools import count, pairwise
@@ -71,8 +71,34 @@ def run(
     function: Callable[[int, int], Result], ranges: list[tuple[int, int]], n_jobs: int | None
 ) -> list[Result]:
     """``function(begin, end)`` for every range, in order, on ``n_jobs`` threads."""
-    found = dict(as_finished(lambda number: function(*ranges[number]), len(ranges), n_jobs))
+    watch = getattr(_here, "watch", None)
+    _here.watch = None  # what the function runs by itself is part of a range
+    found = {}
+    try:
+        with watch(len(ranges)) if watch and len(ranges) > 1 else nullcontext() as bar:
+            for number, result in as_finished(
+                lambda number: function(*ranges[number]), len(ranges), n_jobs
+            ):
+                found[number] = result
+                if bar is not None:
+                    bar.update(1)
+    finally:
+        _here.watch = watch
     return [found[number] for number in range(len(ranges))]
+
+
+@contextmanager
+def watched(bar: Callable[[int], Any] | None) -> Iterator[None]:
+    """Within the block, show how far each :func:`run` of this thread is.
+
+    ``bar(total)`` makes a context manager whose value has ``update``; None shows nothing.
+    """
+    before = getattr(_here, "watch", None)
+    _here.watch = bar
+    try:
+        yield
+    finally:
+        _here.watch = before
 
 
 def as_finished(

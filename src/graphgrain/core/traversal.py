@@ -220,8 +220,7 @@ def traverse(root, depth, at, graph, searches):
             begin = head
             first = tail
             last = np.int64(-1)
-            tied = True
-            while tied:
+            while head == begin or (head < end and tie[head] != 0):
                 u = order[head]
                 for entry in range(start[u], start[u + 1]):
                     v = adjacent[entry]
@@ -243,7 +242,6 @@ def traverse(root, depth, at, graph, searches):
                             step[before] = code
                             parent[before] = head - base
                 head += _ONE
-                tied = head < end and tie[head] != 0
             if head > begin + _ONE:
                 _sort_run(first, tail, order, parent, tie, step)
         ends[root, j] = tail - base

@@ -26,7 +26,7 @@ from .sharing import check_share, edges_as_in, removal_values, share_occurrences
 from .terms import Term
 
 #: Parameters in which kernels may differ and still find the same patterns.
-_OTHER_THAN_WHERE = {"counts", "normalize", "output", "n_jobs", "n_features"}
+_OTHER_THAN_WHERE = {"counts", "normalize", "output", "n_jobs", "n_features", "verbose"}
 
 
 def explain(

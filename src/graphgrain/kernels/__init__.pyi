@@ -3,6 +3,7 @@ from .attributed_graph_hopper import AttributedGraphHopper as AttributedGraphHop
 from .attributed_graph_invariants import AttributedGraphInvariants as AttributedGraphInvariants
 from .deep_graph_kernel import DeepGraphKernel as DeepGraphKernel
 from .descriptor_matching import DescriptorMatching as DescriptorMatching
+from .estimate import Estimate as Estimate
 from .graph_hopper import GraphHopper as GraphHopper
 from .graph_invariants import GraphInvariants as GraphInvariants
 from .graphlet import Graphlet as Graphlet

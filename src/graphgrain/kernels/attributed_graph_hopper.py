@@ -42,6 +42,8 @@ class AttributedGraphHopper(AttributedKernel):
         Scale the Gram matrix so that every graph has similarity 1 with itself.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show how far the work is, on standard error, where a step of it takes longer than seconds.
 
     Notes
     -----
@@ -78,12 +80,14 @@ class AttributedGraphHopper(AttributedKernel):
         labels: bool = True,
         normalize: bool = True,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.node_kernel = node_kernel
         self.gamma = gamma
         self.labels = labels
         self.normalize = normalize
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @property
     def _uses_labels(self) -> bool:  # type: ignore[override]

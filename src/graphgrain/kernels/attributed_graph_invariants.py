@@ -44,6 +44,8 @@ class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
         Scale the Gram matrix so that every graph has similarity 1 with itself.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show how far the work is, on standard error, where a step of it takes longer than seconds.
 
     Notes
     -----
@@ -83,6 +85,7 @@ class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
         edge_labels: bool = False,
         normalize: bool = True,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.node_kernel = node_kernel
         self.radius = radius
@@ -93,6 +96,7 @@ class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
         self.edge_labels = edge_labels
         self.normalize = normalize
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _prepare(self, batch: GraphBatch) -> VertexFeatures:
         levels = [self._parts(batch, r, 0, len(batch)) for r in range(self.radius + 1)]

@@ -7,17 +7,23 @@ A kernel states its parameters' rules and three steps, ``_fit``, ``_gram_of_fitt
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.memory import require_memory
+from ..core.threads import watched
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
+from ..graphs.progress import progress_bar
 from ..parameters import BOOLEAN, Jobs, Rule, check_parameters
 from ..views.base import GraphTransformer
+
+#: A part of the work that takes longer than this shows its progress, in seconds.
+_PATIENCE = 2.0
 
 
 class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
@@ -31,13 +37,20 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
     others. A graph without vertices has no features for any kernel.
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {"normalize": BOOLEAN, "n_jobs": Jobs()}
+    parameter_rules: ClassVar[dict[str, Rule]] = {
+        "normalize": BOOLEAN,
+        "n_jobs": Jobs(),
+        "verbose": BOOLEAN,
+    }
 
     #: Parameters that concern the output alone and may change on a fitted kernel.
-    _free_after_fit: ClassVar[frozenset[str]] = frozenset({"n_jobs", "normalize", "output"})
+    _free_after_fit: ClassVar[frozenset[str]] = frozenset(
+        {"n_jobs", "normalize", "output", "verbose"}
+    )
 
     normalize: bool
     n_jobs: int | None
+    verbose: bool = False  # for kernels of users that do not have the parameter
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         # scikit-learn's set_output: a Gram matrix may become a table with a column per graph
@@ -51,8 +64,16 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         X : GraphBatch or sequence of graphs
         y : ignored
         """
-        self._fit_batch(as_graphs(X))
+        with self._progress():
+            self._fit_batch(as_graphs(X))
         return self
+
+    def _progress(self) -> AbstractContextManager[None]:
+        """Show within the block how far work in parts is, if asked and if it takes a while."""
+        if not self.verbose:
+            return nullcontext()
+        name = type(self).__name__
+        return watched(lambda total: progress_bar(True, total, "parts", name, _PATIENCE))
 
     def _fit_batch(self, batch: GraphBatch) -> None:
         self._begin_fit(batch)
@@ -78,8 +99,9 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         batch = as_graphs(X)
         if self._gives_gram:
             self._check_memory(len(batch), len(batch))
-        self._fit_batch(batch)
-        return self._output_of_fitted(batch)
+        with self._progress():
+            self._fit_batch(batch)
+            return self._output_of_fitted(batch)
 
     def gram(self) -> np.ndarray:
         """The Gram matrix of the fitted graphs, as ``fit_transform`` gives it.
@@ -98,7 +120,8 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         batch = self._checked(X)
         if self._gives_gram:
             self._check_memory(len(batch), self.n_graphs_)
-        return self._output_with_fitted(batch)
+        with self._progress():
+            return self._output_with_fitted(batch)
 
     @property
     def _gives_gram(self) -> bool:

@@ -53,6 +53,8 @@ class DeepGraphKernel(GraphKernel):
     n_jobs : int, optional
         Number of threads for the substructures; -1 takes all cores. word2vec runs on one thread,
         so that its result can be repeated.
+    verbose : bool, default=False
+        Show how far the work is, on standard error, where a step of it takes longer than seconds.
 
     Attributes
     ----------
@@ -108,6 +110,7 @@ class DeepGraphKernel(GraphKernel):
         normalize: bool = True,
         random_state: int | None = 0,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.substructure = substructure
         self.n_iter = n_iter
@@ -117,6 +120,7 @@ class DeepGraphKernel(GraphKernel):
         self.normalize = normalize
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _fit(self, batch: GraphBatch) -> None:
         if self.substructure == "wl":

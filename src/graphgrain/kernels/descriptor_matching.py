@@ -62,6 +62,8 @@ class DescriptorMatching(Pyramid, Propagated):
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show how far the work is, on standard error, where a step of it takes longer than seconds.
 
     Notes
     -----
@@ -116,6 +118,7 @@ class DescriptorMatching(Pyramid, Propagated):
         random_state: int | None = 0,
         n_features: int | None = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_iter = n_iter
         self.depth = depth
@@ -127,6 +130,7 @@ class DescriptorMatching(Pyramid, Propagated):
         self.random_state = random_state
         self.n_features = n_features
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _weights(self, depth: int) -> np.ndarray:
         return super()._weights(depth) / self.n_draws

@@ -38,6 +38,8 @@ class GraphHopper(FeatureKernel):
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show how far the work is, on standard error, where a step of it takes longer than seconds.
 
     Notes
     -----
@@ -73,12 +75,14 @@ class GraphHopper(FeatureKernel):
         counts: str = "raw",
         n_features: int | None = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.normalize = normalize
         self.output = output
         self.counts = counts
         self.n_features = n_features
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
         def count(begin: int, end: int) -> list[Counts]:

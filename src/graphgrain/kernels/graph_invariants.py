@@ -60,6 +60,8 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show how far the work is, on standard error, where a step of it takes longer than seconds.
 
     Notes
     -----
@@ -113,6 +115,7 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
         output: str = "gram",
         n_features: int | None = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.radius = radius
         self.n_iter = n_iter
@@ -123,6 +126,7 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
         self.output = output
         self.n_features = n_features
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
         def count(begin: int, end: int) -> list[Counts]:

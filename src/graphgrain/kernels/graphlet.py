@@ -49,6 +49,8 @@ class Graphlet(FeatureKernel):
         Seed of the draws. A graph gets the same ones in every call.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show how far the work is, on standard error, where a step of it takes longer than seconds.
 
     Notes
     -----
@@ -100,6 +102,7 @@ class Graphlet(FeatureKernel):
         n_features: int | None = None,
         random_state: int = 0,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.size = size
         self.connected = connected
@@ -110,6 +113,7 @@ class Graphlet(FeatureKernel):
         self.n_features = n_features
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @property
     def _whole_counts(self) -> bool:  # type: ignore[override]

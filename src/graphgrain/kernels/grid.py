@@ -23,7 +23,7 @@ from .base import GraphKernel
 from .features import Counts, FeatureKernel
 
 #: Parameters that do not change which features there are.
-_SAME_FEATURES = frozenset({"counts", "normalize", "output", "n_jobs", "n_features"})
+_SAME_FEATURES = frozenset({"counts", "normalize", "output", "n_jobs", "n_features", "verbose"})
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,8 @@ class HashedAttributes(GraphKernel):
         Seed of the draws, which are made at fit and used again by ``transform``.
     n_jobs : int, optional
         Number of threads, handed to the kernel.
+    verbose : bool, default=False
+        Show how far the work is, on standard error, where a step of it takes longer than seconds.
 
     Notes
     -----
@@ -87,6 +89,7 @@ class HashedAttributes(GraphKernel):
         normalize: bool = True,
         random_state: int | None = 0,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.kernel = kernel
         self.on = on
@@ -96,6 +99,7 @@ class HashedAttributes(GraphKernel):
         self.normalize = normalize
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _fit(self, batch: GraphBatch) -> None:
         if self.kernel is not None and not isinstance(self.kernel, GraphKernel):
@@ -119,7 +123,7 @@ class HashedAttributes(GraphKernel):
         from .tree_plus_plus import TreePlusPlus
 
         kernel = clone(self.kernel) if self.kernel is not None else TreePlusPlus()
-        kernel.set_params(normalize=self.normalize, n_jobs=self.n_jobs)
+        kernel.set_params(normalize=self.normalize, n_jobs=self.n_jobs, verbose=self.verbose)
         if "output" in kernel.get_params():
             kernel.set_params(output="gram")
         check_parameters(kernel, kernel.parameter_rules)

@@ -34,6 +34,8 @@ class VertexHistogram(FeatureKernel):
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show how far the work is, on standard error, where a step of it takes longer than seconds.
 
     References
     ----------
@@ -55,12 +57,14 @@ class VertexHistogram(FeatureKernel):
         counts: str = "raw",
         n_features: int | None = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.normalize = normalize
         self.output = output
         self.counts = counts
         self.n_features = n_features
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
         hashes = hash_labels(batch.label_table)[batch.label_codes]
@@ -101,6 +105,8 @@ class EdgeHistogram(FeatureKernel):
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show how far the work is, on standard error, where a step of it takes longer than seconds.
 
     Notes
     -----
@@ -139,6 +145,7 @@ class EdgeHistogram(FeatureKernel):
         counts: str = "raw",
         n_features: int | None = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.vertex_labels = vertex_labels
         self.edge_labels = edge_labels
@@ -147,6 +154,7 @@ class EdgeHistogram(FeatureKernel):
         self.counts = counts
         self.n_features = n_features
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @property
     def _uses_labels(self) -> bool:  # type: ignore[override]

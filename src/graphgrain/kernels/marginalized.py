@@ -31,6 +31,8 @@ class Marginalized(PairwiseKernel):
         Scale the Gram matrix so that every graph has similarity 1 with itself.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show how far the work is, on standard error, where a step of it takes longer than seconds.
 
     Notes
     -----
@@ -65,11 +67,13 @@ class Marginalized(PairwiseKernel):
         edge_labels: bool = False,
         normalize: bool = True,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.stop = stop
         self.edge_labels = edge_labels
         self.normalize = normalize
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _fit(self, batch: GraphBatch) -> None:
         check_edge_labels(batch, self.edge_labels)

@@ -85,6 +85,8 @@ class MultiscaleLaplacian(GraphKernel):
         Seed of the draw of anchors.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show how far the work is, on standard error, where a step of it takes longer than seconds.
 
     Notes
     -----
@@ -132,6 +134,7 @@ class MultiscaleLaplacian(GraphKernel):
         normalize: bool = True,
         random_state: int | None = 0,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_levels = n_levels
         self.radius = radius
@@ -142,6 +145,7 @@ class MultiscaleLaplacian(GraphKernel):
         self.normalize = normalize
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _fit(self, batch: GraphBatch) -> None:
         rng = np.random.default_rng(self.random_state)

@@ -44,6 +44,8 @@ class NeighbourhoodPairs(FeatureKernel):
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show how far the work is, on standard error, where a step of it takes longer than seconds.
 
     Notes
     -----
@@ -91,6 +93,7 @@ class NeighbourhoodPairs(FeatureKernel):
         output: str = "gram",
         n_features: int | None = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.radius = radius
         self.distance = distance
@@ -99,6 +102,7 @@ class NeighbourhoodPairs(FeatureKernel):
         self.output = output
         self.n_features = n_features
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @property
     def level_scales(self) -> np.ndarray:

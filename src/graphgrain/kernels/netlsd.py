@@ -46,6 +46,8 @@ class NetLSD(GraphKernel):
         vertices get 0 with all others.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show how far the work is, on standard error, where a step of it takes longer than seconds.
 
     Attributes
     ----------
@@ -92,6 +94,7 @@ class NetLSD(GraphKernel):
         gamma: float | None = None,
         normalize: bool = True,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_times = n_times
         self.signature = signature
@@ -99,6 +102,7 @@ class NetLSD(GraphKernel):
         self.gamma = gamma
         self.normalize = normalize
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def signatures(self, X: Any) -> np.ndarray:
         """The signature of each graph, one row each; the kernel need not be fitted.

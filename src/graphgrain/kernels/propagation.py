@@ -56,6 +56,8 @@ class Propagation(Propagated):
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show how far the work is, on standard error, where a step of it takes longer than seconds.
 
     Notes
     -----
@@ -98,6 +100,7 @@ class Propagation(Propagated):
         random_state: int | None = 0,
         n_features: int | None = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_iter = n_iter
         self.bin_width = bin_width
@@ -109,6 +112,7 @@ class Propagation(Propagated):
         self.random_state = random_state
         self.n_features = n_features
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _begin_fit(self, batch: GraphBatch) -> None:
         super()._begin_fit(batch)

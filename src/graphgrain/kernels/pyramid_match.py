@@ -52,6 +52,8 @@ class PyramidMatch(Pyramid):
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show how far the work is, on standard error, where a step of it takes longer than seconds.
 
     Notes
     -----
@@ -95,6 +97,7 @@ class PyramidMatch(Pyramid):
         output: str = "gram",
         n_features: int | None = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.dimension = dimension
         self.depth = depth
@@ -103,6 +106,7 @@ class PyramidMatch(Pyramid):
         self.output = output
         self.n_features = n_features
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _weights(self, depth: int) -> np.ndarray:
         weights = super()._weights(depth)

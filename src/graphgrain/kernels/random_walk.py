@@ -43,6 +43,8 @@ class RandomWalk(PairwiseKernel):
         Scale the Gram matrix so that every graph has similarity 1 with itself.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show how far the work is, on standard error, where a step of it takes longer than seconds.
 
     Attributes
     ----------
@@ -94,6 +96,7 @@ class RandomWalk(PairwiseKernel):
         edge_labels: bool = False,
         normalize: bool = True,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_steps = n_steps
         self.decay = decay
@@ -101,6 +104,7 @@ class RandomWalk(PairwiseKernel):
         self.edge_labels = edge_labels
         self.normalize = normalize
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @property
     def _uses_labels(self) -> bool:  # type: ignore[override]

@@ -71,6 +71,8 @@ class ReturnProbability(GraphKernel):
         Seed of the vertices from which sigma_1 is taken, and of the random features.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show how far the work is, on standard error, where a step of it takes longer than seconds.
 
     Attributes
     ----------
@@ -119,6 +121,7 @@ class ReturnProbability(GraphKernel):
         normalize: bool = True,
         random_state: int | None = 0,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_steps = n_steps
         self.approximate = approximate
@@ -127,6 +130,7 @@ class ReturnProbability(GraphKernel):
         self.normalize = normalize
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _fit(self, batch: GraphBatch) -> None:
         rng = np.random.default_rng(self.random_state)

@@ -41,6 +41,8 @@ class ShortestPath(FeatureKernel):
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show how far the work is, on standard error, where a step of it takes longer than seconds.
 
     Notes
     -----
@@ -78,6 +80,7 @@ class ShortestPath(FeatureKernel):
         counts: str = "raw",
         n_features: int | None = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.normalize = normalize
         self.output = output
@@ -85,6 +88,7 @@ class ShortestPath(FeatureKernel):
         self.counts = counts
         self.n_features = n_features
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
         check_edge_labels(batch, self.edge_labels)

@@ -25,6 +25,8 @@ class SubtreePatterns(CommonTrees):
         Scale the Gram matrix so that every graph has similarity 1 with itself.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show how far the work is, on standard error, where a step of it takes longer than seconds.
 
     Notes
     -----
@@ -54,12 +56,14 @@ class SubtreePatterns(CommonTrees):
         edge_labels: bool = False,
         normalize: bool = True,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.depth = depth
         self.decay = decay
         self.edge_labels = edge_labels
         self.normalize = normalize
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _weights(self) -> tuple[TreeWeights, float]:
         return TreeWeights(self.depth, 1.0, float(self.decay) ** 2, 1.0, 1.0, 1.0), 1.0

@@ -35,6 +35,8 @@ class TreePatterns(CommonTrees):
         Scale the Gram matrix so that every graph has similarity 1 with itself.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show how far the work is, on standard error, where a step of it takes longer than seconds.
 
     Notes
     -----
@@ -71,6 +73,7 @@ class TreePatterns(CommonTrees):
         edge_labels: bool = False,
         normalize: bool = True,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.depth = depth
         self.weighting = weighting
@@ -79,6 +82,7 @@ class TreePatterns(CommonTrees):
         self.edge_labels = edge_labels
         self.normalize = normalize
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _weights(self) -> tuple[TreeWeights, float]:
         decay, empty = float(self.decay), float(self.until)

@@ -7,19 +7,22 @@ Knowledge and Data Engineering 33 (4), 2021.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from time import process_time
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..core.centrality import centrality_classes
-from ..core.large_graphs import count_large_graph, is_large
+from ..core.large_graphs import count_large_graph, estimate_large_graph, is_large
 from ..core.patterns import count_patterns, trace_patterns
 from ..core.threads import call, chunks, stop_flag
 from ..core.traversal import Options, make_work
 from ..graphs.batch import GraphBatch
-from ..parameters import BOOLEAN, OneOf, Rule, Whole
+from ..graphs.convert.dispatch import as_graphs
+from ..parameters import BOOLEAN, OneOf, Rule, Whole, check_parameters
 from .counts import Counts, count_in_chunks, joined
 from .edge_labels import check_edge_labels
+from .estimate import Estimate, estimate_by_sample
 from .features import FeatureKernel
 from .naming import join_path, tree_name
 from .occurrences import Occurrences
@@ -60,6 +63,49 @@ class _Patterns(FeatureKernel):
 
         large = [graph for graph, size in enumerate(batch.vertex_counts.tolist()) if is_large(size)]
         return count_in_chunks(count, batch, self.n_jobs, large, count_large)
+
+    def estimate(self, X: Any) -> Estimate:
+        """What fitting to these graphs will cost, about; takes seconds at most, as a rule.
+
+        The patterns of some graphs, and of some roots of each graph with thousands of vertices, are
+        counted. Centralities are computed for the large graphs. The kernel need not be fitted, and
+        stays as it is.
+
+        Parameters
+        ----------
+        X : GraphBatch or sequence of graphs
+
+        Returns
+        -------
+        Estimate
+            Processor seconds until the features are counted, and bytes of memory, those of a
+            Gram matrix included where ``output="gram"``.
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> path = [([(v, v + 1) for v in range(2000)], [0] * 2001)]
+        >>> cost = gg.TreePlusPlus().estimate(path)
+        >>> bool(cost.seconds < 60 and cost.bytes < 2**30)
+        True
+        """
+        check_parameters(self, self.parameter_rules)
+        batch = as_graphs(X)
+        check_edge_labels(batch, self.edge_labels)
+        large = np.array([is_large(size) for size in batch.vertex_counts.tolist()], dtype=bool)
+        seconds, needed = estimate_by_sample(self.count_features, batch[np.flatnonzero(~large)])
+        options = Options(self.path_depth, self.tree_depth, self.edge_labels)
+        for graph in np.flatnonzero(large).tolist():
+            alone = batch[graph : graph + 1]
+            start = process_time()
+            classes = self._centrality_classes(alone)
+            seconds += process_time() - start
+            more, room = estimate_large_graph(alone.arrays, classes, options, 0, self.n_jobs)
+            seconds += more
+            needed += room
+        if self._gives_gram:
+            needed += 16.0 * len(batch) ** 2  # one more while it is computed
+        return Estimate(seconds, needed)
 
     def _centrality_classes(self, batch: GraphBatch) -> np.ndarray:
         if self.centrality is None:
@@ -156,6 +202,8 @@ class TreePlusPlus(_Patterns):
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show how far the work is, on standard error, where a step of it takes longer than seconds.
 
     Attributes
     ----------
@@ -208,6 +256,7 @@ class TreePlusPlus(_Patterns):
         counts: str = "raw",
         n_features: int | None = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.path_depth = path_depth
         self.tree_depth = tree_depth
@@ -218,6 +267,7 @@ class TreePlusPlus(_Patterns):
         self.counts = counts
         self.n_features = n_features
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
 
 class PathPattern(_Patterns):
@@ -249,6 +299,7 @@ class PathPattern(_Patterns):
         counts: str = "raw",
         n_features: int | None = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.path_depth = path_depth
         self.normalize = normalize
@@ -258,3 +309,4 @@ class PathPattern(_Patterns):
         self.counts = counts
         self.n_features = n_features
         self.n_jobs = n_jobs
+        self.verbose = verbose

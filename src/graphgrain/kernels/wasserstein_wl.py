@@ -54,6 +54,8 @@ class WassersteinWL(GraphKernel):
         vertices get 0 with all others.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show how far the work is, on standard error, where a step of it takes longer than seconds.
 
     Notes
     -----
@@ -103,6 +105,7 @@ class WassersteinWL(GraphKernel):
         edge_labels: bool = False,
         normalize: bool = True,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_iter = n_iter
         self.gamma = gamma
@@ -110,6 +113,7 @@ class WassersteinWL(GraphKernel):
         self.edge_labels = edge_labels
         self.normalize = normalize
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @property
     def _uses_labels(self) -> bool:  # type: ignore[override]

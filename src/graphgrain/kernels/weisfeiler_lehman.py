@@ -49,6 +49,8 @@ class WeisfeilerLehman(FeatureKernel):
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show how far the work is, on standard error, where a step of it takes longer than seconds.
 
     Notes
     -----
@@ -92,6 +94,7 @@ class WeisfeilerLehman(FeatureKernel):
         counts: str = "raw",
         n_features: int | None = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_iter = n_iter
         self.normalize = normalize
@@ -100,6 +103,7 @@ class WeisfeilerLehman(FeatureKernel):
         self.counts = counts
         self.n_features = n_features
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
         check_edge_labels(batch, self.edge_labels)

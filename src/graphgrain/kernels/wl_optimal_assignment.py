@@ -35,6 +35,8 @@ class WLOptimalAssignment(WeisfeilerLehman):
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show how far the work is, on standard error, where a step of it takes longer than seconds.
 
     Notes
     -----
@@ -71,6 +73,7 @@ class WLOptimalAssignment(WeisfeilerLehman):
         edge_labels: bool = False,
         n_features: int | None = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_iter = n_iter
         self.normalize = normalize
@@ -78,3 +81,4 @@ class WLOptimalAssignment(WeisfeilerLehman):
         self.edge_labels = edge_labels
         self.n_features = n_features
         self.n_jobs = n_jobs
+        self.verbose = verbose

@@ -21,8 +21,8 @@ from sklearn.base import clone
 from ..errors import InvalidParameterError, MissingDependencyError, UnwritableFileError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..graphs.convert.rdkit import progress_bar
 from ..graphs.processes import map_processes
+from ..graphs.progress import progress_bar
 from ..kernels.features import FeatureKernel
 from ..writing import delete_if_free, put_in_place
 from .dask_blocks import dask as dask_package

@@ -24,7 +24,6 @@ from sklearn.base import clone
 
 from ..errors import InvalidFileError, InvalidParameterError, UnwritableFileError
 from ..graphs.batch import GraphBatch
-from ..graphs.convert.rdkit import progress_bar
 from ..graphs.convert.rdkit_labels import LabelOptions
 from ..graphs.convert.rdkit_parsing import parse_molecules
 from ..graphs.convert.unreadable import Unreadable
@@ -36,6 +35,7 @@ from ..graphs.files.molecules import (
 )
 from ..graphs.files.record import Record
 from ..graphs.processes import map_processes
+from ..graphs.progress import progress_bar
 from ..graphs.streams import CHUNK_SIZE, Chunk, as_chunks
 from ..writing import atomic_write, delete_if_free
 from .shard_files import FORMATS, read_receipt, shard_name, write_receipt, write_shard
@@ -151,7 +151,7 @@ def save_features(
         "parameters": {
             name: value
             for name, value in kernel.get_params().items()
-            if name not in ("n_jobs", "n_features", "output")
+            if name not in ("n_jobs", "n_features", "output", "verbose")
         },
         "n_features": n_features,
         "shard_size": int(shard_size),

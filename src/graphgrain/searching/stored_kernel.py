@@ -13,7 +13,7 @@ from ..kernels.tree_plus_plus import TreePlusPlus
 from ..parameters import check_parameters
 
 #: Parameters that do not change similarities.
-_FREE = ("n_jobs", "normalize", "output")
+_FREE = ("n_jobs", "normalize", "output", "verbose")
 
 
 def default_kernel(graphs: GraphBatch) -> TreePlusPlus:

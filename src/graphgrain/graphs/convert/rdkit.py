@@ -11,6 +11,7 @@ import numpy as np
 from ...errors import InvalidGraphError
 from ..batch import GraphBatch
 from ..processes import map_processes
+from ..progress import progress_bar
 from .parts import check_items, is_from
 from .rdkit_arrays import MoleculeCollector
 from .rdkit_labels import LabelOptions
@@ -164,10 +165,3 @@ def from_smiles(
     graphs = GraphBatch.concatenate([batch for batch in batches if len(batch)])
     where = np.concatenate([np.empty(0, dtype=np.int64), *found])
     return (graphs, where) if return_index else graphs
-
-
-def progress_bar(verbose: bool, total: int | None) -> Any:
-    """A bar that counts molecules on standard error, or nothing."""
-    from tqdm import tqdm
-
-    return tqdm(total=total, unit=" molecules", unit_scale=True, disable=not verbose)

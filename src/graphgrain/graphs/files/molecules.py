@@ -14,11 +14,11 @@ import numpy as np
 
 from ...errors import InvalidFileError, InvalidParameterError
 from ..batch import GraphBatch
-from ..convert.rdkit import progress_bar
 from ..convert.rdkit_labels import LabelOptions
 from ..convert.rdkit_parsing import parse_molecules, rdkit
 from ..convert.unreadable import Unreadable
 from ..processes import map_processes
+from ..progress import progress_bar
 from ..streams import CHUNK_SIZE, Chunk, check_chunk_size, join_chunks
 from .record import Record
 from .sdf import sdf_records
