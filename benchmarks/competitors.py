@@ -14,9 +14,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from graphgrain.kernels.registry import KERNELS
 
 from .data import load
 from .memory import peak_memory
+from .stages import clock
 
 SETS = ["PTC_MM", "PROTEINS", "NCI1"]
 
@@ -84,11 +84,6 @@ def grakel_graphs(graphs: gg.GraphBatch, kind: str) -> list[Any]:
             labels = dict(enumerate(one_hot[graph.label_codes].tolist()))
         made.append(Graph(both, labels, dict.fromkeys(both, 0)))
     return made
-
-
-def clock(n_jobs: int) -> Callable[[], float]:
-    """What is read before and after a run."""
-    return time.process_time if n_jobs == 1 else time.perf_counter
 
 
 def grakel_seconds(

@@ -166,12 +166,10 @@ def estimate_large_graph(
     graph = _LargeGraph(graphs, classes, options, g, 1)
     sample = graph.sample()
     work, tables = graph._scratch()
-    graph.free.append((work, tables))
     graph.count(sample[:1])  # compiles
-    _tree_hashes(graphs.edge_hashes, options, 0, 0, work)
+    trees_alone = options._replace(path_depth=0)
     start = process_time()
-    for root in sample.tolist():
-        _tree_hashes(graphs.edge_hashes, options, root, root + 1, work)
+    _count_roots(graphs.edge_hashes, trees_alone, sample, work, tables)
     seconds = process_time() - start
     colours = refine(graphs, options.edges, options.tree_depth, g, g + 1)
     for level, colour in enumerate(colours[:, work.graph.vertex]):
