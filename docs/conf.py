@@ -73,6 +73,8 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_show_search_summary = False  # a page opened from disk may not read others
+toc_object_entries_show_parents = "hide"  # whole names do not fit beside the page
 html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 6,

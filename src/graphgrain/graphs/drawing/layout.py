@@ -52,7 +52,8 @@ def _component(links: csr_array) -> np.ndarray:
         return np.column_stack((np.arange(n, dtype=float), np.zeros(n)))
     from sklearn.manifold import smacof
 
-    distances = shortest_path(links, unweighted=True, directed=False)
+    # dense: SciPy before 1.13 takes no 64-bit indices here, and distances are dense anyway
+    distances = shortest_path(links.toarray(), unweighted=True, directed=False)
     start = _classical(distances)
     points, _ = smacof(
         distances, n_components=2, init=start, n_init=1, max_iter=300, normalized_stress=False
