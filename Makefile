@@ -4,7 +4,7 @@ BIN := .venv/bin
 WORKERS ?= 2
 FUZZ_SECONDS ?= 60
 
-.PHONY: demo test lint bench bench-scale fuzz docs coverage package test-oldest test-prereleases clean
+.PHONY: demo test lint bench bench-scale fuzz docs coverage package test-sdist test-oldest test-prereleases clean
 
 .venv/base: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -64,6 +64,15 @@ package: .venv/test
 	rm -rf dist
 	$(BIN)/python -m build
 	$(BIN)/python -m twine check --strict dist/*
+	test $$(wc -c < dist/*.whl) -lt 2000000
+
+# The source distribution is enough to run its own tests
+test-sdist: package
+	rm -rf build/sdist
+	mkdir -p build/sdist
+	tar xzf dist/*.tar.gz -C build/sdist --strip-components=1
+	$(PYTHON) -m venv build/sdist/.venv
+	cd build/sdist && .venv/bin/python -m pip install --quiet -e ".[test]" && .venv/bin/python -m pytest -n $(WORKERS)
 
 # The tests with the lowest version of every direct dependency that pyproject.toml allows
 test-oldest:

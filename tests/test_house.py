@@ -147,7 +147,9 @@ def test_plain_python_gives_the_same_values():
 def test_public_names():
     assert sorted(gg.__all__) == sorted(set(gg.__all__))
     for name in gg.__all__:
-        assert getattr(gg, name).__doc__, f"{name} has no documentation"
+        text = getattr(gg, name).__doc__ or ""
+        assert "Examples\n" in text, f"{name} has no examples"
+        assert ">>> " in text, f"{name} has no example that runs"
 
 
 def test_files_fit_in_one_head():

@@ -167,7 +167,7 @@ def test_sdf_files(tmp_path):
 def test_bad_lines_are_named(tmp_path):
     file = tmp_path / "x.smi"
     file.write_text("CCO\nnonsense here\nCN\nC1C\n")
-    with pytest.raises(InvalidGraphError, match=r"line 2, 'nonsense': syntax error .*position"):
+    with pytest.raises(InvalidGraphError, match=r"line 2, 'nonsense': syntax error"):
         gg.load_molecules(file)
     with pytest.warns(GraphgrainWarning, match=r"x.smi, line 2.*x.smi, line 4"):
         graphs, columns = gg.load_molecules(file, errors="skip")

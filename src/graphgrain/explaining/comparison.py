@@ -31,6 +31,14 @@ class SharedPattern:
         How often each graph has it.
     occurrences : tuple of two lists of tuples
         The vertices of each occurrence, in each graph.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> ethanol, methanol = ([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])
+    >>> pair = gg.compare(gg.VertexHistogram(), [ethanol], [methanol])
+    >>> [(pattern.name, pattern.counts) for pattern in pair.shared(2)]
+    [('C', (2, 1)), ('O', (1, 1))]
     """
 
     name: str
@@ -65,6 +73,14 @@ class Comparison:
     graphs : GraphBatch
         The two graphs.
     kernel : FeatureKernel
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> ethanol, methanol = ([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])
+    >>> pair = gg.compare(gg.VertexHistogram(), [ethanol], [methanol])
+    >>> round(pair.similarity, 4), pair.vertices[1].round(4).tolist()
+    (0.9487, [0.6325, 0.3162])
     """
 
     similarity: float

@@ -32,6 +32,18 @@ class Pattern:
         The vertices of each occurrence.
     known : bool
         Whether the model has a weight for it; what was not met in training has none.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> graphs = gg.as_graphs([([(0, 1)], ["C", end]) for end in "OONN"])
+    >>> kernel = gg.VertexHistogram(output="features")
+    >>> model = make_pipeline(kernel, LogisticRegression()).fit(graphs, [1, 1, 0, 0])
+    >>> pattern = gg.explain(model, graphs[0])[0].patterns[0]
+    >>> pattern.name, pattern.count, pattern.occurrences
+    ('O', 1, [(1,)])
     """
 
     name: str
@@ -86,6 +98,18 @@ class Explanation:
         The one graph.
     share : str
         How contributions were shared among vertices and edges.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> graphs = gg.as_graphs([([(0, 1)], ["C", end]) for end in "OONN"])
+    >>> kernel = gg.VertexHistogram(output="features")
+    >>> model = make_pipeline(kernel, LogisticRegression()).fit(graphs, [1, 1, 0, 0])
+    >>> [why] = gg.explain(model, graphs[0])
+    >>> int(why.prediction), why.patterns[0].name, int(why.vertices.argmax())
+    (1, 'O', 1)
     """
 
     decision: float

@@ -50,6 +50,18 @@ class ClassPattern:
         Number of a graph in which it adds most, of the class if it speaks for it.
     occurrence : tuple of int
         The vertices of one occurrence there.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> graphs = gg.as_graphs([([(0, 1)], ["C", end]) for end in "OONN"])
+    >>> kernel = gg.VertexHistogram(output="features")
+    >>> model = make_pipeline(kernel, LogisticRegression()).fit(graphs, [1, 1, 0, 0])
+    >>> pattern = gg.class_patterns(model, graphs, [1, 1, 0, 0], n=1).favour[1][0]
+    >>> pattern.name, pattern.support, pattern.precision
+    ('O', 2, 1.0)
     """
 
     name: str
@@ -72,6 +84,18 @@ class ClassPatterns:
         From each class to its patterns, the strongest first.
     graphs : GraphBatch
     n_resamples : int
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> graphs = gg.as_graphs([([(0, 1)], ["C", end]) for end in "OONN"])
+    >>> kernel = gg.VertexHistogram(output="features")
+    >>> model = make_pipeline(kernel, LogisticRegression()).fit(graphs, [1, 1, 0, 0])
+    >>> found = gg.class_patterns(model, graphs, [1, 1, 0, 0], n=1)
+    >>> [pattern.name for pattern in found.favour[1] + found.against[1]]
+    ['O', 'N']
     """
 
     favour: dict[Any, list[ClassPattern]]

@@ -29,7 +29,12 @@ class Shard(NamedTuple):
 
     Examples
     --------
-    See :class:`FeatureShards`.
+    >>> import graphgrain as gg, tempfile
+    >>> graphs = gg.load_drugs()[0][:30]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = gg.save_features(graphs, folder, n_features=512, shard_size=20)
+    ...     [shard.X.shape for shard in gg.FeatureShards(folder)]
+    [(20, 512), (10, 512)]
     """
 
     X: csr_array

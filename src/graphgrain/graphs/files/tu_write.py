@@ -59,7 +59,12 @@ def save_tu(
 
     Examples
     --------
-    See :func:`load_tu`.
+    >>> import graphgrain as gg, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     gg.save_tu(f"{folder}/DS.zip", [([(0, 1)], ["C", "O"]), ([], ["C"])], ["yes", "no"])
+    ...     graphs, y = gg.load_tu(f"{folder}/DS.zip")
+    >>> graphs[0].labels.tolist(), y.tolist()
+    (['C', 'O'], ['yes', 'no'])
     """
     graphs = as_graphs(graphs)
     place = Path(path)
