@@ -177,6 +177,7 @@ def _name(member: dict[str, Any]) -> str:
     words += [member["counts"]] if "counts" in member else []
     words += ["edge labels"] if member.get("edge_labels") else []
     words += [_view_words(member["view"])] if member.get("view") is not None else []
+    words += ["learned weights"] if "weights" in member else []
     return " + ".join(words)
 
 
