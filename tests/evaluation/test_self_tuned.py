@@ -68,23 +68,26 @@ def test_a_fold_is_the_classifier_on_its_training_graphs(records, families):
 
 def test_a_row_over_kernels_is_the_classifier_over_kernels(families, tmp_path):
     own = {"kernels": ["wl", "sp"], "max_level": 1, "counts": ["raw", "sqrt"]}
+    own |= {"weights": "learned"}
     row = replace(AUTO_ROW, parameters=own)
     with ResultsFile(tmp_path / "r.jsonl") as results:
         assert run_self_tuned(families, NESTED, 1, results, estimator=row) == NESTED.folds
         assert run_self_tuned(families, NESTED, 1, results, estimator=row) == 0
         [record, *_] = fold_records(results.records)
     split = NESTED.test_fold(families.codes, record.repetition, record.fold)
-    model = gg.GraphClassifier(["wl", "sp"], 1, counts=["raw", "sqrt"], cv=2, random_state=0)
+    model = gg.GraphClassifier(**own, cv=2, random_state=0)
     model.fit(families.graphs[split.train], families.codes[split.train])
     assert record.levels[0].predictions == model.predict(families.graphs[split.test]).tolist()
     titles = {"wl": "WL", "sp": "SP"}
     words = [f"{titles[m['kernel']]} + {m['counts']}" for m in model.members_]
     edges = [" + edge labels" * m["edge_labels"] for m in model.members_]
-    assert record.members == [word + edge for word, edge in zip(words, edges, strict=True)]
+    learned = [" + learned weights" * ("weights" in m) for m in model.members_]
+    assert record.members == ["".join(each) for each in zip(words, edges, learned, strict=True)]
+    assert any(learned)
     assert record.kernel == "auto"
     # no parameter may be forgotten: other parameters are another piece of work
     assert record.variant == (
-        "self-tuned, kernels=['wl', 'sp'], max_level=1, counts=['raw', 'sqrt']"
+        "self-tuned, kernels=['wl', 'sp'], max_level=1, counts=['raw', 'sqrt'], weights=learned"
     )
 
 
