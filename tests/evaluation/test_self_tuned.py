@@ -166,6 +166,7 @@ def test_test_graphs_have_no_say(records, families):
 def test_nothing_is_shown_before_it_is_complete(records, families):
     folds = fold_records(records)
     assert compare([r for r in folds if r.variant != SELF_TUNED], families, NESTED) is None
+    assert compare([r for r in folds if r.variant == SELF_TUNED], families, NESTED) is None
     one = [r for r in folds if (r.variant, r.repetition, r.fold) != (SELF_TUNED, 1, 2)]
     assert compare(one, families, NESTED).repetitions == 1
     assert compare(folds, families, Protocol(folds=3, inner_folds=3)) is None

@@ -231,10 +231,14 @@ def compare(records: Iterable[Record], data: LabelledGraphs, protocol: Protocol)
         and record.protocol == protocol.key
     ]
     tuned = [r for r in of_set if (r.kernel, r.variant) == (KERNEL, SELF_TUNED)]
-    if not tuned or not (repetitions := Experiment(tuned).repetitions):
-        return None
     usual = [record for record in of_set if not record.variant]
-    paper = Experiment([record for record in usual if record.kernel == KERNEL])
+    plain = [record for record in usual if record.kernel == KERNEL]
+    if not tuned or not plain:
+        return None
+    paper = Experiment(plain)
+    repetitions = [r for r in Experiment(tuned).repetitions if r in paper.repetitions]
+    if not repetitions:
+        return None
     of_tuned = [Experiment(tuned).tested(repetition, 0) for repetition in repetitions]
     of_paper = [paper.validated(repetition)[0] for repetition in repetitions]
     others = _validated(usual, competitor(data.name))
