@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
@@ -10,6 +12,7 @@ from sklearn.metrics import brier_score_loss, r2_score, roc_auc_score
 import graphgrain as gg
 from graphgrain.errors import InvalidParameterError
 from graphgrain.learning import tuning
+from graphgrain.learning.linear import train_svm
 from graphgrain.learning.scoring import OF_CLASSES
 from tests.real_data import load
 
@@ -120,6 +123,32 @@ def test_a_sample_chooses_and_all_graphs_train_on_their_kernel_matrix(drugs, mas
     alone = K @ solution[:-1] + solution[-1]
     expected = model.member_weights_[0] * alone + masses.mean()
     np.testing.assert_allclose(model.predict(graphs), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("most", "side_by_side"), [(0, 1), (10**9, 2)])
+def test_large_members_are_trained_one_after_the_other(families, monkeypatch, most, side_by_side):
+    graphs, y = families
+    monkeypatch.setattr("graphgrain.learning.members.MOST_SIDE_BY_SIDE", most)
+    both, lock, running, seen = threading.Event(), threading.Lock(), [0], []
+
+    def watched(*args):
+        with lock:
+            running[0] += 1
+            seen.append(running[0])
+            if running[0] == 2:
+                both.set()
+        if most:  # so that a second one has the time to begin
+            both.wait(10)
+        found = train_svm(*args)
+        with lock:
+            running[0] -= 1
+        return found
+
+    monkeypatch.setattr("graphgrain.learning.classification.train_svm", watched)
+    options = {"solver": "linear", "counts": "raw", "edge_labels": False, "committee": 2}
+    model = gg.TreePlusPlusClassifier(2, 3, C=[1], cv=2, n_jobs=2, **options).fit(graphs, y)
+    assert len(model.members_) == 2
+    assert max(seen) == side_by_side
 
 
 def test_solvers_agree_on_NCI1():

@@ -26,6 +26,10 @@ from .linear import GroupedFeatures
 from .pattern_weights import PatternWeights
 from .search import Choice, Search, scaled_gram
 
+#: With more occurrences of patterns than this, members are trained one after the other: each needs
+#: some 40 bytes for one.
+MOST_SIDE_BY_SIDE = 20_000_000
+
 
 def fit_to_all(search: Search, batch: GraphBatch, n_jobs: int | None) -> None:
     """Fit the settings of the members, which a sample has chosen, to all graphs."""
@@ -117,7 +121,9 @@ def train_on_features(
             return train(one, GroupedFeatures.of(folding, *how, weights))
 
         ranges = [(place, place + 1) for place in range(len(members))]
-        for one, weighted in zip(members, run(trained, ranges, n_jobs), strict=True):
+        occurrences = sum(int(columns.counts.sum()) for columns in folding.columns)
+        jobs = n_jobs if occurrences <= MOST_SIDE_BY_SIDE else 1
+        for one, weighted in zip(members, run(trained, ranges, jobs), strict=True):
             found[one] = weighted
     return [found[one] for one in search.members]
 
