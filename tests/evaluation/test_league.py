@@ -17,9 +17,11 @@ import numpy as np
 import pytest
 from rich.console import Console
 from scipy import stats
+from typer.testing import CliRunner
 
 import graphgrain as gg
 from graphgrain.cli import league
+from graphgrain.cli.app import app
 from graphgrain.errors import InvalidFileError
 from graphgrain.evaluation.experiment import run
 from graphgrain.evaluation.kernel_comparison import Column, comparisons
@@ -193,6 +195,9 @@ def test_kill_9_loses_at_most_the_fold_in_progress(tmp_path: Path) -> None:
     table = json.loads(again.stdout)["league"]
     assert {item["kernel"] for item in table["kernels"]} == set(kernels)
     assert table["failed"] == {}
+    only_show = [*command[3:], "--repeats", "0"]  # the last one counts
+    shown = CliRunner().invoke(app, only_show)
+    assert json.loads(shown.stdout)["league"]["kernels"] == table["kernels"]
 
 
 def test_everybody_takes_part() -> None:
@@ -208,6 +213,7 @@ def test_one_repetition_everywhere_comes_first_and_small_sets_before_large() -> 
     large = replace(many, graphs=many.graphs[np.zeros(1201, dtype=int)])
     usual = [(data.name, times) for data, _, times in schedule([large, few], [Entrant(WL)])]
     assert usual == [("few", 1), ("many", 1), ("few", 5)]
+    assert schedule([many, few], [Entrant(WL)], 0) == []
 
 
 def test_kernels_for_attributes_need_graphs_that_have_some() -> None:

@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from ..errors import MissingDependencyError
+from ..errors import InvalidParameterError, MissingDependencyError
 from ..evaluation import published
 from ..evaluation.accuracy_curves import accuracy_against
 from ..evaluation.costs import kernel_cost
@@ -84,8 +84,8 @@ def reproduce(
     repeats: Annotated[
         int | None,
         typer.Option(
-            min=1,
-            help="Number of repetitions.",
+            min=0,
+            help="Number of repetitions; for league, 0 shows what the results hold.",
             show_default="10; for league 5 on sets with up to 1,200 graphs, else 1",
         ),
     ] = None,
@@ -179,6 +179,8 @@ def reproduce(
         if as_json:
             answer({what: table})
         return
+    if repeats == 0:
+        raise InvalidParameterError(f"--repeats 0 is for league; {what} needs 1 or more.")
     repeats = repeats or 10
     if what == MOLHIV:
         areas = molhiv(repeats, data, results, n_jobs, as_json)

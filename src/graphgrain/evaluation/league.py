@@ -75,16 +75,19 @@ def schedule(
     ----------
     repeats : int, optional
         For all data sets; by default five for those with up to 1,200 graphs, one for others.
+        With 0 there is nothing to do.
     """
     ordered = sorted(sets, key=len)
     pairs = [(data, entrant) for data in ordered for entrant in who if takes(entrant, data)]
-    wanted = {
-        data.fingerprint: repeats or (REPETITIONS if len(data) <= FEW_GRAPHS else 1)
-        for data in ordered
-    }
-    first = [(data, entrant, 1) for data, entrant in pairs]
-    more = [(data, entrant, wanted[data.fingerprint]) for data, entrant in pairs]
-    return first + [item for item in more if item[2] > 1]
+
+    def wanted(data: LabelledGraphs) -> int:
+        if repeats is not None:
+            return repeats
+        return REPETITIONS if len(data) <= FEW_GRAPHS else 1
+
+    work = [(data, entrant, wanted(data)) for data, entrant in pairs]
+    first = [(data, entrant, 1) for data, entrant, times in work if times]
+    return first + [item for item in work if item[2] > 1]
 
 
 def league_comparison(
