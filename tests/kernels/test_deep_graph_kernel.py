@@ -67,8 +67,10 @@ def test_sentences_hold_every_occurrence_in_order_of_levels(substructure):
     batch = random_graphs(10)
     kernel = gg.DeepGraphKernel(substructure, similarity="identity").fit(batch).substructures_
     counts = kernel.transform(batch)
-    sentences = list(_Sentences(counts, kernel))
-    rows = [i for i in range(10) if counts[[i]].nnz]
+    corpus = _Sentences(counts, kernel)
+    sentences = list(corpus)
+    assert sorted(corpus.order.tolist()) == list(range(10))
+    rows = [i for i in corpus.order if counts[[i]].nnz]
     assert len(sentences) == len(rows)
     for row, sentence in zip(rows, sentences, strict=True):
         words = np.array(sentence, dtype=int)
@@ -94,6 +96,17 @@ def test_seed_and_numbering():
     other = gg.DeepGraphKernel(random_state=1).fit_transform(renumbered(batch))
     np.testing.assert_allclose(other, first, rtol=1e-9)
     assert not np.allclose(gg.DeepGraphKernel(random_state=2).fit_transform(batch), first)
+
+
+@pytest.mark.parametrize("substructure", ["wl", "sp"])
+def test_the_order_of_graphs_tells_nothing(substructure):
+    """Data sets are often sorted by class; word vectors must not know when a graph came."""
+    pytest.importorskip("gensim")
+    batch = random_graphs(25)
+    first = gg.DeepGraphKernel(substructure).fit_transform(batch)
+    order = np.random.default_rng(0).permutation(len(batch))
+    other = gg.DeepGraphKernel(substructure).fit_transform(batch[order])
+    np.testing.assert_allclose(other, first[np.ix_(order, order)], rtol=1e-9)
 
 
 def test_without_gensim_the_way_out_is_named(monkeypatch):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -70,9 +69,13 @@ class DeepGraphKernel(GraphKernel):
 
     The authors order a sentence by iteration and within it by vertex numbers. Here the words of
     an iteration stand in an order that depends on the words alone, so that renumbering the
-    vertices of a graph changes nothing. Pairs of vertices are ordered words as in the
-    shortest-path kernel, where the authors join (a, b) and (b, a). word2vec is run as in the
-    authors' code of 2015 (one epoch, no subsampling); newer defaults of gensim give others.
+    vertices of a graph changes nothing. The authors read graphs in the order of the file. word2vec
+    learns less and less on its way, so that its vectors tell where in the file a rare word stood;
+    on ENZYMES, which is sorted by class, this alone gave 80 % accuracy. Here the order of graphs
+    depends on their words alone: reordering the graphs changes nothing. Pairs of vertices are
+    ordered words as in the shortest-path kernel, where the authors join (a, b) and (b, a).
+    word2vec is run as in the authors' code of 2015 (one epoch, no subsampling); newer defaults of
+    gensim give others.
 
     References
     ----------
@@ -196,17 +199,29 @@ class DeepGraphKernel(GraphKernel):
 
 
 class _Sentences:
-    """The graphs as lists of words, each word a column number; made anew for every pass."""
+    """The graphs as lists of words, each word a column number; made anew for every pass.
+
+    They come in an order that depends on their words alone, which looks random. word2vec learns
+    less and less on its way, so that rare words tell when they came; data sets are often sorted
+    by class, and in their order the vectors would tell the class of graphs that are to be tested.
+    """
 
     def __init__(self, counts: csr_array, kernel: FeatureKernel) -> None:
         self.counts = counts
         self.hashes = np.concatenate(kernel.vocabulary_)
         sizes = [len(vocabulary) for vocabulary in kernel.vocabulary_]
         self.levels = np.repeat(np.arange(len(sizes)), sizes)
+        with np.errstate(over="ignore"):
+            times = counts.data.astype(np.uint64)
+            words = mix_array(self.hashes[counts.indices] + times * GOLDEN)
+            sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(words)))
+            contents = sums[counts.indptr[1:]] - sums[counts.indptr[:-1]]
+        self.order = np.argsort(contents, kind="stable")
 
     def __iter__(self) -> Iterator[list[str]]:
-        indptr, indices = self.counts.indptr.tolist(), self.counts.indices
-        for begin, end in pairwise(indptr):
+        indptr, indices = self.counts.indptr, self.counts.indices
+        for graph in self.order:
+            begin, end = int(indptr[graph]), int(indptr[graph + 1])
             words = self._in_order(indices[begin:end], self.counts.data[begin:end].astype(np.int64))
             for start in range(0, len(words), _LONGEST_SENTENCE):
                 yield [str(word) for word in words[start : start + _LONGEST_SENTENCE].tolist()]
