@@ -192,9 +192,10 @@ if sys.platform == "win32":  # pragma: no cover
         pass
 
 else:
-    import resource
 
     def _set_limits(limits: Limits) -> None:
+        import resource
+
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # being stopped is no crash
         if limits.seconds is not None:
             usage = resource.getrusage(resource.RUSAGE_SELF)
@@ -206,11 +207,15 @@ else:
             resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
 
     def _lift_memory_limit() -> None:
+        import resource
+
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
     def _address_space() -> int:
         """Bytes that the process has now."""
+        import resource
+
         try:
             with open("/proc/self/statm") as file:
                 return int(file.read().split()[0]) * resource.getpagesize()
