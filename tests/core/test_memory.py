@@ -72,3 +72,13 @@ def test_dense_matrices_of_large_graphs():
     graph = gg.GraphBatch.from_edges([400_000], [(0, 1)])
     with pytest.raises(NotEnoughMemoryError, match=r"400,000 vertices .* TreePlusPlus"):
         gg.PyramidMatch().fit(graph)
+
+
+def test_memory_is_released_where_the_system_can(monkeypatch):
+    assert memory.release_memory() in (True, False)
+
+    def missing(name):
+        raise OSError(name)
+
+    monkeypatch.setattr(memory.ctypes, "CDLL", missing)
+    assert memory.release_memory() is False

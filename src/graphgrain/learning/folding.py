@@ -18,7 +18,7 @@ from ..core.counting import group_hashes
 from ..core.hashing import GOLDEN, mix_array
 from ..kernels.features import Counts, FeatureKernel
 from .level_weights import mean_square
-from .pattern_weights import PatternLevel, Patterns, PatternWeights, mapped, squares_of
+from .pattern_weights import PatternLevel, Patterns, PatternWeights, mapped
 
 
 class GroupColumns(NamedTuple):
@@ -68,7 +68,7 @@ class Folding:
         parts = [group_patterns(level) for level in counted]
         self.patterns = Patterns(view, kernel, label_kind, [level for level, _ in parts])
         self.columns = [columns for _, columns in parts]
-        self.counted = counted
+        self.graphs = len(counted[0].lengths)
 
     def fold(
         self,
@@ -111,7 +111,15 @@ class Folding:
 
     def squares(self, counts: str) -> np.ndarray:
         """The sum of squared features of each level (rows) and training graph (columns)."""
-        return np.array([squares_of(level, counts) for level in self.counted])
+        found = []
+        for level, columns in zip(self.patterns.levels, self.columns, strict=True):
+            values = mapped(columns.counts, counts)
+            # each unit of an intersection is a feature of value one
+            squares = values if counts == "intersection" else values**2
+            patterns = np.bincount(level.groups, minlength=len(level.units) - 1)
+            each = squares * patterns[columns.groups]
+            found.append(np.bincount(columns.graphs, each, self.graphs))
+        return np.array(found)
 
 
 def _folded(level: PatternLevel, columns: GroupColumns, how: str, scaled: np.ndarray) -> np.ndarray:
@@ -129,8 +137,8 @@ def _folded(level: PatternLevel, columns: GroupColumns, how: str, scaled: np.nda
 def unit_entries(level: PatternLevel, columns: GroupColumns) -> tuple[np.ndarray, np.ndarray]:
     """Units and graphs of the entries of an intersection: a count of c has the first c units."""
     before = np.cumsum(columns.counts) - columns.counts
-    ramp = np.arange(columns.counts.sum()) - np.repeat(before, columns.counts)
-    units = np.repeat(level.units[columns.groups], columns.counts) + ramp
+    units = np.arange(columns.counts.sum())
+    units += np.repeat(level.units[columns.groups] - before, columns.counts)
     return units, np.repeat(columns.graphs, columns.counts)
 
 

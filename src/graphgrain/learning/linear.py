@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 INTERCEPT = 3.0
 #: Passes over the training graphs.
 MOST_PASSES = 300
+#: Graphs that are scaled at a time.
+ROWS = 4096
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class GroupedFeatures:
         """The features of the first levels (None: all) of a kernel with this count map."""
         from scipy.sparse import csr_array, hstack
 
-        graphs = len(folding.counted[0].lengths)
+        graphs = folding.graphs
         blocks, multiplicities = [], []
         levels = zip(folding.patterns.levels[:n_levels], folding.columns[:n_levels], strict=True)
         by_level = normalize and level_weights is not None
@@ -91,14 +93,24 @@ class GroupedFeatures:
             blocks.append(csr_array((values, (rows, places)), shape=(graphs, len(patterns))))
             multiplicities.append(patterns)
         matrix = csr_array(hstack(blocks, format="csr"))
+        blocks.clear()
         if matrix.nnz <= np.iinfo(np.int32).max:  # scikit-learn's linear models ask for it
             matrix.indices = matrix.indices.astype(np.int32)
             matrix.indptr = matrix.indptr.astype(np.int32)
-        squares = np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel()
+        squares = np.zeros(graphs)
+        for begin in range(0, graphs, ROWS):  # a copy of all entries would be hundreds of megabytes
+            bounds = matrix.indptr[begin : begin + ROWS + 1]
+            own = matrix.data[bounds[0] : bounds[-1]]
+            places = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+            squares[begin : begin + ROWS] = np.bincount(places, own**2, len(bounds) - 1)
         scale = 1.0 if normalize else float(np.sqrt(max(squares.mean(), 1e-300)))
         whole = normalize and not by_level
         divisors = np.sqrt(np.where(squares > 0, squares, 1.0)) if whole else scale
-        matrix.data /= np.repeat(np.broadcast_to(divisors, graphs), np.diff(matrix.indptr))
+        divisors = np.broadcast_to(divisors, graphs)
+        for begin in range(0, graphs, ROWS):
+            bounds = matrix.indptr[begin : begin + ROWS + 1]
+            own = np.repeat(divisors[begin : begin + ROWS], np.diff(bounds))
+            matrix.data[bounds[0] : bounds[-1]] /= own
         rest = (matrix, multiplicities, scale, level_weights, factors)
         return cls(folding, counts, normalize, *rest)
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from ..core.memory import release_memory
 from ..core.threads import run
 from ..graphs.batch import GraphBatch
 from ..kernels.features import FeatureKernel
@@ -155,4 +156,5 @@ def _folding(
     kernel = grid.estimator(Setting(own), n_jobs)
     assert isinstance(kernel, FeatureKernel)
     counted = kernel.count_features(graphs)
+    release_memory()
     return Folding(view, kernel.set_params(n_jobs=None), graphs.label_kind, counted)
