@@ -56,7 +56,8 @@ class TreePlusPlusClassifier(SelfTunedClassifier):
         On what the support vector machines are trained: on kernel matrices, or on the features
         themselves, which takes any number of graphs. "auto" is "kernel" up to 5,000 graphs.
         Beyond that, combinations are judged by a sample of 3,000 graphs, unless the solver is
-        "kernel".
+        "kernel"; where the ROC AUC of two classes or the balanced accuracy judges, a rare class
+        is in it whole, and each graph of the others weighs as much as those it stands for.
     scoring : {"auto", "accuracy", "balanced_accuracy", "roc_auc", "average_precision"}
         What combinations are judged by. "auto" is the ROC AUC if one of two classes has less than
         a tenth of the graphs, else the accuracy.
