@@ -26,7 +26,13 @@ from graphgrain.errors import InvalidFileError
 from graphgrain.evaluation.experiment import run
 from graphgrain.evaluation.kernel_comparison import Column, comparisons
 from graphgrain.evaluation.labelled_graphs import prepare
-from graphgrain.evaluation.league import entrants, schedule, standings, takes
+from graphgrain.evaluation.league import (
+    entrants,
+    league_comparison,
+    schedule,
+    standings,
+    takes,
+)
 from graphgrain.evaluation.limited_run import Entrant, LimitedRuns
 from graphgrain.evaluation.limits import Limits, Outcome
 from graphgrain.evaluation.protocol import Protocol
@@ -337,6 +343,20 @@ def test_who_was_stopped_stands_in_the_table(league_records: list[Any]) -> None:
     assert by_name[Column("wwl")].results == 0
     assert by_name[Column("sp")].results == 7
     assert by_name[Column("tree++")].stopped == {}
+
+
+def test_a_part_of_the_grid_is_no_result(league_sets: list[Any]) -> None:
+    data = league_sets[0]
+    rules = Protocol("paper", folds=FOLDS, C=(1, 100))
+    records: list[Any] = []
+    for kernel, settings in (("wl", 1), ("pm", 12)):
+        records += [
+            made_up_fold(data, kernel, [0.8], 0, fold, grid_size=settings) for fold in range(FOLDS)
+        ]
+    who = [Entrant(KERNELS["wl"]), Entrant(KERNELS["pm"])]
+    comparison = league_comparison(records, [data], who, rules)
+    assert comparison is not None
+    assert comparison.columns == [Column("wl")]
 
 
 def test_later_repetitions_that_were_stopped_leave_the_earlier_ones(league_sets: list[Any]) -> None:

@@ -25,8 +25,9 @@ from .kernel_comparison import Cell, Column, Comparison, comparisons
 from .labelled_graphs import LabelledGraphs
 from .limited_run import Entrant
 from .protocol import Protocol
-from .records import LimitRecord, Record, under_protocol
+from .records import FoldRecord, LimitRecord, Record, under_protocol
 from .self_tuned import AUTO_ROW, SELF_TUNED, TREE_ROW, TunedRow
+from .summary import experiments
 
 #: The data sets of the paper, MUTAG, and others with attributes or without labels.
 DATASETS = (*published.DATASETS, "MUTAG", "ENZYMES", "IMDB-BINARY", "Letter-high")
@@ -104,7 +105,14 @@ def league_comparison(
         for record in under_protocol(records, protocol.key)
         if record.fingerprint in fingerprints and (record.kernel, record.variant) in columns
     ]
-    return next((c for c in comparisons(own) if c.select == "validated"), None)
+    # A part of the grid is not the kernel: what was interrupted has no result yet.
+    begun = {_place(e.first) for e in experiments(own) if not e.complete}
+    whole = [r for r in own if not isinstance(r, FoldRecord) or _place(r) not in begun]
+    return next((c for c in comparisons(whole) if c.select == "validated"), None)
+
+
+def _place(record: Record) -> tuple[str, str, str]:
+    return (record.fingerprint, record.kernel, record.variant)
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ def run_in_process(
         context.set_forkserver_preload(_PRELOADED)
     # What the machine lacks is not what the work was denied.
     available = available_memory()
-    scarce = None not in (available, limits.memory) and available < limits.memory  # type: ignore[operator]
+    scarce = available is not None and available < (limits.memory or 0)
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_child, args=(work, limits, sender, before), daemon=True)
     ending: tuple[str, Any] = ("", None)
@@ -123,8 +123,9 @@ def run_in_process(
                 ending = (kind, content)
         process.join()
     except BaseException:
-        process.kill()
-        process.join()
+        if process.pid is not None:
+            process.kill()
+            process.join()
         raise
     finally:
         receiver.close()
