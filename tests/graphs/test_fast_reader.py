@@ -213,3 +213,12 @@ def test_only_a_few_items_are_taken_ahead():
     assert len(taken) <= 5 + 4
     results.close()
     assert np.all(np.diff(taken) == 1)
+
+
+def test_joblib_has_workers_of_its_own():
+    """Searches with n_jobs after reading with n_jobs, and the other way round."""
+    from joblib import Parallel, delayed
+
+    for _ in range(2):
+        assert list(map_processes(abs, [-1, 2], 2)) == [1, 2]
+        assert Parallel(n_jobs=2)(delayed(abs)(number) for number in (-3, 4)) == [3, 4]

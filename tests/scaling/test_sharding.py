@@ -171,7 +171,7 @@ def test_kill_9_loses_the_shards_in_work_alone(tmp_path):
 
 
 def test_a_worker_that_is_killed(tmp_path):
-    from joblib.externals.loky import get_reusable_executor
+    from graphgrain.graphs.processes import _executor
 
     table = write_table(tmp_path / "x.csv", 2_000)
     folder = tmp_path / "features"
@@ -180,7 +180,7 @@ def test_a_worker_that_is_killed(tmp_path):
     def kill() -> None:
         while not list(folder.glob("shard-*.json")):
             time.sleep(0.005)
-        pid = next(iter(get_reusable_executor(max_workers=2, timeout=60)._processes))
+        pid = next(iter(_executor(2)._processes))
         os.kill(pid, KILL)
         killed.append(pid)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -49,9 +50,6 @@ def map_processes(
 def _mapped(
     function: Callable[[Item], Result], items: Iterator[Item], count: int
 ) -> Iterator[Result]:
-    # Loky comes with scikit-learn's joblib: its workers do not run the caller's main module
-    # again, so that scripts need no guard.
-    from joblib.externals.loky import get_reusable_executor
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
     ahead: deque[Item] = deque()  # taken, and not yet answered for
@@ -62,13 +60,14 @@ def _mapped(
             ahead.extend(islice(items, 2 * count - len(ahead)))
             if not ahead:
                 return
+            executor = _executor(count)
             try:
-                executor = get_reusable_executor(max_workers=count, timeout=60)
                 for item in islice(ahead, len(futures), None):
                     futures.append(executor.submit(function, item))
                 result = futures[0].result()
             except BrokenProcessPool as error:
                 futures.clear()
+                _forget(executor)
                 attempts += 1
                 if attempts == ATTEMPTS:
                     raise WorkerError(
@@ -84,3 +83,25 @@ def _mapped(
     finally:
         for future in futures:
             future.cancel()
+
+
+#: By process and number of workers. Loky's own reusable executor is the one that joblib takes its
+#: workers from, and joblib fails if it finds one that it has not made.
+_executors: dict[tuple[int, int], Any] = {}
+
+
+def _executor(count: int) -> Any:
+    """Workers that stay for a minute after their last work."""
+    # Loky comes with scikit-learn's joblib: its workers do not run the caller's main module
+    # again, so that scripts need no guard.
+    from joblib.externals.loky import ProcessPoolExecutor
+
+    key = (os.getpid(), count)
+    if key not in _executors:
+        _executors[key] = ProcessPoolExecutor(max_workers=count, timeout=60)
+    return _executors[key]
+
+
+def _forget(broken: Any) -> None:
+    for key in [key for key, executor in _executors.items() if executor is broken]:
+        del _executors[key]
