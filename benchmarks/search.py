@@ -21,6 +21,7 @@ import json
 import sys
 import tempfile
 import time
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,9 @@ def build_fpsim2(source: str, target: str) -> None:
     from FPSim2.scripts.create_fpsim2_fp_db import create_db_file_parallel
 
     parameters = {"radius": 2, "fpSize": 2048}
-    create_db_file_parallel(source, target, "Morgan", parameters, True, JOBS)
+    files = [str(Path(name).resolve()) for name in (source, target)]
+    with chdir(Path(target).parent):  # where it is called from, it leaves its chunks if killed
+        create_db_file_parallel(*files, "Morgan", parameters, True, JOBS)
 
 
 def query_graphgrain(target: str, queries: list[str], threads: int) -> dict[str, float]:
