@@ -72,11 +72,16 @@ def interrupted(script: str, wait: float) -> tuple[float, int, str, str]:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
-@pytest.mark.parametrize("n_jobs", [None, 2])
-@pytest.mark.parametrize("work", WORK)
+@pytest.mark.parametrize(
+    ("work", "n_jobs"),
+    [
+        (work, n_jobs)
+        for work in WORK
+        for n_jobs in (None, 2)
+        if "n_jobs" in WORK[work] or not n_jobs
+    ],
+)
 def test_keyboard_interrupt_during_compiled_work(work, n_jobs):
-    if work == "training" and n_jobs:
-        pytest.skip("training takes no n_jobs")
     seconds, code, output, errors = interrupted(WORK[work].format(n_jobs=n_jobs), 1.0)
     assert errors.strip().splitlines()[-1] == "KeyboardInterrupt", errors
     assert code in (-signal.SIGINT, 130)

@@ -13,7 +13,7 @@ from graphgrain.errors import GraphgrainError, NotEnoughMemoryError
 def test_available_memory_is_that_of_the_system():
     available = memory.available_memory()
     if available is None:
-        pytest.skip("the system does not tell")
+        pytest.skip("needs a system that tells how much memory is free")
     assert 1 << 24 < available < 1 << 46
 
 

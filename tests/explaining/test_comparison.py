@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import graphgrain as gg
 from graphgrain.errors import InvalidGraphError, InvalidParameterError
-from tests.kernels.test_every_kernel import EXPLICIT, GRAPHS
+from tests.kernels.found_kernels import EXPLICIT, GRAPHS
 from tests.strategies import graphs, to_tuple
 
 

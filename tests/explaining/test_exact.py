@@ -27,7 +27,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 
 import graphgrain as gg
-from tests.kernels.test_every_kernel import EXPLICIT, GRAPHS, Y
+from tests.kernels.found_kernels import EXPLICIT, GRAPHS, Y
 from tests.strategies import graphs, to_tuple
 
 THREE = np.arange(len(GRAPHS)) % 3

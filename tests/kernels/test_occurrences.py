@@ -15,7 +15,7 @@ from graphgrain.errors import InvalidParameterError
 from graphgrain.kernels.features import FeatureKernel, counted
 from graphgrain.kernels.tree_plus_plus import _Patterns
 from tests import real_data
-from tests.kernels.test_every_kernel import EXPLICIT, GRAPHS, ODD_GRAPHS, every_explicit, plain
+from tests.kernels.found_kernels import EXPLICIT, GRAPHS, ODD_GRAPHS, every_explicit, plain
 from tests.strategies import graphs, to_tuple
 
 
