@@ -88,7 +88,34 @@ class Level:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FoldRecord:
+class _OfKernel:
+    """Which kernel on which data set."""
+
+    dataset: str
+    fingerprint: str
+    deduplicated: bool
+    kernel: str
+    variant: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OfEvaluation(_OfKernel):
+    """By which rules it was evaluated."""
+
+    mode: str
+    folds: int
+    inner_folds: int
+    C: list[float]
+    seed: int
+
+    @property
+    def protocol(self) -> ProtocolKey:
+        """The rules of the evaluation."""
+        return ProtocolKey(self.mode, self.folds, self.inner_folds, tuple(self.C), self.seed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoldRecord(_OfEvaluation):
     """One test fold of one repetition.
 
     Attributes
@@ -137,20 +164,10 @@ class FoldRecord:
         *("level_names", "mode", "folds", "inner_folds", "C", "seed", "repetition", "fold"),
     )
 
-    dataset: str
-    fingerprint: str
-    deduplicated: bool
     classes: list[str]
-    kernel: str
-    variant: str
     settings: dict[str, Any]
     grid_size: int
     level_names: list[dict[str, Any]]
-    mode: str
-    folds: int
-    inner_folds: int
-    C: list[float]
-    seed: int
     repetition: int
     fold: int
     test: list[int]
@@ -162,14 +179,9 @@ class FoldRecord:
     versions: dict[str, str] = field(default_factory=versions)
     time: str = field(default_factory=now)
 
-    @property
-    def protocol(self) -> ProtocolKey:
-        """The rules of the evaluation."""
-        return ProtocolKey(self.mode, self.folds, self.inner_folds, tuple(self.C), self.seed)
-
 
 @dataclass(frozen=True, kw_only=True)
-class KernelRecord:
+class KernelRecord(_OfKernel):
     """Kernel matrices of a data set, for all levels of one setting.
 
     Attributes
@@ -195,11 +207,6 @@ class KernelRecord:
         *("level_names", "n_jobs"),
     )
 
-    dataset: str
-    fingerprint: str
-    deduplicated: bool
-    kernel: str
-    variant: str
     settings: dict[str, Any]
     level_names: list[dict[str, Any]]
     graphs: int
@@ -212,7 +219,7 @@ class KernelRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LimitRecord:
+class LimitRecord(_OfEvaluation):
     """A kernel was stopped on a data set: it needs more time or memory than it was given.
 
     Attributes
@@ -232,26 +239,11 @@ class LimitRecord:
         *("mode", "folds", "inner_folds", "C", "seed", "reason", "limit", "repetitions"),
     )
 
-    dataset: str
-    fingerprint: str
-    deduplicated: bool
-    kernel: str
-    variant: str
-    mode: str
-    folds: int
-    inner_folds: int
-    C: list[float]
-    seed: int
     reason: str
     limit: float
     repetitions: int
     versions: dict[str, str] = field(default_factory=versions)
     time: str = field(default_factory=now)
-
-    @property
-    def protocol(self) -> ProtocolKey:
-        """The rules of the evaluation."""
-        return ProtocolKey(self.mode, self.folds, self.inner_folds, tuple(self.C), self.seed)
 
 
 @dataclass(frozen=True, kw_only=True)
