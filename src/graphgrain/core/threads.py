@@ -7,7 +7,11 @@ bytecodes alone, so compiled work there would keep Ctrl-C waiting for as long as
 2. The main thread waits for them, and wakes at once when a signal arrives.
 3. An exception there, such as KeyboardInterrupt, raises the flag that compiled loops look at
    (:func:`stop_flag`); no further range is begun, and the exception goes on its way. A worker
-   that cannot stop at once (inside LAPACK, or compiling) ends by itself, and its result is lost.
+   that cannot stop at once (inside LAPACK, or compiling) ends its work by itself, and the result
+   is lost.
+
+Workers stay for the next call: to wake one takes a few microseconds, to start a thread, and to
+let it find memory of its own, many times that, and a small Gram matrix has seven such calls.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import lru_cache, wraps
 from inspect import signature
 from itertools import count, pairwise
@@ -38,6 +42,10 @@ _GLANCE = 0.1
 _FAREWELL = 0.5
 
 _here = threading.local()
+#: Where the workers without work wait for it.
+_idle: list[SimpleQueue[Callable[[], None]]] = []
+if hasattr(os, "register_at_fork"):  # threads stay behind in the parent
+    os.register_at_fork(after_in_child=_idle.clear)
 
 
 class _Stopped(BaseException):
@@ -148,6 +156,7 @@ def _in_workers(
     given_up: list[bool] = []
     numbers = count()
     finished: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
+    ended: SimpleQueue[None] = SimpleQueue()
 
     def work() -> None:
         _here.stop = stop
@@ -157,11 +166,13 @@ def _in_workers(
                 finished.put((number, function(number), None))
         except BaseException as error:
             finished.put((number, None, error))
+        finally:
+            del _here.stop
+            ended.put(None)
 
-    workers = [threading.Thread(target=work, daemon=True) for _ in range(threads)]
     try:
-        for worker in workers:
-            worker.start()
+        for _ in range(threads):
+            _hand_over(work)
         left = how_many
         while left:
             try:
@@ -179,10 +190,29 @@ def _in_workers(
         if not inherited:  # a flag from above also concerns others
             stop[0] = 1
         deadline = monotonic() + _FAREWELL
-        for worker in workers:
-            if worker.is_alive():
-                worker.join(max(0.0, deadline - monotonic()))
+        with suppress(Empty):
+            for _ in range(threads):
+                ended.get(timeout=max(0.0, deadline - monotonic()))
         raise
+
+
+def _hand_over(work: Callable[[], None]) -> None:
+    """Let a worker do it, a new one if all others have something to do."""
+    try:
+        inbox = _idle.pop()
+    except IndexError:
+        inbox = SimpleQueue()
+        threading.Thread(target=_serve, args=(inbox,), daemon=True).start()
+    inbox.put(work)
+
+
+def _serve(inbox: SimpleQueue[Callable[[], None]]) -> None:
+    """What a worker does: one piece of work after the other, for as long as the process lives."""
+    while True:
+        work = inbox.get()
+        work()
+        del work  # and with it what it holds, which may be large
+        _idle.append(inbox)
 
 
 @contextmanager
