@@ -48,6 +48,28 @@ def test_walks_of_any_length_are_the_inverse_of_the_product_graph(labels, edge_l
     np.testing.assert_allclose(kernel.transform(batch[3:5]), expected[3:5], rtol=1e-11)
 
 
+@pytest.mark.parametrize("share", [1e-6, 0.9, 0.9999])
+def test_the_sum_stays_exact_near_the_decay_where_it_becomes_infinite(share):
+    batch = random_graphs(6, seed=4, largest=9, density=0.5)
+    limit = 2.0 * gg.RandomWalk().fit(batch).decay_
+    expected = np.zeros((6, 6))
+    for i, one in enumerate(batch):
+        for j, other in enumerate(batch):
+            X, pairs = product_graph(one, other, True, False)
+            ones = np.ones(len(pairs))
+            expected[i, j] = ones @ np.linalg.solve(np.eye(len(pairs)) - share * limit * X, ones)
+    kernel = gg.RandomWalk(decay=share * limit, normalize=False)
+    np.testing.assert_allclose(kernel.fit_transform(batch), expected, rtol=1e-10)
+
+
+def test_graphs_without_a_common_label_have_no_common_walk():
+    graphs = [([(0, 1)], [1, 2]), ([(0, 1)], [3, 4]), ([], [0]), ([(0, 1), (1, 2)], [4, 1, 5])]
+    for kernel in (gg.RandomWalk(decay=0.1, normalize=False), gg.Marginalized(normalize=False)):
+        K = kernel.fit_transform(graphs)
+        assert ((K > 0) == [[1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 0], [1, 1, 0, 1]]).all()
+        np.testing.assert_allclose(kernel.transform(graphs[::-1]), K[::-1], rtol=1e-14)
+
+
 @pytest.mark.parametrize("steps", [0, 1, 4])
 def test_walks_of_few_steps_are_powers_of_the_product_graph(steps):
     batch = random_graphs(6, seed=2, largest=7, density=0.4)

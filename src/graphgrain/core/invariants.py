@@ -168,18 +168,24 @@ def _largest(graphs):
 
 
 @entry_point
-def compare_vertices(left, right, gaussian, gamma, lower, begin, end, K):
-    """Fill the rows ``begin`` to ``end`` of K; with ``lower`` up to the diagonal."""
+def compare_vertices(left, right, gaussian, gamma, lower, begin, end, K, stop):
+    """Fill the rows ``begin`` to ``end`` of K; up to the diagonal if ``lower``."""
     meetings = np.empty((_largest(left), _largest(right)))
     for i in range(begin, end):
         for j in range(i + 1 if lower else len(right.starts) - 1):
+            if stop[0]:
+                return
             K[i, j] = _similarity(left, i, right, j, gaussian, gamma, meetings)
 
 
 @entry_point
-def compare_with_itself(graphs, gaussian, gamma, begin, end, own):
-    """Write the similarity of the graphs ``begin`` to ``end``, each with itself, to ``own``."""
+def own_vertices(graphs, gaussian, gamma, begin, end, stop):
+    """Similarity of the graphs ``begin`` to ``end``, each with itself."""
     most = _largest(graphs)
     meetings = np.empty((most, most))
+    result = np.empty(end - begin)
     for i in range(begin, end):
-        own[i] = _similarity(graphs, i, graphs, i, gaussian, gamma, meetings)
+        if stop[0]:
+            break
+        result[i - begin] = _similarity(graphs, i, graphs, i, gaussian, gamma, meetings)
+    return result

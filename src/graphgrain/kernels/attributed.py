@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,11 +10,12 @@ from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
 from ..parameters import Number, OneOf, Rule
 from ..views.base import attribute_columns
-from .base import GraphKernel, normalized
+from .base import GraphKernel
+from .pairwise import PairwiseKernel
 
 
-class AttributedKernel(GraphKernel):
-    """Base class: a subclass prepares graphs once and compares them two by two.
+class AttributedKernel(PairwiseKernel):
+    """Base class: how vertices are compared.
 
     Attributes
     ----------
@@ -34,18 +34,6 @@ class AttributedKernel(GraphKernel):
     gamma: float | None
     n_attributes_: int
 
-    @abstractmethod
-    def _prepare(self, batch: GraphBatch) -> Any:
-        """What comparing needs to know about graphs."""
-
-    @abstractmethod
-    def _compare(self, left: Any, right: Any, lower: bool) -> np.ndarray:
-        """Similarities of all pairs of prepared graphs; up to the diagonal if ``lower``."""
-
-    @abstractmethod
-    def _compare_own(self, graphs: Any) -> np.ndarray:
-        """Similarity of each prepared graph with itself."""
-
     @property
     def _gamma(self) -> float:
         return 1.0 / max(self.n_attributes_, 1) if self.gamma is None else self.gamma
@@ -55,18 +43,7 @@ class AttributedKernel(GraphKernel):
 
     def _fit(self, batch: GraphBatch) -> None:
         self.n_attributes_ = attribute_columns(batch, "vertex").shape[1]
-        self._fitted = self._prepare(batch)
-        self._own = self._compare_own(self._fitted)
-
-    def _gram_of_fitted(self) -> np.ndarray:
-        K = self._compare(self._fitted, self._fitted, True)
-        K = np.tril(K) + np.tril(K, -1).T
-        return normalized(K, self._own) if self.normalize else K
-
-    def _gram_with_fitted(self, batch: GraphBatch) -> np.ndarray:
-        new = self._prepare(batch)
-        K = self._compare(new, self._fitted, False)
-        return normalized(K, self._compare_own(new), self._own) if self.normalize else K
+        super()._fit(batch)
 
 
 def attributes_as_at_fit(batch: GraphBatch, expected: int) -> np.ndarray:

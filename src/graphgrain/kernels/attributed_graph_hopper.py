@@ -11,7 +11,6 @@ from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule
 from .attributed import AttributedKernel
-from .linear_algebra import one_thread_each
 
 
 class _Hops(NamedTuple):
@@ -119,19 +118,15 @@ class AttributedGraphHopper(AttributedKernel):
             alike = alike * (left.labels[i][:, np.newaxis] == right.labels[j])
         return float((meetings * alike).sum())
 
-    def _compare_own(self, graphs: _Hops) -> np.ndarray:
-        with one_thread_each():
-            count = len(graphs.places)
-            return np.array([self._similarity(graphs, i, graphs, i) for i in range(count)])
+    def _sizes(self, graphs: _Hops) -> np.ndarray:
+        return np.array([len(matrix) for matrix in graphs.places], dtype=np.int64)
 
-    def _compare(self, left: _Hops, right: _Hops, lower: bool) -> np.ndarray:
-        K = np.zeros((len(left.places), len(right.places)))
+    def _compare(
+        self, left: _Hops, right: _Hops, lower: bool, begin: int, end: int, K: np.ndarray
+    ) -> None:
+        for i in range(begin, end):
+            for j in range(i + 1 if lower else K.shape[1]):
+                K[i, j] = self._similarity(left, i, right, j)
 
-        def fill(begin: int, end: int) -> None:
-            for i in range(begin, end):
-                for j in range(i + 1 if lower else K.shape[1]):
-                    K[i, j] = self._similarity(left, i, right, j)
-
-        with one_thread_each():
-            run(fill, [(i, i + 1) for i in range(len(K))], self.n_jobs)
-        return K
+    def _compare_own(self, graphs: _Hops, begin: int, end: int) -> np.ndarray:
+        return np.array([self._similarity(graphs, i, graphs, i) for i in range(begin, end)])

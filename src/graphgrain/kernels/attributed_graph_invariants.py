@@ -7,12 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from ..core.hashing import GOLDEN, mix_array
-from ..core.invariants import VertexFeatures, compare_vertices, compare_with_itself
-from ..core.threads import chunks, run
+from ..core.invariants import VertexFeatures, compare_vertices, own_vertices
 from ..graphs.batch import GraphBatch
 from ..parameters import Rule
 from .attributed import AttributedKernel
-from .pairwise import PAIRS_PER_TASK
 from .patterned import PatternedKernel
 
 
@@ -122,25 +120,22 @@ class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
             batch.offsets.astype(np.int64),
         )
 
-    def _compare(self, left: VertexFeatures, right: VertexFeatures, lower: bool) -> np.ndarray:
-        K = np.zeros((len(left.starts) - 1, len(right.starts) - 1))
-        gaussian = self.node_kernel == "gaussian"
-        work = np.diff(left.starts) * max(int(right.starts[-1]), 1)
-        run(
-            lambda begin, end: compare_vertices(
-                left, right, gaussian, self._gamma, lower, begin, end, K
-            ),
-            chunks(work, PAIRS_PER_TASK),
-            self.n_jobs,
-        )
-        return K
+    def _sizes(self, graphs: VertexFeatures) -> np.ndarray:
+        return np.diff(graphs.starts)
 
-    def _compare_own(self, graphs: VertexFeatures) -> np.ndarray:
-        own = np.zeros(len(graphs.starts) - 1)
+    def _compare(
+        self,
+        left: VertexFeatures,
+        right: VertexFeatures,
+        lower: bool,
+        begin: int,
+        end: int,
+        K: np.ndarray,
+    ) -> None:
         gaussian = self.node_kernel == "gaussian"
-        run(
-            lambda begin, end: compare_with_itself(graphs, gaussian, self._gamma, begin, end, own),
-            chunks(np.diff(graphs.starts) ** 2, PAIRS_PER_TASK),
-            self.n_jobs,
-        )
+        compare_vertices(left, right, gaussian, self._gamma, lower, begin, end, K)
+
+    def _compare_own(self, graphs: VertexFeatures, begin: int, end: int) -> np.ndarray:
+        gaussian = self.node_kernel == "gaussian"
+        own: np.ndarray = own_vertices(graphs, gaussian, self._gamma, begin, end)
         return own

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..core.structures import Graphs
 from ..core.tree_patterns import LARGEST_DEGREE, TreeWeights, compare_patterns, own_patterns
 from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
@@ -34,15 +35,7 @@ class CommonTrees(PairwiseKernel):
     def _weights(self) -> tuple[TreeWeights, float]:
         """The weights of the recursion, and a factor for its result."""
 
-    def _fit(self, batch: GraphBatch) -> None:
-        self._check(batch)
-        super()._fit(batch)
-
-    def _gram_with_fitted(self, batch: GraphBatch) -> np.ndarray:
-        self._check(batch)
-        return super()._gram_with_fitted(batch)
-
-    def _check(self, batch: GraphBatch) -> None:
+    def _prepare(self, batch: GraphBatch) -> Graphs:
         check_edge_labels(batch, self.edge_labels)
         highest = int(batch.degrees.max(initial=0))
         if self.depth > 1 and highest > LARGEST_DEGREE:
@@ -51,14 +44,18 @@ class CommonTrees(PairwiseKernel):
                 f" the largest degree must be {LARGEST_DEGREE} or less; got {highest}. Use "
                 "WeisfeilerLehman or TreePlusPlus for such graphs, or depth=1."
             )
+        return batch.arrays
+
+    def _sizes(self, graphs: Graphs) -> np.ndarray:
+        return np.diff(graphs.offsets)
 
     def _compare(
-        self, left: GraphBatch, right: GraphBatch, lower: bool, begin: int, end: int, K: np.ndarray
+        self, left: Graphs, right: Graphs, lower: bool, begin: int, end: int, K: np.ndarray
     ) -> None:
         weights, factor = self._weights()
-        compare_patterns(left.arrays, right.arrays, weights, self.edge_labels, lower, begin, end, K)
+        compare_patterns(left, right, weights, self.edge_labels, lower, begin, end, K)
         K[begin:end] *= factor
 
-    def _compare_own(self, batch: GraphBatch, begin: int, end: int) -> np.ndarray:
+    def _compare_own(self, graphs: Graphs, begin: int, end: int) -> np.ndarray:
         weights, factor = self._weights()
-        return factor * own_patterns(batch.arrays, weights, self.edge_labels, begin, end)
+        return factor * own_patterns(graphs, weights, self.edge_labels, begin, end)

@@ -6,15 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..core.walks import WalkWeights, compare_walks, own_walks
 from ..graphs.batch import GraphBatch
-from ..parameters import BOOLEAN, Rule, Share
-from .base import GraphKernel
-from .edge_labels import check_edge_labels
-from .pairwise import PairwiseKernel
+from ..parameters import Rule, Share
+from .common_walks import CommonWalks
 
 
-class Marginalized(PairwiseKernel):
+class Marginalized(CommonWalks):
     """Marginalised kernel: the probability that two random walks see the same labels.
 
     A walk starts at any vertex with equal probability, ends after every step with probability
@@ -37,10 +34,11 @@ class Marginalized(PairwiseKernel):
     Notes
     -----
     It sees vertex labels, edge labels if asked, and walks, which may turn back at every step.
-    From a vertex without neighbours a walk cannot go on: it ends there. The cost is that of
-    :class:`RandomWalk`; the number of steps grows as ``stop`` nears 0. Labels are compared for
-    equality, as for the molecules of the paper. The paper's linear system is solved by summing up
-    lengths of walks until thirteen digits stand.
+    From a vertex without neighbours a walk cannot go on: it ends there. A step of a pair of graphs
+    costs as much as in :class:`RandomWalk`; the number of steps grows as ``stop`` nears 0. Labels
+    are compared for equality, as for the molecules of the paper. The paper's linear system is
+    solved by summing up lengths of walks until thirteen digits stand. GraKeL does not have this
+    kernel.
 
     References
     ----------
@@ -55,9 +53,8 @@ class Marginalized(PairwiseKernel):
     """
 
     parameter_rules: ClassVar[dict[str, Rule]] = {
-        **GraphKernel.parameter_rules,
+        **CommonWalks.parameter_rules,
         "stop": Share(),
-        "edge_labels": BOOLEAN,
     }
 
     def __init__(
@@ -75,30 +72,11 @@ class Marginalized(PairwiseKernel):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit(self, batch: GraphBatch) -> None:
-        check_edge_labels(batch, self.edge_labels)
-        super()._fit(batch)
-
-    def _gram_with_fitted(self, batch: GraphBatch) -> np.ndarray:
-        check_edge_labels(batch, self.edge_labels)
-        return super()._gram_with_fitted(batch)
-
-    def _weights(self, batch: GraphBatch) -> WalkWeights:
+    def _weights(self, batch: GraphBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         counts = batch.vertex_counts
         degrees = batch.degrees
-        return WalkWeights(
+        return (
             np.repeat(1.0 / np.maximum(counts, 1), counts),
             (1.0 - self.stop) / np.maximum(degrees, 1),
             np.where(degrees > 0, self.stop, 1.0),
         )
-
-    def _compare(
-        self, left: GraphBatch, right: GraphBatch, lower: bool, begin: int, end: int, K: np.ndarray
-    ) -> None:
-        weights, others = self._weights(left), self._weights(right)
-        rules = (-1, True, self.edge_labels)
-        compare_walks(left.arrays, right.arrays, weights, others, *rules, lower, begin, end, K)
-
-    def _compare_own(self, batch: GraphBatch, begin: int, end: int) -> np.ndarray:
-        rules = (-1, True, self.edge_labels)
-        return own_walks(batch.arrays, self._weights(batch), *rules, begin, end)

@@ -1,68 +1,75 @@
-"""PairwiseKernel: kernels that compare graphs two by two, in compiled code."""
+"""PairwiseKernel: kernels that compare graphs two by two."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 
 from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
 from .base import GraphKernel, normalized
+from .linear_algebra import one_thread_each
 
 #: Pairs of vertices that one task compares, about: well below a second.
 PAIRS_PER_TASK = 1 << 22
 
 
 class PairwiseKernel(GraphKernel):
-    """Base class of the kernels without features: a subclass compares rows of pairs.
+    """Base class of the kernels without features.
 
-    Attributes
-    ----------
-    graphs_ : GraphBatch
-        The fitted graphs.
+    A subclass prepares graphs once and compares rows of pairs of them.
     """
 
-    graphs_: GraphBatch
+    @abstractmethod
+    def _prepare(self, batch: GraphBatch) -> Any:
+        """What comparing needs to know about graphs."""
+
+    @abstractmethod
+    def _sizes(self, graphs: Any) -> np.ndarray:
+        """How large each prepared graph is: two of them take the product of their sizes."""
 
     @abstractmethod
     def _compare(
-        self, left: GraphBatch, right: GraphBatch, lower: bool, begin: int, end: int, K: np.ndarray
+        self, left: Any, right: Any, lower: bool, begin: int, end: int, K: np.ndarray
     ) -> None:
         """Fill the rows ``begin`` to ``end`` of K; up to the diagonal if ``lower``."""
 
     @abstractmethod
-    def _compare_own(self, batch: GraphBatch, begin: int, end: int) -> np.ndarray:
+    def _compare_own(self, graphs: Any, begin: int, end: int) -> np.ndarray:
         """Similarity of each graph of a range with itself."""
 
     def _fit(self, batch: GraphBatch) -> None:
-        self.graphs_ = batch
+        self._fitted = self._prepare(batch)
+        self._own = self._self_similarities(self._fitted)
 
     def _gram_of_fitted(self) -> np.ndarray:
-        K = self._pairs(self.graphs_, self.graphs_, True)
+        K = self._similarities(self._fitted, self._fitted, True)
         K = np.tril(K) + np.tril(K, -1).T
-        return normalized(K, np.diag(K).copy()) if self.normalize else K
+        return normalized(K, self._own) if self.normalize else K
 
     def _gram_with_fitted(self, batch: GraphBatch) -> np.ndarray:
-        K = self._pairs(batch, self.graphs_, False)
-        if not self.normalize:
-            return K
-        return normalized(K, self._own(batch), self._own(self.graphs_))
+        new = self._prepare(batch)
+        K = self._similarities(new, self._fitted, False)
+        return normalized(K, self._self_similarities(new), self._own) if self.normalize else K
 
-    def _pairs(self, left: GraphBatch, right: GraphBatch, lower: bool) -> np.ndarray:
-        K = np.zeros((len(left), len(right)))
-        work = left.vertex_counts * max(right.n_vertices, 1)
-        run(
-            lambda begin, end: self._compare(left, right, lower, begin, end, K),
-            chunks(work, PAIRS_PER_TASK),
-            self.n_jobs,
-        )
+    def _similarities(self, left: Any, right: Any, lower: bool) -> np.ndarray:
+        rows, columns = self._sizes(left), self._sizes(right)
+        K = np.zeros((len(rows), len(columns)))
+        with one_thread_each():
+            run(
+                lambda begin, end: self._compare(left, right, lower, begin, end, K),
+                chunks(rows * max(int(columns.sum()), 1), PAIRS_PER_TASK),
+                self.n_jobs,
+            )
         return K
 
-    def _own(self, batch: GraphBatch) -> np.ndarray:
-        parts = run(
-            lambda begin, end: self._compare_own(batch, begin, end),
-            chunks(batch.vertex_counts**2, PAIRS_PER_TASK),
-            self.n_jobs,
-        )
+    def _self_similarities(self, graphs: Any) -> np.ndarray:
+        with one_thread_each():
+            parts = run(
+                lambda begin, end: self._compare_own(graphs, begin, end),
+                chunks(self._sizes(graphs) ** 2, PAIRS_PER_TASK),
+                self.n_jobs,
+            )
         return np.concatenate([np.empty(0), *parts])

@@ -8,20 +8,17 @@ from typing import ClassVar
 import numpy as np
 
 from ..core.spectra import adjacency
-from ..core.walks import WalkWeights, compare_walks, own_walks
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Number, Rule, Whole
-from .base import GraphKernel
-from .edge_labels import check_edge_labels
+from .common_walks import CommonWalks
 from .linear_algebra import one_thread_each
-from .pairwise import PairwiseKernel
 
 #: Graphs with more vertices get their largest eigenvalue by iteration.
 _DENSE = 500
 
 
-class RandomWalk(PairwiseKernel):
+class RandomWalk(CommonWalks):
     """Random walk kernel: the walks that two graphs have in common, longer ones weighted less.
 
     Two walks are common if they agree in the labels of their vertices. The kernel adds up
@@ -54,11 +51,12 @@ class RandomWalk(PairwiseKernel):
     Notes
     -----
     It sees vertex labels, edge labels if asked, and walks, which may turn back at every step
-    (tottering): one edge makes walks of any length. A step of a pair of graphs with n vertices
-    and m edges takes n m, not the n^4 of a product graph; the number of steps for
-    thirteen digits is about 43 with the default decay, and grows as it nears the limit 1 / r^2,
-    beyond which the sum over walks of any length is infinite and refused. With the default decay
-    the similarity of two graphs depends on which graphs were fitted with them.
+    (tottering): one edge makes walks of any length. The sum over walks of any length is found by
+    conjugate gradients. A step of a pair of graphs with n vertices and m edges takes at most n m,
+    less where vertices have different labels, and not the n^4 of a product graph; about twelve
+    steps give thirteen digits with the default decay, more as it nears the limit 1 / r^2, beyond
+    which the sum is infinite and refused. With the default decay the similarity of two graphs
+    depends on which graphs were fitted with them.
 
     GraKeL's RandomWalkLabeled with ``kernel_type="geometric"`` differs in walks without a step,
     which it counts for vertices with different labels, too; the rest agrees for the same decay
@@ -80,12 +78,12 @@ class RandomWalk(PairwiseKernel):
     """
 
     parameter_rules: ClassVar[dict[str, Rule]] = {
-        **GraphKernel.parameter_rules,
+        **CommonWalks.parameter_rules,
         "n_steps": Whole(0, optional=True),
         "decay": Number(0.0, optional=True),
         "labels": BOOLEAN,
-        "edge_labels": BOOLEAN,
     }
+    _alike: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -111,7 +109,6 @@ class RandomWalk(PairwiseKernel):
         return self.labels
 
     def _fit(self, batch: GraphBatch) -> None:
-        check_edge_labels(batch, self.edge_labels)
         if self.decay is not None:
             self.decay_ = float(self.decay)
             self._check_finite(batch)
@@ -120,7 +117,6 @@ class RandomWalk(PairwiseKernel):
         super()._fit(batch)
 
     def _gram_with_fitted(self, batch: GraphBatch) -> np.ndarray:
-        check_edge_labels(batch, self.edge_labels)
         self._check_finite(batch)
         return super()._gram_with_fitted(batch)
 
@@ -136,22 +132,9 @@ class RandomWalk(PairwiseKernel):
                 f"smaller decay, or n_steps for walks of limited length."
             )
 
-    def _weights(self, batch: GraphBatch) -> WalkWeights:
+    def _weights(self, batch: GraphBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         ones = np.ones(batch.n_vertices)
-        return WalkWeights(ones, np.sqrt(self.decay_) * ones, ones)
-
-    def _compare(
-        self, left: GraphBatch, right: GraphBatch, lower: bool, begin: int, end: int, K: np.ndarray
-    ) -> None:
-        steps = -1 if self.n_steps is None else self.n_steps
-        weights, others = self._weights(left), self._weights(right)
-        rules = (steps, self.labels, self.edge_labels)
-        compare_walks(left.arrays, right.arrays, weights, others, *rules, lower, begin, end, K)
-
-    def _compare_own(self, batch: GraphBatch, begin: int, end: int) -> np.ndarray:
-        steps = -1 if self.n_steps is None else self.n_steps
-        rules = (steps, self.labels, self.edge_labels)
-        return own_walks(batch.arrays, self._weights(batch), *rules, begin, end)
+        return ones, np.sqrt(self.decay_) * ones, ones
 
 
 def _largest_eigenvalue(batch: GraphBatch) -> float:

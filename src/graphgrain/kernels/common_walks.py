@@ -1,0 +1,72 @@
+"""What the kernels that compare walks share: graphs in the order of labels, and their weights."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import ClassVar
+
+import numpy as np
+
+from ..core.walks import WalkGraphs, compare_walks, own_walks
+from ..graphs.batch import GraphBatch
+from ..parameters import BOOLEAN, Rule
+from .base import GraphKernel
+from .edge_labels import check_edge_labels
+from .pairwise import PairwiseKernel
+
+
+class CommonWalks(PairwiseKernel):
+    """Base class of the kernels that add up the common walks of two graphs."""
+
+    parameter_rules: ClassVar[dict[str, Rule]] = {
+        **GraphKernel.parameter_rules,
+        "edge_labels": BOOLEAN,
+    }
+
+    #: Whether all vertices weigh the same, with 1 for beginning and ending.
+    _alike: ClassVar[bool] = False
+
+    n_steps: int | None = None
+    labels: bool = True
+    edge_labels: bool
+
+    @abstractmethod
+    def _weights(self, batch: GraphBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """For each vertex the weights of beginning, of going on to a neighbour and of ending."""
+
+    def _prepare(self, batch: GraphBatch) -> WalkGraphs:
+        check_edge_labels(batch, self.edge_labels)
+        graphs = batch.arrays
+        labels = np.zeros(batch.n_vertices, dtype=np.uint64)
+        if self.labels and batch.n_vertices:
+            labels = graphs.label_hashes[graphs.labels]
+        order = np.lexsort((labels, batch.graph_of_vertex))
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        degrees = batch.degrees[order]
+        pointers = np.concatenate(([0], np.cumsum(degrees)))
+        moved = np.repeat(batch.indptr[:-1][order] - pointers[:-1], degrees)
+        entries = moved + np.arange(len(moved))
+        bonds = np.zeros(1, dtype=np.uint64)
+        if self.edge_labels and batch.n_edges:
+            bonds = graphs.edge_hashes[graphs.edge_labels[entries]]
+        weights = [weight[order] for weight in self._weights(batch)]
+        return WalkGraphs(
+            batch.offsets, pointers, place[batch.indices[entries]], labels[order], bonds, *weights
+        )
+
+    def _sizes(self, graphs: WalkGraphs) -> np.ndarray:
+        return np.diff(graphs.offsets)
+
+    @property
+    def _steps(self) -> int:
+        return -1 if self.n_steps is None else self.n_steps
+
+    def _compare(
+        self, left: WalkGraphs, right: WalkGraphs, lower: bool, begin: int, end: int, K: np.ndarray
+    ) -> None:
+        compare_walks(left, right, self._steps, self._alike, lower, begin, end, K)
+
+    def _compare_own(self, graphs: WalkGraphs, begin: int, end: int) -> np.ndarray:
+        own: np.ndarray = own_walks(graphs, self._steps, self._alike, begin, end)
+        return own
