@@ -28,7 +28,7 @@ def _searches(graphs, classes, options, work, begin, end, walk):
         search_trees(graphs.edge_hashes, options, depth, zero, n, graph, searches)
         if walk:
             pairs += walk_patterns(
-                graphs.edge_hashes, options, zero, zero, n, graph, searches, patterns
+                graphs.edge_hashes, options, zero, zero, n, True, graph, searches, patterns
             )
     return pairs
 

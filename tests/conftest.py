@@ -1,8 +1,9 @@
-"""A real browser, one for all tests of a process."""
+"""What all tests share: Ctrl-C that works, and a real browser, one for each process."""
 
 from __future__ import annotations
 
 import shutil
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +16,12 @@ ARGUMENTS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
+
+
+def pytest_configure() -> None:
+    """Undo what a shell does to background commands: theirs would not see Ctrl-C, nor ours."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

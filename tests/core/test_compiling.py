@@ -80,3 +80,15 @@ for module, seconds in (("somebody.else", 0.5), ("graphgrain.core.gram", 0.0),
 """
     lines = output(script).splitlines()
     assert [line.startswith("graphgrain: compiling") for line in lines] == [0, 0, 1, 0, 0]
+
+
+def test_functions_that_others_generate_can_be_compiled():
+    """Code made from text has no module; the notice of compiling must not stumble over it."""
+    script = """
+import numba, graphgrain as gg
+from graphgrain.core import compiling
+made = {}
+exec("def twice(x): return 2 * x", made)
+print(numba.njit(made["twice"])(21))
+"""
+    assert output(script) == "42\n"

@@ -67,7 +67,10 @@ def interrupted(script: str, wait: float) -> tuple[float, int, str, str]:
     assert process.poll() is None, process.communicate()
     start = time.monotonic()
     process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=300)
+    try:
+        output, errors = process.communicate(timeout=120)
+    finally:
+        process.kill()
     return time.monotonic() - start, process.returncode, output, errors
 
 

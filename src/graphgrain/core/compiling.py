@@ -64,6 +64,11 @@ def _silent_overflow(function: Callable[..., Any]) -> Callable[..., Any]:
     return silent
 
 
+def _is_ours(event: Any) -> bool:
+    """Whether it is a function of this package that is compiled; generated ones have no module."""
+    return (event.data["dispatcher"].py_func.__module__ or "").startswith("graphgrain.")
+
+
 class _Notice(event.Listener):
     """Tells the user once when a compilation of ours takes a while.
 
@@ -77,7 +82,7 @@ class _Notice(event.Listener):
         self.timer: threading.Timer | None = None
 
     def on_start(self, event: Any) -> None:
-        if not event.data["dispatcher"].py_func.__module__.startswith("graphgrain."):
+        if not _is_ours(event):
             return
         self.depth += 1
         if self.depth == 1 and not self.told:
@@ -86,7 +91,7 @@ class _Notice(event.Listener):
             self.timer.start()
 
     def on_end(self, event: Any) -> None:
-        if not event.data["dispatcher"].py_func.__module__.startswith("graphgrain."):
+        if not _is_ours(event):
             return
         self.depth -= 1
         if self.depth == 0 and self.timer is not None:

@@ -61,7 +61,7 @@ def _count_roots(edge_hashes, options, roots, work, tables):
         if work.stop[0]:
             return tables
         search_trees(edge_hashes, options, depth, root, root + 1, graph, searches)
-        pairs = walk(edge_hashes, options, zero, root, root + 1, graph, searches, patterns)
+        pairs = walk(edge_hashes, options, zero, root, root + 1, False, graph, searches, patterns)
         for level in range(options.tree_depth + 1):
             tables = count_into(tables, level, patterns.codes[level], pairs)
     return tables

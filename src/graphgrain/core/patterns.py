@@ -17,17 +17,17 @@ import numpy as np
 from .compiling import compiled, inlined, subroutine
 from .hashing import BASE, GOLDEN, mix
 from .structures import Graphs
-from .tables import count_apart, make_slots
+from .tables import Slots, count_apart, make_slots
 from .threads import entry_point, stop_flag
-from .traversal import MEMO_BITS, Options, make_work, renumber, traverse
+from .traversal import MEMO_BITS, Options, Work, has_room, make_work, renumber, traverse
 from .tree_order import tree_comes_before
 
 _SQUARE = np.uint64(int(BASE) ** 2 % 2**64)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _MEMO_SHIFT = np.uint64(64 - MEMO_BITS)
 
-#: Features of each level that are handed back in one piece, if no graph has more.
-_ROOM = 1 << 17
+#: Features of each level that have room in one array, if no graph has more.
+_ROOM = 1 << 18
 
 
 @inlined
@@ -127,14 +127,17 @@ def _choose_parents(at, p, run, count, lowest, levels, graph, searches, patterns
 
 
 @compiled
-def walk(edge_hashes, options, lowest, first, last, graph, searches, patterns):
+def walk(edge_hashes, options, lowest, first, last, halve, graph, searches, patterns):
     """Pattern hashes of the roots ``first`` to ``last``: ``codes[level, i]`` for the i-th pair.
 
-    Levels begin with ``lowest``. Returns the number of pairs.
+    Levels begin with ``lowest``. Where only one shortest path joins two vertices, the search from
+    either end finds the same pattern: with ``halve`` the smaller end speaks for both, and
+    ``times`` says so. Returns the number of pairs.
     """
     order, parent, step = searches.order, searches.parent, searches.step
     trees, chosen, codes = graph.trees, patterns.chosen, patterns.codes
     forward, backward, power = patterns.forward, patterns.backward, patterns.power
+    alone, times = searches.alone, patterns.times
     edge = (np.int64(1) << searches.edge_bits) - 1
     levels = np.int64(options.tree_depth + 1)
     # Unsigned places: Numba skips the check for indices that count from the end.
@@ -148,6 +151,7 @@ def walk(edge_hashes, options, lowest, first, last, graph, searches, patterns):
             forward[level] = label
             backward[level] = label
             codes[level, total] = label
+        times[total] = 1
         total += _ONE
         placed = False
         for p in range(1, count):
@@ -175,7 +179,9 @@ def walk(edge_hashes, options, lowest, first, last, graph, searches, patterns):
                 forward[near + level] = ahead
                 backward[near + level] = behind
                 codes[level, total] = ahead if ahead < behind else behind
-            total += _ONE
+            once = halve and alone[here]
+            times[total] = 1 + once
+            total += np.uint64(not once or v > root)  # no branch: it could not be predicted
     return np.int64(total)
 
 
@@ -200,13 +206,14 @@ def _count_patterns(graphs, classes, options, work, slots, begin, end, found):
             break
         n = renumber(graphs, classes, options.edges, g, graph, searches)
         search_trees(graphs.edge_hashes, options, depth, zero, n, graph, searches)
-        pairs = walk(graphs.edge_hashes, options, zero, zero, n, graph, searches, patterns)
+        pairs = walk(graphs.edge_hashes, options, zero, zero, n, True, graph, searches, patterns)
         for level in range(levels):
             if totals[level] + pairs > found.hashes.shape[1]:
                 return g
         for level in range(levels):
             count = count_apart(
                 patterns.codes[level],
+                patterns.times,
                 pairs,
                 level_salt(level),
                 slots,
@@ -219,38 +226,66 @@ def _count_patterns(graphs, classes, options, work, slots, begin, end, found):
     return end
 
 
-def count_patterns(
-    graphs: Graphs, classes: np.ndarray, options: Options, begin: int, end: int
-) -> list[list[tuple[np.ndarray, np.ndarray, np.ndarray]]]:
-    """Count the patterns of the graphs ``begin`` to ``end`` at the levels 0 to ``tree_depth``.
+class PatternCounter:
+    """Counts the patterns of ranges of graphs at the levels 0 to ``tree_depth``.
 
-    Returns parts of the range in order; a part has ``(lengths, hashes, counts)`` for each level:
-    the distinct patterns graph after graph, ``lengths[g]`` of them for its g-th graph. ``classes``
-    are the centrality classes of vertices. All searches of a graph are kept at once.
+    ``classes`` are the centrality classes of vertices. All searches of a graph are kept at once.
+    Threads may count at the same time; scratch arrays, and room for features, go from range to
+    range, because fresh memory costs as much as counting.
     """
-    levels = options.tree_depth + 1
-    work = make_work(graphs, options, stop_flag(), begin, end)
-    largest = work.patterns.codes.shape[1]
-    slots = make_slots(largest)
-    pairs = int((np.diff(graphs.offsets[begin : end + 1]) ** 2).sum())
-    room = max(largest, min(pairs, _ROOM))
-    parts: list[list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = []
-    while begin < end or not parts:
-        found = Found(
-            np.zeros((levels, end - begin), dtype=np.int64),
+
+    def __init__(self, graphs: Graphs, classes: np.ndarray, options: Options) -> None:
+        self.graphs, self.classes, self.options = graphs, classes, options
+        self.free: list[tuple[Work, Slots, Found]] = []
+
+    def _scratch(self, begin: int, end: int) -> tuple[Work, Slots, Found]:
+        """Arrays that no other thread uses and that will do for the graphs of a range."""
+        if self.free:
+            work, slots, found = self.free.pop()
+            if has_room(work, self.graphs, begin, end):
+                return work._replace(stop=stop_flag()), slots, found
+        work = make_work(self.graphs, self.options, stop_flag(), begin, end)
+        return work, make_slots(work.patterns.codes.shape[1]), self._room(work, begin, end)
+
+    def _room(self, work: Work, begin: int, end: int) -> Found:
+        levels, largest = work.patterns.codes.shape
+        pairs = int((np.diff(self.graphs.offsets[begin:]) ** 2).sum())
+        room = max(largest, min(pairs, _ROOM))
+        return Found(
+            np.zeros((levels, 0), dtype=np.int64),
             np.zeros(levels, dtype=np.int64),
             np.empty((levels, room), dtype=np.uint64),
             np.empty((levels, room), dtype=np.int32),
         )
-        done = _count_patterns(graphs, classes, options, work, slots, begin, end, found)
-        parts.append(
-            [
-                (lengths[: done - begin], hashes[:size], counts[:size])
-                for lengths, size, hashes, counts in zip(*found, strict=True)
-            ]
-        )
-        begin = done
-    return parts
+
+    def count(self, begin: int, end: int) -> list[list[tuple[np.ndarray, np.ndarray, np.ndarray]]]:
+        """Count the patterns of the graphs ``begin`` to ``end``.
+
+        Returns parts of the range in order; a part has ``(lengths, hashes, counts)`` for each
+        level: the distinct patterns graph after graph, ``lengths[g]`` of them for its g-th graph.
+        """
+        work, slots, found = self._scratch(begin, end)
+        parts: list[list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = []
+        while begin < end or not parts:
+            lengths = np.zeros((len(found.totals), end - begin), dtype=np.int64)
+            found = found._replace(lengths=lengths)
+            before = found.totals.copy()
+            done = _count_patterns(
+                self.graphs, self.classes, self.options, work, slots, begin, end, found
+            )
+            parts.append(
+                [
+                    (lengths[level, : done - begin], hashes[first:last], counts[first:last])
+                    for level, (first, last, hashes, counts) in enumerate(
+                        zip(before, found.totals, found.hashes, found.counts, strict=True)
+                    )
+                ]
+            )
+            begin = done
+            if done < end:
+                found = self._room(work, begin, end)
+        self.free.append((work, slots, found))
+        return parts
 
 
 @entry_point
@@ -282,7 +317,7 @@ def trace_patterns(graphs, classes, options, work, g):
     salt = level_salt(level)
     row = 0
     for root in range(n):
-        walk(graphs.edge_hashes, options, level, root, root + 1, graph, searches, patterns)
+        walk(graphs.edge_hashes, options, level, root, root + 1, False, graph, searches, patterns)
         at = searches.begins[root]
         old = graph.vertex[root]
         for p in range(searches.ends[root, level]):

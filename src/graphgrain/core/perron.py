@@ -35,6 +35,7 @@ ENVELOPE_WORK = 5e7
 _SMOOTHING_STEPS = 8
 _MOST_ITERATIONS = 100
 _TINY = 1e-250
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 
 class Scratch(NamedTuple):
@@ -45,7 +46,8 @@ class Scratch(NamedTuple):
     place: np.ndarray  # number of a vertex in its component
     ranked: np.ndarray
     vertices: np.ndarray
-    near: np.ndarray  # neighbours of all vertices, one after the other
+    at: np.ndarray  # neighbours of vertex i: near[at[i]:at[i + 1]]
+    near: np.ndarray
     first: np.ndarray  # per row: first column of the envelope
     last: np.ndarray  # per column: last row that reaches it
     start: np.ndarray  # per row: where the envelope begins
@@ -61,10 +63,13 @@ def make_scratch(graphs: Graphs, begin: int, end: int) -> Scratch:
     offsets = graphs.offsets[begin : end + 1]
     n = int(np.diff(offsets).max(initial=1)) + 1
     entries = int(np.diff(graphs.indptr[offsets]).max(initial=1))
-    whole = ("order", "starts", "place", "ranked", "vertices", "first", "last", "start")
+    whole = ("order", "starts", "place", "ranked", "vertices")
+    # Unsigned: Numba skips the check for indices that count from the end.
+    places = ("at", "first", "last", "start")
     return Scratch(
-        near=np.empty(entries, dtype=np.int64),
+        near=np.empty(entries, dtype=np.uint64),
         **{name: np.empty(n, dtype=np.int64) for name in whole},
+        **{name: np.empty(n, dtype=np.uint64) for name in places},
         **{name: np.empty(n) for name in ("x", "y", "z", "low", "sums")},
     )
 
@@ -91,16 +96,27 @@ def _two_product(a, b):
 
 
 @subroutine
-def _multiply(indptr, near, vertices, n, x, y):
-    """y = A x in the numbering of one component; ``near`` holds its neighbours in order."""
-    entry = 0
+def _multiply(at, near, n, x, y):
+    """y = A x in the numbering of one component."""
     for i in range(n):
         total = 0.0
-        v = vertices[i]
-        for _ in range(indptr[v + 1] - indptr[v]):
+        for entry in range(at[i], at[i + _ONE]):
             total += x[near[entry]]
-            entry += 1
         y[i] = total
+
+
+@subroutine
+def _smooth(at, near, n, x, z):
+    """Let x be a positive vector of unit length, nearer to the eigenvector than a constant one."""
+    for i in range(n):
+        x[i] = 1.0
+    for _ in range(_SMOOTHING_STEPS):
+        _multiply(at, near, n, x, z)
+        for i in range(n):
+            x[i] += z[i]
+    for i in range(n):
+        z[i] = x[i]
+    _scale(n, z, x)
 
 
 @subroutine
@@ -111,8 +127,9 @@ def _scale(n, z, x):
         if z[i] > largest:
             largest = z[i]
     total = 0.0
+    inverse = 1.0 / largest
     for i in range(n):
-        part = z[i] / largest
+        part = z[i] * inverse
         z[i] = part if part > _TINY else _TINY
         total += z[i] * z[i]
     total = 1.0 / np.sqrt(total)
@@ -127,22 +144,19 @@ def _scale(n, z, x):
 
 
 @subroutine
-def _row_sums(indptr, near, vertices, n, x, high, low, sums):
+def _row_sums(at, near, n, x, high, low, sums):
     """Row sums of ``X (shift I - A) X`` with X = diag(x), in doubled precision; gives the shift."""
-    best = 0
-    entry = 0
+    best = _ZERO
     for i in range(n):
         total = 0.0
         error = 0.0
-        v = vertices[i]
-        for _ in range(indptr[v + 1] - indptr[v]):
+        for entry in range(at[i], at[i + _ONE]):
             total, rest = _two_sum(total, x[near[entry]])
             error += rest
-            entry += 1
         high[i] = total
         low[i] = error
         if total * x[best] > high[best] * x[i]:
-            best = i
+            best = np.uint64(i)
     shift = high[best] / x[best]
     product, error = _two_product(shift, x[best])
     correction = ((high[best] - product) + (low[best] - error)) / x[best]
@@ -154,7 +168,7 @@ def _row_sums(indptr, near, vertices, n, x, high, low, sums):
 
 
 @subroutine
-def _eliminate(indptr, near, vertices, n, first, last, start, x, sums, z, column, off):
+def _eliminate(at, near, n, first, last, start, x, sums, z, column, off):
     """z solves ``(shift I - A) z = x`` for the matrix whose scaled row sums are ``sums``.
 
     ``off`` holds the magnitudes of the entries below the diagonal, row by row, ``column`` those
@@ -162,39 +176,81 @@ def _eliminate(indptr, near, vertices, n, first, last, start, x, sums, z, column
     """
     for k in range(start[n]):
         off[k] = 0.0
-    entry = 0
     for i in range(n):
-        v = vertices[i]
-        for _ in range(indptr[v + 1] - indptr[v]):
+        for entry in range(at[i], at[i + _ONE]):
             j = near[entry]
-            entry += 1
             if j < i:
                 off[start[i] - first[i] + j] = x[i] * x[j]
         z[i] = x[i] * x[i]
     for k in range(n):
+        end = last[k] + _ONE
         pivot = sums[k]
-        for i in range(k + 1, last[k] + 1):
+        for i in range(k + _ONE, end):
             column[i] = off[start[i] - first[i] + k] if first[i] <= k else 0.0
             pivot += column[i]
         if not pivot > 0.0:  # the last pivot, when x is the eigenvector to the last bit
             pivot = 1e-300
-        for i in range(k + 1, last[k] + 1):
+        for i in range(k + _ONE, end):
             if column[i] > 0.0:
                 factor = column[i] / pivot
                 row = start[i] - first[i]
-                for j in range(first[i] if first[i] > k else k + 1, i):
+                for j in range(first[i] if first[i] > k else k + _ONE, i):
                     off[row + j] += factor * column[j]
                 sums[i] += factor * sums[k]
                 z[i] += factor * z[k]
         sums[k] = pivot
-    for k in range(n - 1, -1, -1):
+    for back in range(n):
+        k = n - _ONE - back
         total = z[k]
-        for i in range(k + 1, last[k] + 1):
+        for i in range(k + _ONE, last[k] + _ONE):
             if first[i] <= k:
                 total += off[start[i] - first[i] + k] * z[i]
         z[k] = total / sums[k]
     for i in range(n):
         z[i] *= x[i]
+
+
+@subroutine
+def _number(graphs, base, begin, end, order, place, vertices, at, near):
+    """Number the vertices of one component in the order of ``order[begin:end]``.
+
+    Fills ``vertices``, their neighbours in the new numbering; returns how many there are, and
+    whether all have the same degree.
+    """
+    indptr, indices = graphs.indptr, graphs.indices
+    n = np.uint64(end - begin)
+    for i in range(n):
+        vertices[i] = base + order[np.uint64(begin) + i]
+        place[vertices[i] - base] = i
+    entry = _ZERO
+    at[_ZERO] = _ZERO
+    regular = True
+    for i in range(n):
+        for k in range(indptr[vertices[i]], indptr[vertices[i] + 1]):
+            near[entry] = place[indices[k] - base]
+            entry += _ONE
+        at[i + _ONE] = entry
+        regular = regular and entry == (i + _ONE) * at[_ONE]
+    return n, regular
+
+
+@subroutine
+def _envelope_work(at, near, n, first, last, start):
+    """Find the envelope of the factor; returns about how many multiplications it will take."""
+    start[_ZERO] = _ZERO
+    work = 0.0
+    for i in range(n):
+        lowest = np.uint64(i)
+        for entry in range(at[i], at[i + _ONE]):
+            lowest = min(lowest, near[entry])
+        first[i] = lowest
+        last[i] = i
+        for j in range(lowest, i):
+            last[j] = i
+        width = i - lowest + _ONE
+        start[i + _ONE] = start[i] + width
+        work += np.float64(width) ** 2
+    return work
 
 
 @entry_point
@@ -204,107 +260,63 @@ def eigenvector_classes(graphs, envelope_work, begin, end, values, bits, classes
     Components whose factorisation would take more than ``envelope_work`` are left at -1. ``bits``
     are the values read as integers.
     """
-    offsets, indptr, indices = graphs.offsets, graphs.indptr, graphs.indices
-    order, starts, place, vertices = scratch.order, scratch.starts, scratch.place, scratch.vertices
-    near, first, last, start = scratch.near, scratch.first, scratch.last, scratch.start
+    offsets, order, starts, place = graphs.offsets, scratch.order, scratch.starts, scratch.place
+    vertices, at, near = scratch.vertices, scratch.at, scratch.near
+    first, last, start = scratch.first, scratch.last, scratch.start
     x, y, z, low, sums = scratch.x, scratch.y, scratch.z, scratch.low, scratch.sums
     off = np.empty(1024)
     for g in range(begin, end):
         base = offsets[g]
         components = component_order(graphs, base, offsets[g + 1] - base, order, starts, place)
         for c in range(components):
-            n = starts[c + 1] - starts[c]
-            for i in range(n):
-                vertices[i] = base + order[starts[c] + i]
-                place[vertices[i] - base] = i
-            degree = indptr[vertices[0] + 1] - indptr[vertices[0]]
-            regular = True
-            start[0] = 0
-            work = 0.0
-            entry = 0
-            for i in range(n):
-                v = vertices[i]
-                regular = regular and indptr[v + 1] - indptr[v] == degree
-                lowest = i
-                for k in range(indptr[v], indptr[v + 1]):
-                    near[entry] = place[indices[k] - base]
-                    if near[entry] < lowest:
-                        lowest = near[entry]
-                    entry += 1
-                first[i] = lowest
-                last[i] = i
-                for j in range(lowest, i):
-                    last[j] = i
-                start[i + 1] = start[i] + i - lowest + 1
-                work += (i - lowest + 1.0) ** 2
-            if work > envelope_work and not regular:
+            n, regular = _number(
+                graphs, base, starts[c], starts[c + 1], order, place, vertices, at, near
+            )
+            if regular:
+                for i in range(n):
+                    values[vertices[i]] = 1.0 / np.sqrt(n)
+            elif _envelope_work(at, near, n, first, last, start) > envelope_work:
                 for i in range(n):
                     values[vertices[i]] = -1.0
                 continue
-            for i in range(n):
-                x[i] = 1.0 / np.sqrt(n)
-            if not regular:
+            else:
                 if start[n] > len(off):
-                    off = np.empty(2 * start[n])
-                for _ in range(_SMOOTHING_STEPS):
-                    _multiply(indptr, near, vertices, n, x, z)
-                    for i in range(n):
-                        z[i] += x[i]
-                    _scale(n, z, x)
+                    off = np.empty(2 * np.int64(start[n]))
+                _smooth(at, near, n, x, z)
                 before = 1.0
                 for _ in range(_MOST_ITERATIONS):
                     if stop[0]:
                         return
-                    _row_sums(indptr, near, vertices, n, x, y, low, sums)
-                    _eliminate(indptr, near, vertices, n, first, last, start, x, sums, z, y, off)
+                    _row_sums(at, near, n, x, y, low, sums)
+                    _eliminate(at, near, n, first, last, start, x, sums, z, y, off)
                     change = _scale(n, z, x)
                     # what is left is less than this change times the ratio of the last two
                     if change * change <= 1e-13 * before:
                         break
                     before = change
-            for i in range(n):
-                values[vertices[i]] = x[i]
+                for i in range(n):
+                    values[vertices[i]] = x[i]
             classify(order, starts[c], starts[c + 1], base, values, bits, scratch.ranked, classes)
 
 
 @entry_point
 def gradient_classes(graphs, g, values, bits, classes, scratch, stop):
     """The same for the components of graph g that were left at -1, by conjugate gradients."""
-    indptr, indices = graphs.indptr, graphs.indices
     base = graphs.offsets[g]
     size = graphs.offsets[g + 1] - base
     order, starts, place, vertices = scratch.order, scratch.starts, scratch.place, scratch.vertices
-    near, x, y, z, low, sums = (
-        scratch.near,
-        scratch.x,
-        scratch.y,
-        scratch.z,
-        scratch.low,
-        scratch.sums,
-    )
+    at, near, x, y, z = scratch.at, scratch.near, scratch.x, scratch.y, scratch.z
+    low, sums = scratch.low, scratch.sums
     residual, direction, product = np.empty(size), np.empty(size), np.empty(size)
     components = component_order(graphs, base, size, order, starts, place)
     for c in range(components):
         if values[base + order[starts[c]]] >= 0.0:
             continue
-        n = starts[c + 1] - starts[c]
-        for i in range(n):
-            vertices[i] = base + order[starts[c] + i]
-            place[vertices[i] - base] = i
-            x[i] = 1.0 / np.sqrt(n)
-        entry = 0
-        for i in range(n):
-            for k in range(indptr[vertices[i]], indptr[vertices[i] + 1]):
-                near[entry] = place[indices[k] - base]
-                entry += 1
-        for _ in range(_SMOOTHING_STEPS):
-            _multiply(indptr, near, vertices, n, x, z)
-            for i in range(n):
-                z[i] += x[i]
-            _scale(n, z, x)
+        n, _ = _number(graphs, base, starts[c], starts[c + 1], order, place, vertices, at, near)
+        _smooth(at, near, n, x, z)
         before = 1.0
         for _ in range(_MOST_ITERATIONS):
-            shift = _row_sums(indptr, near, vertices, n, x, y, low, sums)
+            shift = _row_sums(at, near, n, x, y, low, sums)
             size_now = 0.0
             for i in range(n):
                 z[i] = 0.0
@@ -312,10 +324,10 @@ def gradient_classes(graphs, g, values, bits, classes, scratch, stop):
                 direction[i] = x[i]
                 size_now += x[i] * x[i]
             goal = size_now * 1e-28
-            for _ in range(20 * n + 100):
+            for _ in range(20 * size + 100):
                 if stop[0]:
                     return
-                _multiply(indptr, near, vertices, n, direction, product)
+                _multiply(at, near, n, direction, product)
                 curvature = 0.0
                 for i in range(n):
                     product[i] = shift * direction[i] - product[i]

@@ -41,12 +41,12 @@ def make_slots(room: int) -> Slots:
 
 
 @subroutine
-def count_apart(codes, n, salt, slots, hashes, counts, at):
+def count_apart(codes, times, n, salt, slots, hashes, counts, at):
     """Count the first n codes; write what differs, mixed with ``salt``, from place ``at`` on.
 
-    Returns the number of distinct codes.
+    Code i counts ``times[i]``. Returns the number of distinct codes.
     """
-    keys, times, used = slots.keys, slots.counts, slots.used
+    keys, total, used = slots.keys, slots.counts, slots.used
     shift = _64 - np.uint64(4)
     size = 16
     while size < 2 * n:
@@ -57,20 +57,20 @@ def count_apart(codes, n, salt, slots, hashes, counts, at):
     for i in range(np.uint64(n)):
         code = codes[i]
         slot = (code * GOLDEN) >> shift
-        count = times[slot]
+        count = total[slot]
         while count != 0 and keys[slot] != code:
             slot = (slot + _ONE) & mask
-            count = times[slot]
+            count = total[slot]
         keys[slot] = code
-        times[slot] = count + 1
+        total[slot] = count + times[i]
         used[filled] = slot
         filled += np.uint64(count == 0)  # no branch: it could not be predicted
     place = np.uint64(at)
     for i in range(filled):
         slot = used[i]
         hashes[place] = mix(keys[slot] + salt)
-        counts[place] = times[slot]
-        times[slot] = 0
+        counts[place] = total[slot]
+        total[slot] = 0
         place += _ONE
     return np.int64(filled)
 

@@ -65,6 +65,7 @@ class Searches(NamedTuple):
     order: np.ndarray  # vertices in rank order
     parent: np.ndarray
     tie: np.ndarray
+    alone: np.ndarray  # whether only one shortest path leads from the root to the vertex
     step: np.ndarray  # rank of the vertex as a neighbour of its parent
     edge_bits: int  # so many bits of a rank are the edge label code
     spare: int  # if one search is kept: from here on there is room for two more; else -1
@@ -77,7 +78,8 @@ class Patterns(NamedTuple):
     backward: np.ndarray
     power: np.ndarray  # per position
     chosen: np.ndarray  # the parent chosen among several
-    codes: np.ndarray  # per level and stored pair: hash of the pattern
+    codes: np.ndarray  # per level and pair: hash of the pattern
+    times: np.ndarray  # per pair: for how many it stands, itself and perhaps its reverse
     memo: np.ndarray  # trees compared before: hash of both, the last bit says which comes first
 
 
@@ -90,6 +92,19 @@ class Work(NamedTuple):
     stop: np.ndarray  # one entry: whether the work is no longer wanted
 
 
+def _most(graphs: Graphs, begin: int, end: int) -> tuple[int, int]:
+    """The most vertices, and the most neighbours of all vertices together, of a graph."""
+    offsets = graphs.offsets[begin : end + 1]
+    entries = np.diff(graphs.indptr[offsets])
+    return int(np.diff(offsets).max(initial=1)), int(entries.max(initial=1))
+
+
+def has_room(work: Work, graphs: Graphs, begin: int, end: int) -> bool:
+    """Whether the structure will do for the graphs ``begin`` to ``end``."""
+    n, entries = _most(graphs, begin, end)
+    return n <= len(work.graph.vertex) and entries <= len(work.graph.adjacent)
+
+
 def make_work(
     graphs: Graphs, options: Options, stop: np.ndarray, begin: int, end: int, one: bool = False
 ) -> Work:
@@ -97,15 +112,13 @@ def make_work(
 
     It keeps the searches of all roots, or ``one`` at a time.
     """
-    offsets = graphs.offsets[begin : end + 1]
-    n = int(np.diff(offsets).max(initial=1))
-    entries = int(np.diff(graphs.indptr[offsets]).max(initial=1))
+    n, entries = _most(graphs, begin, end)
     levels = options.tree_depth + 1
     depth = max(options.path_depth, options.tree_depth)
     pairs = n if one else n * n
     room = 3 * n if one else pairs
     require_memory(
-        pairs * (17 + 8 * levels),
+        pairs * (19 + 8 * levels),
         f"All searches of a graph with {n:,} vertices",
         "Ask for a feature of a smaller graph",
     )
@@ -131,6 +144,7 @@ def make_work(
             order=np.empty(room, dtype=np.uint32),
             parent=np.empty(room, dtype=np.int32),
             tie=np.empty(room + 1, dtype=np.int8),
+            alone=np.empty(room, dtype=np.bool_),
             step=np.empty(room, dtype=np.int64),
             edge_bits=len(graphs.edge_hashes).bit_length() if options.edges else 0,
             spare=n if one else -1,
@@ -141,6 +155,7 @@ def make_work(
             power=np.empty(n, dtype=np.uint64),
             chosen=np.empty(n * levels, dtype=np.int32),
             codes=np.empty((levels, pairs), dtype=np.uint64),
+            times=np.empty(pairs, dtype=np.int8),
             memo=np.zeros(1 << MEMO_BITS, dtype=np.uint64),
         ),
         stop,
@@ -196,11 +211,13 @@ def renumber(graphs, classes, edges, g, graph, searches):
 def traverse(root, depth, at, graph, searches):
     """Search from ``root`` to ``depth``; returns the number of vertices found.
 
-    Writes ``order``, ``parent``, ``tie`` and ``step`` from ``at`` on; positions count from there.
+    Writes ``order``, ``parent``, ``tie``, ``alone`` and ``step`` from ``at`` on; positions count
+    from there.
     """
     start, adjacent, rank = graph.start, graph.adjacent, graph.rank
     seen, place, ends = searches.seen, searches.place, searches.ends
     order, parent, tie, step = searches.order, searches.parent, searches.tie, searches.step
+    alone = searches.alone
     stamp = searches.stamp[0] + 1
     searches.stamp[0] = stamp
     # Unsigned places: Numba skips the check for indices that count from the end.
@@ -208,6 +225,7 @@ def traverse(root, depth, at, graph, searches):
     order[base] = root
     parent[base] = 0
     tie[base] = 0
+    alone[base] = True
     step[base] = 0
     seen[root] = stamp
     place[root] = base
@@ -230,40 +248,47 @@ def traverse(root, depth, at, graph, searches):
                         place[v] = tail
                         order[tail] = v
                         parent[tail] = head - base
+                        alone[tail] = alone[head]
                         step[tail] = code
                         tie[tail] = code == last
                         last = code
                         tail += _ONE
-                    elif place[v] >= first:  # met from another vertex of the run
+                    elif place[v] >= end:  # met from another vertex of the level
                         before = place[v]
-                        if code == step[before]:
+                        alone[before] = False
+                        if before < first:
+                            continue
+                        if code == step[before]:  # and of the run
                             parent[before] = -1 - np.int64(begin - base)
                         elif code < step[before]:
                             step[before] = code
                             parent[before] = head - base
                 head += _ONE
             if head > begin + _ONE:
-                _sort_run(first, tail, order, parent, tie, step)
+                _sort_run(first, tail, place, order, parent, tie, alone, step)
         ends[root, j] = tail - base
     return np.int64(tail - base)
 
 
 @subroutine
-def _sort_run(begin, end, order, parent, tie, step):
+def _sort_run(begin, end, place, order, parent, tie, alone, step):
     """Sort the positions from ``begin`` to ``end`` by rank, by insertion, and mark ties."""
     for i in range(begin + _ONE, end):
-        v, up, code = order[i], parent[i], step[i]
+        v, up, single, code = order[i], parent[i], alone[i], step[i]
         j = np.uint64(i)
         while j > begin and step[j - _ONE] > code:
             order[j] = order[j - _ONE]
             parent[j] = parent[j - _ONE]
+            alone[j] = alone[j - _ONE]
             step[j] = step[j - _ONE]
             j -= _ONE
         order[j] = v
         parent[j] = up
+        alone[j] = single
         step[j] = code
     for i in range(begin, end):
         tie[i] = i > begin and step[i] == step[i - _ONE]
+        place[order[i]] = i
 
 
 @entry_point

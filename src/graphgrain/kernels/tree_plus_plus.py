@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.centrality import centrality_classes
 from ..core.large_graphs import count_large_graph, estimate_large_graph, is_large
-from ..core.patterns import count_patterns, trace_patterns
+from ..core.patterns import PatternCounter, trace_patterns
 from ..core.threads import call, chunks, stop_flag
 from ..core.traversal import Options, make_work
 from ..graphs.batch import GraphBatch
@@ -52,9 +52,10 @@ class _Patterns(FeatureKernel):
         check_edge_labels(batch, self.edge_labels)
         options = Options(self.path_depth, self.tree_depth, self.edge_labels)
         classes = self._centrality_classes(batch)
+        counter = PatternCounter(batch.arrays, classes, options)
 
         def count(begin: int, end: int) -> list[Counts]:
-            parts = count_patterns(batch.arrays, classes, options, begin, end)
+            parts = counter.count(begin, end)
             return joined([[Counts(*level) for level in part] for part in parts])
 
         def count_large(graph: int) -> list[Counts]:
