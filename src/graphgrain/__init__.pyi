@@ -80,6 +80,7 @@ from .searching import near_duplicates as near_duplicates
 from .searching import pick_diverse as pick_diverse
 from .searching import sphere_exclusion as sphere_exclusion
 from .views import AttributeBins as AttributeBins
+from .views import AttributeScaler as AttributeScaler
 from .views import EdgeFilter as EdgeFilter
 from .views import EdgeLengths as EdgeLengths
 

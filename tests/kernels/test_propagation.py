@@ -53,11 +53,23 @@ def test_attributes_are_propagated_like_label_distributions():
     with_attributes = gg.GraphBatch.from_edges(
         batch.vertex_counts, batch.edges, vertex_attributes=one_hot
     )
-    kernel = gg.Propagation(attributes=True, normalize=False, random_state=4)
+    kernel = gg.Propagation(2, 1e-5, attributes=True, normalize=False, random_state=4)
     ours = kernel.fit_transform(with_attributes)
-    as_labels = gg.Propagation(normalize=False, random_state=4)
+    as_labels = gg.Propagation(2, normalize=False, random_state=4)
     as_labels._draws = lambda hashes: kernel._draws(hash_labels(np.arange(3), 2))
     np.testing.assert_array_equal(ours, as_labels.fit_transform(batch))
+
+
+def test_the_usual_bin_width_depends_on_what_is_propagated():
+    batch = random_graphs(10)
+    rng = np.random.default_rng(0)
+    attributed = gg.GraphBatch.from_edges(
+        batch.vertex_counts, batch.edges, vertex_attributes=rng.normal(size=(batch.n_vertices, 2))
+    )
+    for graphs, attributes, width in ((batch, False, 1e-5), (attributed, True, 1.0)):
+        usual = gg.Propagation(attributes=attributes).fit_transform(graphs)
+        told = gg.Propagation(bin_width=width, attributes=attributes).fit_transform(graphs)
+        np.testing.assert_array_equal(usual, told)
 
 
 def test_bins_are_those_of_matrix_powers():

@@ -102,6 +102,35 @@ def test_grids_with_fixed_parameters_and_views():
         KERNELS["wl"].with_parameters(n_iter=-1).check()
 
 
+@pytest.mark.parametrize("name", ["propa", "dm", "wwl"])
+def test_grids_for_attributes_give_the_same_in_any_unit(name):
+    """Thousands, thousandths, and another zero, as of degrees Celsius and Fahrenheit."""
+    rng = np.random.default_rng(0)
+    plain = random_graphs(12, seed=1, largest=8)
+    table = rng.normal(size=(plain.n_vertices, 3))
+
+    def grams(attributes, fitted=12):
+        graphs = gg.GraphBatch.from_edges(
+            plain.vertex_counts, plain.edges, plain.labels, vertex_attributes=attributes
+        )
+        grid = KERNELS[name].with_parameters(attributes=True)
+        return np.array(
+            [
+                own.at_level(level).transform(own.view.transform(graphs))
+                for own in grid.fit_each(graphs[:fitted])
+                for level in range(len(grid.levels(own.setting)))
+            ]
+        )
+
+    expected = grams(table)
+    ones = np.eye(len(plain))
+    assert np.abs(expected - ones).max() > 0.03  # graphs are not all different
+    assert expected.min() < 0.9  # nor all alike
+    for other in (1e3 * table, 1e-3 * table, 1.8 * table + 32.0, table * [1e6, 1.0, 1e-6]):
+        np.testing.assert_allclose(grams(other), expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(grams(1e3 * table, 5), grams(table, 5), rtol=1e-9, atol=1e-12)
+
+
 def test_a_kernel_without_a_fixed_seed_shares_nothing():
     grid = KERNELS["propa"].with_settings(
         [Setting({"random_state": None, "counts": how}) for how in ("raw", "sqrt")]

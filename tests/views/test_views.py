@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import FeatureUnion, make_pipeline
-from sklearn.preprocessing import KBinsDiscretizer
+from sklearn.preprocessing import KBinsDiscretizer, MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 import graphgrain as gg
@@ -112,7 +112,35 @@ def test_bins_learn_from_the_fitted_graphs_alone(strategy, on):
     assert view.transform(BATCH[8]) == before[2]
 
 
+@pytest.mark.parametrize("on", ["vertex", "edge"])
+@pytest.mark.parametrize(
+    ("method", "peer"), [("standard", StandardScaler()), ("range", MinMaxScaler())]
+)
+def test_scales_are_those_of_scikit_learn(method, peer, on):
+    name = f"{on}_attributes"
+    view = gg.AttributeScaler(on, method).fit(BATCH[:6])
+    peer.fit(getattr(BATCH[:6], name))
+    seen = view.transform(BATCH)
+    np.testing.assert_allclose(getattr(seen, name), peer.transform(getattr(BATCH, name)))
+    assert seen._replace(**{name: getattr(BATCH, name)}) == BATCH  # the rest is as it was
+    assert view.transform(BATCH[8]) == seen[8]
+
+
+@pytest.mark.parametrize("method", ["standard", "range"])
+def test_scaling_columns_that_are_constant_huge_or_tiny(method):
+    values = np.array([[7.0, 1e200, 3e-200], [7.0, 3e200, 1e-200], [7.0, 2e200, 2e-200]])
+    graphs = gg.GraphBatch.from_edges([3], [], vertex_attributes=values)
+    seen = gg.AttributeScaler(method=method).fit_transform(graphs).vertex_attributes
+    low, middle, high = [0.0, 0.5, 1.0] if method == "range" else [-(1.5**0.5), 0.0, 1.5**0.5]
+    expected = [[0.0, low, high], [0.0, high, low], [0.0, middle, middle]]
+    np.testing.assert_allclose(seen, expected, atol=1e-12)
+    empty = gg.GraphBatch.from_edges([0], [])
+    assert gg.AttributeScaler(method=method).fit(graphs).transform(empty).n_vertices == 0
+    assert gg.AttributeScaler(method=method).fit_transform(empty).n_vertices == 0
+
+
 VIEWED_KERNELS = [
+    make_pipeline(gg.AttributeScaler(), gg.Propagation(attributes=True)),
     make_pipeline(gg.AttributeBins(), gg.TreePlusPlus()),
     make_pipeline(gg.EdgeLengths(), gg.AttributeBins("edge"), gg.TreePlusPlus(edge_labels=True)),
     make_pipeline(gg.AttributeBins("edge", strategy="kmeans"), gg.TreePlusPlus(edge_labels=True)),
@@ -222,6 +250,20 @@ def test_bonds_only_helps_on_complete_graphs():
                 "as many vertex attributes as at fit .*; got 9",
             )
             for how in ("quantile", "kmeans")
+        ),
+        (
+            lambda: gg.AttributeScaler(method="log").fit(BATCH),
+            InvalidParameterError,
+            "'standard', 'range'; got 'log'",
+        ),
+        (
+            lambda: (
+                gg.AttributeScaler()
+                .fit(BATCH)
+                .transform(gg.GraphBatch.from_edges([1], [], vertex_attributes=[[1.0] * 9]))
+            ),
+            InvalidGraphError,
+            r"as at fit \(3\); got 9",
         ),
         (lambda: gg.EdgeLengths(columns=[7]).fit_transform(BATCH), InvalidParameterError, "0 to 2"),
         (lambda: gg.HashedAttributes("wl").fit(BATCH), InvalidParameterError, "got 'wl'"),

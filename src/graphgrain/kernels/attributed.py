@@ -6,7 +6,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
 from ..parameters import Number, OneOf, Rule
 from ..views.base import attribute_columns
@@ -39,19 +38,8 @@ class AttributedKernel(PairwiseKernel):
         return 1.0 / max(self.n_attributes_, 1) if self.gamma is None else self.gamma
 
     def _attributes(self, batch: GraphBatch) -> np.ndarray:
-        return attributes_as_at_fit(batch, self.n_attributes_)
+        return attribute_columns(batch, "vertex", self.n_attributes_)
 
     def _fit(self, batch: GraphBatch) -> None:
         self.n_attributes_ = attribute_columns(batch, "vertex").shape[1]
         super()._fit(batch)
-
-
-def attributes_as_at_fit(batch: GraphBatch, expected: int) -> np.ndarray:
-    """Vertex attributes, or an error if there are not as many as at fit."""
-    table = attribute_columns(batch, "vertex")
-    if len(table) and table.shape[1] != expected:
-        raise InvalidGraphError(
-            f"The graphs must have as many vertex attributes as at fit ({expected}); got "
-            f"{table.shape[1]}."
-        )
-    return table

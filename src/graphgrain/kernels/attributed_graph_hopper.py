@@ -50,7 +50,7 @@ class AttributedGraphHopper(AttributedKernel):
     alone is a path of length 0. A pair of graphs with n vertices and diameter D takes n^2 D^2.
     :class:`GraphHopper` is the form for labels, with explicit features. GraKeL's kernel has the
     same values with ``labels=False``; its ``("gaussian", mu)`` has mu for gamma. Attributes are
-    taken as they are: scale them to comparable ranges first.
+    taken as they are: scale them to comparable ranges first (:class:`AttributeScaler`).
 
     References
     ----------

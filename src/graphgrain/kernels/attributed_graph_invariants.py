@@ -51,7 +51,8 @@ class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
     have similarity 0), structure and, if asked, edge labels. Each pair of graphs takes the pairs
     of their vertices that meet in a feature, times the number of attributes. The paper leaves
     open the kernel on attributes too; the other choices stand with :class:`GraphInvariants`.
-    Attributes are taken as they are: scale them to comparable ranges first.
+    Attributes are taken as they are: scale them to comparable ranges first
+    (:class:`AttributeScaler`).
 
     References
     ----------

@@ -43,8 +43,8 @@ class DescriptorMatching(Pyramid, Propagated):
         The finest level. All levels come from one pass; see :meth:`gram_levels`.
     width : float, default=1.0
         Side of the largest cells. Vertices whose descriptors differ by this or more along any axis
-        are never matched. With labels all axes run from 0 to 1; for attributes choose it to suit
-        their scale.
+        are never matched. With labels all axes run from 0 to 1; attributes do through
+        ``AttributeScaler(method="range")``.
     n_draws : int, default=10
         Number of grids.
     attributes : bool, default=False
@@ -69,18 +69,20 @@ class DescriptorMatching(Pyramid, Propagated):
     -----
     It sees vertex labels or attributes, and structure. Two descriptors that differ by d along an
     axis share a cell of side s with the probability of the product, over all axes, of 1 - d / s, or
-    0 where d passes s. The time is linear: edges x labels x steps, and vertices x labels x steps x
-    grids x levels. The shift along an axis is drawn from the seed and the label, or the number of
-    the attribute, so that nothing depends on which graphs are fitted: new graphs may bring new
-    labels. Attributes are taken as they are: scale them to comparable ranges first. An isolated
-    vertex holds nothing after the first step.
+    0 where d passes s: with many attributes few vertices are matched. The time is linear: edges x
+    labels x steps, and vertices x labels x steps x grids x levels. The shift along an axis is drawn
+    from the seed and the label, or the number of the attribute, so that nothing depends on which
+    graphs are fitted: new graphs may bring new labels. Attributes are taken as they are
+    (:class:`AttributeScaler`). An isolated vertex holds nothing after the first step.
 
-    The paper propagates attributes along edges and compares the two sets of descriptors with the
-    pyramid match of Grauman and Darrell for high dimensions, whose cells are clusters of the
-    descriptors at hand. The grids here, those of their first pyramid match, need no data and stay
-    the same for graphs that come later. The choices made here beside: descriptors are those of a
-    random walk, all steps have the same weight, weights are halved from level to level, and
-    several grids are averaged. GraKeL has no such kernel.
+    From the paper come the two parts: attributes spread along edges make descriptors, and the two
+    sets of descriptors are compared by a pyramid match; there it is that of Grauman and Darrell
+    for high dimensions, whose cells are clusters of the descriptors at hand. All else is a choice
+    made here, for want of published code: the cells are the grids of their first pyramid match,
+    which need no data and stay the same for graphs that come later; descriptors are those of a
+    random walk; all steps have the same weight; weights are halved from level to level; several
+    grids are averaged. So figures published for the kernel are not to be expected of this one.
+    GraKeL has no such kernel.
 
     References
     ----------

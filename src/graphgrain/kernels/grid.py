@@ -72,6 +72,9 @@ class KernelGrid:
         The parameter of which one fitted kernel gives all values from 0 to that of the setting.
     variant : str
         Empty for the usual grid of the kernel, else what tells this one from it.
+    attribute_view : view or None
+        What brings attributes to the scale that the kernel's settings are meant for, if it is
+        told to look at them (``attributes=True``).
 
     Examples
     --------
@@ -95,6 +98,7 @@ class KernelGrid:
     settings: tuple[Setting, ...] = (Setting(),)
     level_parameter: str | None = None
     variant: str = ""
+    attribute_view: Any = None
 
     @property
     def label(self) -> str:
@@ -110,8 +114,9 @@ class KernelGrid:
     def with_parameters(self, **parameters: Any) -> KernelGrid:
         """The same grid with some parameters fixed, which the variant then names."""
         settings: list[Setting] = []
+        view = {"view": self.attribute_view} if parameters.get("attributes") is True else {}
         for setting in self.settings:
-            new = replace(setting, parameters={**setting.parameters, **parameters})
+            new = replace(setting, parameters={**setting.parameters, **parameters}, **view)
             if new not in settings:
                 settings.append(new)
         words = ", ".join(f"{key}={value}" for key, value in sorted(parameters.items()))

@@ -14,6 +14,7 @@ from ..core.hashing import GOLDEN, hash_labels, mix_array
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule, Seed, Whole
+from ..views.base import attribute_columns
 from .features import FeatureKernel
 
 
@@ -61,18 +62,11 @@ class Propagated(FeatureKernel):
         """The attributes that are propagated (no columns: labels are), and a hash per column."""
         if not self.attributes:
             return np.empty((batch.n_vertices, 0)), hash_labels(batch.label_table)
-        table = batch.vertex_attributes
-        if table is None and batch.n_vertices:
+        if batch.vertex_attributes is None and batch.n_vertices:
             raise InvalidGraphError(
                 "attributes=True needs graphs with vertex attributes; these have none. Give them "
                 "(GraphBatch.from_edges(..., vertex_attributes=...)) or use attributes=False."
             )
-        if table is None:
-            table = np.empty((0, getattr(self, "n_attributes_", 0)))
-        expected = getattr(self, "n_attributes_", table.shape[1])
-        if table.shape[1] != expected:
-            raise InvalidGraphError(
-                f"The graphs must have as many vertex attributes as at fit ({expected}); got "
-                f"{table.shape[1]}."
-            )
-        return np.ascontiguousarray(table), hash_labels(np.arange(expected), 2)
+        expected = getattr(self, "n_attributes_", None)
+        table = attribute_columns(batch, "vertex", expected)
+        return np.ascontiguousarray(table), hash_labels(np.arange(table.shape[1]), 2)

@@ -34,13 +34,14 @@ class Propagation(Propagated):
     n_iter : int, default=3
         Number of propagation steps, the paper's t_max. All steps come from one pass; see
         :meth:`gram_levels`.
-    bin_width : float, default=1e-5
-        Width w of the bins: how different two distributions in one bin may be.
+    bin_width : float, optional
+        Width w of the bins: how different two distributions in one bin may be. By default that of
+        the paper's authors: 1e-5 for labels, and 1 for attributes, meant for standardised ones.
     metric : {"tv", "hellinger", "l2"}, default="tv"
         The distance that bins preserve: total variation (L1), Hellinger or Euclidean.
     attributes : bool, default=False
-        Propagate the vertex attributes instead of the labels. Choose ``bin_width`` to suit
-        their scale.
+        Propagate the vertex attributes instead of the labels. They are taken as they are; put
+        :class:`AttributeScaler` in front, or choose ``bin_width`` to suit their scale.
     normalize : bool, default=True
         Scale the Gram matrix so that every graph has similarity 1 with itself.
     output : {"gram", "features"}, default="gram"
@@ -67,6 +68,11 @@ class Propagation(Propagated):
     there; with the same draws both agree. Its ``t_max`` counts step 0: ``t_max=5`` is
     ``n_iter=4`` here. Its default bin width is 0.01.
 
+    With attributes a vertex takes the average of its neighbours' attributes, and all columns fall
+    into bins together along one direction, as in GraKeL's PropagationAttr. The paper's authors do
+    more: their kernel P2K spreads mixtures of Gaussians around the attributes, looks at them in a
+    hundred places, and counts pairs of a label bin and the bin of one such place.
+
     References
     ----------
     Neumann, Garnett, Bauckhage, Kersting: Propagation Kernels: Efficient Graph Kernels from
@@ -82,7 +88,7 @@ class Propagation(Propagated):
 
     parameter_rules: ClassVar[dict[str, Rule]] = {
         **Propagated.parameter_rules,
-        "bin_width": Number(0.0),
+        "bin_width": Number(0.0, optional=True),
         "metric": OneOf(("tv", "hellinger", "l2")),
     }
     level_parameter = "n_iter"
@@ -90,7 +96,7 @@ class Propagation(Propagated):
     def __init__(
         self,
         n_iter: int = 3,
-        bin_width: float = 1e-5,
+        bin_width: float | None = None,
         *,
         metric: str = "tv",
         attributes: bool = False,
@@ -122,6 +128,12 @@ class Propagation(Propagated):
                 "distributions. Use another metric or attributes=False."
             )
 
+    @property
+    def _width(self) -> float:
+        if self.bin_width is not None:
+            return self.bin_width
+        return 1.0 if self.attributes else 1e-5
+
     # ---------------------------------------------------------------- random draws
 
     def _draws(self, hashes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -130,10 +142,10 @@ class Propagation(Propagated):
         first = np.array([self._uniforms(hashes, 3 * t) for t in steps])
         shifts = np.array([self._uniforms(np.zeros(1, np.uint64), 3 * t + 2)[0] for t in steps])
         if self.metric == "tv":  # Cauchy, the distribution of a ratio of normals
-            return np.tan(np.pi * (first - 0.5)), self.bin_width * shifts
+            return np.tan(np.pi * (first - 0.5)), self._width * shifts
         second = np.array([self._uniforms(hashes, 3 * t + 1) for t in steps])
         normals = np.sqrt(-2.0 * np.log1p(-first)) * np.cos(2.0 * np.pi * second)
-        return normals, self.bin_width * shifts
+        return normals, self._width * shifts
 
     # ---------------------------------------------------------------- features
 
@@ -160,7 +172,7 @@ class Propagation(Propagated):
         """The bin of each vertex of a range of graphs at each step."""
         root = self.metric == "hellinger"
         values = project(batch.arrays, attributes, directions, root, begin, end)
-        bins = np.floor((values + shifts[:, None]) / self.bin_width)
+        bins = np.floor((values + shifts[:, None]) / self._width)
         return np.clip(bins, -_LARGEST_BIN, _LARGEST_BIN).astype(np.int64)
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:

@@ -9,6 +9,7 @@ are kept in full where the paper validates them.
 
 from __future__ import annotations
 
+from ..views.attribute_scaler import AttributeScaler
 from .base import GraphKernel
 from .deep_graph_kernel import DeepGraphKernel
 from .descriptor_matching import DescriptorMatching
@@ -60,8 +61,15 @@ _GRIDS = [
             Setting({"dimension": d, "depth": depth}) for d in (4, 6, 8, 10) for depth in (2, 4, 6)
         ),
     ),
-    # The paper's bin width, and its 0 to 10 steps.
-    KernelGrid("propa", Propagation, "Propa", (Setting({"n_iter": 10}),), "n_iter"),
+    # The paper's bin widths, and its 0 to 10 steps; attributes standardised, as its authors do.
+    KernelGrid(
+        "propa",
+        Propagation,
+        "Propa",
+        (Setting({"n_iter": 10}),),
+        "n_iter",
+        attribute_view=AttributeScaler(),
+    ),
     # From the paper's grid: vectors of 5 to 50 numbers with a window of half that width or so.
     KernelGrid(
         "dgk",
@@ -100,12 +108,13 @@ _GRIDS = [
         "Marginalised",
         tuple(Setting({"stop": stop}) for stop in (0.1, 0.3, 0.5, 0.7, 0.9)),
     ),
-    # From the ranges of its paper; C is validated beside.
+    # From the ranges of its paper; C is validated beside. Attributes standardised, as there.
     KernelGrid(
         "wwl",
         WassersteinWL,
         "WWL",
         tuple(Setting({"n_iter": n, "gamma": g}) for n in (1, 3, 5) for g in (0.1, 1.0, 10.0)),
+        attribute_view=AttributeScaler(),
     ),
     # Fewer steps than WL: after them nearly every pair is a feature of its own.
     KernelGrid("wl-sp", WLShortestPath, "WL-SP", (Setting({"n_iter": 5}),), "n_iter"),
@@ -132,8 +141,15 @@ _GRIDS = [
     KernelGrid("netlsd", NetLSD, "NetLSD"),
     # The radii of NSPDK, whose neighbourhoods it generalises.
     KernelGrid("gik", GraphInvariants, "GIK", (Setting({"radius": 3}),), "radius"),
-    # Walks of few steps: a descriptor says less and less about its own vertex.
-    KernelGrid("dm", DescriptorMatching, "DM", tuple(Setting({"n_iter": n}) for n in (1, 2, 3))),
+    # Walks of few steps: a descriptor says less and less about its own vertex. The largest cells
+    # have the side 1, and attributes a range of 1, as labels do.
+    KernelGrid(
+        "dm",
+        DescriptorMatching,
+        "DM",
+        tuple(Setting({"n_iter": n}) for n in (1, 2, 3)),
+        attribute_view=AttributeScaler(method="range"),
+    ),
     KernelGrid("vertex-histogram", VertexHistogram, "Vertex histogram"),
     KernelGrid("edge-histogram", EdgeHistogram, "Edge histogram"),
 ]

@@ -20,7 +20,6 @@ from ..core.transport import shared_shares, transport_costs
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Number, Rule, Whole
 from ..views.base import attribute_columns
-from .attributed import attributes_as_at_fit
 from .base import GraphKernel
 from .features import Counts
 from .weisfeiler_lehman import WeisfeilerLehman
@@ -67,10 +66,12 @@ class WassersteinWL(GraphKernel):
     With attributes the matrix need not be positive semi-definite: the Wasserstein distance in
     several dimensions does not embed into a Hilbert space. Support vector machines then solve a
     problem that is no longer convex; the paper's authors use a solver for Krein spaces. Each pair
-    of graphs takes about the cube of its vertices. Attributes are taken as they are: scale them
-    to comparable ranges first.
+    of graphs takes about the cube of its vertices. Attributes are taken as they are: the authors
+    standardise them, which is :class:`AttributeScaler` in front of the kernel.
 
     The authors' program computes the transport for labels as well, and has the same distances.
+    With attributes it differs for vertices without neighbours alone, whose attributes it halves
+    in every step; here they stay as they are.
 
     References
     ----------
@@ -192,7 +193,7 @@ class WassersteinWL(GraphKernel):
 
     def _smoothed(self, batch: GraphBatch) -> np.ndarray:
         """The attributes of each vertex after 0 to ``n_iter`` steps, side by side."""
-        current = attributes_as_at_fit(batch, self.n_attributes_)
+        current = attribute_columns(batch, "vertex", self.n_attributes_)
         if not len(current):
             current = np.zeros((batch.n_vertices, self.n_attributes_))
         steps = [current]

@@ -11,14 +11,14 @@ from ..errors import InvalidParameterError
 from ..kernels.base import GraphKernel
 from ..kernels.grid import KernelGrid, Setting
 from ..kernels.registry import KERNELS
-from ..views import AttributeBins, EdgeFilter, EdgeLengths
+from ..views import AttributeBins, AttributeScaler, EdgeFilter, EdgeLengths
 from ..views.base import View
 from .pattern_weights import PatternLevel, Patterns, PatternWeights
 from .svm import ClassPairs
 
 #: Views by the name of their class.
 VIEWS: dict[str, type[View]] = {
-    view.__name__: view for view in (AttributeBins, EdgeFilter, EdgeLengths)
+    view.__name__: view for view in (AttributeBins, AttributeScaler, EdgeFilter, EdgeLengths)
 }
 
 

@@ -1,4 +1,5 @@
 # The names that this package offers; __init__.py loads each when it is asked for.
 from .attribute_bins import AttributeBins as AttributeBins
+from .attribute_scaler import AttributeScaler as AttributeScaler
 from .edge_filter import EdgeFilter as EdgeFilter
 from .edge_lengths import EdgeLengths as EdgeLengths

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
 from ..graphs.edges import relabel_entries
 from ..parameters import BOOLEAN, OneOf, Rule, Seed, Whole
@@ -87,13 +86,8 @@ class AttributeBins(View):
         self.borders_ = [np.unique(border) for border in borders]
 
     def _transform(self, batch: GraphBatch) -> GraphBatch:
-        values = attribute_columns(batch, self.on)
         expected = getattr(self, "n_attributes_", None)  # not in files of earlier versions
-        if len(values) and expected is not None and values.shape[1] != expected:
-            raise InvalidGraphError(
-                f"The graphs must have as many {self.on} attributes as at fit ({expected}); got "
-                f"{values.shape[1]}."
-            )
+        values = attribute_columns(batch, self.on, expected)
         if self.strategy == "kmeans":
             scaled = values / self.scale_
             squares = (

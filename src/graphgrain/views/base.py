@@ -61,16 +61,24 @@ class View(GraphTransformer):
         raise TypeError(f"{type(self).__name__} is no view by itself.")
 
 
-def attribute_columns(batch: GraphBatch, on: str) -> np.ndarray:
-    """Vertex or edge attributes of a batch, or an error that says what is missing."""
+def attribute_columns(batch: GraphBatch, on: str, expected: int | None = None) -> np.ndarray:
+    """Vertex or edge attributes of a batch, or an error that says what is missing.
+
+    ``expected`` is how many there must be, as many as at fit say.
+    """
     values = batch.vertex_attributes if on == "vertex" else batch.edge_attributes
     if values is None:
         rows = batch.n_vertices if on == "vertex" else len(batch.indices)
         if rows == 0:
-            return np.zeros((0, 1))
+            return np.zeros((0, 1 if expected is None else expected))
         raise InvalidGraphError(
-            f"This view needs {on} attributes; the graphs have none. "
-            f"Load them, or make edge attributes from coordinates with EdgeLengths."
+            f"This needs {on} attributes; the graphs have none. Load them, or make edge "
+            "attributes from coordinates with EdgeLengths."
+        )
+    if len(values) and expected is not None and values.shape[1] != expected:
+        raise InvalidGraphError(
+            f"The graphs must have as many {on} attributes as at fit ({expected}); got "
+            f"{values.shape[1]}."
         )
     return values
 
