@@ -23,44 +23,6 @@ from .threads import entry_point
 PATH, TREE, SHAPLEY = 0, 1, 2
 
 
-@entry_point
-def neighbourhoods(graphs, g, radius):
-    """The vertices within ``radius`` of each vertex of graph g.
-
-    Row v begins with v; -1 fills the rest.
-    """
-    indptr, indices = graphs.indptr, graphs.indices
-    base = graphs.offsets[g]
-    n = graphs.offsets[g + 1] - base
-    queue = np.empty(n, dtype=np.int32)
-    seen = np.empty(n, dtype=np.int64)
-    width = 1
-    rows = np.empty((n, 1), dtype=np.int32)
-    for sweep in range(2):  # first how many, then which
-        seen[:] = -1
-        if sweep:
-            rows = np.full((n, width), -1, dtype=np.int32)
-        for root in range(n):
-            queue[0] = root
-            seen[root] = root
-            head, tail = 0, 1
-            for _ in range(radius):
-                stop = tail
-                while head < stop:
-                    v = base + queue[head]
-                    head += 1
-                    for entry in range(indptr[v], indptr[v + 1]):
-                        w = indices[entry] - base
-                        if seen[w] != root:
-                            seen[w] = root
-                            queue[tail] = w
-                            tail += 1
-            width = max(width, tail)
-            if sweep:
-                rows[root, :tail] = queue[:tail]
-    return rows
-
-
 @compiled
 def _row_length(rows, row):
     length = 0

@@ -17,7 +17,7 @@ import numpy as np
 
 from .compiling import compiled
 from .hashing import GOLDEN, mix
-from .propagation import group_by_label, mark_label, walk_once
+from .propagation import count_columns, make_columns, next_column, walk_once
 from .threads import entry_point
 
 #: Cells beyond this are all alike; far inside 64 bits and exact in float64.
@@ -60,32 +60,16 @@ def descriptor_cells(graphs, attributes, axes, shifts, scale, levels, begin, end
     offsets = graphs.offsets
     start = offsets[begin]
     cells = np.zeros((shifts.shape[2], levels, offsets[end] - start), dtype=np.uint64)
-    most = 0
-    for g in range(begin, end):
-        most = max(most, offsets[g + 1] - offsets[g])
-    keys = np.empty(most, dtype=np.int64)
-    members = np.empty(most, dtype=np.int64)
-    column = np.empty(most)
-    after = np.empty(most)
+    columns = make_columns(graphs, begin, end)
     for g in range(begin, end):
         base = offsets[g]
         n = offsets[g + 1] - base
         part = cells[:, :, base - start : base - start + n]
-        for d in range(attributes.shape[1]):
-            for v in range(n):
-                column[v] = attributes[base + v, d]
-            _enter_column(graphs, base, column[:n], after[:n], axes[d], shifts[d], scale, part)
-        if attributes.shape[1]:
-            continue
-        group_by_label(graphs, base, n, keys, members)
-        first = 0
-        while first < n:
-            last = mark_label(keys, members, first, n, column)
-            code = keys[first]
-            _enter_column(
-                graphs, base, column[:n], after[:n], axes[code], shifts[code], scale, part
-            )
-            first = last
+        column, after = columns.column[:n], columns.after[:n]
+        at, last = 0, count_columns(graphs, attributes, base, n, columns)
+        while at < last:
+            number, at = next_column(attributes, base, n, at, columns)
+            _enter_column(graphs, base, column, after, axes[number], shifts[number], scale, part)
     for grid in range(cells.shape[0]):
         for level in range(levels):
             for v in range(cells.shape[2]):

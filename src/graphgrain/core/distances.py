@@ -15,6 +15,7 @@ import numpy as np
 from .compiling import compiled
 from .components import sort_by
 from .hashing import BASE, GOLDEN, mix
+from .structures import most_vertices
 from .tables import count_into, make_tables, read_out, with_room
 from .threads import entry_point
 
@@ -111,9 +112,7 @@ def count_pairs(graphs, edges, begin, end, stop):
     after graph.
     """
     offsets, labels, label_hashes = graphs.offsets, graphs.labels, graphs.label_hashes
-    most = 1
-    for g in range(begin, end):
-        most = max(most, offsets[g + 1] - offsets[g])
+    most = max(1, most_vertices(offsets, begin, end))
     work = make_search(most)
     queue, distance = work[0], work[1]
     paths = np.zeros(most, dtype=np.uint64)

@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .balls import empty_ball, fill_ball, make_ball
 from .compiling import subroutine
 from .components import sort_by
 from .hashing import BASE, mix
-from .multiscale import ball, make_scratch
+from .structures import most_vertices
 from .threads import entry_point
 
 
@@ -45,8 +46,8 @@ def pattern_colours(graphs, edges, radius, steps, begin, end):
     indptr, indices = graphs.indptr, graphs.indices
     first = graphs.offsets[begin]
     roots = graphs.offsets[end] - first
-    scratch = make_scratch(graphs, begin, end)
-    place, inside = scratch.place, scratch.members
+    ball = make_ball(graphs, begin, end)
+    place, inside = ball.place, ball.members
     pointers = np.zeros(roots + 1, dtype=np.int64)
     keys = np.empty(roots, dtype=np.uint64)
     members = np.empty(max(1024, 4 * roots), dtype=np.int64)
@@ -55,7 +56,7 @@ def pattern_colours(graphs, edges, radius, steps, begin, end):
     for g in range(begin, end):
         base = graphs.offsets[g]
         for root in range(graphs.offsets[g + 1] - base):
-            count = ball(graphs, base, root, radius, scratch)
+            count = fill_ball(graphs, base, root, radius, ball)
             if total + count > len(members):
                 more = np.empty(2 * (total + count), dtype=np.int64)
                 more[:total] = members[:total]
@@ -82,7 +83,7 @@ def pattern_colours(graphs, edges, radius, steps, begin, end):
             key = np.uint64(0)
             for i in range(count):
                 key += mix(colours[steps, total + i])
-                place[inside[i]] = -1
+            empty_ball(ball, count)
             keys[base + root - first] = mix(key)
             total += count
             pointers[base + root - first + 1] = total
@@ -159,18 +160,16 @@ def _similarity(left, i, right, j, gaussian, gamma, meetings):
 
 
 @subroutine
-def _largest(graphs):
-    """Most vertices that a graph has."""
-    most = 0
-    for g in range(len(graphs.starts) - 1):
-        most = max(most, graphs.starts[g + 1] - graphs.starts[g])
-    return most
+def _room(left, right):
+    """Room for all pairs of vertices of any two graphs."""
+    n = most_vertices(left.starts, 0, len(left.starts) - 1)
+    return np.empty((n, most_vertices(right.starts, 0, len(right.starts) - 1)))
 
 
 @entry_point
 def compare_vertices(left, right, gaussian, gamma, lower, begin, end, K, stop):
     """Fill the rows ``begin`` to ``end`` of K; up to the diagonal if ``lower``."""
-    meetings = np.empty((_largest(left), _largest(right)))
+    meetings = _room(left, right)
     for i in range(begin, end):
         for j in range(i + 1 if lower else len(right.starts) - 1):
             if stop[0]:
@@ -181,8 +180,7 @@ def compare_vertices(left, right, gaussian, gamma, lower, begin, end, K, stop):
 @entry_point
 def own_vertices(graphs, gaussian, gamma, begin, end, stop):
     """Similarity of the graphs ``begin`` to ``end``, each with itself."""
-    most = _largest(graphs)
-    meetings = np.empty((most, most))
+    meetings = _room(graphs, graphs)
     result = np.empty(end - begin)
     for i in range(begin, end):
         if stop[0]:

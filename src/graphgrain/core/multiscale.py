@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .balls import empty_ball, fill_ball, make_ball
 from .compiling import compiled
 from .components import sort_by
 from .hashing import BASE, GOLDEN, mix
@@ -45,70 +46,6 @@ class Summaries(NamedTuple):
     sizes: np.ndarray  # log |S|
 
 
-class Scratch(NamedTuple):
-    """The members of the ball that is looked at."""
-
-    place: np.ndarray  # position of each vertex among the members, -1 for all others
-    distance: np.ndarray
-    members: np.ndarray
-    keys: np.ndarray
-
-
-@compiled
-def make_scratch(graphs, begin, end):
-    """Scratch arrays for the graphs ``begin`` to ``end``."""
-    most = 1
-    for g in range(begin, end):
-        most = max(most, graphs.offsets[g + 1] - graphs.offsets[g])
-    return Scratch(
-        np.full(most, -1, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-        np.empty(most, dtype=np.uint64),
-    )
-
-
-@compiled
-def ball(graphs, base, centre, radius, scratch):
-    """Collect the vertices within ``radius``; returns how many there are.
-
-    ``scratch.place`` must be -1 everywhere when the function is called.
-    """
-    indptr, indices = graphs.indptr, graphs.indices
-    place, distance, members = scratch.place, scratch.distance, scratch.members
-    members[0] = centre
-    distance[0] = 0
-    place[centre] = 0
-    count = 1
-    head = 0
-    while head < count and distance[head] < radius:
-        v = base + members[head]
-        for entry in range(indptr[v], indptr[v + 1]):
-            w = indices[entry] - base
-            if place[w] < 0:
-                place[w] = count
-                members[count] = w
-                distance[count] = distance[head] + 1
-                count += 1
-        head += 1
-    return count
-
-
-@entry_point
-def largest_ball(graphs, radius, begin, end):
-    """Most vertices within ``radius`` of any vertex of the graphs ``begin`` to ``end``."""
-    scratch = make_scratch(graphs, begin, end)
-    largest = 1
-    for g in range(begin, end):
-        base = graphs.offsets[g]
-        for centre in range(graphs.offsets[g + 1] - base):
-            count = ball(graphs, base, centre, radius, scratch)
-            for i in range(count):
-                scratch.place[scratch.members[i]] = -1
-            largest = max(largest, count)
-    return largest
-
-
 @entry_point
 def ball_keys(graphs, previous, radius, begin, end, keys):
     """A hash for each ball: equal balls with equal keys of the vertices in them share it.
@@ -116,14 +53,14 @@ def ball_keys(graphs, previous, radius, begin, end, keys):
     Refinement of colours within the ball, which start from the distances and ``previous``.
     """
     indptr, indices = graphs.indptr, graphs.indices
-    scratch = make_scratch(graphs, begin, end)
-    place, distance, members = scratch.place, scratch.distance, scratch.members
+    ball = make_ball(graphs, begin, end)
+    place, distance, members = ball.place, ball.distance, ball.members
     colours = np.empty(len(place), dtype=np.uint64)
     fresh = np.empty(len(place), dtype=np.uint64)
     for g in range(begin, end):
         base = graphs.offsets[g]
         for centre in range(graphs.offsets[g + 1] - base):
-            count = ball(graphs, base, centre, radius, scratch)
+            count = fill_ball(graphs, base, centre, radius, ball)
             for i in range(count):
                 colours[i] = mix(previous[base + members[i]] + np.uint64(distance[i]) * GOLDEN)
             for _ in range(_REFINEMENTS):
@@ -140,7 +77,7 @@ def ball_keys(graphs, previous, radius, begin, end, keys):
             key = colours[0] * BASE
             for i in range(count):
                 key += mix(colours[i])
-                place[members[i]] = -1
+            empty_ball(ball, count)
             keys[base + centre] = key
 
 
@@ -195,12 +132,15 @@ def invert(S, n, inverse):
 
 
 @compiled
-def summarize(graphs, balls, base, centre, scratch, support, inverse):
-    """Fill ``support`` and ``inverse`` for one ball; returns the support's size and log |S|."""
+def summarize(graphs, balls, base, centre, ball, keys, support, inverse):
+    """Fill ``support`` and ``inverse`` for one ball; returns the support's size and log |S|.
+
+    ``ball`` and ``keys`` are room for its vertices and their features.
+    """
     indptr, indices = graphs.indptr, graphs.indices
     eta, gamma, codes, features = balls.eta, balls.gamma, balls.codes, balls.features
-    place, distance, members, keys = scratch
-    count = ball(graphs, base, centre, balls.radius, scratch)
+    place, distance, members = ball.place, ball.distance, ball.members
+    count = fill_ball(graphs, base, centre, balls.radius, ball)
     dense = features.shape[1]
     width = dense
     if dense:
@@ -229,8 +169,7 @@ def summarize(graphs, balls, base, centre, scratch, support, inverse):
                 U[i, j] = features[v, j] / (distance[i] + 1.0)
             elif codes[v] == support[j]:
                 U[i, j] = 1.0 / (distance[i] + 1.0)
-    for i in range(count):
-        place[members[i]] = -1
+    empty_ball(ball, count)
     cholesky(L, count)
     forward(L, count, U, width)
     S = np.zeros((width, width))
@@ -293,7 +232,8 @@ def log_similarity(first, i, second, j, M, where):
 def summaries(graphs, balls, owners, vertices):
     """Summaries of the balls around some vertices, whose graphs are ``owners``."""
     offsets = graphs.offsets
-    scratch = make_scratch(graphs, 0, len(offsets) - 1)
+    ball = make_ball(graphs, 0, len(offsets) - 1)
+    keys = np.empty(len(ball.place), dtype=np.uint64)
     supports = np.zeros((len(vertices), balls.room), dtype=np.uint64)
     inverses = np.zeros((len(vertices), balls.room, balls.room))
     widths = np.empty(len(vertices), dtype=np.int64)
@@ -301,7 +241,7 @@ def summaries(graphs, balls, owners, vertices):
     for i in range(len(vertices)):
         base = offsets[owners[i]]
         widths[i], sizes[i] = summarize(
-            graphs, balls, base, vertices[i] - base, scratch, supports[i], inverses[i]
+            graphs, balls, base, vertices[i] - base, ball, keys, supports[i], inverses[i]
         )
     return Summaries(supports, inverses, widths, sizes)
 
@@ -328,7 +268,8 @@ def similarities(graphs, balls, anchors, begin, end, stop):
     ``anchors`` are summaries. Returns one row per vertex.
     """
     offsets = graphs.offsets
-    scratch = make_scratch(graphs, begin, end)
+    ball = make_ball(graphs, begin, end)
+    keys = np.empty(len(ball.place), dtype=np.uint64)
     own = Summaries(
         np.empty((1, balls.room), dtype=np.uint64),
         np.empty((1, balls.room, balls.room)),
@@ -345,7 +286,7 @@ def similarities(graphs, balls, anchors, begin, end, stop):
             if stop[0]:
                 break
             own.widths[0], own.sizes[0] = summarize(
-                graphs, balls, base, centre, scratch, own.supports[0], own.inverses[0]
+                graphs, balls, base, centre, ball, keys, own.supports[0], own.inverses[0]
             )
             row = base + centre - offsets[begin]
             for anchor in range(len(anchors.widths)):

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from .balls import empty_ball, fill_ball, make_ball
 from .compiling import compiled
 from .hashing import BASE, GOLDEN, mix
-from .multiscale import ball, make_scratch
 from .threads import entry_point
 
 
@@ -48,16 +48,16 @@ def neighbourhood_hashes(graphs, edges, radius, begin, end):
     indptr, indices = graphs.indptr, graphs.indices
     first = graphs.offsets[begin]
     hashes = np.empty((radius + 1, graphs.offsets[end] - first), dtype=np.uint64)
-    scratch = make_scratch(graphs, begin, end)
-    place, from_root, members = scratch.place, scratch.distance, scratch.members
-    codes = scratch.keys
+    ball = make_ball(graphs, begin, end)
+    place, from_root, members = ball.place, ball.distance, ball.members
+    codes = np.empty(len(place), dtype=np.uint64)
     distance = np.empty(len(place), dtype=np.int64)
     queue = np.empty(len(place), dtype=np.int64)
     for g in range(begin, end):
         base = graphs.offsets[g]
         for root in range(graphs.offsets[g + 1] - base):
             for r in range(radius + 1):
-                count = ball(graphs, base, root, r, scratch)
+                count = fill_ball(graphs, base, root, r, ball)
                 total = np.uint64(0)
                 for i in range(count):
                     _distances_within(graphs, base, members, count, place, i, distance, queue)
@@ -76,8 +76,7 @@ def neighbourhood_hashes(graphs, edges, radius, begin, end):
                             if edges:
                                 code += mix(graphs.edge_hashes[graphs.edge_labels[entry]] + GOLDEN)
                             total += mix(code)
-                for i in range(count):
-                    place[members[i]] = -1
+                empty_ball(ball, count)
                 hashes[r, base + root - first] = mix(total)
     return hashes
 
@@ -89,8 +88,8 @@ def near_pairs(graphs, furthest, begin, end):
     Returns ``(pointers, pairs)``: graph by graph rows of first vertex, second vertex and
     distance. Vertices are counted from the first of the range.
     """
-    scratch = make_scratch(graphs, begin, end)
-    place, distance, members = scratch.place, scratch.distance, scratch.members
+    ball = make_ball(graphs, begin, end)
+    distance, members = ball.distance, ball.members
     first = graphs.offsets[begin]
     pointers = np.zeros(end - begin + 1, dtype=np.int64)
     pairs = np.empty((1024, 3), dtype=np.int64)
@@ -98,18 +97,18 @@ def near_pairs(graphs, furthest, begin, end):
     for g in range(begin, end):
         base = graphs.offsets[g]
         for root in range(graphs.offsets[g + 1] - base):
-            count = ball(graphs, base, root, furthest, scratch)
+            count = fill_ball(graphs, base, root, furthest, ball)
             if total + count > len(pairs):
                 grown = np.empty((2 * (total + count), 3), dtype=np.int64)
                 grown[:total] = pairs[:total]
                 pairs = grown
             for i in range(count):
                 v = members[i]
-                place[v] = -1
                 if v >= root:
                     pairs[total, 0] = base + root - first
                     pairs[total, 1] = base + v - first
                     pairs[total, 2] = distance[i]
                     total += 1
+            empty_ball(ball, count)
         pointers[g - begin + 1] = total
     return pointers, pairs[:total].copy()

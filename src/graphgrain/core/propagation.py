@@ -8,10 +8,13 @@ one after the other and added up, and P itself is never stored.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .compiling import compiled
 from .components import sort_by
+from .structures import most_vertices
 from .threads import entry_point
 
 
@@ -41,25 +44,54 @@ def walk_once(graphs, base, column, after):
         after[v] = total / (last - first) if last > first else 0.0
 
 
+class Columns(NamedTuple):
+    """Room for what is propagated, a column at a time: an attribute, or where a label is."""
+
+    column: np.ndarray
+    after: np.ndarray  # the column after a step
+    keys: np.ndarray  # label codes of a graph, ascending ...
+    members: np.ndarray  # ... and the vertices that have them
+
+
 @compiled
-def group_by_label(graphs, base, n, keys, members):
-    """Write the vertices of a graph to ``members``, by label; ``keys`` are their label codes."""
+def make_columns(graphs, begin, end):
+    """Room for the columns of any of the graphs ``begin`` to ``end``."""
+    most = most_vertices(graphs.offsets, begin, end)
+    return Columns(
+        np.empty(most),
+        np.empty(most),
+        np.empty(most, dtype=np.int64),
+        np.empty(most, dtype=np.int64),
+    )
+
+
+@compiled
+def count_columns(graphs, attributes, base, n, columns):
+    """Where the columns of a graph end: those of ``attributes`` if it has any, or its labels."""
+    if attributes.shape[1]:
+        return attributes.shape[1] if n else 0
     for v in range(n):
-        keys[v] = graphs.labels[base + v]
-        members[v] = v
-    sort_by(keys, members, 0, n)
+        columns.keys[v] = graphs.labels[base + v]
+        columns.members[v] = v
+    sort_by(columns.keys, columns.members, 0, n)
+    return n
 
 
 @compiled
-def mark_label(keys, members, first, n, column):
-    """One where a vertex has the label of the group from ``first`` on; returns where it ends."""
+def next_column(attributes, base, n, at, columns):
+    """Fill the column at a place; returns its number (label or attribute) and the next place."""
+    column, keys, members = columns.column, columns.keys, columns.members
+    if attributes.shape[1]:
+        for v in range(n):
+            column[v] = attributes[base + v, at]
+        return at, at + 1
+    code = keys[at]
     for v in range(n):
         column[v] = 0.0
-    last = first
-    while last < n and keys[last] == keys[first]:
-        column[members[last]] = 1.0
-        last += 1
-    return last
+    while at < n and keys[at] == code:
+        column[members[at]] = 1.0
+        at += 1
+    return code, at
 
 
 @entry_point
@@ -72,28 +104,14 @@ def project(graphs, attributes, directions, root, begin, end):
     offsets = graphs.offsets
     start = offsets[begin]
     sums = np.zeros((len(directions), offsets[end] - start))
-    most = 0
-    for g in range(begin, end):
-        most = max(most, offsets[g + 1] - offsets[g])
-    keys = np.empty(most, dtype=np.int64)
-    members = np.empty(most, dtype=np.int64)
-    column = np.empty(most)
-    after = np.empty(most)
+    columns = make_columns(graphs, begin, end)
     for g in range(begin, end):
         base = offsets[g]
         n = offsets[g + 1] - base
         part = sums[:, base - start : base - start + n]
-        for d in range(attributes.shape[1]):
-            for v in range(n):
-                column[v] = attributes[base + v, d]
-            _walk(graphs, base, column[:n], after[:n], directions[:, d], root, part)
-        if attributes.shape[1]:
-            continue
-        group_by_label(graphs, base, n, keys, members)
-        first = 0
-        while first < n:
-            last = mark_label(keys, members, first, n, column)
-            weights = directions[:, keys[first]]
-            _walk(graphs, base, column[:n], after[:n], weights, root, part)
-            first = last
+        column, after = columns.column[:n], columns.after[:n]
+        at, last = 0, count_columns(graphs, attributes, base, n, columns)
+        while at < last:
+            number, at = next_column(attributes, base, n, at, columns)
+            _walk(graphs, base, column, after, directions[:, number], root, part)
     return sums

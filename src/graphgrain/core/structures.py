@@ -1,4 +1,4 @@
-"""The named structures of arrays that compiled functions read.
+"""The named structures of arrays that compiled functions read, and how large graphs are.
 
 ``GraphBatch.arrays`` makes :class:`Graphs` once for a batch; every compiled function that looks
 at graphs takes it whole.
@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+
+from .compiling import compiled
 
 
 class Graphs(NamedTuple):
@@ -32,3 +34,12 @@ class Csc(NamedTuple):
     indptr: np.ndarray
     rows: np.ndarray
     values: np.ndarray
+
+
+@compiled
+def most_vertices(offsets, begin, end):
+    """Most vertices that one of the graphs ``begin`` to ``end`` has."""
+    most = 0
+    for g in range(begin, end):
+        most = max(most, offsets[g + 1] - offsets[g])
+    return most

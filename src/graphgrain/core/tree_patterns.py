@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiling import compiled
+from .structures import most_vertices
 from .threads import entry_point
 
 #: Sets of matched neighbours are kept as bits: more are out of reach anyway.
@@ -100,12 +101,9 @@ def _common_patterns(left, g, right, h, weights, edges, before, after, values, s
 @compiled
 def _scratch(left, right):
     """Room for pairs of vertices and for pairs of neighbours."""
-    n = m = most = 1
-    for g in range(len(left.offsets) - 1):
-        n = max(n, left.offsets[g + 1] - left.offsets[g])
-    for g in range(len(right.offsets) - 1):
-        m = max(m, right.offsets[g + 1] - right.offsets[g])
-    few = 1
+    n = most_vertices(left.offsets, 0, len(left.offsets) - 1)
+    m = most_vertices(right.offsets, 0, len(right.offsets) - 1)
+    most = few = 1
     for v in range(len(left.indptr) - 1):
         most = max(most, left.indptr[v + 1] - left.indptr[v])
     for v in range(len(right.indptr) - 1):

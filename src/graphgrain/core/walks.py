@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiling import compiled
+from .structures import most_vertices
 from .threads import entry_point
 
 #: An infinite sum ends when a step adds less than this part of it.
@@ -54,16 +55,9 @@ class _Pairs(NamedTuple):
 
 
 @compiled
-def _largest(graphs):
-    most = 1
-    for g in range(len(graphs.offsets) - 1):
-        most = max(most, graphs.offsets[g + 1] - graphs.offsets[g])
-    return most
-
-
-@compiled
 def _make_pairs(left, right):
-    n, m = _largest(left), _largest(right)
+    n = most_vertices(left.offsets, 0, len(left.offsets) - 1)
+    m = most_vertices(right.offsets, 0, len(right.offsets) - 1)
     return _Pairs(
         np.empty(n, dtype=np.int64),
         np.empty(n, dtype=np.int64),

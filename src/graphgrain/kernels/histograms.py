@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..core.hashing import hash_labels, mix_array
+from ..core.hashing import hash_labels
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule
-from .edge_labels import check_edge_labels
+from .counted_edges import edge_hashes, edge_names, edge_pointers, edges_by_graph
 from .features import Counts, FeatureKernel, counted
 from .naming import label_name
 from .occurrences import Occurrences, single_vertices
@@ -161,38 +161,28 @@ class EdgeHistogram(FeatureKernel):
         return self.vertex_labels
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
-        pointers = np.concatenate(([0], np.cumsum(batch.edge_counts)))
-        return [counted(pointers, self._hashes(batch))]
+        return [counted(edge_pointers(batch), self._hashes(batch))]
 
     def _hashes(self, batch: GraphBatch) -> np.ndarray:
-        """One hash per edge; the sum makes it the same from both ends."""
-        ends = np.zeros((batch.n_edges, 2), dtype=np.uint64)
+        """One hash per edge."""
+        ends = np.zeros(batch.n_vertices, dtype=np.uint64)
         if self.vertex_labels:
-            ends = hash_labels(batch.label_table)[batch.label_codes[batch.edges]]
-        own = np.zeros(batch.n_edges, dtype=np.uint64)
-        if self.edge_labels and batch.n_edges:
-            check_edge_labels(batch, True)
-            arrays = batch.arrays
-            own = mix_array(arrays.edge_hashes[arrays.edge_labels[batch.edge_entries]])
-        return mix_array(ends[:, 0] + ends[:, 1] + own)
+            ends = hash_labels(batch.label_table)[batch.label_codes]
+        return edge_hashes(batch, ends, self.edge_labels)
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
-        hashes, edges = self._hashes(batch), batch.edges
-        ends = np.concatenate(([0], np.cumsum(batch.edge_counts))).tolist()
-        for graph, first in enumerate(batch.offsets[:-1].tolist()):
-            own = slice(ends[graph], ends[graph + 1])
-            paths = (edges[own] - first).astype(np.int32)
-            trees = single_vertices(int(batch.vertex_counts[graph]))
-            yield [Occurrences(hashes[own], paths, trees)]
+        hashes = self._hashes(batch)
+        for count, (own, paths) in zip(
+            batch.vertex_counts.tolist(), edges_by_graph(batch), strict=True
+        ):
+            yield [Occurrences(hashes[own], paths, single_vertices(count))]
 
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        distinct, where = np.unique(self._hashes(batch), return_index=True)
-        labels, bonds, edges = batch.labels, batch.edge_labels, batch.edges
-        names = {}
-        for code, edge in zip(distinct.tolist(), where.tolist(), strict=True):
-            ends = sorted(labels[edges[edge]].tolist()) if self.vertex_labels else []
-            bond = "-"
-            if self.edge_labels and bonds is not None:
-                bond = f"-[{label_name(bonds[edge])}]-"
-            names[code] = f" {bond} ".join(map(label_name, ends)) if ends else bond
+        labels = batch.labels
+
+        def ends(u: int, v: int) -> list[str]:
+            found = sorted(labels[[u, v]].tolist()) if self.vertex_labels else []
+            return list(map(label_name, found))
+
+        names = edge_names(batch, self._hashes(batch), ends, self.edge_labels)
         return [names[code] for code in hashes.tolist()]

@@ -13,6 +13,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from ..core.balls import largest_ball
 from ..core.hashing import BASE, hash_labels, mix_array
 from ..core.multiscale import (
     Balls,
@@ -20,7 +21,6 @@ from ..core.multiscale import (
     add_pairs,
     anchor_kernel,
     ball_keys,
-    largest_ball,
     similarities,
     summaries,
 )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.attribution import neighbourhoods
+from ..core.balls import balls_of
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
@@ -72,7 +72,7 @@ def balls(batch: GraphBatch, graph: int, radius: int) -> np.ndarray:
     """Trees that hold all vertices up to a distance."""
     if radius == 0:
         return single_vertices(int(batch.vertex_counts[graph]))
-    return neighbourhoods(batch.arrays, graph, radius)
+    return balls_of(batch.arrays, graph, radius)
 
 
 class LocatedFeatures(GraphKernel):

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..core.hashing import mix_array
 from ..core.refinement import refine
 from ..graphs.batch import GraphBatch
+from .counted_edges import edge_hashes, edge_names, edge_pointers, edges_by_graph
 from .edge_labels import check_edge_labels
 from .features import Counts, counted
-from .naming import label_name
 from .occurrences import Occurrences, balls
 from .weisfeiler_lehman import WeisfeilerLehman
 
@@ -70,29 +69,19 @@ class WLEdge(WeisfeilerLehman):
     """
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
-        pointers = np.concatenate(([0], np.cumsum(batch.edge_counts)))
+        pointers = edge_pointers(batch)
         return [counted(pointers, hashes) for hashes in self._hashes(batch)]
 
     def _hashes(self, batch: GraphBatch) -> Iterator[np.ndarray]:
-        """One hash per edge for each step; the sum makes it the same from both ends."""
+        """One hash per edge for each step."""
         check_edge_labels(batch, self.edge_labels)
-        colours = refine(batch.arrays, self.edge_labels, self.n_iter, 0, len(batch))
-        edges = batch.edges
-        own = np.zeros(len(edges), dtype=np.uint64)
-        if self.edge_labels and len(edges):
-            arrays = batch.arrays
-            own = mix_array(arrays.edge_hashes[arrays.edge_labels[batch.edge_entries]])
-        for row in colours:
-            with np.errstate(over="ignore"):
-                yield mix_array(row[edges[:, 0]] + row[edges[:, 1]] + own)
+        for row in refine(batch.arrays, self.edge_labels, self.n_iter, 0, len(batch)):
+            yield edge_hashes(batch, row, self.edge_labels)
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
         """The two ends of each edge."""
-        hashes, edges = list(self._hashes(batch)), batch.edges
-        ends = np.concatenate(([0], np.cumsum(batch.edge_counts))).tolist()
-        for graph, first in enumerate(batch.offsets[:-1].tolist()):
-            own = slice(ends[graph], ends[graph + 1])
-            paths = (edges[own] - first).astype(np.int32)
+        hashes = list(self._hashes(batch))
+        for graph, (own, paths) in enumerate(edges_by_graph(batch)):
             yield [
                 Occurrences(row[own], paths, balls(batch, graph, step))
                 for step, row in enumerate(hashes)
@@ -100,13 +89,10 @@ class WLEdge(WeisfeilerLehman):
 
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         names = self._vertex_names(batch, level)
-        distinct, where = np.unique(list(self._hashes(batch))[level], return_index=True)
-        edges, bonds = batch.edges, batch.edge_labels
-        found = {}
-        for code, edge in zip(distinct.tolist(), where.tolist(), strict=True):
-            u, v = edges[edge].tolist()
-            bond = "-"
-            if self.edge_labels and bonds is not None:
-                bond = f"-[{label_name(bonds[edge])}]-"
-            found[code] = f"t={level}: " + f" {bond} ".join(sorted((names[u], names[v])))
-        return [found[code] for code in hashes.tolist()]
+        found = edge_names(
+            batch,
+            list(self._hashes(batch))[level],
+            lambda u, v: sorted((names[u], names[v])),
+            self.edge_labels,
+        )
+        return [f"t={level}: {found[code]}" for code in hashes.tolist()]
