@@ -48,8 +48,10 @@ class AttributedGraphHopper(AttributedKernel):
     -----
     It sees vertex attributes, vertex labels and all shortest paths, in both directions; a vertex
     alone is a path of length 0. A pair of graphs with n vertices and diameter D takes n^2 D^2.
-    :class:`GraphHopper` is the form for labels, with explicit features. GraKeL's kernel has the
-    same values with ``labels=False``; its ``("gaussian", mu)`` has mu for gamma. Attributes are
+    :class:`GraphHopper` is the form for labels, with explicit features. The authors' program calls
+    the Gaussian "gaussian", or "diractimesgaussian" with ``labels=True``, has mu for gamma, 1 where
+    it is not given, and a third node kernel, "bridge", which is not offered. GraKeL's kernel has
+    the same values with ``labels=False``; its ``("gaussian", mu)`` has mu for gamma. Attributes are
     taken as they are: scale them to comparable ranges first (:class:`AttributeScaler`).
 
     References

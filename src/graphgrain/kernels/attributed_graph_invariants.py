@@ -15,10 +15,10 @@ from .patterned import PatternedKernel
 
 
 class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
-    """Graph invariant kernel (GIK) with attributes: vertices in the same part, compared.
+    """Graph invariant kernel (GIK) with attributes: vertices in the same role, compared.
 
     Pairs of vertices have the weights of :class:`GraphInvariants`, which say how far they play
-    the same part in matching neighbourhoods. The kernel is the sum, over all pairs of vertices of
+    the same role in matching neighbourhoods. The kernel is the sum, over all pairs of vertices of
     two graphs, of the weight times the similarity of their attributes.
 
     Parameters
@@ -98,7 +98,7 @@ class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
         self.verbose = verbose
 
     def _prepare(self, batch: GraphBatch) -> VertexFeatures:
-        levels = [self._parts(batch, r, 0, len(batch)) for r in range(self.radius + 1)]
+        levels = [self._roles(batch, r, 0, len(batch)) for r in range(self.radius + 1)]
         with np.errstate(over="ignore"):
             hashes = np.concatenate(
                 [mix_array(own.hashes + np.uint64(r + 1) * GOLDEN) for r, own in enumerate(levels)]

@@ -27,7 +27,7 @@ class _Found(NamedTuple):
 
 
 class GraphInvariants(FeatureKernel, PatternedKernel):
-    """Graph invariant kernel (GIK): vertices that play the same part in matching neighbourhoods.
+    """Graph invariant kernel (GIK): vertices that play the same role in matching neighbourhoods.
 
     The patterns of radius r of a graph are the subgraphs of all vertices within distance r of a
     vertex, one for each vertex. A pair of vertices v and v' has, for every pair of matching
@@ -74,11 +74,14 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
 
     The paper describes a family: k(G, G') is the sum over v and v' of w(v, v') k_attr(v, v'), where
     w(v, v') adds k_inv(v, v') delta_m(g, g') / (n n') over the patterns g and g' that hold v and
-    v'. It leaves open which patterns, which invariant and when patterns match. The choices made
-    here: patterns are neighbourhoods without a mark at their root; only those of the same radius
-    are compared; colours begin with the labels, so that k_attr, equality of labels, is implied by
-    k_inv; isomorphism of patterns is decided by colours, as far as refinement can tell. The paper's
-    spectral colouring of vertices is not offered. GraKeL has no such kernel.
+    v'; patterns, invariant and matching are open. ``invariant`` and ``match`` choose between
+    instances that it evaluates: what it calls GWL with WL for matching is ``invariant="global"``
+    with ``match="colours"``. Choices made here, for want of published code: patterns are
+    neighbourhoods without a mark at their root, of all radii up to ``radius`` with equal weight;
+    only those of the same radius are compared; colours begin with the labels, so that k_attr,
+    equality of labels, is implied by k_inv, and all steps weigh the same; isomorphism of patterns
+    is decided by colours, as far as refinement can tell. The paper's spectral colouring of vertices
+    is not offered. GraKeL has no such kernel.
 
     References
     ----------
@@ -145,8 +148,8 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
     def _found(self, batch: GraphBatch, radius: int, begin: int, end: int) -> _Found:
         """All occurrences of the features of one radius in a range of graphs."""
         if not self._whole_patterns:
-            parts = self._parts(batch, radius, begin, end)
-            return _Found(parts.pointers, parts.vertices, parts.hashes, 1.0 / parts.sizes)
+            roles = self._roles(batch, radius, begin, end)
+            return _Found(roles.pointers, roles.vertices, roles.hashes, 1.0 / roles.sizes)
         pointers, _, colours, keys = self._patterns(batch, radius, begin, end)
         roots = batch.offsets[begin : end + 1] - batch.offsets[begin]
         weights = np.sqrt(equal_pairs(pointers, colours)) / np.diff(pointers)
@@ -154,11 +157,11 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
 
     @property
     def _whole_patterns(self) -> bool:
-        """Whether matching patterns agree in all parts that their vertices play."""
+        """Whether matching patterns agree in all roles that their vertices play."""
         return self.invariant == "local" and self.match == "colours"
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
-        """The root of each pattern, or the vertex that plays a part in it."""
+        """The root of each pattern, or the vertex that plays a role in it."""
         for graph in range(len(batch)):
             levels = []
             for radius in range(self.radius + 1):
@@ -179,11 +182,11 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
                 found = sorted(Counter(labels[vertex] for vertex in inside).items())
                 texts.append(", ".join(f"{times} {label}" for label, times in found))
         else:
-            parts = self._parts(batch, level, 0, len(batch))
+            roles = self._roles(batch, level, 0, len(batch))
             texts = [
-                f"{labels[parts.vertices[place]]} after {parts.steps[place]} "
-                f"among {parts.sizes[place]}"
-                for place in _places(parts.hashes, hashes)
+                f"{labels[roles.vertices[place]]} after {roles.steps[place]} "
+                f"among {roles.sizes[place]}"
+                for place in _places(roles.hashes, hashes)
             ]
         return [
             f"r={level}: {text} ~{code:016x}"

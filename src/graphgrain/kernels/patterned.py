@@ -1,9 +1,9 @@
-"""PatternedKernel: kernels of vertices that play the same part in matching neighbourhoods.
+"""PatternedKernel: kernels of vertices that play the same role in matching neighbourhoods.
 
 1. The patterns of a graph are the neighbourhoods of all vertices, one for each radius.
-2. A vertex invariant, the colour of a vertex after some refinement steps, says which part the
+2. A vertex invariant, the colour of a vertex after some refinement steps, says which role the
    vertex plays, in its pattern or in the whole graph.
-3. Two vertices count as far as they play the same part in matching patterns.
+3. Two vertices count as far as they play the same role in matching patterns.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from .base import GraphKernel
 from .edge_labels import check_edge_labels
 
 
-class VertexParts(NamedTuple):
-    """Which part every vertex plays in every pattern of one radius, an entry for each step."""
+class VertexRoles(NamedTuple):
+    """Which role every vertex plays in every pattern of one radius, an entry for each step."""
 
     pointers: np.ndarray  # where the entries of each graph begin
     vertices: np.ndarray  # counted from the first vertex of the range
@@ -59,8 +59,8 @@ class PatternedKernel(GraphKernel):
         )
         return patterns
 
-    def _parts(self, batch: GraphBatch, radius: int, begin: int, end: int) -> VertexParts:
-        """The parts that the vertices of a range of graphs play in their patterns of one radius."""
+    def _roles(self, batch: GraphBatch, radius: int, begin: int, end: int) -> VertexRoles:
+        """The roles that the vertices of a range of graphs play in their patterns of one radius."""
         pointers, members, colours, keys = self._patterns(batch, radius, begin, end)
         if self.invariant == "global":
             colours = refine(batch.arrays, self.edge_labels, self.n_iter, begin, end)[:, members]
@@ -74,7 +74,7 @@ class PatternedKernel(GraphKernel):
             hashes = mix_array(colours + np.repeat(keys, sizes)[:, np.newaxis])
         roots = batch.offsets[begin : end + 1] - batch.offsets[begin]
         width = len(steps)
-        return VertexParts(
+        return VertexRoles(
             pointers[roots] * width,
             np.repeat(members, width),
             hashes.ravel(),
