@@ -48,17 +48,18 @@ def test_walks_of_any_length_are_the_inverse_of_the_product_graph(labels, edge_l
     np.testing.assert_allclose(kernel.transform(batch[3:5]), expected[3:5], rtol=1e-11)
 
 
+@pytest.mark.parametrize("labels", [False, True])
 @pytest.mark.parametrize("share", [1e-6, 0.9, 0.9999])
-def test_the_sum_stays_exact_near_the_decay_where_it_becomes_infinite(share):
+def test_the_sum_stays_exact_near_the_decay_where_it_becomes_infinite(share, labels):
     batch = random_graphs(6, seed=4, largest=9, density=0.5)
     limit = 2.0 * gg.RandomWalk().fit(batch).decay_
     expected = np.zeros((6, 6))
     for i, one in enumerate(batch):
         for j, other in enumerate(batch):
-            X, pairs = product_graph(one, other, True, False)
+            X, pairs = product_graph(one, other, labels, False)
             ones = np.ones(len(pairs))
             expected[i, j] = ones @ np.linalg.solve(np.eye(len(pairs)) - share * limit * X, ones)
-    kernel = gg.RandomWalk(decay=share * limit, normalize=False)
+    kernel = gg.RandomWalk(decay=share * limit, labels=labels, normalize=False)
     np.testing.assert_allclose(kernel.fit_transform(batch), expected, rtol=1e-10)
 
 

@@ -14,6 +14,9 @@ diagonal matrix D, all common walks weigh
 3. Walks of few steps, or with weights of their own, are added up step by step. Where all weights
    are the same, X D is symmetric, and conjugate gradients take the digits twice as fast as the
    vectors that they are made of converge.
+4. Without labels X is the Kronecker product of two adjacency matrices, and its spectrum the
+   products of theirs: with eigenvalues a_i and b_j, and the squared sums p_i and q_j of the
+   eigenvectors, the sum is that of p_i q_j / (1 - d a_i b_j) over all i and j.
 """
 
 from __future__ import annotations
@@ -42,6 +45,14 @@ class WalkGraphs(NamedTuple):
     start: np.ndarray  # weight of beginning at each vertex
     step: np.ndarray  # of going on from here, to each neighbour
     stop: np.ndarray  # of ending here
+
+
+class WalkSpectra(NamedTuple):
+    """Graphs as walks without labels see them: eigenvalues of their adjacency matrices."""
+
+    offsets: np.ndarray  # graph g owns the eigenvalues offsets[g]:offsets[g + 1]
+    values: np.ndarray  # times the square root of the weight of a step
+    weights: np.ndarray  # squared sums of the eigenvectors
 
 
 class _Pairs(NamedTuple):
@@ -242,4 +253,35 @@ def own_walks(graphs, steps, alike, begin, end, stop):
         if stop[0]:
             break
         result[g - begin] = _common_walks(graphs, g, graphs, g, steps, alike, pairs)
+    return result
+
+
+@compiled
+def _spectral_sum(left, g, right, h):
+    total = 0.0
+    for i in range(left.offsets[g], left.offsets[g + 1]):
+        value = left.values[i]
+        part = 0.0
+        for j in range(right.offsets[h], right.offsets[h + 1]):
+            part += right.weights[j] / (1.0 - value * right.values[j])
+        total += left.weights[i] * part
+    return total
+
+
+@entry_point
+def compare_spectra(left, right, lower, begin, end, K, stop):
+    """Fill the rows ``begin`` to ``end`` of K; up to the diagonal if ``lower``."""
+    for g in range(begin, end):
+        for h in range(g + 1 if lower else len(right.offsets) - 1):
+            if stop[0]:
+                return
+            K[g, h] = _spectral_sum(left, g, right, h)
+
+
+@entry_point
+def own_spectra(graphs, begin, end):
+    """Weight of the walks that each graph has in common with itself."""
+    result = np.empty(end - begin)
+    for g in range(begin, end):
+        result[g - begin] = _spectral_sum(graphs, g, graphs, g)
     return result

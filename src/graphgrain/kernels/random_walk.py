@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..core.spectra import adjacency
+from ..core.threads import chunks, run
+from ..core.walks import WalkSpectra, compare_spectra, own_spectra
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Number, Rule, Whole
 from .common_walks import CommonWalks
 from .linear_algebra import one_thread_each
 
+#: Eigenvectors whose squared sum is a smaller part of the vertices have the sum 0 but for rounding.
+_NO_WALK = 1e-20
 #: Graphs with more vertices get their largest eigenvalue by iteration.
 _DENSE = 500
 
@@ -55,8 +59,9 @@ class RandomWalk(CommonWalks):
     conjugate gradients. A step of a pair of graphs with n vertices and m edges takes at most n m,
     less where vertices have different labels, and not the n^4 of a product graph; about twelve
     steps give thirteen digits with the default decay, more as it nears the limit 1 / r^2, beyond
-    which the sum is infinite and refused. With the default decay the similarity of two graphs
-    depends on which graphs were fitted with them.
+    which the sum is infinite and refused. Without labels it takes the eigenvalues of each graph,
+    n^3, and n^2 for a pair. With the default decay the similarity of two graphs depends on which
+    graphs were fitted with them.
 
     GraKeL's RandomWalkLabeled with ``kernel_type="geometric"`` differs in walks without a step,
     which it counts for vertices with different labels, too; the rest agrees for the same decay
@@ -135,6 +140,46 @@ class RandomWalk(CommonWalks):
     def _weights(self, batch: GraphBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         ones = np.ones(batch.n_vertices)
         return ones, np.sqrt(self.decay_) * ones, ones
+
+    def _prepare(self, batch: GraphBatch) -> Any:
+        if self.labels or self.edge_labels or self.n_steps is not None:
+            return super()._prepare(batch)
+        with one_thread_each():
+            parts = run(
+                lambda begin, end: [_spectrum(batch, graph) for graph in range(begin, end)],
+                chunks(batch.vertex_counts),
+                self.n_jobs,
+            )
+        spectra = [spectrum for part in parts for spectrum in part]
+        offsets = np.concatenate(([0], np.cumsum([len(values) for values, _ in spectra])))
+        values = np.concatenate([np.empty(0), *(values for values, _ in spectra)])
+        weights = np.concatenate([np.empty(0), *(weights for _, weights in spectra)])
+        return WalkSpectra(offsets.astype(np.int64), np.sqrt(self.decay_) * values, weights)
+
+    def _compare(
+        self, left: Any, right: Any, lower: bool, begin: int, end: int, K: np.ndarray
+    ) -> None:
+        if isinstance(left, WalkSpectra):
+            compare_spectra(left, right, lower, begin, end, K)
+        else:
+            super()._compare(left, right, lower, begin, end, K)
+
+    def _compare_own(self, graphs: Any, begin: int, end: int) -> np.ndarray:
+        if isinstance(graphs, WalkSpectra):
+            own: np.ndarray = own_spectra(graphs, begin, end)
+            return own
+        return super()._compare_own(graphs, begin, end)
+
+
+def _spectrum(batch: GraphBatch, graph: int) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues of an adjacency matrix, and the squared sums of the eigenvectors.
+
+    Only of those whose sum is not 0: the others see no walk.
+    """
+    values, vectors = np.linalg.eigh(adjacency(batch.arrays, graph))
+    weights = vectors.sum(axis=0) ** 2
+    seen = weights > _NO_WALK * len(values)
+    return values[seen], weights[seen]
 
 
 def _largest_eigenvalue(batch: GraphBatch) -> float:
