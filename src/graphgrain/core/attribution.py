@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compiling import compiled
+from .structures import entry_between
 from .threads import entry_point
 
 PATH, TREE, SHAPLEY = 0, 1, 2
@@ -29,21 +30,6 @@ def _row_length(rows, row):
     while length < rows.shape[1] and rows[row, length] >= 0:
         length += 1
     return length
-
-
-@compiled
-def _edge_between(indptr, indices, edge_rows, u, v):
-    """The row of the edge between two vertices, or -1."""
-    low, high = indptr[u], indptr[u + 1]
-    while low < high:
-        middle = (low + high) >> 1
-        if indices[middle] < v:
-            low = middle + 1
-        else:
-            high = middle
-    if low < indptr[u + 1] and indices[low] == v:
-        return edge_rows[low]
-    return -1
 
 
 @compiled
@@ -105,11 +91,11 @@ def share_values(values, paths, trees, how, indptr, indices, edge_rows, vertex_v
             for sweep in range(2):  # first how many, then which
                 found = 0
                 for p in range(1, length):
-                    edge = _edge_between(indptr, indices, edge_rows, paths[i, p - 1], paths[i, p])
-                    if edge >= 0:
+                    entry = entry_between(indptr, indices, paths[i, p - 1], paths[i, p])
+                    if entry >= 0:
                         found += 1
                         if sweep:
-                            edge_values[edge] += value
+                            edge_values[edge_rows[entry]] += value
                 if not found:
                     break
                 value /= found

@@ -18,22 +18,10 @@ import numpy as np
 
 from .compiling import compiled
 from .hashing import GOLDEN, mix
+from .structures import entry_between
 from .threads import entry_point
 
 _ONE = np.uint64(1)
-
-
-@compiled
-def adjacent(indptr, indices, u, v):
-    """Whether v is among the sorted neighbours of u."""
-    low, high = indptr[u], indptr[u + 1]
-    while low < high:
-        middle = (low + high) >> 1
-        if indices[middle] < v:
-            low = middle + 1
-        else:
-            high = middle
-    return low < indptr[u + 1] and indices[low] == v
 
 
 @compiled
@@ -41,13 +29,13 @@ def _code_with(indptr, indices, members, size, code, v):
     """The adjacency bits of the first ``size`` members with v as one more."""
     place = size * (size - 1) // 2
     for i in range(size):
-        if adjacent(indptr, indices, v, members[i]):
+        if entry_between(indptr, indices, v, members[i]) >= 0:
             code |= 1 << (place + i)
     return code
 
 
 @compiled
-def _enumerate(graphs, g, largest, types, counts, found):
+def _enumerate(graphs, g, largest, types, counts, found, stop):
     """Count connected sets of 1 to ``largest`` vertices of graph g by type.
 
     ``types[size]`` leads from adjacency bits to types, ``counts[size]`` takes the counts. The sets
@@ -70,6 +58,8 @@ def _enumerate(graphs, g, largest, types, counts, found):
     seen = np.zeros(n, dtype=np.bool_)
     total = 0
     for root in range(base, end):
+        if stop[0]:
+            break
         members[0] = root
         codes[0] = 0
         counts[1, 0] += 1
@@ -127,22 +117,23 @@ def _enumerate(graphs, g, largest, types, counts, found):
 
 
 @entry_point
-def count_connected(graphs, largest, types, begin, end):
+def count_connected(graphs, largest, types, begin, end, stop):
     """Connected sets of 1 to ``largest`` vertices by type: an array (graphs, sizes, types)."""
     counts = np.zeros((end - begin, largest + 1, types.max() + 1), dtype=np.int64)
     nothing = np.empty((0, largest + 1), dtype=np.int64)
     for g in range(begin, end):
-        _enumerate(graphs, g, largest, types, counts[g - begin], nothing)
+        _enumerate(graphs, g, largest, types, counts[g - begin], nothing, stop)
     return counts
 
 
 @entry_point
-def list_connected(graphs, g, size, types):
+def list_connected(graphs, g, size, types, stop):
     """All connected sets of ``size`` vertices of graph g: rows of vertices, the type last."""
     counts = np.zeros((size + 1, types.max() + 1), dtype=np.int64)
-    total = _enumerate(graphs, g, size, types, counts, np.empty((0, size + 1), dtype=np.int64))
+    nothing = np.empty((0, size + 1), dtype=np.int64)
+    total = _enumerate(graphs, g, size, types, counts, nothing, stop)
     found = np.empty((total, size + 1), dtype=np.int64)
-    _enumerate(graphs, g, size, types, counts, found)
+    _enumerate(graphs, g, size, types, counts, found, stop)
     return found
 
 
@@ -181,7 +172,8 @@ def _probability(indptr, indices, members, size, code, n):
                 fresh = True
                 for j in range(size):
                     if part >> j & 1 and (
-                        members[j] == w or (j < i and adjacent(indptr, indices, members[j], w))
+                        members[j] == w
+                        or (j < i and entry_between(indptr, indices, members[j], w) >= 0)
                     ):
                         fresh = False
                         break

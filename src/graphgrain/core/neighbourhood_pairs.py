@@ -43,7 +43,7 @@ def _distances_within(graphs, base, members, count, place, source, distance, que
 
 
 @entry_point
-def neighbourhood_hashes(graphs, edges, radius, begin, end):
+def neighbourhood_hashes(graphs, edges, radius, begin, end, stop):
     """Hash of the neighbourhood of every vertex, one row per radius from 0 to ``radius``."""
     indptr, indices = graphs.indptr, graphs.indices
     first = graphs.offsets[begin]
@@ -56,6 +56,8 @@ def neighbourhood_hashes(graphs, edges, radius, begin, end):
     for g in range(begin, end):
         base = graphs.offsets[g]
         for root in range(graphs.offsets[g + 1] - base):
+            if stop[0]:
+                return hashes
             for r in range(radius + 1):
                 count = fill_ball(graphs, base, root, r, ball)
                 total = np.uint64(0)

@@ -1,4 +1,4 @@
-"""The named structures of arrays that compiled functions read, and how large graphs are.
+"""The named structures of arrays that compiled functions read, and what is often asked of them.
 
 ``GraphBatch.arrays`` makes :class:`Graphs` once for a batch; every compiled function that looks
 at graphs takes it whole.
@@ -43,3 +43,16 @@ def most_vertices(offsets, begin, end):
     for g in range(begin, end):
         most = max(most, offsets[g + 1] - offsets[g])
     return most
+
+
+@compiled
+def entry_between(indptr, indices, u, v):
+    """Where v stands among the sorted neighbours of u, or -1."""
+    low, high = indptr[u], indptr[u + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if indices[middle] < v:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < indptr[u + 1] and indices[low] == v else -1

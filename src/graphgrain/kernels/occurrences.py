@@ -109,7 +109,7 @@ class LocatedFeatures(GraphKernel):
         (2, [[0, 1], [1, 2]])
         """
         check_parameters(self, self.parameter_rules)
-        [levels] = self.locate_each(_single(as_graphs(graph), "locate"))
+        [levels] = self.locate_each(one_graph(as_graphs(graph), "locate"))
         return levels
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
@@ -149,7 +149,7 @@ class LocatedFeatures(GraphKernel):
         >>> kernel.occurrences(graph, "k=0: C - O")
         [(1, 2), (2, 1)]
         """
-        batch = _single(self._checked(graph), "occurrences")
+        batch = one_graph(self._checked(graph), "occurrences")
         [levels] = self.locate_each(batch)
         if isinstance(feature, str):
             found, patterns = self._with_name(batch, levels, feature)
@@ -226,7 +226,8 @@ class LocatedFeatures(GraphKernel):
         """The patterns of a graph that fill a column with this hash."""
 
 
-def _single(batch: GraphBatch, method: str) -> GraphBatch:
+def one_graph(batch: GraphBatch, method: str) -> GraphBatch:
+    """The batch, or an error if it is not a single graph."""
     if len(batch) != 1:
         raise InvalidGraphError(f"{method} looks at one graph; got {len(batch)}. Use graphs[i].")
     return batch

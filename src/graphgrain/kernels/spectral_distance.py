@@ -9,13 +9,12 @@ import numpy as np
 
 from ..core.hashing import hash_labels
 from ..core.spectra import laplacian_inverse
-from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..parameters import Number, OneOf, Rule, check_parameters
 from .features import Counts, FeatureKernel, count_in_chunks, counted
 from .linear_algebra import one_thread_each
-from .occurrences import Occurrences, single_vertices
+from .occurrences import Occurrences, one_graph, single_vertices
 
 
 class SpectralDistance(FeatureKernel):
@@ -126,12 +125,7 @@ class SpectralDistance(FeatureKernel):
         [[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]]
         """
         check_parameters(self, self.parameter_rules)
-        batch = as_graphs(graph)
-        if len(batch) != 1:
-            raise InvalidGraphError(
-                f"distances looks at one graph; got {len(batch)}. Use graphs[i]."
-            )
-        return self._distances(batch, 0)
+        return self._distances(one_graph(as_graphs(graph), "distances"), 0)
 
     def _distances(self, batch: GraphBatch, graph: int) -> np.ndarray:
         F = laplacian_inverse(batch.arrays, graph)
