@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -64,6 +66,14 @@ def atomic_write(path: str | os.PathLike[str], what: str = "The file") -> Iterat
     finally:
         with suppress(OSError):  # in a folder that cannot be written nothing was left behind
             temporary.unlink(missing_ok=True)
+
+
+def write_csv(path: str | os.PathLike[str], rows: Iterable[Iterable[object]]) -> None:
+    """Write a table of comma-separated values; its first row are the names of the columns."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    with atomic_write(path, "The table") as file:
+        file.write(text.getvalue().encode())
 
 
 def put_in_place(temporary: str | os.PathLike[str], place: str | os.PathLike[str]) -> None:

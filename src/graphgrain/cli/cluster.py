@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +13,7 @@ from ..searching.clusters import Clusters, sphere_exclusion
 from ..searching.diversity import pick_diverse
 from ..searching.graph_index import GraphIndex
 from ..searching.ranking import KINDS
-from ..writing import atomic_write
+from ..writing import write_csv
 from .app import answer, command, err, out
 from .arguments import Jobs, Json, Reading, check_choice
 from .index_sources import opened
@@ -90,10 +88,7 @@ def cluster(
             else:
                 _show(index, found, centers)
     if output is not None:
-        text = io.StringIO()
-        csv.writer(text).writerows(rows)
-        with atomic_write(output, "The table") as file:
-            file.write(text.getvalue().encode())
+        write_csv(output, rows)
         err().print(f"Written to {escape(str(output))}.")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +11,7 @@ from rich.table import Table
 
 from ..searching.cross_duplicates import near_duplicates
 from ..searching.ranking import KINDS
-from ..writing import atomic_write
+from ..writing import write_csv
 from .app import answer, command, err, out
 from .arguments import Jobs, Json, Reading, check_choice
 from .index_sources import opened
@@ -68,10 +66,7 @@ def overlap(
     ]
     equal = sum(value == 1.0 for _, _, value in pairs)
     if output is not None:
-        text = io.StringIO()
-        csv.writer(text).writerows([("second", "first", "similarity"), *pairs])
-        with atomic_write(output, "The table") as file:
-            file.write(text.getvalue().encode())
+        write_csv(output, [("second", "first", "similarity"), *pairs])
         err().print(f"Written to {escape(str(output))}.")
     if as_json:
         answer(

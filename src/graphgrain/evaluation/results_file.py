@@ -200,7 +200,7 @@ def _parse(content: bytes, path: Path, lines_before: int) -> tuple[int, list[Any
         undecided, good = [], end
     if problems:
         warnings.warn(
-            f"{len(problems)} damaged or unknown lines of {str(path)!r} are left out: "
+            f"Damaged or unknown lines of {str(path)!r} are left out, {len(problems)} in all: "
             f"{'; '.join(problems[:3])}{'; ...' if len(problems) > 3 else ''}.",
             GraphgrainWarning,
             stacklevel=5,
