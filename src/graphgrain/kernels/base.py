@@ -132,7 +132,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         instead = "Use fewer graphs"
         if hasattr(self, "output"):
             instead += ", or output='features' with a linear model"
-            if "n_features" in self.get_params(deep=False):
+            if hasattr(self, "n_features"):
                 instead += " (n_features=2**20 needs no vocabulary)"
         require_memory(
             8.0 * rows * columns * (levels + 1),  # one more while it is computed
