@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,7 +43,12 @@ def group_patterns(level: Counts) -> tuple[PatternLevel, GroupColumns]:
     places = np.repeat(indptr[:-1][first] - starts[:-1], lengths) + np.arange(starts[-1])
     of_groups = counts[places]
     most = np.maximum.reduceat(of_groups, starts[:-1]) if len(first) else of_groups
-    columns = GroupColumns(np.repeat(np.arange(len(first)), lengths), graphs[places], of_groups)
+    kind = np.int32 if most.max(initial=0) <= np.iinfo(np.int32).max else np.int64
+    columns = GroupColumns(
+        np.repeat(np.arange(len(first), dtype=np.int32), lengths),
+        graphs[places],
+        of_groups.astype(kind),
+    )
     units = np.concatenate(([0], np.cumsum(most)))
     return PatternLevel(hashes, groups.reshape(-1).astype(np.int32), units), columns
 
@@ -58,17 +63,20 @@ class Folding:
         Counts the patterns; only its parameters matter.
     label_kind : str
         Of the training graphs as the view shows them.
-    counted : list of Counts
-        What ``kernel.count_features`` gave for them.
+    counted : iterable of Counts
+        What ``kernel.count_features`` gave for them. Each level is needed once.
     """
 
     def __init__(
-        self, view: Any, kernel: FeatureKernel, label_kind: str, counted: Sequence[Counts]
+        self, view: Any, kernel: FeatureKernel, label_kind: str, counted: Iterable[Counts]
     ) -> None:
-        parts = [group_patterns(level) for level in counted]
-        self.patterns = Patterns(view, kernel, label_kind, [level for level, _ in parts])
-        self.columns = [columns for _, columns in parts]
-        self.graphs = len(counted[0].lengths)
+        levels, self.columns = [], []
+        for level in counted:
+            found, columns = group_patterns(level)
+            levels.append(found)
+            self.columns.append(columns)
+            self.graphs = len(level.lengths)
+        self.patterns = Patterns(view, kernel, label_kind, levels)
 
     def fold(
         self,

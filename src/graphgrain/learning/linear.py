@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .folding import Folding, running_sums, unit_entries
+from ..core.sparse_rows import fill_rows
+from .folding import Folding, running_sums
 from .pattern_weights import PatternWeights, mapped
 from .svm import ClassPairs
 
@@ -68,35 +69,45 @@ class GroupedFeatures:
         level_weights: np.ndarray | None = None,
     ) -> GroupedFeatures:
         """The features of the first levels (None: all) of a kernel with this count map."""
-        from scipy.sparse import csr_array, hstack
+        from scipy.sparse import csr_array
 
-        graphs = folding.graphs
-        blocks, multiplicities = [], []
-        levels = zip(folding.patterns.levels[:n_levels], folding.columns[:n_levels], strict=True)
+        graphs, units = folding.graphs, counts == "intersection"
+        levels = list(
+            zip(folding.patterns.levels[:n_levels], folding.columns[:n_levels], strict=True)
+        )
         by_level = normalize and level_weights is not None
         norms = np.sqrt(folding.squares(counts)) if by_level else None
         factors = np.ones(len(folding.columns))
         if level_weights is not None:
             factors = np.sqrt(folding.level_factors(counts, normalize, level_weights))
+        lengths = np.zeros(graphs)
+        for _, columns in levels:
+            lengths += np.bincount(columns.graphs, columns.counts if units else None, graphs)
+        indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+        # scikit-learn's linear models ask for small integers
+        kind = np.int32 if indptr[-1] <= np.iinfo(np.int32).max else np.int64
+        indices, data = np.empty(indptr[-1], dtype=kind), np.empty(indptr[-1])
+        ends = indptr[:-1].copy()
+        multiplicities: list[np.ndarray] = []
+        width = 0
         for number, (level, columns) in enumerate(levels):
             patterns = np.bincount(level.groups, minlength=len(level.units) - 1)
-            if counts == "intersection":
+            values = np.sqrt(patterns[columns.groups])
+            first: np.ndarray = columns.groups
+            repeats = columns.counts
+            if units:
+                first = level.units[columns.groups]
                 patterns = np.repeat(patterns, level.most)
-                places, rows = unit_entries(level, columns)
-                values = np.sqrt(patterns[places])
             else:
-                places, rows = columns.groups, columns.graphs
-                values = mapped(columns.counts, counts) * np.sqrt(patterns[places])
+                values *= mapped(columns.counts, counts)
+                repeats = np.ones_like(columns.counts)
             values *= factors[number]
             if norms is not None:
-                values /= norms[number][rows]
-            blocks.append(csr_array((values, (rows, places)), shape=(graphs, len(patterns))))
+                values /= norms[number][columns.graphs]
+            fill_rows(columns.graphs, first + width, repeats, values, ends, indices, data)
+            width += len(patterns)
             multiplicities.append(patterns)
-        matrix = csr_array(hstack(blocks, format="csr"))
-        blocks.clear()
-        if matrix.nnz <= np.iinfo(np.int32).max:  # scikit-learn's linear models ask for it
-            matrix.indices = matrix.indices.astype(np.int32)
-            matrix.indptr = matrix.indptr.astype(np.int32)
+        matrix = csr_array((data, indices, indptr.astype(kind)), shape=(graphs, width))
         squares = np.zeros(graphs)
         for begin in range(0, graphs, ROWS):  # a copy of all entries would be hundreds of megabytes
             bounds = matrix.indptr[begin : begin + ROWS + 1]

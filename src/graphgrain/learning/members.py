@@ -28,7 +28,7 @@ from .pattern_weights import PatternWeights
 from .search import Choice, Search, scaled_gram
 
 #: With more occurrences of patterns than this, members are trained one after the other: each needs
-#: some 40 bytes for one.
+#: some 30 bytes for one.
 MOST_SIDE_BY_SIDE = 20_000_000
 
 
@@ -106,27 +106,35 @@ def train_on_features(
         groups.setdefault(_patterns_key(search.choices[one.setting]), []).append(one)
     found: dict[Candidate, PatternWeights] = {}
     for members in groups.values():
-        grid, setting = search.choices[members[0].setting]
-        view = None if setting.view is None else clone(setting.view).fit(batch)
-        folding = _folding(search, (grid, setting), view, seen_through(view, batch), n_jobs)
-
-        def trained(
-            begin: int, end: int, members: list[Candidate] = members, folding: Folding = folding
-        ) -> PatternWeights:
-            one = members[begin]
-            choice = search.choices[one.setting]
-            kernel = choice[0].estimator(choice[1])
-            assert isinstance(kernel, FeatureKernel)
-            how = (kernel.counts, kernel.normalize, _n_levels(search, one))
-            weights = search.level_weights.get(one)
-            return train(one, GroupedFeatures.of(folding, *how, weights))
-
-        ranges = [(place, place + 1) for place in range(len(members))]
-        occurrences = sum(int(columns.counts.sum()) for columns in folding.columns)
-        jobs = n_jobs if occurrences <= MOST_SIDE_BY_SIDE else 1
-        for one, weighted in zip(members, run(trained, ranges, jobs), strict=True):
-            found[one] = weighted
+        found |= _trained_together(search, members, batch, train, n_jobs)
+        release_memory()
     return [found[one] for one in search.members]
+
+
+def _trained_together(
+    search: Search,
+    members: list[Candidate],
+    batch: GraphBatch,
+    train: Callable[[Candidate, GroupedFeatures], PatternWeights],
+    n_jobs: int | None,
+) -> dict[Candidate, PatternWeights]:
+    """Train members that look at the same patterns."""
+    grid, setting = search.choices[members[0].setting]
+    view = None if setting.view is None else clone(setting.view).fit(batch)
+    folding = _folding(search, (grid, setting), view, seen_through(view, batch), n_jobs)
+
+    def trained(begin: int, end: int) -> PatternWeights:
+        one = members[begin]
+        choice = search.choices[one.setting]
+        kernel = choice[0].estimator(choice[1])
+        assert isinstance(kernel, FeatureKernel)
+        how = (kernel.counts, kernel.normalize, _n_levels(search, one))
+        return train(one, GroupedFeatures.of(folding, *how, search.level_weights.get(one)))
+
+    ranges = [(place, place + 1) for place in range(len(members))]
+    occurrences = sum(int(columns.counts.sum()) for columns in folding.columns)
+    jobs = n_jobs if occurrences <= MOST_SIDE_BY_SIDE else 1
+    return dict(zip(members, run(trained, ranges, jobs), strict=True))
 
 
 def _patterns_key(choice: Choice) -> tuple[Any, ...]:
@@ -157,4 +165,6 @@ def _folding(
     assert isinstance(kernel, FeatureKernel)
     counted = kernel.count_features(graphs)
     release_memory()
-    return Folding(view, kernel.set_params(n_jobs=None), graphs.label_kind, counted)
+    # a level is gone as soon as its patterns are grouped
+    levels = (counted.pop(0) for _ in range(len(counted)))
+    return Folding(view, kernel.set_params(n_jobs=None), graphs.label_kind, levels)
