@@ -1,10 +1,10 @@
-"""Big single graphs: what an estimate says, and what counting the patterns then takes.
+"""Big single graphs: what an estimate says, and what counting the features then takes.
 
-``python -m benchmarks.large_graphs`` makes a path, a star, a random graph (mean degree 4) and a
-scale-free one (Barabasi and Albert, two edges for each new vertex) of 10^4 and 10^5 vertices, asks
-``TreePlusPlus(...).estimate``, and then, in a process of its own, counts the features if the
-estimate is below ``--seconds`` and the memory is there. Times are processor seconds with compiled
-code at hand; memory is what the process holds beyond what it held before.
+``python -m benchmarks.large_graphs`` makes a path, a star, a random graph and a scale-free one
+(Barabasi and Albert), the last two with a given mean degree, of 10^4 and 10^5 vertices. It asks
+``estimate`` of the kernel and then, in a process of its own, counts the features if the estimate is
+below ``--seconds`` and the memory is there. Times are processor seconds with compiled code at hand,
+"elapsed" is by the clock; memory is what the process holds beyond what it held before.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import argparse
 import json
 import subprocess
 import sys
-from time import process_time
+from time import perf_counter, process_time
 
 import numpy as np
 from rich.console import Console
@@ -21,13 +21,16 @@ from rich.table import Table
 
 import graphgrain as gg
 from graphgrain.errors import NotEnoughMemoryError
+from graphgrain.kernels.estimate import CountingKernel
+from graphgrain.kernels.registry import KERNELS
 
-from .memory import own_peak
+from .memory import own_peak, reset_peak
 
 SHAPES = ["path", "star", "random", "scale-free"]
+NAMES = ["tree++", "path-pattern", "wl", "wl-edge", "sp", "wl-sp", "nspdk", "graph-hopper"]
 
 
-def make(shape: str, size: int) -> gg.GraphBatch:
+def make(shape: str, size: int, degree: int) -> gg.GraphBatch:
     """One graph without labels."""
     rng = np.random.default_rng(0)
     later = np.arange(1, size)
@@ -36,39 +39,46 @@ def make(shape: str, size: int) -> gg.GraphBatch:
     elif shape == "star":
         edges = np.stack([np.zeros_like(later), later], axis=1)
     elif shape == "random":
-        edges = rng.integers(0, size, (2 * size, 2))
+        edges = rng.integers(0, size, (degree * size // 2, 2))
         edges = edges[edges[:, 0] != edges[:, 1]]
     else:  # an end of an edge drawn at random is a vertex drawn by its degree
-        ends = np.zeros(4 * size, dtype=np.int64)
+        each = degree // 2
+        ends = np.zeros(2 * each * size, dtype=np.int64)
         for vertex in range(1, size):
-            drawn = ends[rng.integers(0, max(1, 4 * (vertex - 1)), 2)]
-            ends[4 * (vertex - 1) : 4 * vertex] = [vertex, drawn[0], vertex, drawn[1]]
-        edges = ends[: 4 * (size - 1)].reshape(-1, 2)
+            first = 2 * each * (vertex - 1)
+            drawn = ends[rng.integers(0, max(1, first), each)]
+            ends[first : first + 2 * each : 2] = vertex
+            ends[first + 1 : first + 2 * each : 2] = drawn
+        edges = ends[: 2 * each * (size - 1)].reshape(-1, 2)
     return gg.as_graphs([(np.unique(np.sort(edges, axis=1), axis=0), [0] * size)])
 
 
-def kernel_of(name: str, path_depth: int, tree_depth: int) -> gg.GraphKernel:
+def kernel_of(options: argparse.Namespace) -> CountingKernel:
     """The kernel that is asked."""
-    if name == "tree++":
-        return gg.TreePlusPlus(path_depth, tree_depth, output="features")
-    return {"wl": gg.WeisfeilerLehman, "sp": gg.ShortestPath}[name](output="features")
+    own: dict[str, object] = {"output": "features", "n_jobs": options.jobs}
+    path_depth, tree_depth = options.depths
+    if options.kernel in ("tree++", "path-pattern"):
+        own["path_depth"] = path_depth
+    if options.kernel == "tree++":
+        own["tree_depth"] = tree_depth
+    kernel = KERNELS[options.kernel].kernel(**own)
+    assert isinstance(kernel, CountingKernel)
+    return kernel
 
 
-def measure(shape: str, size: int, name: str, depths: tuple[int, int], limit: float) -> None:
-    """Print the estimate and what was measured, as JSON."""
-    graph = make(shape, size)
-    kernel = kernel_of(name, *depths)
-    kernel.count_features(make(shape, 1200))  # compiles
-    row: dict[str, object] = {}
-    if isinstance(kernel, gg.TreePlusPlus):
-        start = process_time()
-        estimate = kernel.estimate(graph)
-        row = {"asking": process_time() - start, **estimate._asdict()}
-        if estimate.seconds > limit:
-            print(json.dumps({**row, "outcome": "not run"}))
-            return
-    before = own_peak()
+def measure(options: argparse.Namespace) -> dict[str, object]:
+    """The estimate and what was measured."""
+    [shape], [size] = options.shapes, options.sizes
+    graph = make(shape, size, options.degree)
+    kernel = kernel_of(options)
+    kernel.count_features(make(shape, 1200, options.degree))  # compiles
     start = process_time()
+    estimate = kernel.estimate(graph)
+    row: dict[str, object] = {"asking": process_time() - start, **estimate._asdict()}
+    if estimate.seconds > options.seconds:
+        return {**row, "outcome": "not begun"}
+    before = reset_peak()
+    start, clock = process_time(), perf_counter()
     try:
         counted = kernel.count_features(graph)
     except NotEnoughMemoryError:
@@ -76,43 +86,49 @@ def measure(shape: str, size: int, name: str, depths: tuple[int, int], limit: fl
     else:
         row["outcome"] = f"{sum(len(level.hashes) for level in counted):,} features"
         row["memory"] = (own_peak() - before) * 2**20
+        row["elapsed"] = perf_counter() - clock
     row["measured"] = process_time() - start
-    print(json.dumps(row))
+    return row
 
 
 def main() -> None:
     """Read the arguments and print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.large_graphs", description=__doc__)
-    parser.add_argument("--kernel", choices=["tree++", "wl", "sp"], default="tree++")
+    parser.add_argument("--kernel", choices=NAMES, default="tree++")
     parser.add_argument("--sizes", type=int, nargs="+", default=[10**4, 10**5])
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=SHAPES)
-    parser.add_argument("--depths", type=int, nargs=2, default=(6, 3), help="of Tree++")
-    parser.add_argument("--seconds", type=float, default=120.0, help="longest work to begin")
+    parser.add_argument("--degree", type=int, default=4, help="mean degree, 2 or more")
     parser.add_argument(
-        "--one", action="store_true", help="print JSON for the first shape and size"
+        "--depths", type=int, nargs=2, default=(6, 3), help="of Tree++ and path patterns"
     )
+    parser.add_argument("--jobs", type=int, default=1, help="threads")
+    parser.add_argument("--seconds", type=float, default=120.0, help="longest work to begin")
+    parser.add_argument("--one", action="store_true", help="print JSON for a single graph")
     options = parser.parse_args()
-    depths = tuple(options.depths)
     if options.one:
-        measure(options.shapes[0], options.sizes[0], options.kernel, depths, options.seconds)
+        print(json.dumps(measure(options)))
         return
-    table = Table(title=f"{options.kernel}, one thread, processor seconds and GiB")
-    for column in [
-        "graph",
-        "vertices",
-        "asking",
-        "estimate",
-        "measured",
-        "GiB",
-        "GiB measured",
-        "",
-    ]:
-        table.add_column(column, justify="right")
+    depths = f" {tuple(options.depths)}" if options.kernel in ("tree++", "path-pattern") else ""
+    table = Table(
+        title=f"{options.kernel}{depths}, mean degree {options.degree}, {options.jobs} thread(s)"
+    )
+    columns = {
+        "asking": 1.0,
+        "seconds": 1.0,
+        "measured": 1.0,
+        "elapsed": 1.0,
+        "bytes": 2.0**30,
+        "memory": 2.0**30,
+    }
+    heads = ["asking s", "estimate s", "measured s", "elapsed s", "estimate GiB", "measured GiB"]
+    for head in ["graph", "vertices", *heads, ""]:
+        table.add_column(head, justify="right")
     for size in options.sizes:
         for shape in options.shapes:
             arguments = ["--one", "--kernel", options.kernel, "--shapes", shape]
             arguments += ["--sizes", str(size), "--seconds", str(options.seconds)]
-            arguments += ["--depths", *map(str, depths)]
+            arguments += ["--depths", *map(str, options.depths), "--jobs", str(options.jobs)]
+            arguments += ["--degree", str(options.degree)]
             done = subprocess.run(
                 [sys.executable, "-m", "benchmarks.large_graphs", *arguments],
                 stdout=subprocess.PIPE,
@@ -120,21 +136,9 @@ def main() -> None:
                 check=True,
             )
             row = json.loads(done.stdout)
-
-            def cell(name: str, unit: float = 1.0, row: dict[str, float] = row) -> str:
-                return f"{row[name] / unit:,.2f}" if name in row else ""
-
-            table.add_row(
-                shape,
-                f"{size:,}",
-                cell("asking"),
-                cell("seconds"),
-                cell("measured"),
-                cell("bytes", 2**30),
-                cell("memory", 2**30),
-                row["outcome"],
-            )
-    Console(width=120).print(table)
+            cells = [f"{row[n] / unit:,.3f}" if n in row else "" for n, unit in columns.items()]
+            table.add_row(shape, f"{size:,}", *cells, row["outcome"])
+    Console(width=130).print(table)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .compiling import compiled, subroutine
+from .threads import entry_point
 
 #: Values that differ by no more than this are equal.
 TOLERANCE = 1e-7
@@ -81,3 +84,27 @@ def classify(order, begin, end, base, values, bits, ranked, classes):
         if i > begin and values[v] - values[base + order[i - 1]] > TOLERANCE:
             current += 1
         classes[v] = current
+
+
+@entry_point
+def breadth_first_order(graphs, starts, most):
+    """So many vertices of the batch: those around the first start, then around the next."""
+    indptr, indices = graphs.indptr, graphs.indices
+    seen = np.zeros(len(indptr) - 1, dtype=np.bool_)
+    order = np.empty(most, dtype=np.int64)
+    head = tail = 0
+    for start in starts:
+        if tail < most and not seen[start]:
+            seen[start] = True
+            order[tail] = start
+            tail += 1
+        while head < tail:
+            v = order[head]
+            head += 1
+            for entry in range(indptr[v], indptr[v + 1]):
+                w = indices[entry]
+                if tail < most and not seen[w]:
+                    seen[w] = True
+                    order[tail] = w
+                    tail += 1
+    return order

@@ -104,6 +104,17 @@ def pair_code(source, target, distance, path):
     return mix(mix(source * BASE + target) + np.uint64(distance) * GOLDEN + path)
 
 
+@compiled
+def pair_codes(labels, label_hashes, edges, base, root, reached, work, paths, codes):
+    """Hashes of the pairs of a root with all others that :func:`search` has reached."""
+    queue, distance = work[0], work[1]
+    source = label_hashes[labels[base + root]]
+    for i in range(1, reached):
+        v = queue[i]
+        path = paths[v] if edges else _ZERO
+        codes[i - 1] = pair_code(source, label_hashes[labels[base + v]], distance[v], path)
+
+
 @entry_point
 def count_pairs(graphs, edges, begin, end, stop):
     """Count the ordered pairs of distinct, connected vertices of the graphs ``begin`` to ``end``.
@@ -114,7 +125,6 @@ def count_pairs(graphs, edges, begin, end, stop):
     offsets, labels, label_hashes = graphs.offsets, graphs.labels, graphs.label_hashes
     most = max(1, most_vertices(offsets, begin, end))
     work = make_search(most)
-    queue, distance = work[0], work[1]
     paths = np.zeros(most, dtype=np.uint64)
     codes = np.empty(most, dtype=np.uint64)
     tables = make_tables(1, 1024)
@@ -129,11 +139,7 @@ def count_pairs(graphs, edges, begin, end, stop):
             if stop[0]:
                 break
             reached = search(graphs, edges, base, root, work, paths[:n])
-            source = label_hashes[labels[base + root]]
-            for i in range(1, reached):
-                v = queue[i]
-                path = paths[v] if edges else _ZERO
-                codes[i - 1] = pair_code(source, label_hashes[labels[base + v]], distance[v], path)
+            pair_codes(labels, label_hashes, edges, base, root, reached, work, paths, codes)
             tables = count_into(tables, 0, codes, reached - 1)
         lengths[g - begin] = tables.distinct[0]
         hashes, counts = with_room(total + tables.distinct[0], hashes, counts)

@@ -2,12 +2,15 @@
 
 For every source s a breadth-first search gives the shortest paths from it.
 1. Downwards: the number of shortest paths from s to each vertex.
-2. Upwards: the number of ways on from each vertex, by their length.
+2. Upwards: the number of ways on from each vertex, by their length. Those of the vertices at one
+   distance follow from those at the next, so that no others are kept.
 3. A vertex at distance i with w ways on of length j - i stands w times (number of paths to it) at
    place i of the paths of length j.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,49 +19,31 @@ from .hashing import GOLDEN, mix
 from .threads import entry_point
 
 
-@compiled
-def hop_matrices(graphs, g):
-    """Array (vertices, places): place i of paths of length j is column j (j + 1) / 2 + i.
+class _Search(NamedTuple):
+    """Scratch arrays, an entry for each vertex."""
 
-    As many columns as the longest shortest path needs.
-    """
-    indptr, indices = graphs.indptr, graphs.indices
-    base = graphs.offsets[g]
-    n = graphs.offsets[g + 1] - base
-    distance = np.empty(n, dtype=np.int64)
-    queue = np.empty(n, dtype=np.int64)
-    paths = np.empty(n)
-    longest = 0
-    for root in range(n):
-        reached = _search(indptr, indices, base, root, distance, queue, paths)
-        if reached:
-            longest = max(longest, distance[queue[reached - 1]])
-    ways = np.zeros((n, longest + 1))
-    result = np.zeros((n, (longest + 1) * (longest + 2) // 2))
-    for root in range(n):
-        reached = _search(indptr, indices, base, root, distance, queue, paths)
-        for i in range(reached - 1, -1, -1):
-            v = queue[i]
-            left = distance[queue[reached - 1]] - distance[v]
-            ways[v, 0] = 1.0
-            for length in range(1, left + 1):
-                ways[v, length] = 0.0
-            for entry in range(indptr[base + v], indptr[base + v + 1]):
-                w = indices[entry] - base
-                if distance[w] == distance[v] + 1:
-                    for length in range(left):
-                        ways[v, length + 1] += ways[w, length]
-            for length in range(left + 1):
-                j = distance[v] + length
-                result[v, j * (j + 1) // 2 + distance[v]] += paths[v] * ways[v, length]
-    return result
+    distance: np.ndarray  # -1 where not reached
+    queue: np.ndarray
+    place: np.ndarray  # among the vertices at the same distance
+    paths: np.ndarray  # number of shortest paths from the root
 
 
 @compiled
-def _search(indptr, indices, base, root, distance, queue, paths):
+def _make_search(n):
+    return _Search(
+        np.empty(n, dtype=np.int64),
+        np.empty(n, dtype=np.int64),
+        np.empty(n, dtype=np.int64),
+        np.empty(n),
+    )
+
+
+@compiled
+def _search_from(graphs, base, root, search):
     """Distances and numbers of shortest paths from the root; returns how many are reached."""
-    n = len(distance)
-    for v in range(n):
+    indptr, indices = graphs.indptr, graphs.indices
+    distance, queue, paths = search.distance, search.queue, search.paths
+    for v in range(len(distance)):
         distance[v] = -1
         paths[v] = 0.0
     distance[root] = 0
@@ -81,13 +66,142 @@ def _search(indptr, indices, base, root, distance, queue, paths):
 
 
 @compiled
+def _furthest(graphs, base, roots, search, stop):
+    """Length of the longest shortest path from any of some roots, and the vertex at its end."""
+    longest = end = 0
+    for root in roots:
+        if stop[0]:
+            break
+        reached = _search_from(graphs, base, root, search)
+        last = search.queue[reached - 1]
+        if search.distance[last] >= longest:
+            longest, end = search.distance[last], last
+    return longest, end
+
+
+@compiled
+def _layer_begin(search, end):
+    """Where in the queue the vertices begin that are as far away as the one before ``end``."""
+    distance, queue = search.distance, search.queue
+    begin = end - 1
+    while begin > 0 and distance[queue[begin - 1]] == distance[queue[end - 1]]:
+        begin -= 1
+    return begin
+
+
+@compiled
+def _add_places(graphs, base, root, rows, sums, search, ways, most):
+    """Add what one root contributes: vertex v at a place (column) counts in ``sums[rows[v]]``.
+
+    About ``most`` steps are made, from the ends of paths on; places without a column of their own
+    count in the last. Returns the steps made, how many make up the whole, and ``ways``, scratch
+    that grows as it must.
+    """
+    indptr, indices = graphs.indptr, graphs.indices
+    distance, queue, place, paths = search
+    reached = _search_from(graphs, base, root, search)
+    longest = distance[queue[reached - 1]]
+    whole = done = 0.0
+    room = 1
+    end = reached
+    while end > 0:
+        begin = _layer_begin(search, end)
+        width = longest - distance[queue[begin]] + 1
+        room = max(room, (end - begin) * width)
+        for i in range(begin, end):
+            place[queue[i]] = i - begin
+            v = base + queue[i]
+            whole += (indptr[v + 1] - indptr[v] + 1.0) * width
+        end = begin
+    if room > ways.shape[1]:
+        ways = np.empty((2, room))
+    end = reached
+    while end > 0 and done < most:
+        begin = _layer_begin(search, end)
+        d = distance[queue[begin]]
+        left = longest - d
+        own, after = ways[d % 2], ways[(d + 1) % 2]
+        for i in range(begin, end):
+            v = queue[i]
+            first = place[v] * (left + 1)
+            own[first] = 1.0
+            for length in range(1, left + 1):
+                own[first + length] = 0.0
+            for entry in range(indptr[base + v], indptr[base + v + 1]):
+                w = indices[entry] - base
+                if distance[w] == d + 1:
+                    at = place[w] * left
+                    for length in range(left):
+                        own[first + 1 + length] += after[at + length]
+            for length in range(left + 1):
+                j = d + length
+                column = min(j * (j + 1) // 2 + d, sums.shape[1] - 1)
+                sums[rows[v], column] += paths[v] * own[first + length]
+            done += (indptr[base + v + 1] - indptr[base + v] + 1.0) * (left + 1)
+        end = begin
+    return done, whole, ways
+
+
+@compiled
+def _add_all_places(graphs, g, rows, n_rows, stop):
+    """The sums of all roots, with as many columns as the longest shortest path needs."""
+    base = graphs.offsets[g]
+    n = graphs.offsets[g + 1] - base
+    search = _make_search(n)
+    longest, _ = _furthest(graphs, base, np.arange(n), search, stop)
+    sums = np.zeros((n_rows, (longest + 1) * (longest + 2) // 2))
+    ways = np.empty((2, 1024))
+    for root in range(n):
+        if stop[0]:
+            break
+        _, _, ways = _add_places(graphs, base, root, rows, sums, search, ways, np.inf)
+    return sums
+
+
+@entry_point
+def hop_matrices(graphs, g, stop):
+    """Array (vertices, places): place i of paths of length j is column j (j + 1) / 2 + i.
+
+    As many columns as the longest shortest path needs.
+    """
+    n = graphs.offsets[g + 1] - graphs.offsets[g]
+    return _add_all_places(graphs, g, np.arange(n), n, stop)
+
+
+@entry_point
+def sample_places(graphs, g, roots, most, columns, stop):
+    """Do about ``most`` steps of counting for each of some roots of graph g.
+
+    Returns which part of their steps that was, the length of a long shortest path, and the room
+    for ways on. The path leads from a vertex that is furthest from the roots to the one furthest
+    from there; in a tree it is the longest, in other graphs it is often.
+    """
+    base = graphs.offsets[g]
+    n = graphs.offsets[g + 1] - base
+    search = _make_search(n)
+    rows = np.zeros(n, dtype=np.int64)
+    sums = np.zeros((1, columns))
+    ways = np.empty((2, 1))
+    done = whole = 0.0
+    for root in roots:
+        if stop[0]:
+            break
+        own, all_own, ways = _add_places(graphs, base, root, rows, sums, search, ways, most)
+        done += own
+        whole += all_own
+    _, end = _furthest(graphs, base, roots, search, stop)
+    longest, _ = _furthest(graphs, base, np.array([end]), search, stop)
+    return done / max(whole, 1.0), longest, ways.shape[1]
+
+
+@compiled
 def place_hash(label, column):
     """Hash of a label at a place of a path."""
     return mix(label + np.uint64(column + 1) * GOLDEN)
 
 
 @entry_point
-def count_places(graphs, begin, end):
+def count_places(graphs, begin, end, stop):
     """Labels at places of shortest paths, with their numbers: ``(lengths, hashes, counts)``."""
     lengths = np.zeros(end - begin, dtype=np.int64)
     hashes = np.empty(1024, dtype=np.uint64)
@@ -96,31 +210,32 @@ def count_places(graphs, begin, end):
     total = 0
     for g in range(begin, end):
         base, last = graphs.offsets[g], graphs.offsets[g + 1]
-        M = hop_matrices(graphs, g)
-        columns = M.shape[1]
+        rows = np.empty(last - base, dtype=np.int64)
+        labels = np.empty(last - base, dtype=np.uint64)
         distinct = 0
         for v in range(base, last):
-            if local[graphs.labels[v]] < 0:
-                local[graphs.labels[v]] = distinct
+            code = graphs.labels[v]
+            if local[code] < 0:
+                labels[distinct] = graphs.label_hashes[code]
+                local[code] = distinct
                 distinct += 1
-        sums = np.zeros((distinct, columns))
-        labels = np.empty(distinct, dtype=np.uint64)
-        for v in range(base, last):
-            row = local[graphs.labels[v]]
-            labels[row] = graphs.label_hashes[graphs.labels[v]]
-            for column in range(columns):
-                sums[row, column] += M[v - base, column]
+            rows[v - base] = local[code]
         for v in range(base, last):
             local[graphs.labels[v]] = -1
-        if total + distinct * columns > len(hashes):
-            room = 2 * (total + distinct * columns)
+        sums = _add_all_places(graphs, g, rows, distinct, stop)
+        found = 0
+        for row in range(distinct):
+            for column in range(sums.shape[1]):
+                found += sums[row, column] > 0.0
+        if total + found > len(hashes):
+            room = 2 * total + found  # enough for a single graph
             hashes = np.concatenate((hashes[:total], np.empty(room - total, dtype=np.uint64)))
             counts = np.concatenate((counts[:total], np.empty(room - total)))
         for row in range(distinct):
-            for column in range(columns):
+            for column in range(sums.shape[1]):
                 if sums[row, column] > 0.0:
                     hashes[total] = place_hash(labels[row], column)
                     counts[total] = sums[row, column]
                     total += 1
-                    lengths[g - begin] += 1
-    return lengths, hashes[:total].copy(), counts[:total].copy()
+        lengths[g - begin] = found
+    return lengths, hashes[:total], counts[:total]

@@ -1,38 +1,41 @@
-"""Tree++ patterns of one large graph, its roots divided among threads.
+"""The features of one large graph, its roots divided among threads.
 
-1. The graph is renumbered once; all threads read the same.
-2. Trees: a search to ``tree_depth`` from every root.
-3. Patterns: a search to ``path_depth`` from every root, a few roots at a time. Every thread counts
-   in tables of its own, so that memory grows with the distinct patterns, not with the pairs.
-4. The tables of all threads are joined.
+A kernel that counts features root by root says, in a subclass of :class:`RootedFeatures`, what the
+roots share and how the features of some roots are added to tables. Then
 
-Before 3 the number of distinct patterns is estimated: those of a sample of roots, and of a sample
+1. What the roots share (the trees of Tree++) is prepared; all threads read the same.
+2. Every thread counts the features of a few roots at a time in tables of its own, so that memory
+   grows with the distinct features, not with the pairs of vertices.
+3. The tables of all threads are joined.
+
+Before 2 the number of distinct features is estimated: those of a sample of roots, and of a sample
 twice as large, grow like a power of the number of roots, and so do those of all. Before 1 the whole
-cost is estimated in the same way, with colours of colour refinement in place of the trees: they are
-known in no time, and vertices of different colours have different trees, nearly always.
+cost is estimated in the same way, with a rough stand-in for what the roots share.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from time import process_time
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from .hashing import mix
 from .memory import require_memory
-from .patterns import level_salt, search_trees, walk
-from .refinement import refine
-from .structures import Graphs
-from .tables import Tables, count_into, make_tables, merge_into, read_out
-from .threads import call, entry_point, run, stop_flag, thread_count
-from .traversal import Options, Work, make_work, renumber
+from .tables import Tables, make_tables, merge_into, read_out
+from .threads import call, entry_point, run, thread_count
+
+State = TypeVar("State")
 
 #: Most (root, vertex) pairs of a graph that are kept at once; a graph with more is large.
 STORED_PAIRS = 1 << 20
 #: Roots of the smaller sample.
 _SAMPLE = 32
-#: Bytes of one distinct pattern: in a hash table that grows, and in what is handed back.
-_TABLE_BYTES, _OUTPUT_BYTES = 120, 16
+#: A sample that takes less processor time than this says little; it is made larger.
+SHORT = 0.02
+#: Bytes of one distinct feature: in a hash table that grows, and in what is handed back.
+TABLE_BYTES, _OUTPUT_BYTES = 120, 16
 
 
 def is_large(size: int) -> bool:
@@ -41,160 +44,165 @@ def is_large(size: int) -> bool:
 
 
 @entry_point
-def _tree_hashes(edge_hashes, options, first, last, work):
-    """Hashes of the trees of some roots; one search is kept at a time."""
-    for root in range(first, last):
-        if work.stop[0]:
-            return
-        search_trees(
-            edge_hashes, options, options.tree_depth, root, root + 1, work.graph, work.searches
-        )
-
-
-@entry_point
-def _count_roots(edge_hashes, options, roots, work, tables):
-    """Count the patterns of some roots, given the hashes of all trees; returns the tables."""
-    graph, searches, patterns = work.graph, work.searches, work.patterns
-    depth = max(options.path_depth, options.tree_depth)
-    zero = np.int64(0)
-    for root in roots:
-        if work.stop[0]:
-            return tables
-        search_trees(edge_hashes, options, depth, root, root + 1, graph, searches)
-        pairs = walk(edge_hashes, options, zero, root, root + 1, False, graph, searches, patterns)
-        for level in range(options.tree_depth + 1):
-            tables = count_into(tables, level, patterns.codes[level], pairs)
-    return tables
-
-
-@entry_point
 def _read_level(tables, level):
     """The features of one level: hashes and counts. The table is emptied."""
     hashes = np.empty(tables.distinct[level], dtype=np.uint64)
     counts = np.empty(tables.distinct[level], dtype=np.int64)
     read_out(tables, level, hashes, counts, 0)
-    salt = level_salt(level)
-    for i in range(len(hashes)):
-        hashes[i] = mix(hashes[i] + salt)
     return hashes, counts
 
 
-class _LargeGraph:
-    """The patterns of graph ``g``; each thread takes scratch arrays and tables of its own."""
+class RootedFeatures(ABC):
+    """The features of one graph, counted root by root.
 
-    def __init__(
-        self, graphs: Graphs, classes: np.ndarray, options: Options, g: int, n_jobs: int | None
-    ) -> None:
-        self.graphs, self.options, self.n_jobs = graphs, options, n_jobs
-        self.work = make_work(graphs, options, stop_flag(), g, g + 1, one=True)
-        self.n = call(
-            renumber, graphs, classes, options.edges, g, self.work.graph, self.work.searches
-        )
-        self.g = g
-        self.free: list[tuple[Work, Tables]] = []
+    Attributes
+    ----------
+    size : int
+        Number of vertices; each is a root.
+    levels : int
+        Number of tables.
+    instead : str
+        What to do where the features do not fit into memory.
+    """
 
-    def _scratch(self) -> tuple[Work, Tables]:
-        """Arrays that no other thread uses; the renumbered graph and the trees are shared."""
-        if self.free:
-            work, tables = self.free.pop()
-            return work._replace(stop=stop_flag()), tables
-        own = make_work(self.graphs, self.options, stop_flag(), self.g, self.g + 1, one=True)
-        tables = call(make_tables, self.options.tree_depth + 1, 1024)
-        return own._replace(graph=self.work.graph), tables
+    instead: ClassVar[str]
 
-    def _ranges(self, roots: int) -> list[tuple[int, int]]:
-        """Ranges of a number of roots, of at most some milliseconds each."""
-        step = max(1, STORED_PAIRS // self.n)
-        return [(begin, min(begin + step, roots)) for begin in range(0, roots, step)]
+    def __init__(self, size: int, levels: int) -> None:
+        self.size, self.levels = size, levels
 
-    def find_trees(self) -> None:
-        def find(first: int, last: int) -> None:
-            work, tables = self._scratch()
-            _tree_hashes(self.graphs.edge_hashes, self.options, first, last, work)
-            self.free.append((work, tables))
+    def prepare(self, roots: np.ndarray, scratch: Any) -> None:  # noqa: B027
+        """Fill in what all roots share for some of them; threads call this side by side."""
 
-        run(find, self._ranges(self.n), self.n_jobs)
+    def prepare_roughly(self, order: np.ndarray) -> float:
+        """Stand-ins for what the roots share; processor seconds that the real ones would take.
 
-    def count(self, roots: np.ndarray) -> Tables:
-        def add(first: int, last: int) -> None:
-            work, tables = self._scratch()
-            tables = _count_roots(
-                self.graphs.edge_hashes, self.options, roots[first:last], work, tables
-            )
-            self.free.append((work, tables))
+        ``order`` has all roots; the first are a sample.
+        """
+        return 0.0
 
-        run(add, self._ranges(len(roots)), self.n_jobs)
-        work, tables = self.free.pop()
-        while self.free:
-            tables = call(merge_into, tables, self.free.pop()[1])
-        self.free.append((work, call(make_tables, self.options.tree_depth + 1, 1024)))
-        return tables
+    @abstractmethod
+    def scratch(self) -> Any:
+        """Arrays for one thread."""
 
-    def estimated_patterns(self, sample: np.ndarray) -> np.ndarray:
-        """About how many different patterns there are at each level, by two samples of roots."""
-        few = self.count(sample[: len(sample) // 2]).distinct.copy()
-        twice = self.count(sample).distinct.copy()
-        growth = np.log2(np.maximum(twice / np.maximum(few, 1), 1.0))
-        return twice * (self.n / len(sample)) ** np.minimum(growth, 1.0)
+    @abstractmethod
+    def add(self, roots: np.ndarray, scratch: Any, tables: Tables) -> Tables:
+        """Count the features of some roots; returns the tables, larger ones if need be."""
 
-    def sample(self) -> np.ndarray:
-        return np.random.default_rng(0).permutation(self.n)[: 2 * _SAMPLE]
-
-    def check_memory(self, threads: int) -> None:
-        """Refuse graphs whose patterns will not fit."""
-        if self.n <= 4 * _SAMPLE:
-            return
-        expected = self.estimated_patterns(self.sample())
-        require_memory(
-            _needed(expected, threads),
-            f"About {expected.sum():.1e} different patterns of a graph with {self.n:,} vertices",
-            "Use a smaller path_depth or tree_depth, or a kernel with fewer features such as "
-            "WeisfeilerLehman",
-        )
+    def read(self, tables: Tables, level: int) -> tuple[np.ndarray, np.ndarray]:
+        """Hashes and counts of one level; the table is emptied."""
+        hashes, counts = _read_level(tables, level)
+        return hashes, counts
 
 
-def _needed(patterns: np.ndarray, threads: int) -> float:
-    """Bytes for so many different patterns at each level."""
-    tables = threads * len(patterns) * patterns.max()  # those of all levels grow together
-    return float(tables * _TABLE_BYTES + patterns.sum() * _OUTPUT_BYTES)
+def _over_roots(
+    work: Callable[[np.ndarray, State], State],
+    begin: Callable[[], State],
+    roots: np.ndarray,
+    size: int,
+    n_jobs: int | None,
+) -> list[State]:
+    """Work on a few roots at a time, for some milliseconds each.
+
+    ``work(roots, state)`` returns the state in which the next few roots find it; there are as many
+    states as threads, and ``begin()`` makes one. Returns them all.
+    """
+    free: list[State] = []
+
+    def part(first: int, last: int) -> None:
+        try:
+            state = free.pop()
+        except IndexError:  # all are in use
+            state = begin()
+        free.append(work(roots[first:last], state))
+
+    step = max(1, STORED_PAIRS // size)
+    run(part, [(first, first + step) for first in range(0, len(roots), step)], n_jobs)
+    return free
 
 
-def estimate_large_graph(
-    graphs: Graphs, classes: np.ndarray, options: Options, g: int, n_jobs: int | None
-) -> tuple[float, float]:
+def _prepare(features: RootedFeatures, n_jobs: int | None) -> None:
+    def prepare(roots: np.ndarray, scratch: Any) -> Any:
+        features.prepare(roots, scratch)
+        return scratch
+
+    _over_roots(prepare, features.scratch, np.arange(features.size), features.size, n_jobs)
+
+
+def _counted(features: RootedFeatures, roots: np.ndarray, n_jobs: int | None) -> Tables:
+    """Tables of the features of some roots."""
+
+    def begin() -> tuple[Any, Tables]:
+        return features.scratch(), call(make_tables, features.levels, 1024)
+
+    def add(roots: np.ndarray, state: tuple[Any, Tables]) -> tuple[Any, Tables]:
+        scratch, tables = state
+        return scratch, features.add(roots, scratch, tables)
+
+    found = [tables for _, tables in _over_roots(add, begin, roots, features.size, n_jobs)]
+    tables = found.pop()
+    while found:
+        tables = call(merge_into, tables, found.pop())
+    return tables
+
+
+def timed_sample(work: Callable[[np.ndarray], object], order: np.ndarray) -> tuple[float, int]:
+    """Processor seconds that work on all roots will take, and how many the sample had.
+
+    The first roots of ``order`` are worked on, as many as it takes for a time that says something.
+    """
+    work(order[:1])  # compiles
+    roots = min(2 * _SAMPLE, len(order))
+    while True:
+        start = process_time()
+        work(order[:roots])
+        spent = process_time() - start
+        if spent >= SHORT or roots == len(order):
+            return spent / roots * len(order), roots
+        roots = min(4 * roots, len(order))
+
+
+def _shuffled(size: int) -> np.ndarray:
+    return np.random.default_rng(0).permutation(size)
+
+
+def _estimated_distinct(features: RootedFeatures, sample: np.ndarray) -> np.ndarray:
+    """About how many different features there are at each level, by two samples of roots."""
+    few = _counted(features, sample[: (len(sample) + 1) // 2], 1).distinct
+    twice = _counted(features, sample, 1).distinct
+    growth = np.log2(np.maximum(twice / np.maximum(few, 1), 1.0))
+    return twice * (features.size / len(sample)) ** np.minimum(growth, 1.0)
+
+
+def _needed(distinct: np.ndarray, threads: int) -> float:
+    """Bytes for so many different features at each level."""
+    tables = threads * len(distinct) * distinct.max()  # those of all levels grow together
+    return float(tables * TABLE_BYTES + distinct.sum() * _OUTPUT_BYTES)
+
+
+def estimate_large_graph(features: RootedFeatures, n_jobs: int | None) -> tuple[float, float]:
     """Processor seconds and bytes that :func:`count_large_graph` will need, about."""
-    graph = _LargeGraph(graphs, classes, options, g, 1)
-    sample = graph.sample()
-    work, tables = graph._scratch()
-    graph.count(sample[:1])  # compiles
-    trees_alone = options._replace(path_depth=0)
-    start = process_time()
-    _count_roots(graphs.edge_hashes, trees_alone, sample, work, tables)
-    seconds = process_time() - start
-    colours = refine(graphs, options.edges, options.tree_depth, g, g + 1)
-    for level, colour in enumerate(colours[:, work.graph.vertex]):
-        _spread_trees(work.graph.trees[:, level], colour, sample)
-    start = process_time()
-    graph.count(sample)
-    seconds += process_time() - start
-    patterns = graph.estimated_patterns(sample)
-    return seconds / len(sample) * graph.n, _needed(patterns, thread_count(n_jobs))
-
-
-def _spread_trees(trees: np.ndarray, colours: np.ndarray, roots: np.ndarray) -> None:
-    """Give all vertices the tree of a root with their colour, or their colour itself."""
-    known, first = np.unique(colours[roots], return_index=True)
-    place = np.minimum(np.searchsorted(known, colours), len(known) - 1)
-    of_roots = trees[roots[first]]
-    trees[:] = np.where(known[place] == colours, of_roots[place], colours)
+    order = _shuffled(features.size)
+    seconds = features.prepare_roughly(order)
+    more, roots = timed_sample(lambda part: _counted(features, part, 1), order)
+    distinct = _estimated_distinct(features, order[:roots])
+    return seconds + more, _needed(distinct, thread_count(n_jobs))
 
 
 def count_large_graph(
-    graphs: Graphs, classes: np.ndarray, options: Options, g: int, n_jobs: int | None
+    features: RootedFeatures, n_jobs: int | None
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Hashes and counts of the patterns of graph ``g``, one pair per level."""
-    graph = _LargeGraph(graphs, classes, options, g, n_jobs)
-    graph.find_trees()
-    graph.check_memory(thread_count(n_jobs))
-    tables = graph.count(np.arange(graph.n))
-    return [_read_level(tables, level) for level in range(options.tree_depth + 1)]
+    """Hashes and counts of the features of a graph, one pair per level.
+
+    Features that will not fit into memory are refused.
+    """
+    _prepare(features, n_jobs)
+    if features.size > 4 * _SAMPLE:
+        distinct = _estimated_distinct(features, _shuffled(features.size)[: 2 * _SAMPLE])
+        require_memory(
+            _needed(distinct, thread_count(n_jobs)),
+            f"About {distinct.sum():.1e} different features of a graph with {features.size:,} "
+            "vertices",
+            features.instead,
+        )
+    tables = _counted(features, np.arange(features.size), n_jobs)
+    return [features.read(tables, level) for level in range(features.levels)]

@@ -42,44 +42,70 @@ def _distances_within(graphs, base, members, count, place, source, distance, que
                 tail += 1
 
 
+@compiled
+def neighbourhood_hash(graphs, edges, base, root, radius, scratch, most, stop):
+    """Hash of the neighbourhood of one root, and the number of its vertices.
+
+    Only the first ``most`` vertices of it are described: all are needed for the hash, some for a
+    measurement of the time.
+    """
+    indptr, indices = graphs.indptr, graphs.indices
+    ball, codes, distance, queue = scratch
+    place, from_root, members = ball.place, ball.distance, ball.members
+    count = fill_ball(graphs, base, root, radius, ball)
+    total = np.uint64(0)
+    for i in range(min(count, most)):
+        if stop[0]:
+            break
+        _distances_within(graphs, base, members, count, place, i, distance, queue)
+        code = mix(np.uint64(from_root[i] + 1) * GOLDEN)
+        for j in range(count):
+            label = graphs.label_hashes[graphs.labels[base + members[j]]]
+            code += mix(label + np.uint64(distance[j] + 1) * BASE)
+        codes[i] = mix(code)
+        total += codes[i]
+    for i in range(min(count, most)):
+        v = base + members[i]
+        for entry in range(indptr[v], indptr[v + 1]):
+            j = place[indices[entry] - base]
+            if i < j < most:
+                code = mix(codes[i]) + mix(codes[j])
+                if edges:
+                    code += mix(graphs.edge_hashes[graphs.edge_labels[entry]] + GOLDEN)
+                total += mix(code)
+    empty_ball(ball, count)
+    return mix(total), count
+
+
+@compiled
+def make_neighbourhood(graphs, begin, end):
+    """Scratch arrays for the neighbourhoods of any of the graphs ``begin`` to ``end``."""
+    ball = make_ball(graphs, begin, end)
+    size = len(ball.place)
+    return (
+        ball,
+        np.empty(size, dtype=np.uint64),
+        np.empty(size, dtype=np.int64),
+        np.empty(size, dtype=np.int64),
+    )
+
+
 @entry_point
 def neighbourhood_hashes(graphs, edges, radius, begin, end, stop):
     """Hash of the neighbourhood of every vertex, one row per radius from 0 to ``radius``."""
-    indptr, indices = graphs.indptr, graphs.indices
     first = graphs.offsets[begin]
     hashes = np.empty((radius + 1, graphs.offsets[end] - first), dtype=np.uint64)
-    ball = make_ball(graphs, begin, end)
-    place, from_root, members = ball.place, ball.distance, ball.members
-    codes = np.empty(len(place), dtype=np.uint64)
-    distance = np.empty(len(place), dtype=np.int64)
-    queue = np.empty(len(place), dtype=np.int64)
+    scratch = make_neighbourhood(graphs, begin, end)
     for g in range(begin, end):
         base = graphs.offsets[g]
-        for root in range(graphs.offsets[g + 1] - base):
+        size = graphs.offsets[g + 1] - base
+        for root in range(size):
             if stop[0]:
                 return hashes
             for r in range(radius + 1):
-                count = fill_ball(graphs, base, root, r, ball)
-                total = np.uint64(0)
-                for i in range(count):
-                    _distances_within(graphs, base, members, count, place, i, distance, queue)
-                    code = mix(np.uint64(from_root[i] + 1) * GOLDEN)
-                    for j in range(count):
-                        label = graphs.label_hashes[graphs.labels[base + members[j]]]
-                        code += mix(label + np.uint64(distance[j] + 1) * BASE)
-                    codes[i] = mix(code)
-                    total += codes[i]
-                for i in range(count):
-                    v = base + members[i]
-                    for entry in range(indptr[v], indptr[v + 1]):
-                        j = place[indices[entry] - base]
-                        if j > i:
-                            code = mix(codes[i]) + mix(codes[j])
-                            if edges:
-                                code += mix(graphs.edge_hashes[graphs.edge_labels[entry]] + GOLDEN)
-                            total += mix(code)
-                empty_ball(ball, count)
-                hashes[r, base + root - first] = mix(total)
+                hashes[r, base + root - first], _ = neighbourhood_hash(
+                    graphs, edges, base, root, r, scratch, size, stop
+                )
     return hashes
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.hashing import GOLDEN, mix_array
+from ..core.large_graphs import RootedFeatures, count_large_graph, is_large
 from ..core.structures import Csc
 from ..core.tables import count_hashes
 from ..core.threads import chunks, run
@@ -42,21 +43,26 @@ def count_in_chunks(
     count: Callable[[int, int], Sequence[Counts]],
     batch: GraphBatch,
     n_jobs: int | None,
-    large: Sequence[int] = (),
-    count_large: Callable[[int], Sequence[Counts]] | None = None,
+    roots: Callable[[int], RootedFeatures] | None = None,
 ) -> list[Counts]:
     """The levels of a batch, with ``count(begin, end)`` doing a range of graphs at a time.
 
-    The graphs of the ascending list ``large`` are left to ``count_large(graph)``, one by one; it
-    divides the work on a graph among threads.
+    Large graphs are left to ``roots``, one by one: threads share the work on each.
     """
+    sizes = batch.vertex_counts
+    large = [g for g, size in enumerate(sizes.tolist()) if roots is not None and is_large(size)]
     ranges = []
     for begin, end in pairwise([-1, *large, len(batch)]):
-        sizes = batch.vertex_counts[begin + 1 : end]
-        ranges += [(begin + 1 + first, begin + 1 + last) for first, last in chunks(sizes)]
+        ranges += [
+            (begin + 1 + first, begin + 1 + last) for first, last in chunks(sizes[begin + 1 : end])
+        ]
     parts = dict(zip(ranges, run(count, ranges, n_jobs), strict=True))
-    if count_large is not None:
-        parts |= {(graph, graph + 1): count_large(graph) for graph in large}
+    if roots is not None:
+        for graph in large:
+            levels = count_large_graph(roots(graph), n_jobs)
+            parts[graph, graph + 1] = [
+                Counts(np.array([len(level[0])]), *level) for level in levels
+            ]
     return joined([parts[key] for key in sorted(parts)] or [count(0, 0)])
 
 

@@ -8,7 +8,6 @@ or refinement steps.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -36,6 +35,7 @@ from .counts import (
     side_by_side,
     squared_norms,
 )
+from .estimate import CountingKernel
 from .hashed_columns import hashed_matrix
 from .naming import at_least
 from .occurrences import LocatedFeatures, Occurrences
@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 
-class FeatureKernel(LocatedFeatures):
+class FeatureKernel(LocatedFeatures, CountingKernel):
     """Base class of the kernels with explicit features."""
 
     parameter_rules: ClassVar[dict[str, Rule]] = {
@@ -74,10 +74,6 @@ class FeatureKernel(LocatedFeatures):
     output: str
     counts: str
     n_features: int | None
-
-    @abstractmethod
-    def count_features(self, batch: GraphBatch) -> list[Counts]:
-        """Distinct features of each graph and their counts, one item per level."""
 
     @property
     def level_scales(self) -> np.ndarray:

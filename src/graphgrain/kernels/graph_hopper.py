@@ -8,12 +8,22 @@ from typing import ClassVar
 import numpy as np
 
 from ..core.hashing import GOLDEN, mix_array
-from ..core.hops import count_places, hop_matrices
+from ..core.hops import count_places, hop_matrices, sample_places
+from ..core.large_graphs import is_large, timed_sample
+from ..core.memory import require_memory
 from ..graphs.batch import GraphBatch
 from ..parameters import Rule
+from .estimate import Estimate
 from .features import Counts, FeatureKernel, count_in_chunks
 from .naming import label_name
 from .occurrences import Occurrences, single_vertices
+
+#: Roots from which the longest path of a large graph is looked for.
+_ROOTS = 64
+#: To estimate the cost: steps that are done for a root, and columns that are kept.
+_STEPS, _COLUMNS = 1 << 20, 1 << 16
+#: Bytes of the number of a label at a place: while it is summed up, and as a feature.
+_PLACE_BYTES = 24
 
 
 class GraphHopper(FeatureKernel):
@@ -85,10 +95,26 @@ class GraphHopper(FeatureKernel):
         self.verbose = verbose
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
+        for graph in np.flatnonzero([is_large(size) for size in batch.vertex_counts.tolist()]):
+            alone = batch[graph : graph + 1]
+            require_memory(
+                _sampled(alone, _shuffled(alone)[:_ROOTS], 0)[1],
+                f"The places on shortest paths of a graph with {alone.n_vertices:,} vertices",
+                "Use a kernel with fewer features such as WeisfeilerLehman or PathPattern",
+            )
+
         def count(begin: int, end: int) -> list[Counts]:
             return [Counts(*count_places(batch.arrays, begin, end))]
 
         return count_in_chunks(count, batch, self.n_jobs)
+
+    def _estimate_large(self, graph: GraphBatch) -> Estimate:
+        found: list[tuple[float, float]] = []
+        seconds, _ = timed_sample(
+            lambda roots: found.append(_sampled(graph, roots, _STEPS)), _shuffled(graph)
+        )
+        part, needed = found[-1]
+        return Estimate(seconds / part, needed)
 
     def _places(self, batch: GraphBatch, graph: int) -> tuple[np.ndarray, np.ndarray]:
         """How often each vertex stands at each place, and the hash of its label there."""
@@ -123,3 +149,14 @@ class GraphHopper(FeatureKernel):
                     label = label_name(batch.label_table[batch.label_codes[first + vertex]])
                     names[code] = f"{label} at {place} of {length}"
         return [names[code] for code in hashes.tolist()]
+
+
+def _shuffled(graph: GraphBatch) -> np.ndarray:
+    return np.random.default_rng(0).permutation(graph.n_vertices)
+
+
+def _sampled(graph: GraphBatch, roots: np.ndarray, steps: int) -> tuple[float, float]:
+    """Do so many steps for each of some roots: which part that is, and bytes for all places."""
+    part, longest, room = sample_places(graph.arrays, 0, roots, steps, _COLUMNS)
+    places = (longest + 1.0) * (longest + 2.0) / 2 * len(np.unique(graph.label_codes))
+    return part, _PLACE_BYTES * places + 16.0 * room

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from ..core.hashing import GOLDEN, mix_array
+from ..core.large_graphs import RootedFeatures
 from ..core.neighbourhood_pairs import near_pairs, neighbourhood_hashes
+from ..core.neighbourhood_roots import NeighbourhoodRoots
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule, Whole
 from .edge_labels import check_edge_labels
@@ -115,7 +118,13 @@ class NeighbourhoodPairs(FeatureKernel):
             levels = self._occurrences(batch, begin, end)
             return [counted(pointers, hashes) for pointers, _, hashes in levels]
 
-        return count_in_chunks(count, batch, self.n_jobs)
+        return count_in_chunks(count, batch, self.n_jobs, self._roots(batch))
+
+    def _roots(self, batch: GraphBatch) -> Callable[[int], RootedFeatures]:
+        check_edge_labels(batch, self.edge_labels)
+        return partial(
+            NeighbourhoodRoots, batch.arrays, self.edge_labels, self.radius, self.distance
+        )
 
     def _occurrences(
         self, batch: GraphBatch, begin: int, end: int

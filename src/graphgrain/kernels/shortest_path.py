@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from ..core.distances import count_pairs, paths_between, trace_pairs
+from ..core.large_graphs import RootedFeatures
+from ..core.pair_roots import PairRoots
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule
 from .edge_labels import check_edge_labels
@@ -96,7 +99,12 @@ class ShortestPath(FeatureKernel):
         def count(begin: int, end: int) -> list[Counts]:
             return [Counts(*count_pairs(batch.arrays, self.edge_labels, begin, end))]
 
-        return count_in_chunks(count, batch, self.n_jobs)
+        return count_in_chunks(count, batch, self.n_jobs, self._roots(batch))
+
+    def _roots(self, batch: GraphBatch) -> Callable[[int], RootedFeatures]:
+        check_edge_labels(batch, self.edge_labels)
+        hashes = batch.arrays.label_hashes[np.newaxis]
+        return partial(PairRoots, batch.arrays, hashes, self.edge_labels)
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
         """The two ends of each pair; with edge labels the whole path between them."""

@@ -6,23 +6,23 @@ Knowledge and Data Engineering 33 (4), 2021.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from time import process_time
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..core.centrality import centrality_classes
-from ..core.large_graphs import count_large_graph, estimate_large_graph, is_large
+from ..core.large_graphs import RootedFeatures
+from ..core.pattern_roots import PatternRoots
 from ..core.patterns import PatternCounter, trace_patterns
+from ..core.structures import Graphs
 from ..core.threads import call, chunks, stop_flag
 from ..core.traversal import Options, make_work
 from ..graphs.batch import GraphBatch
-from ..graphs.convert.dispatch import as_graphs
-from ..parameters import BOOLEAN, OneOf, Rule, Whole, check_parameters
+from ..parameters import BOOLEAN, OneOf, Rule, Whole
 from .counts import Counts, count_in_chunks, joined
 from .edge_labels import check_edge_labels
-from .estimate import Estimate, estimate_by_sample
 from .features import FeatureKernel
 from .naming import join_path, tree_name
 from .occurrences import Occurrences
@@ -49,64 +49,23 @@ class _Patterns(FeatureKernel):
     edge_labels: bool
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
-        check_edge_labels(batch, self.edge_labels)
-        options = Options(self.path_depth, self.tree_depth, self.edge_labels)
-        classes = self._centrality_classes(batch)
-        counter = PatternCounter(batch.arrays, classes, options)
+        given = self._given(batch)
+        counter = PatternCounter(*given)
 
         def count(begin: int, end: int) -> list[Counts]:
             parts = counter.count(begin, end)
             return joined([[Counts(*level) for level in part] for part in parts])
 
-        def count_large(graph: int) -> list[Counts]:
-            levels = count_large_graph(batch.arrays, classes, options, graph, self.n_jobs)
-            return [Counts(np.array([len(level[0])]), *level) for level in levels]
+        return count_in_chunks(count, batch, self.n_jobs, partial(PatternRoots, *given))
 
-        large = [graph for graph, size in enumerate(batch.vertex_counts.tolist()) if is_large(size)]
-        return count_in_chunks(count, batch, self.n_jobs, large, count_large)
+    def _roots(self, batch: GraphBatch) -> Callable[[int], RootedFeatures]:
+        return partial(PatternRoots, *self._given(batch))
 
-    def estimate(self, X: Any) -> Estimate:
-        """What fitting to these graphs will cost, about; takes seconds at most, as a rule.
-
-        The patterns of some graphs, and of some roots of each graph with thousands of vertices, are
-        counted. Centralities are computed for the large graphs. The kernel need not be fitted, and
-        stays as it is.
-
-        Parameters
-        ----------
-        X : GraphBatch or sequence of graphs
-
-        Returns
-        -------
-        Estimate
-            Processor seconds until the features are counted, and bytes of memory, those of a
-            Gram matrix included where ``output="gram"``.
-
-        Examples
-        --------
-        >>> import graphgrain as gg
-        >>> path = [([(v, v + 1) for v in range(2000)], [0] * 2001)]
-        >>> cost = gg.TreePlusPlus().estimate(path)
-        >>> bool(cost.seconds < 60 and cost.bytes < 2**30)
-        True
-        """
-        check_parameters(self, self.parameter_rules)
-        batch = as_graphs(X)
+    def _given(self, batch: GraphBatch) -> tuple[Graphs, np.ndarray, Options]:
+        """What all graphs are searched with."""
         check_edge_labels(batch, self.edge_labels)
-        large = np.array([is_large(size) for size in batch.vertex_counts.tolist()], dtype=bool)
-        seconds, needed = estimate_by_sample(self.count_features, batch[np.flatnonzero(~large)])
         options = Options(self.path_depth, self.tree_depth, self.edge_labels)
-        for graph in np.flatnonzero(large).tolist():
-            alone = batch[graph : graph + 1]
-            start = process_time()
-            classes = self._centrality_classes(alone)
-            seconds += process_time() - start
-            more, room = estimate_large_graph(alone.arrays, classes, options, 0, self.n_jobs)
-            seconds += more
-            needed += room
-        if self._gives_gram:
-            needed += 16.0 * len(batch) ** 2  # one more while it is computed
-        return Estimate(seconds, needed)
+        return batch.arrays, self._centrality_classes(batch), options
 
     def _centrality_classes(self, batch: GraphBatch) -> np.ndarray:
         if self.centrality is None:

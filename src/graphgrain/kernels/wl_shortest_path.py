@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
 from ..core.distances import count_pairs, trace_pairs
+from ..core.large_graphs import RootedFeatures
+from ..core.pair_roots import PairRoots
+from ..core.structures import Graphs
 from ..graphs.batch import GraphBatch
 from .edge_labels import check_edge_labels
 from .features import Counts, count_in_chunks
@@ -75,7 +79,11 @@ class WLShortestPath(WeisfeilerLehman):
         def count(begin: int, end: int) -> list[Counts]:
             return [Counts(*count_pairs(own, False, begin, end)) for own in graphs]
 
-        return count_in_chunks(count, batch, self.n_jobs)
+        return count_in_chunks(count, batch, self.n_jobs, _roots_of(graphs))
+
+    def _roots(self, batch: GraphBatch) -> Callable[[int], RootedFeatures]:
+        check_edge_labels(batch, self.edge_labels)
+        return _roots_of(self._coloured(batch))
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
         """The two ends of each pair."""
@@ -102,3 +110,8 @@ class WLShortestPath(WeisfeilerLehman):
                     ends = names[first + u], names[first + v]
                     found[code] = f"t={level}: {ends[0]} {distances[u, v]} {ends[1]}"
         return [found[code] for code in hashes.tolist()]
+
+
+def _roots_of(graphs: list[Graphs]) -> Callable[[int], RootedFeatures]:
+    """The pairs of large graphs; the levels differ in the hashes of labels alone."""
+    return partial(PairRoots, graphs[0], np.array([own.label_hashes for own in graphs]), False)
