@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
@@ -65,6 +66,19 @@ def test_a_disk_that_is_full(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", full)
     with (
         pytest.raises(UnwritableFileError, match="No space left on device"),
+        atomic_write(tmp_path / "a.txt") as file,
+    ):
+        file.write(b"x")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_said(tmp_path, monkeypatch):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("graphgrain.writing.to_disk", full)
+    with (
+        pytest.raises(UnwritableFileError, match=r"Make room there, or choose another place\."),
         atomic_write(tmp_path / "a.txt") as file,
     ):
         file.write(b"x")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import os
 import sys
@@ -17,6 +18,8 @@ from .errors import UnwritableFileError
 
 #: Windows neither replaces nor deletes a file that somebody reads or has mapped into memory.
 _READERS_BLOCK = sys.platform == "win32"
+#: What the system says of a full disk.
+_FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 #: How long to wait for readers to finish before each further attempt, in seconds.
 _PAUSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
@@ -59,9 +62,10 @@ def atomic_write(path: str | os.PathLike[str], what: str = "The file") -> Iterat
             to_disk(file.fileno())
         put_in_place(temporary, place)
     except OSError as error:
+        instead = "Make room there, or choose" if error.errno in _FULL else "Choose"
         raise UnwritableFileError(
             f"{what} cannot be written to {str(place)!r}: {error.strerror or error}. "
-            "Choose another place."
+            f"{instead} another place."
         ) from None
     finally:
         with suppress(OSError):  # in a folder that cannot be written nothing was left behind

@@ -323,3 +323,10 @@ def test_the_command(tmp_path, table):
     refused = run("--n-features", "64")
     assert refused.returncode == 2
     assert "n_features=128" in " ".join(refused.stderr.split())
+    table.write_text(table.read_text() + "bad,C1CC,1\n")
+    broken = run("-j", "1", "--n-features", "128")
+    assert broken.returncode == 2
+    words = " ".join(broken.stderr.split())
+    assert "line 97, 'C1CC'" in words
+    assert "Finished shards are safe" in words
+    assert "Finished shards" not in " ".join(refused.stderr.split())

@@ -284,7 +284,8 @@ def _fail(error: Exception, code: int) -> None:
     if options.debug:
         raise error
     if code == BAD_INPUT:
-        err().print(f"[red]Error:[/red] {escape(str(error))}")
+        words = " ".join([str(error), *getattr(error, "__notes__", ())])
+        err().print(f"[red]Error:[/red] {escape(words)}")
     else:
         err().print(
             f"[red]Unexpected error:[/red] {escape(f'{type(error).__name__}: {error}')}\n"

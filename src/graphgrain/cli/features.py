@@ -8,7 +8,12 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from ..errors import InvalidParameterError
+from ..errors import (
+    InvalidFileError,
+    InvalidGraphError,
+    InvalidParameterError,
+    UnwritableFileError,
+)
 from ..graphs.files.molecules import is_molecule_file
 from ..graphs.streams import Chunk
 from ..kernels.registry import KERNELS
@@ -95,9 +100,11 @@ def features(
             **options,
         )
     except KeyboardInterrupt:
-        raise Interrupted(
-            f"Finished shards are safe in {str(output)!r}. Run the same command again to go on."
-        ) from None
+        raise Interrupted(_kept(output)) from None
+    except (InvalidFileError, InvalidGraphError, UnwritableFileError) as error:
+        if any(output.glob("shard-*.json")):
+            error.add_note(_kept(output))
+        raise
     if as_json:
         answer({**manifest, "output": str(output)})
         return
@@ -106,3 +113,7 @@ def features(
         f"{kernel} of {manifest['rows']:,} graphs in {len(manifest['shards']):,} shards "
         f"({size / 1e9:.2f} GB), written to {escape(str(output))}."
     )
+
+
+def _kept(folder: Path) -> str:
+    return f"Finished shards are safe in {str(folder)!r}. Run the same command again to go on."
