@@ -117,6 +117,16 @@ def test_the_same_values_as_grakel_but_for_walks_without_a_step():
     np.testing.assert_allclose(ours, theirs - np.outer(sizes, sizes) + alike, rtol=1e-8)
 
 
+@pytest.mark.parametrize("method", ["fast", "baseline"])
+def test_walks_without_labels_have_the_same_values_as_in_grakel(method):
+    grakel = pytest.importorskip("grakel")
+    batch = data_set("MUTAG")[:8]
+    peer = grakel.RandomWalk(lamda=0.02, kernel_type="geometric", method_type=method)
+    theirs = peer.fit_transform(matrices_for_grakel(batch))
+    ours = gg.RandomWalk(decay=0.02, labels=False, normalize=False).fit_transform(batch)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+
+
 @pytest.mark.parametrize("edge_labels", [False, True])
 def test_marginalised_kernel_by_its_linear_system(edge_labels):
     batch = random_graphs(7, seed=5, largest=6, density=0.3)

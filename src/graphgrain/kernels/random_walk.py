@@ -65,8 +65,8 @@ class RandomWalk(CommonWalks):
 
     GraKeL's RandomWalkLabeled with ``kernel_type="geometric"`` differs in walks without a step,
     which it counts for vertices with different labels, too; the rest agrees for the same decay
-    (there ``lamda``, 0.1 by default). Where the sum is infinite it returns numbers without a
-    meaning.
+    (there ``lamda``, 0.1 by default), and so does its RandomWalk with ``labels=False``. Where the
+    sum is infinite it returns numbers without a meaning.
 
     References
     ----------
