@@ -64,7 +64,7 @@ package: .venv/test
 	rm -rf dist
 	$(BIN)/python -m build
 	$(BIN)/python -m twine check --strict dist/*
-	test $$(wc -c < dist/*.whl) -lt 2000000
+	test $$(cat dist/*.whl | wc -c) -lt 2000000
 
 # The source distribution is enough to run its own tests
 test-sdist: package

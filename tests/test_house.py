@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 import subprocess
 import sys
@@ -120,28 +119,6 @@ def test_import_is_light():
         "assert 'typer' not in sys.modules and 'pooch' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
-
-
-def test_plain_python_gives_the_same_values():
-    """With the compiler switched off the same code runs under a debugger."""
-    script = (
-        "import graphgrain as gg\n"
-        "g1 = ([(3, 4), (4, 0), (1, 4), (2, 3), (4, 2), (5, 2)], [1, 1, 3, 3, 4, 2])\n"
-        "g2 = ([(5, 3), (4, 0), (1, 0), (4, 5), (4, 2), (5, 2)], [1, 1, 3, 2, 4, 3])\n"
-        "kernel = gg.TreePlusPlus(1, 2, normalize=False)\n"
-        "print(kernel.fit_transform([g1, g2]).tolist(), [v.tolist() for v in kernel.vocabulary_])\n"
-    )
-    runs = [
-        subprocess.run(
-            [sys.executable, "-W", "error::RuntimeWarning", "-c", script],
-            env={**os.environ, "NUMBA_DISABLE_JIT": switch},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for switch in ("0", "1")
-    ]
-    assert runs[0] == runs[1]
 
 
 def test_public_names():

@@ -18,9 +18,8 @@ from .peers import data_set, for_grakel, matrices_for_grakel, random_graphs, ren
 def scipy_distances(graph):
     n = graph.n_vertices
     data = np.ones(len(graph.indices))
-    return shortest_path(
-        csr_array((data, graph.indices, graph.indptr), shape=(n, n)), unweighted=True
-    )
+    indices, indptr = graph.indices.astype(np.int32), graph.indptr.astype(np.int32)
+    return shortest_path(csr_array((data, indices, indptr), shape=(n, n)), unweighted=True)
 
 
 @pytest.mark.parametrize("name", ["MUTAG", "PTC_MM"])

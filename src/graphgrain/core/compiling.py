@@ -1,6 +1,7 @@
 """How the hot loops are compiled: one decorator for all of them.
 
-With the environment variable ``NUMBA_DISABLE_JIT=1`` the same code runs as plain Python.
+With the environment variable ``NUMBA_DISABLE_JIT=1`` the same code runs as plain Python. It needs
+NumPy 2 then: before, an unsigned number and one of Python's made a float.
 """
 
 from __future__ import annotations

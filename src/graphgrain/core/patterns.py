@@ -172,12 +172,13 @@ def walk(edge_hashes, options, lowest, first, last, halve, graph, searches, patt
             scale = power[above] * _SQUARE
             power[np.uint64(p)] = scale
             for level in range(begin, end):
-                far = (np.uint64(chosen[near + level]) if several else above) * end + level
+                place = near + np.uint64(level)
+                far = (np.uint64(chosen[place]) if several else above) * end + np.uint64(level)
                 label = trees[v, level]
                 ahead = forward[far] * _SQUARE + label + edge_code
                 behind = backward[far] + label * scale + edge_term
-                forward[near + level] = ahead
-                backward[near + level] = behind
+                forward[place] = ahead
+                backward[place] = behind
                 codes[level, total] = ahead if ahead < behind else behind
             once = halve and alone[here]
             times[total] = 1 + once

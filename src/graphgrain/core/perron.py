@@ -46,8 +46,8 @@ class Scratch(NamedTuple):
     place: np.ndarray  # number of a vertex in its component
     ranked: np.ndarray
     vertices: np.ndarray
-    at: np.ndarray  # neighbours of vertex i: near[at[i]:at[i + 1]]
-    near: np.ndarray
+    near: np.ndarray  # neighbours of all vertices, one after the other
+    ends: np.ndarray  # per vertex: where its neighbours end
     first: np.ndarray  # per row: first column of the envelope
     last: np.ndarray  # per column: last row that reaches it
     start: np.ndarray  # per row: where the envelope begins
@@ -65,7 +65,7 @@ def make_scratch(graphs: Graphs, begin: int, end: int) -> Scratch:
     entries = int(np.diff(graphs.indptr[offsets]).max(initial=1))
     whole = ("order", "starts", "place", "ranked", "vertices")
     # Unsigned: Numba skips the check for indices that count from the end.
-    places = ("at", "first", "last", "start")
+    places = ("ends", "first", "last", "start")
     return Scratch(
         near=np.empty(entries, dtype=np.uint64),
         **{name: np.empty(n, dtype=np.int64) for name in whole},
@@ -96,22 +96,24 @@ def _two_product(a, b):
 
 
 @subroutine
-def _multiply(at, near, n, x, y):
+def _multiply(near, ends, n, x, y):
     """y = A x in the numbering of one component."""
+    begin = _ZERO
     for i in range(n):
         total = 0.0
-        for entry in range(at[i], at[i + _ONE]):
+        for entry in range(begin, ends[i]):
             total += x[near[entry]]
         y[i] = total
+        begin = ends[i]
 
 
 @subroutine
-def _smooth(at, near, n, x, z):
+def _smooth(near, ends, n, x, z):
     """Let x be a positive vector of unit length, nearer to the eigenvector than a constant one."""
     for i in range(n):
         x[i] = 1.0
     for _ in range(_SMOOTHING_STEPS):
-        _multiply(at, near, n, x, z)
+        _multiply(near, ends, n, x, z)
         for i in range(n):
             x[i] += z[i]
     for i in range(n):
@@ -144,15 +146,16 @@ def _scale(n, z, x):
 
 
 @subroutine
-def _row_sums(at, near, n, x, high, low, sums):
+def _row_sums(near, ends, n, x, high, low, sums):
     """Row sums of ``X (shift I - A) X`` with X = diag(x), in doubled precision; gives the shift."""
-    best = _ZERO
+    best = begin = _ZERO
     for i in range(n):
         total = 0.0
         error = 0.0
-        for entry in range(at[i], at[i + _ONE]):
+        for entry in range(begin, ends[i]):
             total, rest = _two_sum(total, x[near[entry]])
             error += rest
+        begin = ends[i]
         high[i] = total
         low[i] = error
         if total * x[best] > high[best] * x[i]:
@@ -168,21 +171,24 @@ def _row_sums(at, near, n, x, high, low, sums):
 
 
 @subroutine
-def _eliminate(at, near, n, first, last, start, x, sums, z, column, off):
+def _eliminate(near, ends, n, first, last, start, x, sums, z, column, off):
     """z solves ``(shift I - A) z = x`` for the matrix whose scaled row sums are ``sums``.
 
     ``off`` holds the magnitudes of the entries below the diagonal, row by row, ``column`` those
     below one pivot. Nothing is ever subtracted.
     """
-    for k in range(start[n]):
-        off[k] = 0.0
+    for entry in range(start[n]):
+        off[entry] = 0.0
+    begin = _ZERO
     for i in range(n):
-        for entry in range(at[i], at[i + _ONE]):
+        for entry in range(begin, ends[i]):
             j = near[entry]
             if j < i:
                 off[start[i] - first[i] + j] = x[i] * x[j]
+        begin = ends[i]
         z[i] = x[i] * x[i]
-    for k in range(n):
+    for row in range(n):
+        k = np.uint64(row)
         end = last[k] + _ONE
         pivot = sums[k]
         for i in range(k + _ONE, end):
@@ -193,14 +199,14 @@ def _eliminate(at, near, n, first, last, start, x, sums, z, column, off):
         for i in range(k + _ONE, end):
             if column[i] > 0.0:
                 factor = column[i] / pivot
-                row = start[i] - first[i]
+                begin = start[i] - first[i]
                 for j in range(first[i] if first[i] > k else k + _ONE, i):
-                    off[row + j] += factor * column[j]
+                    off[begin + np.uint64(j)] += factor * column[j]
                 sums[i] += factor * sums[k]
                 z[i] += factor * z[k]
         sums[k] = pivot
     for back in range(n):
-        k = n - _ONE - back
+        k = n - _ONE - np.uint64(back)
         total = z[k]
         for i in range(k + _ONE, last[k] + _ONE):
             if first[i] <= k:
@@ -211,38 +217,41 @@ def _eliminate(at, near, n, first, last, start, x, sums, z, column, off):
 
 
 @subroutine
-def _number(graphs, base, begin, end, order, place, vertices, at, near):
+def _number(graphs, base, begin, end, order, place, vertices, near, ends):
     """Number the vertices of one component in the order of ``order[begin:end]``.
 
-    Fills ``vertices``, their neighbours in the new numbering; returns how many there are, and
+    Fills ``vertices``, and their neighbours in the new numbering; returns how many there are, and
     whether all have the same degree.
     """
     indptr, indices = graphs.indptr, graphs.indices
     n = np.uint64(end - begin)
     for i in range(n):
-        vertices[i] = base + order[np.uint64(begin) + i]
+        vertices[i] = base + order[np.uint64(begin) + np.uint64(i)]
         place[vertices[i] - base] = i
-    entry = _ZERO
-    at[_ZERO] = _ZERO
+    entry = before = _ZERO
     regular = True
     for i in range(n):
         for k in range(indptr[vertices[i]], indptr[vertices[i] + 1]):
             near[entry] = place[indices[k] - base]
             entry += _ONE
-        at[i + _ONE] = entry
-        regular = regular and entry == (i + _ONE) * at[_ONE]
+        ends[i] = entry
+        regular = regular and entry - before == ends[_ZERO]
+        before = entry
     return n, regular
 
 
 @subroutine
-def _envelope_work(at, near, n, first, last, start):
+def _envelope_work(near, ends, n, first, last, start):
     """Find the envelope of the factor; returns about how many multiplications it will take."""
     start[_ZERO] = _ZERO
     work = 0.0
-    for i in range(n):
-        lowest = np.uint64(i)
-        for entry in range(at[i], at[i + _ONE]):
+    begin = _ZERO
+    for row in range(n):
+        i = np.uint64(row)
+        lowest = i
+        for entry in range(begin, ends[i]):
             lowest = min(lowest, near[entry])
+        begin = ends[i]
         first[i] = lowest
         last[i] = i
         for j in range(lowest, i):
@@ -261,7 +270,7 @@ def eigenvector_classes(graphs, envelope_work, begin, end, values, bits, classes
     are the values read as integers.
     """
     offsets, order, starts, place = graphs.offsets, scratch.order, scratch.starts, scratch.place
-    vertices, at, near = scratch.vertices, scratch.at, scratch.near
+    vertices, near, ends = scratch.vertices, scratch.near, scratch.ends
     first, last, start = scratch.first, scratch.last, scratch.start
     x, y, z, low, sums = scratch.x, scratch.y, scratch.z, scratch.low, scratch.sums
     off = np.empty(1024)
@@ -270,25 +279,25 @@ def eigenvector_classes(graphs, envelope_work, begin, end, values, bits, classes
         components = component_order(graphs, base, offsets[g + 1] - base, order, starts, place)
         for c in range(components):
             n, regular = _number(
-                graphs, base, starts[c], starts[c + 1], order, place, vertices, at, near
+                graphs, base, starts[c], starts[c + 1], order, place, vertices, near, ends
             )
             if regular:
                 for i in range(n):
                     values[vertices[i]] = 1.0 / np.sqrt(n)
-            elif _envelope_work(at, near, n, first, last, start) > envelope_work:
+            elif _envelope_work(near, ends, n, first, last, start) > envelope_work:
                 for i in range(n):
                     values[vertices[i]] = -1.0
                 continue
             else:
                 if start[n] > len(off):
                     off = np.empty(2 * np.int64(start[n]))
-                _smooth(at, near, n, x, z)
+                _smooth(near, ends, n, x, z)
                 before = 1.0
                 for _ in range(_MOST_ITERATIONS):
                     if stop[0]:
                         return
-                    _row_sums(at, near, n, x, y, low, sums)
-                    _eliminate(at, near, n, first, last, start, x, sums, z, y, off)
+                    _row_sums(near, ends, n, x, y, low, sums)
+                    _eliminate(near, ends, n, first, last, start, x, sums, z, y, off)
                     change = _scale(n, z, x)
                     # what is left is less than this change times the ratio of the last two
                     if change * change <= 1e-13 * before:
@@ -305,18 +314,18 @@ def gradient_classes(graphs, g, values, bits, classes, scratch, stop):
     base = graphs.offsets[g]
     size = graphs.offsets[g + 1] - base
     order, starts, place, vertices = scratch.order, scratch.starts, scratch.place, scratch.vertices
-    at, near, x, y, z = scratch.at, scratch.near, scratch.x, scratch.y, scratch.z
+    near, ends, x, y, z = scratch.near, scratch.ends, scratch.x, scratch.y, scratch.z
     low, sums = scratch.low, scratch.sums
     residual, direction, product = np.empty(size), np.empty(size), np.empty(size)
     components = component_order(graphs, base, size, order, starts, place)
     for c in range(components):
         if values[base + order[starts[c]]] >= 0.0:
             continue
-        n, _ = _number(graphs, base, starts[c], starts[c + 1], order, place, vertices, at, near)
-        _smooth(at, near, n, x, z)
+        n, _ = _number(graphs, base, starts[c], starts[c + 1], order, place, vertices, near, ends)
+        _smooth(near, ends, n, x, z)
         before = 1.0
         for _ in range(_MOST_ITERATIONS):
-            shift = _row_sums(at, near, n, x, y, low, sums)
+            shift = _row_sums(near, ends, n, x, y, low, sums)
             size_now = 0.0
             for i in range(n):
                 z[i] = 0.0
@@ -327,7 +336,7 @@ def gradient_classes(graphs, g, values, bits, classes, scratch, stop):
             for _ in range(20 * size + 100):
                 if stop[0]:
                     return
-                _multiply(at, near, n, direction, product)
+                _multiply(near, ends, n, direction, product)
                 curvature = 0.0
                 for i in range(n):
                     product[i] = shift * direction[i] - product[i]

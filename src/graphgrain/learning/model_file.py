@@ -39,7 +39,7 @@ def write_model(model: Any, path: Path) -> None:
     header["digest"] = _digest(header, arrays)
     text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     with atomic_write(path, "The model") as file:
-        np.savez(file, allow_pickle=False, header=text, **arrays)
+        np.savez(file, **{"header": text, **arrays})  # type: ignore[arg-type]  # names are ours
 
 
 def load_model(path: str | Path) -> Any:

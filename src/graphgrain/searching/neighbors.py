@@ -131,11 +131,13 @@ class NeighborsMixin(ABC):
         if not modes.allows(mode):
             raise InvalidParameterError(f"mode must be {modes}; got {mode!r}.")
         pointers = np.cumsum([0] + [len(row) for row in numbers])
-        columns = np.concatenate([np.empty(0, dtype=np.int64), *numbers])
+        # SciPy's own width: compiled functions that take sparse matrices know no other
+        width = np.int32 if max(pointers[-1], len(self)) < 2**31 else np.int64
+        columns = np.concatenate([np.empty(0, dtype=np.int64), *numbers]).astype(width)
         values = np.concatenate([np.empty(0), *distances])
         if mode == "connectivity":
             values = np.ones(len(columns))
-        return csr_array((values, columns, pointers), shape=(len(numbers), len(self)))
+        return csr_array((values, columns, pointers.astype(width)), shape=(len(numbers), len(self)))
 
     def _neighbors(
         self, X: Any, k: int | None, radius: float | None
