@@ -31,6 +31,9 @@ WORK = {
     "star": "g = star(25_000); ready(); gg.TreePlusPlus(n_jobs={n_jobs}).fit_transform(g)",
     "complete": "g = complete(1_500); ready(); gg.TreePlusPlus(n_jobs={n_jobs}).fit_transform(g)",
     "shortest paths": "g = star(30_000); ready(); gg.ShortestPath(n_jobs={n_jobs}).fit(g)",
+    "neighbourhoods": "g = star(12_000); ready(); gg.NeighbourhoodPairs(n_jobs=2).fit(g)",
+    "places": "g = star(40_000); ready(); gg.GraphHopper().fit(g)",
+    "an estimate": "g = complete(2_000); ready()\nwhile True: gg.ShortestPath().estimate(g)",
     "eigenvectors": "g = complete(5_000); ready(); gg.PyramidMatch(n_jobs={n_jobs}).fit(g)",
     "training": """
 rng = np.random.default_rng(0)
