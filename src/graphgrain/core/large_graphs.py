@@ -32,8 +32,10 @@ State = TypeVar("State")
 STORED_PAIRS = 1 << 20
 #: Roots of the smaller sample.
 _SAMPLE = 32
+#: Part of the roots that are counted to see whether the features of all will fit.
+_SHARE = 1 / 64
 #: A sample that takes less processor time than this says little; it is made larger.
-SHORT = 0.02
+SHORT = 0.1
 #: Bytes of one distinct feature: in a hash table that grows, and in what is handed back.
 TABLE_BYTES, _OUTPUT_BYTES = 120, 16
 
@@ -197,7 +199,8 @@ def count_large_graph(
     """
     _prepare(features, n_jobs)
     if features.size > 4 * _SAMPLE:
-        distinct = _estimated_distinct(features, _shuffled(features.size)[: 2 * _SAMPLE])
+        roots = max(2 * _SAMPLE, int(features.size * _SHARE))
+        distinct = _estimated_distinct(features, _shuffled(features.size)[:roots])
         require_memory(
             _needed(distinct, thread_count(n_jobs)),
             f"About {distinct.sum():.1e} different features of a graph with {features.size:,} "
