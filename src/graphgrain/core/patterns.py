@@ -241,14 +241,18 @@ class PatternCounter:
 
     def _scratch(self, begin: int, end: int) -> tuple[Work, Slots, Found]:
         """Arrays that no other thread uses and that will do for the graphs of a range."""
-        if self.free:
+        try:
             work, slots, found = self.free.pop()
+        except IndexError:  # all are in use
+            pass
+        else:
             if has_room(work, self.graphs, begin, end):
                 return work._replace(stop=stop_flag()), slots, found
         work = make_work(self.graphs, self.options, stop_flag(), begin, end)
-        return work, make_slots(work.patterns.codes.shape[1]), self._room(work, begin, end)
+        return work, make_slots(work.patterns.codes.shape[1]), self._room(work, begin)
 
-    def _room(self, work: Work, begin: int, end: int) -> Found:
+    def _room(self, work: Work, begin: int) -> Found:
+        """Empty arrays for the features of the graphs from ``begin`` on, or of as many as fit."""
         levels, largest = work.patterns.codes.shape
         pairs = int((np.diff(self.graphs.offsets[begin:]) ** 2).sum())
         room = max(largest, min(pairs, _ROOM))
@@ -284,7 +288,7 @@ class PatternCounter:
             )
             begin = done
             if done < end:
-                found = self._room(work, begin, end)
+                found = self._room(work, begin)
         self.free.append((work, slots, found))
         return parts
 
