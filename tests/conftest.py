@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,3 +36,38 @@ def browser() -> Iterator[Any]:
         running = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield running
         running.close()
+
+
+@pytest.fixture
+def open_file(browser: Any) -> Iterator[Callable[..., Any]]:
+    """A function that opens a page; whatever goes wrong in it fails the test."""
+    troubles: list[str] = []
+    contexts = []
+
+    def opened(
+        file: Path, *ready: str, width: int = 1280, height: int = 900, scheme: str = "light"
+    ) -> Any:
+        """The page, once there is something that each of the selectors finds."""
+        viewport = {"width": width, "height": height}
+        context = browser.new_context(viewport=viewport, color_scheme=scheme, has_touch=width < 500)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: troubles.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on("dialog", lambda dialog: troubles.append("a dialog opened"))
+        page.on(
+            "request",
+            lambda request: (
+                request.url.startswith(("file://", "data:"))
+                or troubles.append(f"request to {request.url}")
+            ),
+        )
+        page.goto(file.as_uri())
+        for selector in ready:
+            page.wait_for_selector(selector)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert troubles == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -79,35 +79,11 @@ def test_numbers_instead_of_classes(drugs):
 
 class TestInTheBrowser:
     @pytest.fixture
-    def opened(self, browser: Any, page_file: Path) -> Iterator[Any]:
-        troubles: list[str] = []
-        contexts = []
-
+    def opened(self, open_file: Callable[..., Any], page_file: Path) -> Callable[..., Any]:
         def open_page(width=1280, height=900, scheme="light", file=page_file) -> Any:
-            viewport = {"width": width, "height": height}
-            context = browser.new_context(
-                viewport=viewport, color_scheme=scheme, has_touch=width < 500
-            )
-            contexts.append(context)
-            page = context.new_page()
-            page.on("console", lambda message: troubles.append(f"{message.type}: {message.text}"))
-            page.on("pageerror", lambda error: troubles.append(str(error)))
-            page.on("dialog", lambda dialog: troubles.append("a dialog opened"))
-            page.on(
-                "request",
-                lambda request: (
-                    request.url.startswith(("file://", "data:"))
-                    or troubles.append(f"request to {request.url}")
-                ),
-            )
-            page.goto(file.as_uri())
-            page.wait_for_selector("#picture svg")
-            return page
+            return open_file(file, "#picture svg", width=width, height=height, scheme=scheme)
 
-        yield open_page
-        for context in contexts:
-            context.close()
-        assert troubles == []
+        return open_page
 
     def test_a_click_shows_a_graph(self, opened, found):
         page = opened()

@@ -15,7 +15,7 @@ from graphgrain.errors import InvalidParameterError
 from graphgrain.kernels.features import FeatureKernel, counted
 from graphgrain.kernels.tree_plus_plus import _Patterns
 from tests import real_data
-from tests.kernels.found_kernels import EXPLICIT, GRAPHS, ODD_GRAPHS, every_explicit, plain
+from tests.kernels.found_kernels import COUNTED, EXPLICIT, GRAPHS, ODD_GRAPHS, every_explicit, plain
 from tests.strategies import graphs, to_tuple
 
 
@@ -46,14 +46,15 @@ def test_located_occurrences_are_those_that_are_counted(Kernel, batch):
             assert (level.paths[:, :1] >= 0).all()
 
 
-@every_explicit
-@pytest.mark.parametrize("counts", ["raw", "intersection"])
-def test_a_feature_occurs_as_often_as_it_counts_by_number_and_by_name(Kernel, counts):
-    if counts not in ("raw", Kernel().get_params().get("counts", counts)) and (
-        "counts" not in Kernel().get_params()
-    ):
-        pytest.skip(f"{Kernel.__name__} has no choice of counts")
-    kernel = fitted(Kernel, **({"counts": counts} if "counts" in Kernel().get_params() else {}))
+@pytest.mark.parametrize(
+    ("Kernel", "options"),
+    [
+        *((Kernel, {"counts": how}) for Kernel in COUNTED for how in ("raw", "intersection")),
+        *((Kernel, {}) for Kernel in EXPLICIT if Kernel not in COUNTED),
+    ],
+)
+def test_a_feature_occurs_as_often_as_it_counts_by_number_and_by_name(Kernel, options):
+    kernel = fitted(Kernel, **options)
     names = kernel.feature_names()
     reader = gg_count_reader(kernel)
     rng = np.random.default_rng(0)
