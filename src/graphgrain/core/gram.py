@@ -180,6 +180,26 @@ def _dense(columns: Csc, chosen: np.ndarray, rows: int, kind: np.dtype) -> np.nd
     return block
 
 
+@entry_point
+def _fill(K, left, right, symmetric, normalize, begin, end, out):
+    """Rows of the finished matrix; in a symmetric one up to the diagonal, and their mirror."""
+    for i in range(begin, end):
+        own, row = left[i], K[i]
+        for j in range(i if symmetric else K.shape[1]):
+            value = np.float64(row[j])
+            if normalize:
+                scale = np.sqrt(own * right[j])
+                # graphs without features are equal
+                value = value / scale if scale else np.float64(own == 0 and right[j] == 0)
+            out[i, j] = value
+        if symmetric:
+            out[i, i] = 1.0 if normalize else own
+    if symmetric:
+        for j in range(end - 1):
+            for i in range(max(begin, j + 1), end):
+                out[j, i] = out[i, j]
+
+
 def finish(
     K: np.ndarray,
     left: np.ndarray,
@@ -193,26 +213,10 @@ def finish(
     ``left`` and ``right`` are the squared norms of rows and columns.
     """
     out = np.empty(K.shape)
-
-    def fill(begin: int, end: int) -> None:
-        wide = end if symmetric else K.shape[1]
-        rows = out[begin:end, :wide]
-        if normalize:
-            own, others = left[begin:end], right[:wide]
-            scale = np.sqrt(own[:, np.newaxis] * others)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                np.divide(K[begin:end, :wide], scale, out=rows)
-            rows[own == 0.0] = others == 0.0
-            rows[:, others == 0.0] = (own == 0.0)[:, np.newaxis]
-        else:
-            rows[:] = K[begin:end, :wide]
-        if symmetric:
-            corner = rows[:, begin:]
-            below = np.tril(corner, -1)
-            corner[:] = below + below.T
-            np.fill_diagonal(corner, 1.0 if normalize else left[begin:end])
-            out[:begin, begin:end] = rows[:, :begin].T
-
     # few rows at a time: what is written across the matrix stays in the cache
-    run(fill, [(a, min(a + _MIRROR, len(K))) for a in range(0, len(K), _MIRROR)], n_jobs)
+    run(
+        lambda begin, end: _fill(K, left, right, symmetric, normalize, begin, end, out),
+        [(top, min(top + _MIRROR, len(K))) for top in range(0, len(K), _MIRROR)],
+        n_jobs,
+    )
     return out
