@@ -74,6 +74,35 @@ def test_dense_matrices_of_large_graphs():
         gg.PyramidMatch().fit(graph)
 
 
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        gg.RandomWalk(),
+        gg.RandomWalk(2, labels=False),
+        gg.Marginalized(),
+        gg.SubtreePatterns(),
+        gg.TreePatterns(),
+        gg.AttributedGraphInvariants(),
+        gg.WassersteinWL(attributes=True),
+    ],
+    ids=lambda kernel: type(kernel).__name__,
+)
+def test_pairs_of_vertices_of_large_graphs(kernel):
+    graphs = gg.GraphBatch.from_edges(
+        [400_000, 3], [(0, 1), (400_000, 400_001)], vertex_attributes=np.zeros((400_003, 1))
+    )
+    with pytest.raises(NotEnoughMemoryError, match=r"400,000 and 400,000 .* TreePlusPlus"):
+        kernel.fit_transform(graphs)
+
+
+@pytest.mark.parametrize("connected", [True, False])
+def test_listing_the_graphlets_of_a_large_graph(monkeypatch, connected):
+    monkeypatch.setattr(memory, "available_memory", lambda: 50 << 20)
+    star = gg.GraphBatch.from_edges([200], [(0, leaf) for leaf in range(1, 200)])
+    with pytest.raises(NotEnoughMemoryError, match=r"sets of 4 among 200 vertices"):
+        list(gg.Graphlet(4, connected=connected).locate_each(star))
+
+
 def test_memory_is_released_where_the_system_can(monkeypatch):
     assert memory.release_memory() in (True, False)
 

@@ -94,6 +94,14 @@ def test_the_default_decay_is_half_of_the_limit():
     assert gg.RandomWalk().fit(star).decay_ == pytest.approx(0.5 / 900, rel=1e-9)
 
 
+def test_the_default_decay_of_a_large_graph_that_ends_with_isolated_vertices():
+    n = 700  # a cycle with a chord, whose largest eigenvalue is found by iteration
+    edges = [(v, (v + 1) % 600) for v in range(600)] + [(0, 300)]
+    kernel = gg.RandomWalk(1).fit(gg.GraphBatch.from_edges([n], edges))
+    A = nx.to_numpy_array(nx.Graph(edges))
+    assert kernel.decay_ == pytest.approx(1 / (2 * np.linalg.eigvalsh(A)[-1] ** 2), rel=1e-9)
+
+
 def test_infinite_sums_are_refused():
     batch = random_graphs(4, seed=3)
     complete = gg.as_graphs([([(u, v) for v in range(9) for u in range(v)], [0] * 9)])

@@ -127,11 +127,9 @@ def count_connected(graphs, largest, types, begin, end, stop):
 
 
 @entry_point
-def list_connected(graphs, g, size, types, stop):
-    """All connected sets of ``size`` vertices of graph g: rows of vertices, the type last."""
+def list_connected(graphs, g, size, types, total, stop):
+    """All ``total`` connected sets of ``size`` vertices of graph g: vertices, the type last."""
     counts = np.zeros((size + 1, types.max() + 1), dtype=np.int64)
-    nothing = np.empty((0, size + 1), dtype=np.int64)
-    total = _enumerate(graphs, g, size, types, counts, nothing, stop)
     found = np.empty((total, size + 1), dtype=np.int64)
     _enumerate(graphs, g, size, types, counts, found, stop)
     return found

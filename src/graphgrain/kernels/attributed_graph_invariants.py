@@ -71,6 +71,7 @@ class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
         **AttributedKernel.parameter_rules,
         **PatternedKernel.parameter_rules,
     }
+    _numbers_per_pair: ClassVar[int] = 1  # in how many roles both are met
 
     def __init__(
         self,

@@ -27,6 +27,8 @@ class CommonTrees(PairwiseKernel):
         "edge_labels": BOOLEAN,
     }
 
+    _numbers_per_pair: ClassVar[int] = 2  # patterns of one depth and of the next
+
     depth: int
     decay: float
     edge_labels: bool

@@ -25,6 +25,7 @@ class CommonWalks(PairwiseKernel):
 
     #: Whether all vertices weigh the same, with 1 for beginning and ending.
     _alike: ClassVar[bool] = False
+    _numbers_per_pair: ClassVar[int] = 5  # four vectors, and sums over neighbours
 
     n_steps: int | None = None
     labels: bool = True

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import chain, combinations
+from math import comb
 from typing import ClassVar
 
 import numpy as np
 
 from ..core.graphlets import count_connected, list_connected, sample_any, sample_connected
 from ..core.hashing import hash_labels
+from ..core.memory import require_memory
 from ..core.spectra import adjacency
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule, Whole
@@ -157,11 +159,12 @@ class Graphlet(FeatureKernel):
         hashes, table = self._hashes(), type_table(self.size)
         for graph, n in enumerate(batch.vertex_counts.tolist()):
             if self.connected:
-                found = list_connected(batch.arrays, graph, self.size, table)
+                counts = count_connected(batch.arrays, self.size, table, graph, graph + 1)
+                _require_sets(total := int(counts[0, self.size].sum()), n, self.size)
+                found = list_connected(batch.arrays, graph, self.size, table, total)
                 sets, types = found[:, : self.size], found[:, self.size]
             else:
-                sets = np.array(list(combinations(range(n), self.size)), dtype=np.int64)
-                sets = sets.reshape(-1, self.size)
+                sets = _all_sets(n, self.size)
                 A = adjacency(batch.arrays, graph).astype(np.int64)
                 codes = np.zeros(len(sets), dtype=np.int64)
                 for j in range(self.size):
@@ -178,3 +181,20 @@ class Graphlet(FeatureKernel):
             edges = " ".join(f"{i}-{j}" for i, j in sorted(edges_of(self.size, code)))
             names[own] = f"{self.size} vertices: {edges or 'no edges'}"
         return [names[code] for code in hashes.tolist()]
+
+
+def _all_sets(n: int, size: int) -> np.ndarray:
+    """All sets of so many of n vertices, a row for each."""
+    _require_sets(how_many := comb(n, size), n, size)
+    vertices = chain.from_iterable(combinations(range(n), size))
+    return np.fromiter(vertices, dtype=np.int64, count=how_many * size).reshape(-1, size)
+
+
+def _require_sets(how_many: int, n: int, size: int) -> None:
+    """Refuse to list what does not fit."""
+    require_memory(
+        8.0 * how_many * (2 * size + 4),  # the vertices twice, types, codes and hashes
+        f"The {how_many:,} sets of {size} among {n:,} vertices, listed one by one,",
+        "Use a smaller size or connected=True, or a kernel with fewer features such as "
+        "WeisfeilerLehman",
+    )

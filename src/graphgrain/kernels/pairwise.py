@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.threads import chunks, run
+from ..core.memory import require_memory
+from ..core.threads import chunks, run, thread_count
 from ..graphs.batch import GraphBatch
 from .base import GraphKernel, normalized
 from .linear_algebra import one_thread_each
@@ -21,6 +22,9 @@ class PairwiseKernel(GraphKernel):
 
     A subclass prepares graphs once and compares rows of pairs of them.
     """
+
+    #: How many numbers it keeps for every pair of vertices while it compares two graphs.
+    _numbers_per_pair: ClassVar[int] = 0
 
     @abstractmethod
     def _prepare(self, batch: GraphBatch) -> Any:
@@ -56,6 +60,7 @@ class PairwiseKernel(GraphKernel):
 
     def _similarities(self, left: Any, right: Any, lower: bool) -> np.ndarray:
         rows, columns = self._sizes(left), self._sizes(right)
+        require_pairs(rows, columns, self._numbers_per_pair, self.n_jobs)
         K = np.zeros((len(rows), len(columns)))
         with one_thread_each():
             run(
@@ -66,10 +71,27 @@ class PairwiseKernel(GraphKernel):
         return K
 
     def _self_similarities(self, graphs: Any) -> np.ndarray:
+        sizes = self._sizes(graphs)
+        require_pairs(sizes, sizes, self._numbers_per_pair, self.n_jobs)
         with one_thread_each():
             parts = run(
                 lambda begin, end: self._compare_own(graphs, begin, end),
-                chunks(self._sizes(graphs) ** 2, PAIRS_PER_TASK),
+                chunks(sizes**2, PAIRS_PER_TASK),
                 self.n_jobs,
             )
         return np.concatenate([np.empty(0), *parts])
+
+
+def require_pairs(rows: np.ndarray, columns: np.ndarray, numbers: int, n_jobs: int | None) -> None:
+    """Refuse graphs of which so many numbers for every pair of vertices do not fit.
+
+    ``rows`` and ``columns`` are the sizes of the graphs; each thread has room of its own.
+    """
+    n, m = int(rows.max(initial=0)), int(columns.max(initial=0))
+    threads = min(thread_count(n_jobs), max(len(rows), 1))
+    require_memory(
+        8.0 * numbers * n * m * threads,
+        f"The pairs of vertices of graphs with {n:,} and {m:,} of them",
+        "Use a kernel that does not compare vertices pair by pair, such as TreePlusPlus or "
+        "WeisfeilerLehman",
+    )

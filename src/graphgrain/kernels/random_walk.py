@@ -15,6 +15,7 @@ from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Number, Rule, Whole
 from .common_walks import CommonWalks
 from .linear_algebra import one_thread_each
+from .pairwise import require_pairs
 
 #: Eigenvectors whose squared sum is a smaller part of the vertices have the sum 0 but for rounding.
 _NO_WALK = 1e-20
@@ -114,6 +115,8 @@ class RandomWalk(CommonWalks):
         return self.labels
 
     def _fit(self, batch: GraphBatch) -> None:
+        sizes = batch.vertex_counts
+        require_pairs(sizes, sizes, self._numbers_per_pair, self.n_jobs)  # before eigenvalues
         if self.decay is not None:
             self.decay_ = float(self.decay)
             self._check_finite(batch)
@@ -141,8 +144,17 @@ class RandomWalk(CommonWalks):
         ones = np.ones(batch.n_vertices)
         return ones, np.sqrt(self.decay_) * ones, ones
 
+    @property
+    def _spectral(self) -> bool:
+        """Whether eigenvalues tell all: if nothing but the lengths of walks matters."""
+        return not (self.labels or self.edge_labels) and self.n_steps is None
+
+    @property
+    def _numbers_per_pair(self) -> int:  # type: ignore[override]
+        return 0 if self._spectral else super()._numbers_per_pair
+
     def _prepare(self, batch: GraphBatch) -> Any:
-        if self.labels or self.edge_labels or self.n_steps is not None:
+        if not self._spectral:
             return super()._prepare(batch)
         with one_thread_each():
             parts = run(
@@ -206,5 +218,7 @@ def _eigenvalue(batch: GraphBatch, graph: int) -> float:
     first, last = int(batch.offsets[graph]), int(batch.offsets[graph + 1])
     begin, end = int(batch.indptr[first]), int(batch.indptr[last])
     pointers = batch.indptr[first : last + 1] - begin
-    A = csr_array((np.ones(end - begin), batch.indices[begin:end] - first, pointers))
-    return float(eigsh(A, k=1, which="LA", return_eigenvectors=False, v0=np.ones(last - first))[0])
+    n = last - first
+    entries = (np.ones(end - begin), batch.indices[begin:end] - first, pointers)
+    A = csr_array(entries, shape=(n, n))
+    return float(eigsh(A, k=1, which="LA", return_eigenvectors=False, v0=np.ones(n))[0])

@@ -22,6 +22,7 @@ from ..parameters import BOOLEAN, Number, Rule, Whole
 from ..views.base import attribute_columns
 from .base import GraphKernel
 from .features import Counts
+from .pairwise import require_pairs
 from .weisfeiler_lehman import WeisfeilerLehman
 
 #: Pairs of vertices that one task compares, about.
@@ -208,6 +209,8 @@ class WassersteinWL(GraphKernel):
         return np.ascontiguousarray(np.hstack(steps))
 
     def _transport(self, points: np.ndarray, offsets: np.ndarray, lower: bool) -> np.ndarray:
+        # the cost of every pair, and what goes from one to the other
+        require_pairs(np.diff(offsets), np.diff(self._offsets), 2, self.n_jobs)
         W = np.zeros((len(offsets) - 1, len(self._offsets) - 1))
         work = np.diff(offsets) * max(int(self._offsets[-1]), 1)
         run(
