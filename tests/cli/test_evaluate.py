@@ -44,6 +44,19 @@ def test_evaluate_lets_the_training_graphs_choose(toy, here):
     assert "All kernels (self-tuned" in words(shown)
 
 
+def test_evaluate_tree_plus_plus_that_tunes_itself(toy, here):
+    options = ("--kernel", "self-tuned,tree++", "--repeats", 1, "--folds", 3)
+    rows = json.loads(call("evaluate", toy, *options, "--json").stdout)
+    assert {(row["kernel"], row["variant"]) for row in rows} == {
+        ("tree++", "self-tuned"),
+        ("tree++", ""),
+    }
+    assert "Tree++ (self-tuned)" in words(call("evaluate", toy, *options).stdout)
+    before = here.joinpath("graphgrain-results.jsonl").read_bytes()
+    call("reproduce", "league", "-d", toy, "-k", "self-tuned", "--repeats", 1, "--folds", 3)
+    assert here.joinpath("graphgrain-results.jsonl").read_bytes() == before  # the same folds
+
+
 def test_evaluate_with_parameters_and_without_duplicates(toy, here):
     call(
         *(

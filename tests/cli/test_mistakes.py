@@ -43,6 +43,7 @@ def test_an_option_takes_one_value_wherever_it_stands(toy):
         (["reproduce", "table"], "Did you mean table"),
         (["evaluate", "drugs", "--kernel", "treepp"], "no kernel 'treepp'. Did you mean tree++?"),
         (["evaluate", "drugs", "--mode", "naive"], "mode must be one of"),
+        (["evaluate", "drugs", "--kernel", "selftuned"], "Did you mean self-tuned?"),
         (["evaluate", "drugs", "-k", "auto", "--mode", "paper"], "use --mode nested, not paper"),
         (["evaluate", "drugs", "-k", "auto", "--set", "level=3"], "Did you mean max_level?"),
         (["evaluate", "drugs", "-k", "auto", "--set", "max_level=-1"], "max_level must be an int"),

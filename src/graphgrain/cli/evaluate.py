@@ -74,7 +74,8 @@ def evaluate(
             "--kernel",
             "-k",
             help="Kernels to compare, as -k tree++,wl; auto lets the training graphs choose "
-            "between kernels (GraphClassifier).",
+            "between kernels (GraphClassifier), self-tuned between the settings of Tree++ "
+            "(TreePlusPlusClassifier).",
             show_default="tree++",
         ),
     ] = None,
@@ -123,7 +124,8 @@ def evaluate(
     grids = [row for row in rows if isinstance(row, KernelGrid)]
     if mode != "nested" and len(grids) < len(rows):
         raise InvalidParameterError(
-            f"--kernel auto validates inside the training graphs; use --mode nested, not {mode}."
+            "Classifiers that tune themselves validate inside the training graphs; use --mode "
+            f"nested, not {mode}."
         )
     sets = []
     for item in data:

@@ -12,12 +12,18 @@ from ..kernels.registry import KERNELS
 from .arguments import listed, nearest
 
 
-def kernel_grid(kernel: str, parameters: Sequence[str] | None = None) -> KernelGrid:
-    """A kernel by its name, with ``name=value`` parameters."""
+def kernel_grid(
+    kernel: str, parameters: Sequence[str] | None = None, beside: Sequence[str] = ()
+) -> KernelGrid:
+    """A kernel by its name, with ``name=value`` parameters.
+
+    ``beside`` are names that would have been right, too, for the message if there is no such one.
+    """
     if kernel not in KERNELS:
+        names = [*KERNELS, *beside]
         raise InvalidParameterError(
-            f"There is no kernel {kernel!r}. {nearest(kernel, KERNELS)}The kernels are "
-            f"{', '.join(KERNELS)}."
+            f"There is no kernel {kernel!r}. {nearest(kernel, names)}The kernels are "
+            f"{', '.join(names)}."
         )
     chosen = given(kernel, parameters)
     if not chosen:

@@ -77,7 +77,7 @@ def reproduce(
         typer.Option(
             "--kernel",
             "-k",
-            help="Kernels, as -k tree++,wl.",
+            help="Kernels, as -k tree++,wl; for league also auto and self-tuned, see `evaluate`.",
             show_default="the paper's nine; all for league",
         ),
     ] = None,
