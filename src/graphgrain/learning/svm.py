@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from ..core.support_vectors import train
-from .learner import Learner
+from .learner import Learner, part
 
 #: How exactly machines are trained; the same as scikit-learn's.
 TOLERANCE = 1e-3
@@ -116,7 +116,7 @@ class KernelSvm(Learner):
         for number, (first, second) in enumerate(classes.pairs):
             rows = np.flatnonzero((targets == first) | (targets == second))
             signs = np.where(targets[rows] == second, 1.0, -1.0)
-            square = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
+            square = K if len(rows) == len(K) else part(K, rows, rows, self.dtype)
             found = train(square, signs, weights[rows], grid, TOLERANCE, MOST_STEPS)
             coefficients[:, number, rows], intercepts[:, number], solved, converged = found
             solutions = max(solutions, solved)
