@@ -93,6 +93,10 @@ def test_pairs_of_vertices_of_large_graphs(kernel):
     )
     with pytest.raises(NotEnoughMemoryError, match=r"400,000 and 400,000 .* TreePlusPlus"):
         kernel.fit_transform(graphs)
+    small = kernel.fit(graphs[1:])
+    if not isinstance(kernel, gg.WassersteinWL):  # compares new graphs with the fitted alone
+        with pytest.raises(NotEnoughMemoryError, match=r"400,000 and 400,000"):
+            small.transform(graphs)
 
 
 @pytest.mark.parametrize("connected", [True, False])

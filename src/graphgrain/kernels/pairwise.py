@@ -44,6 +44,19 @@ class PairwiseKernel(GraphKernel):
     def _compare_own(self, graphs: Any, begin: int, end: int) -> np.ndarray:
         """Similarity of each graph of a range with itself."""
 
+    def _begin_fit(self, batch: GraphBatch) -> None:
+        super()._begin_fit(batch)
+        self._require_room(batch.vertex_counts, batch.vertex_counts)
+
+    def _checked(self, X: Any) -> GraphBatch:
+        batch = super()._checked(X)
+        self._require_room(batch.vertex_counts, batch.vertex_counts)
+        self._require_room(batch.vertex_counts, self._sizes(self._fitted))
+        return batch
+
+    def _require_room(self, rows: np.ndarray, columns: np.ndarray) -> None:
+        require_pairs(rows, columns, self._numbers_per_pair, self.n_jobs)
+
     def _fit(self, batch: GraphBatch) -> None:
         self._fitted = self._prepare(batch)
         self._own = self._self_similarities(self._fitted)
@@ -60,7 +73,6 @@ class PairwiseKernel(GraphKernel):
 
     def _similarities(self, left: Any, right: Any, lower: bool) -> np.ndarray:
         rows, columns = self._sizes(left), self._sizes(right)
-        require_pairs(rows, columns, self._numbers_per_pair, self.n_jobs)
         K = np.zeros((len(rows), len(columns)))
         with one_thread_each():
             run(
@@ -71,12 +83,10 @@ class PairwiseKernel(GraphKernel):
         return K
 
     def _self_similarities(self, graphs: Any) -> np.ndarray:
-        sizes = self._sizes(graphs)
-        require_pairs(sizes, sizes, self._numbers_per_pair, self.n_jobs)
         with one_thread_each():
             parts = run(
                 lambda begin, end: self._compare_own(graphs, begin, end),
-                chunks(sizes**2, PAIRS_PER_TASK),
+                chunks(self._sizes(graphs) ** 2, PAIRS_PER_TASK),
                 self.n_jobs,
             )
         return np.concatenate([np.empty(0), *parts])

@@ -15,7 +15,6 @@ from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Number, Rule, Whole
 from .common_walks import CommonWalks
 from .linear_algebra import one_thread_each
-from .pairwise import require_pairs
 
 #: Eigenvectors whose squared sum is a smaller part of the vertices have the sum 0 but for rounding.
 _NO_WALK = 1e-20
@@ -115,8 +114,6 @@ class RandomWalk(CommonWalks):
         return self.labels
 
     def _fit(self, batch: GraphBatch) -> None:
-        sizes = batch.vertex_counts
-        require_pairs(sizes, sizes, self._numbers_per_pair, self.n_jobs)  # before eigenvalues
         if self.decay is not None:
             self.decay_ = float(self.decay)
             self._check_finite(batch)

@@ -19,6 +19,8 @@ from ...errors import InvalidFileError, InvalidParameterError
 
 MAX_MEMBERS = 10_000
 MIB = 2**20
+#: What files raise that are damaged, encrypted or packed in a way that is not known (RuntimeError).
+_UNREADABLE = (OSError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError)
 
 
 class Folder:
@@ -79,14 +81,7 @@ class Folder:
                     archive.open(self._members[name]) as stream,
                 ):
                     yield from _short_lines(stream, self.shown(name))
-        except (
-            OSError,
-            EOFError,
-            zipfile.BadZipFile,
-            zlib.error,
-            NotImplementedError,
-            RuntimeError,
-        ) as error:
+        except _UNREADABLE as error:
             raise InvalidFileError(f"{self.shown(name)} cannot be read: {error}.") from None
 
 
@@ -131,10 +126,8 @@ def read_limited(opened: Callable[[], IO[bytes]], path: Path, limit: int) -> byt
     try:
         with opened() as stream:
             content = stream.read(limit + 1)
-    except (OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
-        raise InvalidFileError(f"{path.name} cannot be read: {error}.") from None
-    except (RuntimeError, ValueError, KeyError, IndexError) as error:
-        # Encrypted members, and the odd ways in which a damaged zip fails.
+    except (*_UNREADABLE, ValueError, KeyError, IndexError) as error:
+        # The last three are odd ways in which a damaged zip fails.
         raise InvalidFileError(f"{path.name} cannot be read: {error}.") from None
     if len(content) > limit:
         raise too_large(path, limit)
@@ -157,7 +150,7 @@ def _safe_members(path: Path) -> dict[PurePosixPath, zipfile.ZipInfo]:
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, IndexError) as error:
+    except (*_UNREADABLE, ValueError, IndexError) as error:
         raise InvalidFileError(
             f"{path.name} is neither a folder nor a readable zip: {error}. Download it again, or "
             "unpack it and give the folder."
