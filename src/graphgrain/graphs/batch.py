@@ -43,7 +43,9 @@ class GraphBatch:
     Make one with :meth:`from_edges`, :func:`graphgrain.as_graphs` or one of the ``from_*``
     and ``load_*`` functions. It behaves like a one-dimensional NumPy array of graphs:
     ``len``, iteration, integers, slices, boolean masks and index arrays all work, and so do
-    scikit-learn's splitters. An integer gives a batch that holds one graph.
+    scikit-learn's splitters. An integer gives a batch that holds one graph. ``np.asarray`` gives
+    an array of such batches; estimators that insist on a table, such as ``BaggingClassifier``,
+    take it as a column: ``np.asarray(graphs).reshape(-1, 1)``.
 
     Attributes
     ----------
@@ -304,6 +306,17 @@ class GraphBatch:
 
     def __iter__(self) -> Iterator[GraphBatch]:
         return (self._take(np.array([number])) for number in range(len(self)))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """A one-dimensional array of objects, each a batch that holds one graph."""
+        if dtype is not None and np.dtype(dtype) != object:
+            raise TypeError(f"Graphs are an array of objects; they cannot become {dtype!r}.")
+        if copy is False:
+            raise ValueError("A GraphBatch holds no array of objects: one has to be made.")
+        array = np.empty(len(self), dtype=object)
+        for number, graph in enumerate(self):
+            array[number] = graph
+        return array
 
     def __add__(self, other: GraphBatch) -> GraphBatch:
         if not isinstance(other, GraphBatch):

@@ -79,6 +79,32 @@ def shown(x: Any) -> str:
     return f"{text[:60]}{'...' if len(text) > 60 else ''} ({type(x).__name__})"
 
 
+def column_items(x: Any) -> list[Any]:
+    """The graphs of a list, a Series, an array, or a table with one column."""
+    shape = getattr(x, "shape", ())
+    if hasattr(x, "columns") and len(shape) == 2:
+        names = list(x.columns)
+        if len(names) != 1:
+            raise InvalidGraphError(
+                "A table of graphs has one column; this one has "
+                f"{len(names)} ({', '.join(map(str, names[:8]))}{', ...' if len(names) > 8 else ''}"
+                "). Choose the column with the graphs: table['smiles']."
+            )
+        return list(x[names[0]])
+    if isinstance(x, np.ndarray) and x.ndim == 2 and x.shape[1] == 1 and x.dtype.kind in "OUT":
+        return list(x[:, 0])  # a column as scikit-learn hands it on
+    return list(x)
+
+
+def is_missing(item: Any) -> bool:
+    """None, NaN, or pandas' NA."""
+    return (
+        item is None
+        or type(item).__name__ in ("NAType", "NaTType")
+        or (isinstance(item, float) and item != item)
+    )
+
+
 def as_columns(values: Any, rows: int, where: str) -> np.ndarray:
     """Attributes of one graph as a table with a row for each vertex or edge."""
     try:

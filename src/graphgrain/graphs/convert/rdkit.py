@@ -12,7 +12,7 @@ from ...errors import InvalidGraphError
 from ..batch import GraphBatch
 from ..processes import map_processes
 from ..progress import progress_bar
-from .parts import check_items, is_from
+from .parts import check_items, column_items, is_from, shown
 from .rdkit_arrays import MoleculeCollector
 from .rdkit_labels import LabelOptions
 from .rdkit_parsing import first_line, parse_molecules, quiet_log, rdkit
@@ -112,6 +112,7 @@ def from_smiles(
     Parameters
     ----------
     smiles : iterable of str
+        A list, an array, a pandas or polars Series, or a table with one column.
     charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
         What the labels tell; see :func:`from_rdkit`.
     errors : {"raise", "skip"}
@@ -138,12 +139,12 @@ def from_smiles(
     """
     if isinstance(smiles, str):
         raise InvalidGraphError(
-            f"A list of SMILES is expected; got the string {smiles!r}. Put it in a list."
+            f"A list of SMILES is expected; got the string {shown(smiles)}. Put it in a list."
         )
+    items = column_items(smiles)
     rdkit()
     unreadable = Unreadable(errors)
     options = LabelOptions(charge, aromatic, hydrogens, stereo, isotopes, radicals)
-    items = list(smiles)
     pieces = [items[begin : begin + _AT_A_TIME] for begin in range(0, len(items), _AT_A_TIME)]
     batches, found = [], []
     begin = 0
