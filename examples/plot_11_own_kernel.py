@@ -17,7 +17,8 @@ import numpy as np
 
 import graphgrain as gg
 from graphgrain.core.hashing import hash_labels
-from graphgrain.kernels.features import FeatureKernel, counted
+from graphgrain.kernels.bases.feature_kernel import FeatureKernel
+from graphgrain.kernels.features import counted
 
 
 class Triangles(FeatureKernel):

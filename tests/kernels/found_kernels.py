@@ -10,8 +10,8 @@ import pytest
 from scipy.sparse import issparse
 
 import graphgrain as gg
-from graphgrain.kernels.base import GraphKernel
-from graphgrain.kernels.features import FeatureKernel
+from graphgrain.kernels.bases.feature_kernel import FeatureKernel
+from graphgrain.kernels.bases.graph_kernel import GraphKernel
 
 KERNELS = sorted(
     (

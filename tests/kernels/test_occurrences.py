@@ -12,7 +12,8 @@ from hypothesis import given, settings
 
 import graphgrain as gg
 from graphgrain.errors import InvalidParameterError
-from graphgrain.kernels.features import FeatureKernel, counted
+from graphgrain.kernels.bases.feature_kernel import FeatureKernel
+from graphgrain.kernels.features import counted
 from graphgrain.kernels.tree_plus_plus import _Patterns
 from tests import real_data
 from tests.kernels.found_kernels import COUNTED, EXPLICIT, GRAPHS, ODD_GRAPHS, every_explicit, plain

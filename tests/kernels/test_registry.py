@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import graphgrain as gg
-from graphgrain.kernels.base import GraphKernel
+from graphgrain.kernels.bases.graph_kernel import GraphKernel
 from graphgrain.kernels.registry import KERNELS, Setting
 
 from .peers import random_graphs

@@ -13,7 +13,7 @@ from graphgrain.errors import (
     InvalidGraphError,
     InvalidParameterError,
 )
-from graphgrain.kernels.features import FeatureKernel
+from graphgrain.kernels.bases.feature_kernel import FeatureKernel
 from graphgrain.kernels.registry import KERNELS
 
 from .oracle import best, similarity_matrix

@@ -17,7 +17,7 @@ from ..graphs.datasets.tu_collection import tu_datasets
 from ..graphs.files.matlab import load_mat
 from ..graphs.files.molecules import KINDS, is_molecule_file, load_molecules
 from ..graphs.files.tu import load_tu
-from ..kernels.base import GraphKernel
+from ..kernels.bases.graph_kernel import GraphKernel
 from ..kernels.registry import KERNELS
 from ..views.base import seen_through, view_name
 from .arguments import Reading, check_choice, nearest

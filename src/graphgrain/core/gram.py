@@ -122,13 +122,20 @@ def precision(bound: float, integral: bool) -> type:
 
 
 def add_products(
-    K: np.ndarray, x: Csc, y: Csc | None, begin: int, end: int, n_jobs: int | None
+    K: np.ndarray,
+    x: Csc,
+    y: Csc | None,
+    begin: int,
+    end: int,
+    n_jobs: int | None,
+    symmetric: bool | None = None,
 ) -> None:
     """Add X Y^T over the columns ``begin`` to ``end`` to K, in the precision of K.
 
-    Without ``y`` it is X X^T, of which only what is below the diagonal is right.
+    Without ``y`` it is X X^T, of which only what is below the diagonal is right. The same holds
+    if the caller says that the product is symmetric: Y is then X with columns multiplied.
     """
-    symmetric = y is None
+    symmetric = y is None if symmetric is None else symmetric
     x = Csc(x[0], x[1], x[2].astype(K.dtype, copy=False))
     y = x if y is None else Csc(y[0], y[1], y[2].astype(K.dtype, copy=False))
     in_x = np.diff(x.indptr[begin : end + 1])
@@ -141,7 +148,7 @@ def add_products(
     for start in range(0, len(chosen), width):
         part = chosen[start : start + width]
         left = _dense(x, part, K.shape[0], K.dtype)
-        right = left if symmetric else _dense(y, part, K.shape[1], K.dtype)
+        right = left if y is x else _dense(y, part, K.shape[1], K.dtype)
 
         def add_strip(
             top: int, bottom: int, left: np.ndarray = left, right: np.ndarray = right
@@ -180,20 +187,24 @@ def _dense(columns: Csc, chosen: np.ndarray, rows: int, kind: np.dtype) -> np.nd
     return block
 
 
+#: How products of features become similarities.
+DOT, COSINE, MINMAX = 0, 1, 2
+
+
 @entry_point
-def _fill(K, left, right, symmetric, normalize, begin, end, out):
+def _fill(K, left, right, symmetric, similarity, begin, end, out):
     """Rows of the finished matrix; in a symmetric one up to the diagonal, and their mirror."""
     for i in range(begin, end):
         own, row = left[i], K[i]
         for j in range(i if symmetric else K.shape[1]):
             value = np.float64(row[j])
-            if normalize:
-                scale = np.sqrt(own * right[j])
+            if similarity:
+                scale = np.sqrt(own * right[j]) if similarity == COSINE else own + right[j] - value
                 # graphs without features are equal
                 value = value / scale if scale else np.float64(own == 0 and right[j] == 0)
             out[i, j] = value
         if symmetric:
-            out[i, i] = 1.0 if normalize else own
+            out[i, i] = 1.0 if similarity else own
     if symmetric:
         for j in range(end - 1):
             for i in range(max(begin, j + 1), end):
@@ -205,18 +216,109 @@ def finish(
     left: np.ndarray,
     right: np.ndarray,
     symmetric: bool,
-    normalize: bool,
+    similarity: int,
     n_jobs: int | None,
+    dtype: type = np.float64,
 ) -> np.ndarray:
-    """The Gram matrix in double precision: a triangle mirrored, divided by the norms if asked.
+    """The Gram matrix: a triangle mirrored, divided as the similarity asks for.
 
-    ``left`` and ``right`` are the squared norms of rows and columns.
+    ``left`` and ``right`` are the squared norms of rows and columns. For ``MINMAX`` K holds sums
+    of minima and ``left`` and ``right`` the sums of the features.
     """
-    out = np.empty(K.shape)
+    out: np.ndarray = np.empty(K.shape, dtype=dtype)
     # few rows at a time: what is written across the matrix stays in the cache
     run(
-        lambda begin, end: _fill(K, left, right, symmetric, normalize, begin, end, out),
+        lambda begin, end: _fill(K, left, right, symmetric, similarity, begin, end, out),
         [(top, min(top + _MIRROR, len(K))) for top in range(0, len(K), _MIRROR)],
         n_jobs,
     )
     return out
+
+
+class Units(NamedTuple):
+    """The columns of a matrix cut at their distinct values, from the lowest up.
+
+    The minimum of two values of a column is the sum of the heights of the units that both reach.
+    """
+
+    starts: np.ndarray  # where the units of each column begin
+    low: np.ndarray
+    high: np.ndarray
+    reached: Csc  # a column for each unit: ones for the rows that reach its top
+
+
+@entry_point
+def _unit_counts(x, scratch, starts):
+    """The number of units of each column, summed up; returns the number of entries of all units."""
+    entries = 0
+    for c in range(len(x.indptr) - 1):
+        begin, end = x.indptr[c], x.indptr[c + 1]
+        size = end - begin
+        scratch[:size] = x.values[begin:end]
+        scratch[:size].sort()
+        units = 0
+        for k in range(size):
+            if k == 0 or scratch[k] != scratch[k - 1]:
+                units += 1
+                entries += size - k
+        starts[c + 1] = starts[c] + units
+    return entries
+
+
+@entry_point
+def _fill_units(x, scratch, starts, low, high, indptr, rows):
+    """The units of each column and the rows that reach them."""
+    at = 0
+    for c in range(len(x.indptr) - 1):
+        begin, end = x.indptr[c], x.indptr[c + 1]
+        size = end - begin
+        scratch[:size] = x.values[begin:end]
+        scratch[:size].sort()
+        unit = starts[c]
+        below = 0.0
+        for k in range(size):
+            if k == 0 or scratch[k] != scratch[k - 1]:
+                top = scratch[k]
+                low[unit], high[unit] = below, top
+                indptr[unit] = at
+                for place in range(begin, end):
+                    if x.values[place] >= top:
+                        rows[at] = x.rows[place]
+                        at += 1
+                below = top
+                unit += 1
+    indptr[len(low)] = at
+
+
+def cut_into_units(x: Csc) -> Units:
+    """Cut every column at its distinct values, which are above 0."""
+    longest = int(np.diff(x.indptr).max(initial=0))
+    scratch = np.empty(longest)
+    starts = np.zeros(len(x.indptr), dtype=np.int64)
+    entries = _unit_counts(x, scratch, starts)
+    total = int(starts[-1])
+    low, high = np.empty(total), np.empty(total)
+    indptr, rows = np.empty(total + 1, dtype=np.int64), np.empty(entries, dtype=np.int32)
+    _fill_units(x, scratch, starts, low, high, indptr, rows)
+    return Units(starts, low, high, Csc(indptr, rows, np.ones(entries)))
+
+
+@entry_point
+def reached_parts(x, starts, low, high, sizes, rows, values):
+    """How far new values reach into the units of their columns, unit by unit.
+
+    With empty ``rows`` only the number of entries of each unit is counted, in ``sizes[1:]``; else
+    they are written, ``sizes`` being where those of each unit begin.
+    """
+    for c in range(len(x.indptr) - 1):
+        for place in range(x.indptr[c], x.indptr[c + 1]):
+            for unit in range(starts[c], starts[c + 1]):
+                if x.values[place] <= low[unit]:
+                    break
+                if len(rows):
+                    at = sizes[unit]
+                    rows[at] = x.rows[place]
+                    values[at] = min(x.values[place], high[unit]) - low[unit]
+                    sizes[unit] = at + 1
+                else:
+                    sizes[unit + 1] += 1

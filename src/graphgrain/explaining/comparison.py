@@ -11,9 +11,9 @@ from sklearn.base import clone
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..kernels.base import GraphKernel
-from ..kernels.counts import Counts, map_counts
-from ..kernels.features import FeatureKernel
+from ..kernels.bases.feature_kernel import FeatureKernel
+from ..kernels.bases.graph_kernel import GraphKernel
+from ..kernels.features import Counts, map_counts
 from ..kernels.occurrences import Occurrences
 from .sharing import check_share, share_occurrences
 

@@ -18,7 +18,7 @@ from sklearn.base import is_classifier
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..kernels.counts import Counts
+from ..kernels.features import Counts
 from ..views.base import seen_through
 from .explanation import Explanation, FoundLevel
 from .models import LinearForm, check_linear, linear_form

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..graphs.batch import GraphBatch
-from ..kernels.features import FeatureKernel
+from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.occurrences import Occurrences
 from ..writing import atomic_write
 

@@ -33,7 +33,7 @@ from sklearn.preprocessing import (
 
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..kernels.features import FeatureKernel
+from ..kernels.bases.feature_kernel import FeatureKernel
 from .terms import inverse_norms
 
 _NORMS: dict[str, Callable[[Any], np.ndarray]] = {

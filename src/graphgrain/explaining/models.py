@@ -18,8 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..kernels.base import GraphKernel
-from ..kernels.features import FeatureKernel
+from ..kernels.bases.feature_kernel import FeatureKernel
+from ..kernels.bases.graph_kernel import GraphKernel
 from ..views.base import seen_through
 from .folding import fold_gram, fold_steps, gram_scales, row_norms
 from .terms import ColumnWeights, MemberWeights, Term

@@ -18,7 +18,7 @@ from sklearn.base import clone, is_classifier
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..kernels.features import FeatureKernel
+from ..kernels.bases.feature_kernel import FeatureKernel
 from ..parameters import Whole
 from ..views.base import seen_through
 from .explainer import sources

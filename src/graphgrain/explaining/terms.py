@@ -15,9 +15,8 @@ import numpy as np
 
 from ..core.counting import find_columns
 from ..graphs.batch import GraphBatch
-from ..kernels.counts import Counts, map_counts, squared_norms
-from ..kernels.features import FeatureKernel
-from ..kernels.hashed_columns import columns_of_hashes
+from ..kernels.bases.feature_kernel import FeatureKernel
+from ..kernels.features import Counts, columns_of_hashes, map_counts, squared_norms
 
 if TYPE_CHECKING:
     from ..learning.pattern_weights import PatternWeights

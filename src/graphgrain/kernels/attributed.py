@@ -9,7 +9,7 @@ import numpy as np
 from ..graphs.batch import GraphBatch
 from ..parameters import Number, OneOf, Rule
 from ..views.base import attribute_columns
-from .base import GraphKernel
+from .bases.graph_kernel import GraphKernel
 from .pairwise import PairwiseKernel
 
 

@@ -12,7 +12,7 @@ from ..core.tree_patterns import LARGEST_DEGREE, TreeWeights, compare_patterns, 
 from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule, Share, Whole
-from .base import GraphKernel
+from .bases.graph_kernel import GraphKernel
 from .edge_labels import check_edge_labels
 from .pairwise import PairwiseKernel
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.walks import WalkGraphs, compare_walks, own_walks
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule
-from .base import GraphKernel
+from .bases.graph_kernel import GraphKernel
 from .edge_labels import check_edge_labels
 from .pairwise import PairwiseKernel
 

@@ -11,8 +11,8 @@ from ..core.hashing import GOLDEN, mix_array
 from ..errors import MissingDependencyError
 from ..graphs.batch import GraphBatch
 from ..parameters import OneOf, Rule, Seed, Whole
-from .base import GraphKernel, normalized
-from .features import FeatureKernel
+from .bases.feature_kernel import FeatureKernel
+from .bases.graph_kernel import GraphKernel, normalized
 from .shortest_path import ShortestPath
 from .weisfeiler_lehman import WeisfeilerLehman
 

@@ -8,10 +8,8 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable
 from time import process_time
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,15 +17,13 @@ from ..core.components import breadth_first_order
 from ..core.large_graphs import (
     SHORT,
     TABLE_BYTES,
-    RootedFeatures,
     estimate_large_graph,
     is_large,
 )
 from ..graphs.batch import GraphBatch
-from ..graphs.convert.dispatch import as_graphs
-from ..parameters import check_parameters
-from .base import GraphKernel
-from .counts import Counts
+
+if TYPE_CHECKING:
+    from .bases.feature_kernel import FeatureKernel
 
 #: Vertices of the small graphs, and at least of the piece of a large one, that are counted.
 _SAMPLE_VERTICES, _PIECE_VERTICES = 4096, 2048
@@ -59,95 +55,63 @@ class Estimate(NamedTuple):
         return f"about {self.seconds:,.1f} s of processor time and {self.bytes / 2**30:,.2f} GiB"
 
 
-class CountingKernel(GraphKernel):
-    """Base class of kernels that count features, and can tell beforehand what it will cost."""
+def estimate_cost(kernel: FeatureKernel, batch: GraphBatch, matrix: bool) -> Estimate:
+    """What counting the features of graphs will cost, with a Gram matrix of them if asked."""
+    large = np.array([is_large(size) for size in batch.vertex_counts.tolist()], dtype=bool)
+    parts = [_estimate_small(kernel, batch[np.flatnonzero(~large)])]
+    parts += [_estimate_large(kernel, batch[g : g + 1]) for g in np.flatnonzero(large).tolist()]
+    needed_gram = 16.0 * len(batch) ** 2 if matrix else 0.0  # twice while it is computed
+    seconds, needed = np.sum(parts, axis=0).tolist()
+    return Estimate(seconds, needed + needed_gram)
 
-    @abstractmethod
-    def count_features(self, batch: GraphBatch) -> list[Counts]:
-        """Distinct features of each graph and their counts, one item per level."""
 
-    def _roots(self, batch: GraphBatch) -> Callable[[int], RootedFeatures] | None:
-        """For kernels that count root by root: the features of each graph, by its number."""
-        return None
+def _estimate_small(kernel: FeatureKernel, batch: GraphBatch) -> Estimate:
+    """The cost of many small graphs, from some of them."""
+    if not batch.n_vertices:
+        return Estimate(0.0, 0.0)
+    order = np.random.default_rng(0).permutation(len(batch))
+    few = int(np.searchsorted(np.cumsum(batch.vertex_counts[order]), _SAMPLE_VERTICES)) + 1
+    sample = batch[order[:few]]
+    kernel.count_features(sample[:1])  # compiles
+    here = _measured(kernel, sample)
+    scale = batch.n_vertices / max(sample.n_vertices, 1)
+    return Estimate(scale * here.seconds, scale * here.needed)
 
-    def estimate(self, X: Any) -> Estimate:
-        """What fitting to these graphs will cost, about; takes seconds at most, as a rule.
 
-        The features of some graphs, and of some vertices or pieces of each graph with thousands of
-        vertices, are counted. The kernel need not be fitted, and stays as it is.
+def _estimate_large(kernel: FeatureKernel, graph: GraphBatch) -> Estimate:
+    """The cost of one large graph."""
+    start = process_time()
+    roots = kernel._roots(graph)
+    prepared = process_time() - start
+    if roots is not None:
+        seconds, needed = estimate_large_graph(roots(0), kernel.n_jobs)
+        return Estimate(prepared + seconds, needed)
+    size = min(_PIECE_VERTICES // 4, graph.n_vertices)
+    before = _measured(kernel, _piece(graph, size))  # compiles
+    while True:
+        size = min(2 * size, graph.n_vertices)
+        here = _measured(kernel, _piece(graph, size))
+        if size == graph.n_vertices:
+            return Estimate(here.seconds, here.needed)
+        if size >= _PIECE_VERTICES and here.seconds >= SHORT:
+            break
+        before = here
+    grown = np.log(max(here.size / before.size, 1.1))
+    power = max(1.0, float(np.log(here.seconds / max(before.seconds, 1e-6)) / grown))
+    growth = float(np.log(max(here.needed, 1.0) / max(before.needed, 1.0)) / grown)
+    factor = (graph.n_vertices + graph.n_edges) / here.size
+    return Estimate(
+        here.seconds * factor**power, here.needed * factor ** float(np.clip(growth, 0.0, 1.0))
+    )
 
-        Parameters
-        ----------
-        X : GraphBatch or sequence of graphs
 
-        Returns
-        -------
-        Estimate
-            Processor seconds until the features are counted, and bytes of memory, those of a
-            Gram matrix included where ``output="gram"``.
-
-        Examples
-        --------
-        >>> import graphgrain as gg
-        >>> path = [([(v, v + 1) for v in range(2000)], [0] * 2001)]
-        >>> cost = gg.ShortestPath().estimate(path)
-        >>> bool(cost.seconds < 60 and cost.bytes < 2**30)
-        True
-        """
-        check_parameters(self, self.parameter_rules)
-        batch = as_graphs(X)
-        large = np.array([is_large(size) for size in batch.vertex_counts.tolist()], dtype=bool)
-        parts = [self._estimate_small(batch[np.flatnonzero(~large)])]
-        parts += [self._estimate_large(batch[g : g + 1]) for g in np.flatnonzero(large).tolist()]
-        matrix = 16.0 * len(batch) ** 2 if self._gives_gram else 0.0  # twice while it is computed
-        seconds, needed = np.sum(parts, axis=0).tolist()
-        return Estimate(seconds, needed + matrix)
-
-    def _estimate_small(self, batch: GraphBatch) -> Estimate:
-        """The cost of many small graphs, from some of them."""
-        if not batch.n_vertices:
-            return Estimate(0.0, 0.0)
-        order = np.random.default_rng(0).permutation(len(batch))
-        few = int(np.searchsorted(np.cumsum(batch.vertex_counts[order]), _SAMPLE_VERTICES)) + 1
-        sample = batch[order[:few]]
-        self.count_features(sample[:1])  # compiles
-        here = self._measured(sample)
-        scale = batch.n_vertices / max(sample.n_vertices, 1)
-        return Estimate(scale * here.seconds, scale * here.needed)
-
-    def _estimate_large(self, graph: GraphBatch) -> Estimate:
-        """The cost of one large graph."""
-        start = process_time()
-        roots = self._roots(graph)
-        prepared = process_time() - start
-        if roots is not None:
-            seconds, needed = estimate_large_graph(roots(0), self.n_jobs)
-            return Estimate(prepared + seconds, needed)
-        size = _PIECE_VERTICES // 4
-        before = self._measured(_piece(graph, size))  # compiles
-        while True:
-            size = min(2 * size, graph.n_vertices)
-            here = self._measured(_piece(graph, size))
-            if size == graph.n_vertices:
-                return Estimate(here.seconds, here.needed)
-            if size >= _PIECE_VERTICES and here.seconds >= SHORT:
-                break
-            before = here
-        grown = np.log(max(here.size / before.size, 1.1))
-        power = max(1.0, float(np.log(here.seconds / max(before.seconds, 1e-6)) / grown))
-        growth = float(np.log(max(here.needed, 1.0) / max(before.needed, 1.0)) / grown)
-        factor = (graph.n_vertices + graph.n_edges) / here.size
-        return Estimate(
-            here.seconds * factor**power, here.needed * factor ** float(np.clip(growth, 0.0, 1.0))
-        )
-
-    def _measured(self, batch: GraphBatch) -> _Measured:
-        """What counting the features of some graphs takes."""
-        start = process_time()
-        lengths = [len(level.hashes) for level in self.count_features(batch)]
-        seconds = process_time() - start
-        needed = sum(lengths) * _FEATURE_BYTES + max(lengths) * TABLE_BYTES
-        return _Measured(batch.n_vertices + batch.n_edges, seconds, float(needed))
+def _measured(kernel: FeatureKernel, batch: GraphBatch) -> _Measured:
+    """What counting the features of some graphs takes."""
+    start = process_time()
+    lengths = [len(level.hashes) for level in kernel.count_features(batch)]
+    seconds = process_time() - start
+    needed = sum(lengths) * _FEATURE_BYTES + max(lengths) * TABLE_BYTES
+    return _Measured(batch.n_vertices + batch.n_edges, seconds, float(needed))
 
 
 class _Measured(NamedTuple):

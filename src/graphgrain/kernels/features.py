@@ -1,394 +1,478 @@
-"""FeatureKernel: kernels whose features can be listed, all along one path.
+"""Features: counted patterns of graphs, the one value that everything behind the kernels takes.
 
-A subclass counts features: for every level, the distinct 64-bit hashes of each graph and how
-often each occurs. Here they become a sparse matrix (one column per hash seen at fit, levels one
-after the other), then the Gram matrix. Levels are what a kernel sums over, such as tree depths
-or refinement steps.
+A pattern is a 64-bit hash that depends on label values alone, so that it means the same in every
+batch, process and machine; no dictionary is needed to compare or merge counts.
+
+1. A kernel counts: for every level the distinct hashes of each graph and how often each occurs
+   (:class:`Counts`). Levels are what a kernel sums over, such as tree depths or refinement steps.
+2. :class:`Features` are the levels of some graphs. A count map may be applied to them; they can be
+   sliced by graphs and by levels.
+3. By columns, one for each distinct hash (:class:`FeatureColumns`), they give similarities: the
+   dot product, the cosine, or min-max, the sum of minima over the sum of maxima. By rows, with a
+   vocabulary or with a fixed number of columns, they are a sparse matrix.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from copy import copy
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from ..core.columns import hashed_rows
 from ..core.counting import find_columns, group_hashes, transpose
-from ..core.gram import add_products, finish, precision
+from ..core.gram import (
+    COSINE,
+    DOT,
+    MINMAX,
+    add_products,
+    cut_into_units,
+    finish,
+    precision,
+    reached_parts,
+)
+from ..core.hashing import GOLDEN, mix_array
+from ..core.large_graphs import RootedFeatures, count_large_graph, is_large
 from ..core.structures import Csc
-from ..core.threads import run
+from ..core.tables import count_hashes
+from ..core.threads import chunks, run
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..graphs.convert.dispatch import as_graphs
-from ..parameters import OneOf, Rule, Whole, check_parameters
-from .base import GraphKernel, numbered_names
-from .counts import (
-    COUNT_MAPS,
-    Counts,
-    count_in_chunks,
-    counted,
-    expanded_hashes,
-    map_counts,
-    repeated,
-    side_by_side,
-    squared_norms,
-)
-from .estimate import CountingKernel
-from .hashed_columns import hashed_matrix
-from .naming import at_least
-from .occurrences import LocatedFeatures, Occurrences
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = [
-    "COUNT_MAPS",
-    "Counts",
-    "FeatureKernel",
-    "count_in_chunks",
-    "counted",
-    "map_counts",
-    "squared_norms",
-]
+#: Most entries that the unary map of "intersection" may have: 8 GiB.
+_MOST_ONES = 2**29
+
+COUNT_MAPS = ("raw", "sqrt", "log", "binary", "intersection")
+#: Similarities of features, by the names that users give.
+SIMILARITIES = {"cosine": COSINE, "minmax": MINMAX, "dot": DOT}
 
 
-class FeatureKernel(LocatedFeatures, CountingKernel):
-    """Base class of the kernels with explicit features."""
+class Counts(NamedTuple):
+    """The features of a batch at one level, graph after graph."""
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **GraphKernel.parameter_rules,
-        "output": OneOf(("gram", "features")),
-        "counts": OneOf(COUNT_MAPS),
-        "n_features": Whole(1, 2**31 - 1, optional=True),
-    }
+    lengths: np.ndarray  # number of distinct features of each graph
+    hashes: np.ndarray  # uint64
+    counts: np.ndarray  # how often each occurs
 
-    _free_after_fit = GraphKernel._free_after_fit | {"n_features"}
-    #: The parameter that says where the levels end; None for kernels with a single level.
-    level_parameter: ClassVar[str | None] = None
 
-    #: Whether counts are integers below 2^53, so that their products may be added in any order.
-    _whole_counts: ClassVar[bool] = True
+class Features:
+    """The counted patterns of some graphs.
 
-    output: str
-    counts: str
-    n_features: int | None
+    Parameters
+    ----------
+    levels : sequence of Counts
+        One for each level of the kernel that counted them.
+    whole : bool, default=True
+        Whether counts are integers below 2^53, so that their products may be added in any order.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> graphs = [([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])]
+    >>> features = gg.TreePlusPlus(tree_depth=1).count(graphs)
+    >>> features
+    Features(2 graphs, 2 levels, 14 entries)
+    >>> features.similarities("minmax").round(3).tolist()
+    [[1.0, 0.3], [0.3, 1.0]]
+    >>> features[:1].similarities("minmax", features).round(3).tolist()
+    [[1.0, 0.3]]
+    """
+
+    def __init__(self, levels: Sequence[Counts], whole: bool = True) -> None:
+        self.levels = list(levels)
+        self.whole = whole
+
+    def __len__(self) -> int:
+        return len(self.levels[0].lengths)
+
+    def __repr__(self) -> str:
+        entries = sum(len(level.hashes) for level in self.levels)
+        graphs = f"{len(self):,} graph{'s' if len(self) != 1 else ''}"
+        levels = f"{len(self.levels)} level{'s' if len(self.levels) != 1 else ''}"
+        return f"Features({graphs}, {levels}, {entries:,} entries)"
+
+    def __getitem__(self, graphs: Any) -> Features:
+        """The features of some graphs: a slice, a mask or positions."""
+        wanted = np.arange(len(self))[graphs]
+        return Features([_rows_of(level, wanted) for level in self.levels], self.whole)
+
+    def first_levels(self, number: int | None) -> Features:
+        """The first levels alone; None stands for all."""
+        return Features(self.levels[:number], self.whole)
+
+    def mapped(self, how: str) -> Features:
+        """The features after a count map; see :func:`map_counts`."""
+        whole = how in ("binary", "intersection") or (how == "raw" and self.whole)
+        return Features([map_counts(level, how) for level in self.levels], whole)
 
     @property
-    def level_scales(self) -> np.ndarray:
-        """What the (mapped) counts of each level are multiplied with to become features."""
-        name = self.level_parameter
-        return np.ones(1 if name is None else 1 + getattr(self, name))
-
-    # ---------------------------------------------------------------- fit
+    def squares(self) -> np.ndarray:
+        """Sum of squares of each level (rows) and graph (columns)."""
+        return np.array([squared_norms(level) for level in self.levels])
 
     @property
-    def _stateless(self) -> bool:
-        """Whether the output needs nothing that fit could learn."""
-        return self.output == "features" and self.n_features is not None
+    def sums(self) -> np.ndarray:
+        """Sum of the values of each level (rows) and graph (columns)."""
+        return np.array([_sums(level, level.counts) for level in self.levels])
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.requires_fit = not self._stateless
-        return tags
-
-    def _fit(self, batch: GraphBatch) -> None:
-        if not self._stateless:
-            self._fit_counts(batch, self.count_features(batch))
-            return
-        for name in ("graphs_", "vocabulary_", "_features", "_norms"):
-            self.__dict__.pop(name, None)  # of an earlier fit
-
-    def _checked(self, X: Any) -> GraphBatch:
-        if self._stateless and not hasattr(self, "n_graphs_"):
-            check_parameters(self, self.parameter_rules)
-            return as_graphs(X)
-        return super()._checked(X)
-
-    def fit_counted(self, batch: GraphBatch, counted: Sequence[Counts]) -> FeatureKernel:
-        """Fit to graphs whose features are counted already.
-
-        Kernels that differ in nothing but ``counts`` have the same features; counting them is
-        most of the work, and is done once for all of them.
-
-        Parameters
-        ----------
-        batch : GraphBatch
-        counted : list of Counts
-            What ``count_features(batch)`` of such a kernel has given.
-
-        Examples
-        --------
-        >>> import graphgrain as gg
-        >>> graphs = gg.as_graphs([([(0, 1), (1, 2)], [1, 1, 2]), ([(0, 1)], [1, 2])])
-        >>> counted = gg.TreePlusPlus().count_features(graphs)
-        >>> shared = gg.TreePlusPlus(counts="sqrt").fit_counted(graphs, counted)
-        >>> alone = gg.TreePlusPlus(counts="sqrt").fit(graphs)
-        >>> bool((shared.transform(graphs) == alone.transform(graphs)).all())
-        True
-        """
-        self._begin_fit(batch)
-        self._fit_counts(batch, counted)
-        return self
-
-    def _fit_counts(self, batch: GraphBatch, counted: Sequence[Counts]) -> None:
+    def columns(self, n_jobs: int | None = None) -> FeatureColumns:
+        """The features by columns, one for each distinct hash, level after level."""
         levels = run(  # the last level has most features: threads that begin there end together
-            lambda level, _: group_hashes(*map_counts(counted[level], self.counts)),
-            [(level, level + 1) for level in reversed(range(len(counted)))],
-            self.n_jobs,
+            lambda level, _: group_hashes(*self.levels[level]),
+            [(level, level + 1) for level in reversed(range(len(self.levels)))],
+            n_jobs,
         )[::-1]
-        self.graphs_ = batch
-        self._forget_names()
-        self.vocabulary_ = [vocabulary for vocabulary, *_ in levels]
-        self._features = side_by_side([columns for _, *columns, _ in levels])
-        self._norms = np.array([squares for *_, squares in levels])
-
-    @property
-    def features_(self) -> Csc:
-        """The features of the fitted graphs by columns, counts mapped, levels not scaled."""
-        return self._features
-
-    @property
-    def squared_norms_(self) -> np.ndarray:
-        """Sum of squares of the features of each level (rows) and fitted graph (columns)."""
-        return self._norms
-
-    def names_of(self, graphs: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        """Readable names of some features of a level, each of which occurs in the graphs.
-
-        The kernel need not be fitted.
-
-        Examples
-        --------
-        >>> import graphgrain as gg
-        >>> graph = gg.as_graphs([([(0, 1)], ["C", "O"])])
-        >>> [counts] = gg.EdgeHistogram().count_features(graph)
-        >>> gg.EdgeHistogram().names_of(graph, 0, counts.hashes)
-        ['C - O']
-        """
-        return self._describe(graphs, level, hashes)
-
-    @property
-    def level_offsets_(self) -> np.ndarray:
-        """Where the columns of each level begin."""
-        return np.cumsum([0] + [len(vocabulary) for vocabulary in self.vocabulary_])
-
-    def at_level(self, level: int) -> Any:
-        """The fitted kernel as it would be if it stopped at a lower level, without a new pass.
-
-        Parameters
-        ----------
-        level : int
-            The new value of :attr:`level_parameter` (for Tree++ ``tree_depth``), at most that of
-            this kernel.
-
-        Examples
-        --------
-        >>> import graphgrain as gg
-        >>> graphs = [([(0, 1), (1, 2)], [1, 1, 2]), ([(0, 1)], [1, 2])]
-        >>> kernel = gg.TreePlusPlus(tree_depth=3, normalize=False).fit(graphs)
-        >>> kernel.at_level(0).transform(graphs).astype(int).tolist()
-        [[17, 7], [7, 6]]
-        """
-        check_is_fitted(self, "vocabulary_")
-        name = self.level_parameter
-        allowed = Whole(0, len(self.vocabulary_) - 1)
-        if not allowed.allows(level):
-            raise InvalidParameterError(f"{name or 'level'} must be {allowed}; got {level!r}.")
-        kernel = copy(self)
-        kernel._forget_names()
-        if name is not None:
-            setattr(kernel, name, level)
-            kernel._fitted_with = {**self._fitted_with, name: level}
-        kernel.vocabulary_ = self.vocabulary_[: level + 1]
-        kernel._norms = self._norms[: level + 1]
-        columns = int(kernel.level_offsets_[-1])
-        pointers, rows, values = self._features
-        entries = int(pointers[columns])
-        kernel._features = Csc(pointers[: columns + 1], rows[:entries], values[:entries])
-        return kernel
-
-    # ---------------------------------------------------------------- Gram matrices
-
-    def gram(self) -> np.ndarray:
-        check_is_fitted(self, "vocabulary_")
-        return self._gram_of_fitted()
-
-    def _gram_of_fitted(self) -> np.ndarray:
-        return list(self._gram(None, self._norms))[-1]
-
-    def _gram_with_fitted(self, batch: GraphBatch) -> np.ndarray:
-        return list(self._gram(*self._known_features(batch)))[-1]
-
-    def gram_levels(self, X: Any = None) -> np.ndarray:
-        """Gram matrices of all levels from one extraction.
-
-        Entry ``k`` of the result is the Gram matrix that the same kernel would give if it stopped
-        at level ``k`` (for Tree++: with ``tree_depth=k``).
-
-        Parameters
-        ----------
-        X : graphs, optional
-            New graphs, compared with the fitted ones. Without it: the fitted graphs.
-
-        Returns
-        -------
-        array of shape (levels, graphs, fitted graphs)
-
-        Examples
-        --------
-        >>> import graphgrain as gg
-        >>> graphs = [([(0, 1), (1, 2)], [1, 1, 2]), ([(0, 1)], [1, 2])]
-        >>> kernel = gg.TreePlusPlus(tree_depth=1, normalize=False).fit(graphs)
-        >>> kernel.gram_levels().astype(int).tolist()
-        [[[17, 7], [7, 6]], [[32, 8], [8, 12]]]
-        """
-        check_is_fitted(self, "vocabulary_")
-        new, norms = None, self._norms
-        if X is not None:
-            new, norms = self._known_features(self._checked(X))
-        self._check_memory(norms.shape[1], self.n_graphs_, len(self.vocabulary_))
-        levels = np.empty((len(self.vocabulary_), norms.shape[1], self.n_graphs_))
-        for level, K in enumerate(self._gram(new, norms, every_level=True)):
-            levels[level] = K
-        return levels
-
-    def each_gram_level(self) -> Iterator[np.ndarray]:
-        """The Gram matrices of :meth:`gram_levels` one by one, for sets too large to hold all."""
-        check_is_fitted(self, "vocabulary_")
-        yield from self._gram(None, self._norms, every_level=True)
-
-    def _gram(
-        self, new: Csc | None, norms: np.ndarray, every_level: bool = False
-    ) -> Iterable[np.ndarray]:
-        """Gram matrix of the fitted graphs (no ``new``) or with new ones; last or all levels."""
-        symmetric = new is None
-        left, other = (self._features, None) if new is None else (new, self._features)
-        own, fitted = norms.cumsum(axis=0), self._norms.cumsum(axis=0)
-        integral = self.counts in ("binary", "intersection") or (
-            self.counts == "raw" and self._whole_counts
+        return FeatureColumns(
+            [vocabulary for vocabulary, *_ in levels],
+            _side_by_side([columns for _, *columns, _ in levels]),
+            np.array([squares for *_, squares in levels]),
+            self.whole,
         )
-        bound = max(own[-1].max(initial=0.0), fitted[-1].max(initial=0.0))
-        kind = precision(bound, integral)
-        K: np.ndarray = np.zeros((norms.shape[1], self.n_graphs_), dtype=kind)
-        left = left._replace(values=left.values.astype(kind, copy=False))  # once for all levels
-        other = other and other._replace(values=other.values.astype(kind, copy=False))
-        offsets = self.level_offsets_
-        ends = offsets[1:] if every_level else offsets[-1:]
-        begin = 0
-        for step, end in enumerate(ends.tolist()):
-            add_products(K, left, other, begin, end, self.n_jobs)
-            at = step if every_level else -1
-            yield finish(K, own[at], fitted[at], symmetric, self.normalize, self.n_jobs)
-            begin = end
 
-    def _known_features(self, batch: GraphBatch) -> tuple[Csc, np.ndarray]:
-        """Features of new graphs in the fitted columns, and the norms with all features."""
-        levels = [map_counts(counts, self.counts) for counts in self.count_features(batch)]
+    def similarities(
+        self, similarity: str = "cosine", other: Features | None = None, n_jobs: int | None = None
+    ) -> np.ndarray:
+        """Similarities among the graphs, or of these (rows) to others (columns)."""
+        if other is None:
+            return self.columns(n_jobs).gram(similarity, n_jobs)
+        return other.columns(n_jobs).compare(self, similarity, n_jobs)
+
+    def hashed_matrix(
+        self, n_features: int, scales: np.ndarray | None = None, n_jobs: int | None = None
+    ) -> csr_array:
+        """A sparse matrix with ``n_features`` columns, which needs no vocabulary.
+
+        A feature's column is its hash, mixed with its level, modulo their number; ``scales``
+        multiply the levels.
+        """
+        from scipy.sparse import csr_array
+
+        graphs = len(self)
+        bounds = np.zeros((len(self.levels), graphs + 1), dtype=np.int64)
+        base = 0
+        for number, level in enumerate(self.levels):
+            np.cumsum(level.lengths, out=bounds[number, 1:])
+            bounds[number] += base
+            base += len(level.hashes)
+        factors = np.ones(len(self.levels)) if scales is None else scales
+        hashes = np.concatenate([level.hashes for level in self.levels])
+        values = np.concatenate(
+            [
+                scale * level.counts
+                for level, scale in zip(self.levels, factors.tolist(), strict=True)
+            ]
+        )
+        sizes = np.diff(bounds, axis=1).sum(axis=0)
+        parts = run(
+            lambda begin, end: hashed_rows(bounds, hashes, values, n_features, begin, end),
+            chunks(sizes, 1 << 18) or [(0, 0)],
+            n_jobs,
+        )
+        lengths, columns, sums = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        indptr = np.concatenate(([0], np.cumsum(lengths)))
+        return csr_array((sums, columns, _short(indptr)), shape=(graphs, n_features))
+
+
+class FeatureColumns:
+    """The features of some graphs by columns: one for each distinct hash, level after level.
+
+    Attributes
+    ----------
+    vocabulary : list of uint64 arrays
+        Sorted hashes of each level.
+    entries : Csc
+        The matrix; rows are graphs.
+    squares : array of shape (levels, graphs)
+        Sum of squares of each level and graph.
+    whole : bool
+        As in :class:`Features`.
+    """
+
+    def __init__(
+        self, vocabulary: list[np.ndarray], entries: Csc, squares: np.ndarray, whole: bool
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.entries = entries
+        self.squares = squares
+        self.whole = whole
+
+    def __len__(self) -> int:
+        return self.squares.shape[1]
+
+    @property
+    def offsets(self) -> np.ndarray:
+        """Where the columns of each level begin."""
+        return np.cumsum([0] + [len(vocabulary) for vocabulary in self.vocabulary])
+
+    @property
+    def sums(self) -> np.ndarray:
+        """Sum of the values of each level (rows) and graph (columns)."""
+        bounds = self.entries.indptr[self.offsets].tolist()
+        return np.array(
+            [
+                np.bincount(self.entries.rows[a:b], self.entries.values[a:b], len(self))
+                for a, b in pairwise(bounds)
+            ]
+        )
+
+    def first_levels(self, number: int) -> FeatureColumns:
+        """The first levels alone; nothing is copied."""
+        columns = int(self.offsets[number])
+        entries = int(self.entries.indptr[columns])
+        return FeatureColumns(
+            self.vocabulary[:number],
+            Csc(
+                self.entries.indptr[: columns + 1],
+                self.entries.rows[:entries],
+                self.entries.values[:entries],
+            ),
+            self.squares[:number],
+            self.whole,
+        )
+
+    def of(self, features: Features) -> Csc:
+        """Other graphs in these columns; what has no column is left out."""
         parts = []
-        for level, vocabulary in zip(levels, self.vocabulary_, strict=True):
+        for level, vocabulary in zip(features.levels, self.vocabulary, strict=True):
             columns = find_columns(level.hashes, vocabulary)
             starts = np.concatenate(([0], np.cumsum(level.lengths)))
             parts.append(
                 transpose(starts, columns, level.counts.astype(np.float64), len(vocabulary))
             )
-        return side_by_side(parts), np.array([squared_norms(level) for level in levels])
+        return _side_by_side(parts)
 
-    # ---------------------------------------------------------------- explicit features
+    def gram(self, similarity: str, n_jobs: int | None = None) -> np.ndarray:
+        """Similarities of the graphs to each other."""
+        [K] = self.grams(similarity, n_jobs, every_level=False)
+        return K
 
-    def _output_of_fitted(self, batch: GraphBatch) -> Any:
-        if self._stateless:
-            return self._hashed(batch)
-        return self.gram() if self.output == "gram" else self._sparse(self._features, len(batch))
+    def compare(self, features: Features, similarity: str, n_jobs: int | None = None) -> np.ndarray:
+        """Similarities of other graphs (rows) to these (columns)."""
+        [K] = self.comparisons(features, similarity, n_jobs, every_level=False)
+        return K
 
-    def _output_with_fitted(self, batch: GraphBatch) -> Any:
-        if self._stateless:
-            return self._hashed(batch)
-        check_is_fitted(self, "vocabulary_")
-        if self.output == "gram":
-            return self._gram_with_fitted(batch)
-        return self._sparse(self._known_features(batch)[0], len(batch))
+    def grams(
+        self,
+        similarity: str,
+        n_jobs: int | None = None,
+        every_level: bool = True,
+        dtype: type = np.float64,
+    ) -> Iterator[np.ndarray]:
+        """Similarities to each other with the first level, the first two, ...; or with all."""
+        if similarity != "minmax":
+            yield from self._products(
+                self.entries, None, self.offsets, (self.squares, self.squares), similarity,
+                n_jobs, every_level, dtype,
+            )  # fmt: skip
+            return
+        units = cut_into_units(self.entries)
+        reached = units.reached
+        heights = np.repeat(units.high - units.low, np.diff(reached.indptr))
+        sums = self.sums
+        yield from self._products(
+            reached, reached._replace(values=heights), units.starts[self.offsets], (sums, sums),
+            similarity, n_jobs, every_level, dtype, symmetric=True,
+        )  # fmt: skip
 
-    def _hashed(self, batch: GraphBatch) -> csr_array:
-        """Columns that are hashes modulo their number."""
-        assert self.n_features is not None
-        levels = [map_counts(level, self.counts) for level in self.count_features(batch)]
-        return hashed_matrix(levels, self.n_features, self.level_scales, self.n_jobs)
+    def comparisons(
+        self,
+        features: Features,
+        similarity: str,
+        n_jobs: int | None = None,
+        every_level: bool = True,
+    ) -> Iterator[np.ndarray]:
+        """Similarities of other graphs to these with the first level, the first two, ..."""
+        new = self.of(features)
+        if similarity != "minmax":
+            yield from self._products(
+                new, self.entries, self.offsets, (features.squares, self.squares), similarity,
+                n_jobs, every_level,
+            )  # fmt: skip
+            return
+        units = cut_into_units(self.entries)
+        cut = (new, units.starts, units.low, units.high)
+        sizes = np.zeros(len(units.low) + 1, dtype=np.int64)
+        reached_parts(*cut, sizes, np.empty(0, dtype=np.int32), np.empty(0))
+        indptr = np.cumsum(sizes)
+        rows, values = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
+        reached_parts(*cut, indptr[:-1].copy(), rows, values)
+        yield from self._products(
+            Csc(indptr, rows, values), units.reached, units.starts[self.offsets],
+            (features.sums, self.sums), similarity, n_jobs, every_level,
+        )  # fmt: skip
 
-    def _sparse(self, columns: Csc, rows: int) -> csr_array:
+    def _products(
+        self,
+        left: Csc,
+        right: Csc | None,
+        offsets: np.ndarray,
+        norms: tuple[np.ndarray, np.ndarray],
+        similarity: str,
+        n_jobs: int | None,
+        every_level: bool,
+        dtype: type = np.float64,
+        symmetric: bool | None = None,
+    ) -> Iterator[np.ndarray]:
+        """Products of two matrices with the same columns, finished after some levels or all."""
+        symmetric = right is None if symmetric is None else symmetric
+        own, fitted = norms[0].cumsum(axis=0), norms[1].cumsum(axis=0)
+        bound = max(own[-1].max(initial=0.0), fitted[-1].max(initial=0.0))
+        kind = precision(bound, self.whole)
+        K: np.ndarray = np.zeros((own.shape[1], fitted.shape[1]), dtype=kind)
+        left = left._replace(values=left.values.astype(kind, copy=False))  # once for all levels
+        right = right and right._replace(values=right.values.astype(kind, copy=False))
+        ends = offsets[1:] if every_level else offsets[-1:]
+        begin = 0
+        for step, end in enumerate(ends.tolist()):
+            add_products(K, left, right, begin, end, n_jobs, symmetric)
+            at = step if every_level else -1
+            code = SIMILARITIES[similarity]
+            yield finish(K, own[at], fitted[at], symmetric, code, n_jobs, dtype)
+            begin = end
+
+    def matrix(self, features: Features | None = None) -> csr_array:
+        """These graphs, or others in these columns, as a sparse matrix by rows."""
         from scipy.sparse import csr_array
 
-        indptr, indices, values = transpose(*columns, rows)
-        width = int(self.level_offsets_[-1])
-        if len(values) <= np.iinfo(np.int32).max:  # scikit-learn's linear models ask for it
-            indptr = indptr.astype(np.int32)
-        return csr_array((values, indices, indptr), shape=(rows, width))
+        columns = self.entries if features is None else self.of(features)
+        graphs = len(self) if features is None else len(features)
+        indptr, indices, values = transpose(*columns, graphs)
+        shape = (graphs, int(self.offsets[-1]))
+        return csr_array((values, indices, _short(indptr)), shape=shape)
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """A name for each column of the output.
 
-        With ``output="features"`` the names of :meth:`feature_names`; with ``output="gram"``,
-        where a column is a fitted graph, and with ``n_features``, where features share columns,
-        the class in small letters and a number.
+def columns_of_hashes(hashes: np.ndarray, level: int, n_features: int) -> np.ndarray:
+    """The column of each feature of a level, as :meth:`Features.hashed_matrix` chooses it."""
+    with np.errstate(over="ignore"):
+        mixed = mix_array(hashes + np.uint64(level + 1) * GOLDEN)
+    return (mixed % np.uint64(n_features)).astype(np.int64)
 
-        Parameters
-        ----------
-        input_features : ignored
-        """
-        if self._stateless:
-            assert self.n_features is not None
-            return numbered_names(self, self.n_features)
-        return super().get_feature_names_out() if self.output == "gram" else self.feature_names()
 
-    def feature_names(self) -> np.ndarray:
-        """Readable names of the features, one for each, whatever ``output`` is.
+# -------------------------------------------------------------------- counting
 
-        Examples
-        --------
-        >>> import graphgrain as gg
-        >>> gg.VertexHistogram().fit([([(0, 1)], ["C", "O"])]).feature_names().tolist()
-        ['O', 'C']
-        """
-        self._check_named()
-        names = [name for level in range(len(self.vocabulary_)) for name in self._names(level)]
-        return np.array(names, dtype=object)
 
-    def _check_named(self) -> None:
-        if self._stateless and not hasattr(self, "vocabulary_"):
-            raise InvalidParameterError(
-                f"Features have names if fit has seen them; with n_features={self.n_features} "
-                "columns are shared and nothing is learnt. Fit with n_features=None."
-            )
-        check_is_fitted(self, "vocabulary_")
+def counted(pointers: np.ndarray, hashes: np.ndarray) -> Counts:
+    """Counts from one hash per occurrence; graph i owns ``pointers[i]:pointers[i + 1]``."""
+    return Counts(*count_hashes(pointers, hashes))
 
-    def _decoded_names(self, level: int) -> list[str]:
-        self._check_named()
-        vocabulary = self.vocabulary_[level]
-        if self.counts != "intersection":
-            return self._describe(self.graphs_, level, vocabulary)
-        base, times = repeated(self.count_features(self.graphs_)[level])
-        found = find_columns(expanded_hashes(base, times), vocabulary)
-        hash_of = np.empty(len(vocabulary), dtype=np.uint64)
-        times_of = np.empty(len(vocabulary), dtype=np.int64)
-        hash_of[found], times_of[found] = base, times
-        distinct, place = np.unique(hash_of, return_inverse=True)
-        described = self._describe(self.graphs_, level, distinct)
-        return [
-            at_least(described[which], count)
-            for which, count in zip(place.tolist(), times_of.tolist(), strict=True)
+
+def count_in_chunks(
+    count: Callable[[int, int], Sequence[Counts]],
+    batch: GraphBatch,
+    n_jobs: int | None,
+    roots: Callable[[int], RootedFeatures] | None = None,
+) -> list[Counts]:
+    """The levels of a batch, with ``count(begin, end)`` doing a range of graphs at a time.
+
+    Large graphs are left to ``roots``, one by one: threads share the work on each.
+    """
+    sizes = batch.vertex_counts
+    large = [g for g, size in enumerate(sizes.tolist()) if roots is not None and is_large(size)]
+    ranges = []
+    for begin, end in pairwise([-1, *large, len(batch)]):
+        ranges += [
+            (begin + 1 + first, begin + 1 + last) for first, last in chunks(sizes[begin + 1 : end])
         ]
+    parts = dict(zip(ranges, run(count, ranges, n_jobs), strict=True))
+    if roots is not None:
+        for graph in large:
+            levels = count_large_graph(roots(graph), n_jobs)
+            parts[graph, graph + 1] = [
+                Counts(np.array([len(level[0])]), *level) for level in levels
+            ]
+    return joined([parts[key] for key in sorted(parts)] or [count(0, 0)])
 
-    def _level_of_column(self, column: int) -> tuple[int, np.uint64]:
-        offsets = self.level_offsets_
-        if not 0 <= column < offsets[-1]:
-            raise IndexError(f"Feature {column} is out of range: there are {offsets[-1]} columns.")
-        level = int(np.searchsorted(offsets, column, side="right")) - 1
-        return level, self.vocabulary_[level][column - offsets[level]]
 
-    def _patterns_behind(self, found: Occurrences, code: np.uint64) -> np.ndarray:
-        if self.counts != "intersection":
-            return np.array([code])
-        distinct, counts = np.unique(found.hashes, return_counts=True)
-        base, times = repeated(Counts(np.array([len(distinct)]), distinct, counts))
-        return base[expanded_hashes(base, times) == code]
+def joined(parts: Sequence[Sequence[Counts]]) -> list[Counts]:
+    """The levels of all graphs from those of parts of them."""
+    if len(parts) == 1:
+        return list(parts[0])
+    return [
+        Counts(*(np.concatenate(arrays) for arrays in zip(*level, strict=True)))
+        for level in zip(*parts, strict=True)
+    ]
+
+
+def _rows_of(level: Counts, wanted: np.ndarray) -> Counts:
+    """The features of some graphs of a level."""
+    starts = np.concatenate(([0], np.cumsum(level.lengths)))
+    lengths = level.lengths[wanted]
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    places = np.arange(total) + np.repeat(starts[wanted] - (ends - lengths), lengths)
+    return Counts(lengths, level.hashes[places], level.counts[places])
+
+
+def _sums(level: Counts, values: np.ndarray) -> np.ndarray:
+    """Sums of values, one for each feature of a level, by graph."""
+    rows = np.repeat(np.arange(len(level.lengths)), level.lengths)
+    return np.bincount(rows, weights=values.astype(np.float64), minlength=len(level.lengths))
+
+
+def squared_norms(level: Counts) -> np.ndarray:
+    """Sum of squared counts of each graph."""
+    return _sums(level, level.counts.astype(np.float64) ** 2)
+
+
+def map_counts(level: Counts, how: str) -> Counts:
+    """Counts after the map; an intersection turns a count of c into c ones.
+
+    Beside the maps that users choose from there is "unit": the level of each graph scaled to
+    length 1.
+    """
+    if how == "unit":
+        lengths = np.sqrt(squared_norms(level))
+        return level._replace(counts=level.counts / np.repeat(lengths, level.lengths))
+    if how == "sqrt":
+        return level._replace(counts=np.sqrt(level.counts))
+    if how == "log":
+        return level._replace(counts=np.log1p(level.counts))
+    if how == "binary":
+        return level._replace(counts=np.ones(len(level.counts)))
+    if how == "intersection":
+        ends = np.concatenate(([0], np.cumsum(level.counts.astype(np.int64))))
+        if not 0 <= ends[-1] <= _MOST_ONES:
+            raise InvalidParameterError(
+                f"counts='intersection' makes a column of every unit of a count; these add up to "
+                f"{float(level.counts.sum()):.3g}, more than {_MOST_ONES:,}. Use counts='sqrt' or "
+                "'log'."
+            )
+        base, times = repeated(level)
+        totals = ends[np.concatenate(([0], np.cumsum(level.lengths)))]
+        return Counts(np.diff(totals), expanded_hashes(base, times), np.ones(len(base)))
+    return level
+
+
+def repeated(level: Counts) -> tuple[np.ndarray, np.ndarray]:
+    """Each hash as often as it occurs, with the running number 1, 2, ... of the occurrence."""
+    counts = level.counts.astype(np.int64)
+    first = np.concatenate(([0], np.cumsum(counts)))[:-1]
+    times = np.arange(counts.sum()) - np.repeat(first, counts) + 1
+    return np.repeat(level.hashes, counts), times
+
+
+def expanded_hashes(hashes: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """A hash for "occurs at least this often"; for once it is the hash itself."""
+    with np.errstate(over="ignore"):
+        again = mix_array(hashes + times.astype(np.uint64) * GOLDEN)
+    return np.where(times == 1, hashes, again)
+
+
+def _side_by_side(parts: Sequence[Sequence[np.ndarray]]) -> Csc:
+    """One matrix from the levels, all in CSC form."""
+    base = np.cumsum([0] + [len(rows) for _, rows, _ in parts])
+    ends = [indptr[1:] + start for (indptr, _, _), start in zip(parts, base[:-1], strict=True)]
+    return Csc(
+        np.concatenate([[0], *ends]),
+        np.concatenate([rows for _, rows, _ in parts]),
+        np.concatenate([values for _, _, values in parts]),
+    )
+
+
+def _short(indptr: np.ndarray) -> np.ndarray:
+    """Row pointers in 32 bits where they fit: scikit-learn's linear models ask for it."""
+    return indptr.astype(np.int32) if indptr[-1] <= np.iinfo(np.int32).max else indptr

@@ -13,8 +13,9 @@ from ..core.large_graphs import is_large, timed_sample
 from ..core.memory import require_memory
 from ..graphs.batch import GraphBatch
 from ..parameters import Rule
+from .bases.feature_kernel import FeatureKernel
 from .estimate import Estimate
-from .features import Counts, FeatureKernel, count_in_chunks
+from .features import Counts, count_in_chunks
 from .naming import label_name
 from .occurrences import Occurrences, single_vertices
 

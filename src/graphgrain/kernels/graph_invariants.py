@@ -11,7 +11,8 @@ import numpy as np
 from ..core.invariants import equal_pairs
 from ..graphs.batch import GraphBatch
 from ..parameters import Rule
-from .features import Counts, FeatureKernel, count_in_chunks, counted
+from .bases.feature_kernel import FeatureKernel
+from .features import Counts, count_in_chunks, counted
 from .naming import label_name
 from .occurrences import Occurrences, balls
 from .patterned import PatternedKernel

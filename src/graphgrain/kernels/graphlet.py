@@ -15,7 +15,8 @@ from ..core.memory import require_memory
 from ..core.spectra import adjacency
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule, Whole
-from .features import Counts, FeatureKernel, count_in_chunks
+from .bases.feature_kernel import FeatureKernel
+from .features import Counts, count_in_chunks
 from .graphlet_types import LARGEST, all_counts, edges_of, graphlet_types, type_table
 from .occurrences import Occurrences, single_vertices
 

@@ -19,8 +19,9 @@ from sklearn.base import clone
 from ..graphs.batch import GraphBatch
 from ..parameters import check_parameters
 from ..views.base import seen_through, view_name
-from .base import GraphKernel
-from .features import Counts, FeatureKernel
+from .bases.feature_kernel import FeatureKernel
+from .bases.graph_kernel import GraphKernel
+from .features import Counts
 
 #: Parameters that do not change which features there are.
 _SAME_FEATURES = frozenset({"counts", "normalize", "output", "n_jobs", "n_features", "verbose"})

@@ -21,7 +21,7 @@ from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Number, OneOf, Rule, Seed, Whole, check_parameters
 from ..views.attribute_bins import with_bins
 from ..views.base import attribute_columns
-from .base import GraphKernel
+from .bases.graph_kernel import GraphKernel
 
 
 class HashedAttributes(GraphKernel):

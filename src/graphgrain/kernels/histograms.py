@@ -10,8 +10,9 @@ import numpy as np
 from ..core.hashing import hash_labels
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule
+from .bases.feature_kernel import FeatureKernel
 from .counted_edges import edge_hashes, edge_names, edge_pointers, edges_by_graph
-from .features import Counts, FeatureKernel, counted
+from .features import Counts, counted
 from .naming import label_name
 from .occurrences import Occurrences, single_vertices
 

@@ -28,7 +28,7 @@ from ..core.spectra import adjacency
 from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
 from ..parameters import Number, Rule, Seed, Whole
-from .base import GraphKernel
+from .bases.graph_kernel import GraphKernel
 from .linear_algebra import one_thread_each
 
 #: Without labels, vertices are told apart by their degree up to this one.

@@ -14,8 +14,9 @@ from ..core.neighbourhood_pairs import near_pairs, neighbourhood_hashes
 from ..core.neighbourhood_roots import NeighbourhoodRoots
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule, Whole
+from .bases.feature_kernel import FeatureKernel
 from .edge_labels import check_edge_labels
-from .features import Counts, FeatureKernel, count_in_chunks, counted
+from .features import Counts, count_in_chunks, counted
 from .naming import label_name
 from .occurrences import Occurrences, balls
 

@@ -12,7 +12,7 @@ from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..parameters import Number, OneOf, Rule, Whole, check_parameters
-from .base import GraphKernel
+from .bases.graph_kernel import GraphKernel
 from .linear_algebra import one_thread_each
 
 #: The range of times of the paper.

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.memory import require_memory
 from ..core.threads import chunks, run, thread_count
 from ..graphs.batch import GraphBatch
-from .base import GraphKernel, normalized
+from .bases.graph_kernel import GraphKernel, normalized
 from .linear_algebra import one_thread_each
 
 #: Pairs of vertices that one task compares, about: well below a second.

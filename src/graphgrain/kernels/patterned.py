@@ -17,7 +17,7 @@ from ..core.invariants import pattern_colours
 from ..core.refinement import refine
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, OneOf, Rule, Whole
-from .base import GraphKernel
+from .bases.graph_kernel import GraphKernel
 from .edge_labels import check_edge_labels
 
 

@@ -15,7 +15,7 @@ from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule, Seed, Whole
 from ..views.base import attribute_columns
-from .features import FeatureKernel
+from .bases.feature_kernel import FeatureKernel
 
 
 class Propagated(FeatureKernel):

@@ -9,17 +9,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterator
+from typing import ClassVar
 
 import numpy as np
 
 from ..core.gram import add_products, finish
-from ..core.structures import Csc
 from ..parameters import Rule, Whole
-from .features import FeatureKernel
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+from .bases.feature_kernel import FeatureKernel
+from .features import SIMILARITIES, Features
 
 
 class Pyramid(FeatureKernel):
@@ -43,32 +41,27 @@ class Pyramid(FeatureKernel):
         weights[0] *= 2.0
         return weights
 
-    def _gram(
-        self, new: Csc | None, norms: np.ndarray, every_level: bool = False
-    ) -> list[np.ndarray]:
-        symmetric = new is None
-        left, other = (self._features, None) if new is None else (new, self._features)
+    def _grams(
+        self, new: Features | None = None, every_level: bool = False
+    ) -> Iterator[np.ndarray]:
+        fitted = self.columns_
+        left, other, norms = fitted.entries, None, fitted.squares
+        if new is not None:
+            left, other, norms = fitted.of(new), fitted.entries, new.squares
         depths = range(self.depth + 1) if every_level else [self.depth]
         weights = [self._weights(depth) for depth in depths]
         results = [np.zeros((norms.shape[1], self.n_graphs_)) for _ in depths]
-        bounds = self.level_offsets_.tolist()
+        bounds = fitted.offsets.tolist()
         for level in range(self.depth + 1):
             matches = np.zeros_like(results[0])
             add_products(matches, left, other, bounds[level], bounds[level + 1], self.n_jobs)
             for K, weight in zip(results, weights, strict=True):
                 if level < len(weight):
                     K += weight[level] * matches
-        finished = []
+        code = SIMILARITIES[self._similarity]
         for K, weight in zip(results, weights, strict=True):
-            own, fitted = weight @ norms[: len(weight)], weight @ self._norms[: len(weight)]
-            finished.append(finish(K, own, fitted, symmetric, self.normalize, self.n_jobs))
-        return finished
-
-    def _sparse(self, columns: Csc, rows: int) -> csr_array:
-        X = super()._sparse(columns, rows)
-        sizes = [len(vocabulary) for vocabulary in self.vocabulary_]
-        X.data *= np.repeat(self.level_scales, sizes)[X.indices]
-        return X
+            own, seen = weight @ norms[: len(weight)], weight @ fitted.squares[: len(weight)]
+            yield finish(K, own, seen, new is None, code, self.n_jobs)
 
     @property
     def level_scales(self) -> np.ndarray:

@@ -10,7 +10,7 @@ are kept in full where the paper validates them.
 from __future__ import annotations
 
 from ..views.attribute_scaler import AttributeScaler
-from .base import GraphKernel
+from .bases.graph_kernel import GraphKernel
 from .deep_graph_kernel import DeepGraphKernel
 from .descriptor_matching import DescriptorMatching
 from .graph_hopper import GraphHopper

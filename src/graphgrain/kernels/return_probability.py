@@ -19,7 +19,7 @@ from ..core.spectra import adjacency, return_probabilities
 from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Number, Rule, Seed, Whole
-from .base import GraphKernel
+from .bases.graph_kernel import GraphKernel
 from .linear_algebra import one_thread_each
 
 #: Most vertices from which sigma_1 is estimated: half a million distances.

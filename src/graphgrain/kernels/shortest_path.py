@@ -13,8 +13,9 @@ from ..core.large_graphs import RootedFeatures
 from ..core.pair_roots import PairRoots
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule
+from .bases.feature_kernel import FeatureKernel
 from .edge_labels import check_edge_labels
-from .features import Counts, FeatureKernel, count_in_chunks
+from .features import Counts, count_in_chunks
 from .naming import label_name
 from .occurrences import Occurrences, single_vertices
 

@@ -12,9 +12,10 @@ from ..core.spectra import laplacian_inverse
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..parameters import Number, OneOf, Rule, check_parameters
-from .features import Counts, FeatureKernel, count_in_chunks, counted
+from .bases.feature_kernel import FeatureKernel, one_graph
+from .features import Counts, count_in_chunks, counted
 from .linear_algebra import one_thread_each
-from .occurrences import Occurrences, one_graph, single_vertices
+from .occurrences import Occurrences, single_vertices
 
 
 class SpectralDistance(FeatureKernel):

@@ -21,9 +21,9 @@ from ..core.threads import call, chunks, stop_flag
 from ..core.traversal import Options, make_work
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, OneOf, Rule, Whole
-from .counts import Counts, count_in_chunks, joined
+from .bases.feature_kernel import FeatureKernel
 from .edge_labels import check_edge_labels
-from .features import FeatureKernel
+from .features import Counts, count_in_chunks, joined
 from .naming import join_path, tree_name
 from .occurrences import Occurrences
 

@@ -20,7 +20,7 @@ from ..core.transport import shared_shares, transport_costs
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Number, Rule, Whole
 from ..views.base import attribute_columns
-from .base import GraphKernel
+from .bases.graph_kernel import GraphKernel
 from .features import Counts
 from .pairwise import require_pairs
 from .weisfeiler_lehman import WeisfeilerLehman

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..graphs.batch import GraphBatch
-from ..kernels.base import GraphKernel
+from ..kernels.bases.graph_kernel import GraphKernel
 from ..views.base import seen_through
 
 

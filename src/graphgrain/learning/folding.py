@@ -16,7 +16,8 @@ from sklearn.base import clone
 
 from ..core.counting import group_hashes
 from ..core.hashing import GOLDEN, mix_array
-from ..kernels.features import Counts, FeatureKernel
+from ..kernels.bases.feature_kernel import FeatureKernel
+from ..kernels.features import Counts
 from .level_weights import mean_square
 from .pattern_weights import PatternLevel, Patterns, PatternWeights, mapped
 

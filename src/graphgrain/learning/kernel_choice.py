@@ -16,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..kernels.base import GraphKernel
-from ..kernels.features import FeatureKernel
+from ..kernels.bases.feature_kernel import FeatureKernel
+from ..kernels.bases.graph_kernel import GraphKernel
 from ..kernels.grid import KernelGrid, Setting
 from ..kernels.registry import KERNELS
 from ..parameters import BOOLEAN, Rule, Whole

@@ -29,7 +29,7 @@ from copy import copy
 import numpy as np
 
 from ..core.memory import require_memory
-from ..kernels.features import FeatureKernel
+from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.grid import FittedSetting
 
 #: Entries of level matrices that are looked at together.

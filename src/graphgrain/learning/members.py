@@ -16,7 +16,7 @@ from sklearn.base import clone
 from ..core.memory import release_memory
 from ..core.threads import run
 from ..graphs.batch import GraphBatch
-from ..kernels.features import FeatureKernel
+from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.grid import FittedSetting, Setting
 from ..views.base import seen_through
 from .committee import Candidate

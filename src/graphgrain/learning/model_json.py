@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from ..errors import InvalidParameterError
-from ..kernels.base import GraphKernel
+from ..kernels.bases.graph_kernel import GraphKernel
 from ..kernels.grid import KernelGrid, Setting
 from ..kernels.registry import KERNELS
 from ..views import AttributeBins, AttributeScaler, EdgeFilter, EdgeLengths

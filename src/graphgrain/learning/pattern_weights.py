@@ -28,7 +28,8 @@ from ..core.counting import find_columns
 from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..kernels.features import Counts, FeatureKernel, map_counts, squared_norms
+from ..kernels.bases.feature_kernel import FeatureKernel
+from ..kernels.features import Counts, map_counts, squared_norms
 from ..views.base import seen_through
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.threads import run
-from ..kernels.base import GraphKernel
+from ..kernels.bases.graph_kernel import GraphKernel
 from ..kernels.grid import FittedSetting, KernelGrid, Setting
 from .committee import Candidate, best_members, best_value, committee_size
 from .learner import Learner, Split

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from .. import __version__
 from ..explaining.comparison import compare
 from ..graphs.batch import GraphBatch
-from ..kernels.features import FeatureKernel
+from ..kernels.bases.feature_kernel import FeatureKernel
 from ..writing import atomic_write
 from .templating import render
 

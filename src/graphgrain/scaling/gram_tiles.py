@@ -23,7 +23,7 @@ from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.processes import map_processes
 from ..graphs.progress import progress_bar
-from ..kernels.features import FeatureKernel
+from ..kernels.bases.feature_kernel import FeatureKernel
 from ..writing import delete_if_free, put_in_place
 from .dask_blocks import dask as dask_package
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import InvalidFileError, InvalidParameterError
 from ..graphs.streams import Chunk, as_chunks
-from ..kernels.features import FeatureKernel
+from ..kernels.bases.feature_kernel import FeatureKernel
 from .durable import only_writer, unwritable
 from .manifest import JOURNAL, NAME, Manifest, read_manifest, write_manifest
 from .segment import CHUNK

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..kernels.features import FeatureKernel
+from ..kernels.bases.feature_kernel import FeatureKernel
 from ..parameters import Jobs
 from .building import add_to_index, build_index, compact_index, remove_from_index
 from .columns import as_array, plain

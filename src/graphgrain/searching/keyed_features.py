@@ -10,8 +10,8 @@ import numpy as np
 from ..core.hashing import GOLDEN
 from ..core.sketches import place_level
 from ..graphs.batch import GraphBatch
-from ..kernels.counts import map_counts
-from ..kernels.features import FeatureKernel
+from ..kernels.bases.feature_kernel import FeatureKernel
+from ..kernels.features import map_counts
 
 #: Count maps after which every value is 1.
 _ONES = ("binary", "intersection")

@@ -20,7 +20,7 @@ import numpy as np
 from ..core.posting_scan import CONTAINMENT, COSINE, MINMAX, Best, Query, overlaps, scan
 from ..core.threads import run, thread_count
 from ..graphs.batch import GraphBatch
-from ..kernels.features import FeatureKernel
+from ..kernels.bases.feature_kernel import FeatureKernel
 from .keyed_features import KeyedFeatures, keyed_features, values_differ
 from .segment import Segment
 

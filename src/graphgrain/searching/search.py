@@ -11,7 +11,7 @@ from ..core.threads import call
 from ..errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..kernels.features import FeatureKernel
+from ..kernels.bases.feature_kernel import FeatureKernel
 from ..parameters import Number, OneOf, Rule, Whole
 from .columns import as_array
 from .keyed_features import keyed_features

@@ -15,7 +15,7 @@ from ..core.sketches import FEWEST_BITS, MOST_BITS, Lists, coarser, make_lists, 
 from ..graphs.batch import GraphBatch
 from ..graphs.flat import gathered_ranges
 from ..graphs.streams import Chunk, join_chunks
-from ..kernels.features import FeatureKernel
+from ..kernels.bases.feature_kernel import FeatureKernel
 from .columns import ColumnReader, as_array, as_id, encode_column, id_keys
 from .container import Container, write_container
 from .keyed_features import KeyedFeatures, keyed_features, values_differ

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import InvalidFileError, InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..kernels.features import FeatureKernel
+from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.registry import KERNELS
 from ..kernels.tree_plus_plus import TreePlusPlus
 from ..parameters import check_parameters

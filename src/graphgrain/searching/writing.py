@@ -18,7 +18,7 @@ import numpy as np
 
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.streams import Chunk
-from ..kernels.features import FeatureKernel
+from ..kernels.bases.feature_kernel import FeatureKernel
 from .columns import checked_ids, id_keys
 from .keyed_features import keyed_features
 from .manifest import (

@@ -13,14 +13,14 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.memory import require_memory
-from ..core.threads import watched
-from ..errors import InvalidGraphError, InvalidParameterError
-from ..graphs.batch import GraphBatch
-from ..graphs.convert.dispatch import as_graphs
-from ..graphs.progress import progress_bar
-from ..parameters import BOOLEAN, Jobs, Rule, check_parameters
-from ..views.base import GraphTransformer
+from ...core.memory import require_memory
+from ...core.threads import watched
+from ...errors import InvalidGraphError, InvalidParameterError
+from ...graphs.batch import GraphBatch
+from ...graphs.convert.dispatch import as_graphs
+from ...graphs.progress import progress_bar
+from ...parameters import BOOLEAN, Jobs, Rule, check_parameters
+from ...views.base import GraphTransformer
 
 #: A part of the work that takes longer than this shows its progress, in seconds.
 _PATIENCE = 2.0
