@@ -59,7 +59,7 @@ def estimate_cost(kernel: FeatureKernel, batch: GraphBatch, matrix: bool) -> Est
     """What counting the features of graphs will cost, with a Gram matrix of them if asked."""
     large = np.array([is_large(size) for size in batch.vertex_counts.tolist()], dtype=bool)
     parts = [_estimate_small(kernel, batch[np.flatnonzero(~large)])]
-    parts += [_estimate_large(kernel, batch[g : g + 1]) for g in np.flatnonzero(large).tolist()]
+    parts += [kernel.estimate_large(batch[g : g + 1]) for g in np.flatnonzero(large).tolist()]
     needed_gram = 16.0 * len(batch) ** 2 if matrix else 0.0  # twice while it is computed
     seconds, needed = np.sum(parts, axis=0).tolist()
     return Estimate(seconds, needed + needed_gram)
@@ -78,8 +78,8 @@ def _estimate_small(kernel: FeatureKernel, batch: GraphBatch) -> Estimate:
     return Estimate(scale * here.seconds, scale * here.needed)
 
 
-def _estimate_large(kernel: FeatureKernel, graph: GraphBatch) -> Estimate:
-    """The cost of one large graph."""
+def estimate_by_pieces(kernel: FeatureKernel, graph: GraphBatch) -> Estimate:
+    """The cost of one large graph, from some of its roots or from pieces of it."""
     start = process_time()
     roots = kernel._roots(graph)
     prepared = process_time() - start

@@ -75,11 +75,11 @@ class Features:
     >>> graphs = [([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])]
     >>> features = gg.TreePlusPlus(tree_depth=1).count(graphs)
     >>> features
-    Features(2 graphs, 2 levels, 14 entries)
+    Features(2 graphs, 2 levels, 17 entries)
     >>> features.similarities("minmax").round(3).tolist()
-    [[1.0, 0.3], [0.3, 1.0]]
+    [[1.0, 0.238], [0.238, 1.0]]
     >>> features[:1].similarities("minmax", features).round(3).tolist()
-    [[1.0, 0.3]]
+    [[1.0, 0.238]]
     """
 
     def __init__(self, levels: Sequence[Counts], whole: bool = True) -> None:

@@ -109,7 +109,7 @@ class GraphHopper(FeatureKernel):
 
         return count_in_chunks(count, batch, self.n_jobs)
 
-    def _estimate_large(self, graph: GraphBatch) -> Estimate:
+    def estimate_large(self, graph: GraphBatch) -> Estimate:
         found: list[tuple[float, float]] = []
         seconds, _ = timed_sample(
             lambda roots: found.append(_sampled(graph, roots, _STEPS)), _shuffled(graph)

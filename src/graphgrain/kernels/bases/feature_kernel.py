@@ -22,7 +22,7 @@ from ...errors import InvalidGraphError, InvalidParameterError
 from ...graphs.batch import GraphBatch
 from ...graphs.convert.dispatch import as_graphs
 from ...parameters import OneOf, Rule, Whole, check_parameters
-from ..estimate import Estimate, estimate_cost
+from ..estimate import Estimate, estimate_by_pieces, estimate_cost
 from ..features import (
     COUNT_MAPS,
     Counts,
@@ -86,6 +86,10 @@ class FeatureKernel(GraphKernel):
             f"{type(self).__name__} does not say where its features are. Give it a method "
             "locate_each, as VertexHistogram has it, to explain its models."
         )
+
+    def estimate_large(self, graph: GraphBatch) -> Estimate:
+        """What counting the features of one large graph will cost."""
+        return estimate_by_pieces(self, graph)
 
     def _roots(self, batch: GraphBatch) -> Callable[[int], RootedFeatures] | None:
         """For kernels that count root by root: the features of each graph, by its number."""
