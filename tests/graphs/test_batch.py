@@ -181,7 +181,7 @@ BAD = {
         "graph 0 has them, graph 1 does not",
     ),
     "vertex of networkx without label": (
-        lambda: gg.from_networkx([nx.path_graph(2)], node_label="symbol"),
+        lambda: gg.from_networkx([nx.path_graph(2)], vertex_label="symbol"),
         "Vertex 0 of graph 0 has no 'symbol'",
     ),
     "string": (lambda: gg.as_graphs("MUTAG"), "'MUTAG'.*load_tu"),

@@ -34,7 +34,7 @@ def names(batch):
 def test_networkx_there_and_back(batch):
     found = gg.from_networkx(
         gg.to_networkx(batch),
-        node_attributes=names(batch)["vertex"],
+        vertex_attributes=names(batch)["vertex"],
         edge_attributes=names(batch)["edge"],
     )
     assert found == batch
@@ -48,7 +48,7 @@ def test_networkx_names_directions_and_parallel_edges():
     graph.add_edge("a", "z", bond=1)
     graph.add_edge("a", "a", bond=7)
     found = gg.from_networkx(
-        [graph], node_label="symbol", edge_label="bond", node_attributes=["x", "y"]
+        [graph], vertex_label="symbol", edge_label="bond", vertex_attributes=["x", "y"]
     )
     assert found == gg.GraphBatch.from_edges(
         [2], [(0, 1)], ["C", "O"], edge_labels=[1], vertex_attributes=[[1, 2], [3, 4]]
@@ -62,7 +62,7 @@ def test_networkx_labels_must_be_there():
     with pytest.raises(InvalidGraphError, match=r"Vertex 1 of graph 0 has no 'label'.*none"):
         gg.from_networkx([graph])
     with pytest.raises(InvalidGraphError, match=r"Edge \(0, 1\) of graph 0 has no 'bond'"):
-        gg.from_networkx([graph], node_label=None, edge_label="bond")
+        gg.from_networkx([graph], vertex_label=None, edge_label="bond")
     with pytest.raises(InvalidGraphError, match="Item 1 is not a networkx graph"):
         gg.from_networkx([graph, 3])
 

@@ -24,6 +24,7 @@ def from_igraph(
     *,
     vertex_attributes: str | Sequence[str] | None = None,
     edge_attributes: str | Sequence[str] | None = None,
+    direction: str = "ignore",
 ) -> GraphBatch:
     """Turn igraph graphs into a :class:`GraphBatch`.
 
@@ -33,7 +34,13 @@ def from_igraph(
     vertex_label, edge_label : str or None
         Attribute that holds the label. Graphs without any ``"label"`` are unlabelled.
     vertex_attributes, edge_attributes : str or list of str, optional
-        Attributes that hold numbers, or one that holds a sequence of numbers.
+        Attributes that hold numbers, or one that holds a sequence of numbers. Weights that are not
+        asked for are mentioned in a warning.
+    direction : {"ignore", "vertices"}
+        What becomes of the edges of directed graphs. By default directions are ignored, with a
+        warning that counts them. With ``"vertices"`` the arc u -> v becomes a path
+        u - tail - head - v with two vertices of their own, so that every kernel sees the direction
+        exactly. Labels are strings then.
 
     Examples
     --------
@@ -53,6 +60,8 @@ def from_igraph(
         "label" in g.es.attributes() for g in graphs if g.ecount()
     ):
         edge_label = None
+    names = [edge_attributes] if isinstance(edge_attributes, str) else list(edge_attributes or ())
+    weights_read = "weight" in (edge_label, *names)
     return joined(
         [
             Part(
@@ -62,9 +71,13 @@ def from_igraph(
                 _igraph_column(graph.es, edge_label, f"The edges of graph {number}"),
                 _igraph_table(graph.vs, vertex_attributes, f"The vertices of graph {number}"),
                 _igraph_table(graph.es, edge_attributes, f"The edges of graph {number}"),
+                graph.is_directed(),
+                graph.es["weight"] if graph.is_weighted() and not weights_read else None,
             )
             for number, graph in enumerate(graphs)
-        ]
+        ],
+        direction,
+        "edge_attributes='weight' reads weights",
     )
 
 

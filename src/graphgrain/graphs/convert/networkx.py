@@ -17,26 +17,32 @@ def is_networkx(x: Any) -> bool:
 
 def from_networkx(
     graphs: Iterable[Any],
-    node_label: str | None = "label",
+    vertex_label: str | None = "label",
     edge_label: str | None = "label",
     *,
-    node_attributes: str | Sequence[str] | None = None,
+    vertex_attributes: str | Sequence[str] | None = None,
     edge_attributes: str | Sequence[str] | None = None,
+    direction: str = "ignore",
 ) -> GraphBatch:
     """Turn networkx graphs into a :class:`GraphBatch`.
 
-    Directed graphs and multigraphs are accepted: direction is dropped, parallel edges are
-    merged. Vertices keep the order in which networkx holds them.
+    Parallel edges of multigraphs are merged. Vertices keep the order in which networkx holds them.
 
     Parameters
     ----------
     graphs : iterable of networkx graphs
-    node_label, edge_label : str or None
+    vertex_label, edge_label : str or None
         Vertex or edge attribute that holds the label. Graphs without any ``"label"`` are
         unlabelled; a name of your own must be there on every vertex or edge.
-    node_attributes, edge_attributes : str or list of str, optional
+    vertex_attributes, edge_attributes : str or list of str, optional
         Where the numbers for ``vertex_attributes`` and ``edge_attributes`` are: one attribute
-        that holds a number or a sequence of numbers, or several that hold a number each.
+        that holds a number or a sequence of numbers, or several that hold a number each. Weights
+        that are not asked for are mentioned in a warning.
+    direction : {"ignore", "vertices"}
+        What becomes of the edges of directed graphs. By default directions are ignored, with a
+        warning that counts them. With ``"vertices"`` the arc u -> v becomes a path
+        u - tail - head - v with two vertices of their own, so that every kernel sees the direction
+        exactly. Labels are strings then.
 
     See Also
     --------
@@ -47,15 +53,17 @@ def from_networkx(
     >>> import graphgrain as gg, networkx as nx
     >>> ring = nx.cycle_graph(6)
     >>> nx.set_node_attributes(ring, "C", "symbol")
-    >>> gg.from_networkx([ring], node_label="symbol")
+    >>> gg.from_networkx([ring], vertex_label="symbol")
     GraphBatch(1 graph, 6 vertices, 6 edges, 1 vertex label)
     """
     graphs = list(graphs)
     check_items(graphs, is_networkx, "a networkx graph")
-    if node_label == "label" and not _anywhere("label", (graph.nodes for graph in graphs)):
-        node_label = None
+    if vertex_label == "label" and not _anywhere("label", (graph.nodes for graph in graphs)):
+        vertex_label = None
     if edge_label == "label" and not _anywhere("label", (graph.edges for graph in graphs)):
         edge_label = None
+    names = [edge_attributes] if isinstance(edge_attributes, str) else list(edge_attributes or ())
+    weights_read = "weight" in (edge_label, *names)
     parts = []
     for number, graph in enumerate(graphs):
         position = {vertex: place for place, vertex in enumerate(graph)}
@@ -71,13 +79,15 @@ def from_networkx(
             Part(
                 len(graph),
                 [(position[u], position[v]) for u, v in graph.edges()],
-                _values(vertices, node_label),
+                _values(vertices, vertex_label),
                 _values(edges, edge_label),
-                _columns(vertices, node_attributes, f"the vertices of graph {number}"),
+                _columns(vertices, vertex_attributes, f"the vertices of graph {number}"),
                 _columns(edges, edge_attributes, f"the edges of graph {number}"),
+                graph.is_directed(),
+                None if weights_read else [data.get("weight") for _, data in edges],
             )
         )
-    return joined(parts)
+    return joined(parts, direction, "edge_attributes='weight' reads weights")
 
 
 def to_networkx(graphs: GraphBatch) -> list[Any]:
@@ -148,7 +158,12 @@ def _columns(items: _Items, names: str | Sequence[str] | None, where: str) -> An
 
 def found(data: Mapping[str, Any], name: str, where: str) -> Any:
     """The attribute of a vertex or an edge; it must be there."""
-    if data.get(name) is None:
+    if name in data and data[name] is None:
+        raise InvalidGraphError(
+            f"Every vertex and edge must have a value of the attribute asked for; {where} has None "
+            f"as its {name!r}. Give it a value of its own, such as 'unknown'."
+        )
+    if name not in data:
         there = ", ".join(repr(key) for key in data) or "none"
         raise InvalidGraphError(
             f"Every vertex and edge must have the attribute asked for; {where} has no {name!r} "

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import InvalidGraphError, InvalidParameterError
 from ..batch import GraphBatch
-from .parts import as_columns, shown
+from .parts import arcs_as_vertices, as_columns, check_direction, shown
 
 
 def from_edge_list(
@@ -25,6 +25,7 @@ def from_edge_list(
     vertex: str = "vertex",
     label: str | None = "label",
     vertex_attributes: Sequence[str] | None = None,
+    direction: str = "ignore",
 ) -> GraphBatch:
     """Turn a table of edges, of one graph or of many, into a :class:`GraphBatch`.
 
@@ -42,6 +43,11 @@ def from_edge_list(
     source, target, edge_label, edge_attributes : names of columns of ``edges``
     vertex, label, vertex_attributes : names of columns of ``vertices``
         There are no labels if the table has no column ``"label"`` or if ``label`` is None.
+    direction : {"ignore", "vertices"}
+        What becomes of rows. By default a row is an undirected edge. With ``"vertices"`` it is an
+        arc from ``source`` to ``target``, and u -> v becomes a path u - tail - head - v with two
+        vertices of their own, so that every kernel sees the direction exactly. Labels are strings
+        then.
 
     Returns
     -------
@@ -60,6 +66,7 @@ def from_edge_list(
     >>> gg.from_edge_list([("a", "b"), ("b", "c")], {"a": "C", "b": "C", "c": "O"})
     GraphBatch(1 graph, 3 vertices, 2 edges, 2 vertex labels)
     """
+    check_direction(direction)
     edges = _edge_table(edges, source, target)
     vertices = _vertex_table(vertices, vertex, label)
     ends = [_column(edges, name, "edges") for name in (source, target)]
@@ -97,13 +104,27 @@ def from_edge_list(
         column = _column(vertices, label, "vertices")
         labels = [column[row] for row in order]
     attributes = _numbers(vertices, vertex_attributes, "vertices")
+    attributes = None if attributes is None else attributes[order]
+    edge_labels = None if edge_label is None else _column(edges, edge_label, "edges")
+    numbers = _numbers(edges, edge_attributes, "edges")
+    if direction == "vertices":
+        arcs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        return arcs_as_vertices(
+            np.array(sizes, dtype=np.int64),
+            arcs,
+            labels,
+            edge_labels,
+            attributes,
+            numbers,
+            np.ones(len(arcs), dtype=bool),
+        )
     return GraphBatch.from_edges(
         np.array(sizes, dtype=np.int64),
         pairs,
         labels,
-        edge_labels=None if edge_label is None else _column(edges, edge_label, "edges"),
-        vertex_attributes=None if attributes is None else attributes[order],
-        edge_attributes=_numbers(edges, edge_attributes, "edges"),
+        edge_labels=edge_labels,
+        vertex_attributes=attributes,
+        edge_attributes=numbers,
     )
 
 

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...errors import InvalidGraphError
+from ...errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError
 from ..batch import GraphBatch
+
+#: Labels of the vertices that stand for the two ends of an arc, and of vertices without a label.
+TAIL, HEAD, UNLABELLED = "(tail)", "(head)", "(vertex)"
 
 
 class Part(NamedTuple):
-    """One graph: vertices 0 to ``size - 1``, and one item per vertex or per edge."""
+    """One graph: vertices 0 to ``size - 1``, and one item per vertex or per edge.
+
+    The edges of a directed graph are arcs from the first to the second end. ``weights`` are values
+    of its edges that nobody has asked for.
+    """
 
     size: int
     edges: Any
@@ -20,10 +28,23 @@ class Part(NamedTuple):
     edge_labels: Any = None
     vertex_attributes: Any = None
     edge_attributes: Any = None
+    directed: bool = False
+    weights: Any = None
 
 
-def joined(parts: Sequence[Part]) -> GraphBatch:
-    """One batch from many small graphs."""
+def joined(parts: Sequence[Part], direction: str = "ignore", hint: str = "") -> GraphBatch:
+    """One batch from many small graphs.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+    direction : {"ignore", "vertices"}
+        What becomes of arcs; see :func:`arcs_as_vertices`. Directions that are ignored are
+        mentioned in a warning.
+    hint : str
+        How weights are read.
+    """
+    check_direction(direction)
     edges = []
     base = 0
     for number, part in enumerate(parts):
@@ -31,18 +52,149 @@ def joined(parts: Sequence[Part]) -> GraphBatch:
         base += part.size
     vertices = [part.size > 0 for part in parts]
     edgeful = [len(pairs) > 0 for pairs in edges]
-    return GraphBatch.from_edges(
-        np.array([part.size for part in parts], dtype=np.int64),
-        np.concatenate(edges) if edges else [],
-        _flat([part.labels for part in parts], vertices, "vertex labels"),
-        edge_labels=_flat([part.edge_labels for part in parts], edgeful, "edge labels"),
-        vertex_attributes=_stacked(
-            [part.vertex_attributes for part in parts], vertices, "vertex attributes"
-        ),
-        edge_attributes=_stacked(
-            [part.edge_attributes for part in parts], edgeful, "edge attributes"
-        ),
+    sizes = np.array([part.size for part in parts], dtype=np.int64)
+    pairs = np.concatenate(edges) if edges else np.empty((0, 2), dtype=np.int64)
+    directed = np.repeat([part.directed for part in parts], [len(some) for some in edges])
+    labels = _flat([part.labels for part in parts], vertices, "vertex labels")
+    edge_labels = _flat([part.edge_labels for part in parts], edgeful, "edge labels")
+    attributes = _stacked([part.vertex_attributes for part in parts], vertices, "vertex attributes")
+    edge_attributes = _stacked([part.edge_attributes for part in parts], edgeful, "edge attributes")
+    _mention_what_is_ignored(
+        _one_way(pairs, directed.astype(bool)) if direction == "ignore" else 0,
+        _weighted([part.weights for part in parts]),
+        hint,
     )
+    if direction == "vertices":
+        return arcs_as_vertices(
+            sizes, pairs, labels, edge_labels, attributes, edge_attributes, directed.astype(bool)
+        )
+    return GraphBatch.from_edges(
+        sizes,
+        pairs,
+        labels,
+        edge_labels=edge_labels,
+        vertex_attributes=attributes,
+        edge_attributes=edge_attributes,
+    )
+
+
+# -------------------------------------------------------------------- directions and weights
+
+
+def check_direction(direction: Any) -> None:
+    """The parameter ``direction`` of the converters."""
+    if direction not in ("ignore", "vertices"):
+        raise InvalidParameterError(f"direction must be 'ignore' or 'vertices'; got {direction!r}.")
+
+
+def arcs_as_vertices(
+    sizes: np.ndarray,
+    pairs: np.ndarray,
+    labels: Any,
+    edge_labels: Any,
+    vertex_attributes: np.ndarray | None,
+    edge_attributes: np.ndarray | None,
+    directed: np.ndarray,
+) -> GraphBatch:
+    """Directed graphs as undirected ones that tell the same: u -> v becomes u - tail - head - v.
+
+    The two new vertices stand behind all others of their graph and have labels of their own, so
+    labels become strings. They carry the attributes of the vertices beside them; all three edges
+    carry the label and the attributes of the arc. Nothing is lost: loops, parallel arcs and arcs in
+    both directions stay apart.
+
+    Parameters
+    ----------
+    sizes, pairs, labels, edge_labels, vertex_attributes, edge_attributes
+        As :meth:`GraphBatch.from_edges` takes them.
+    directed : bool array
+        Which pairs are arcs; the others stay as they are.
+    """
+    offsets = np.concatenate(([0], np.cumsum(sizes)))
+    count = int(offsets[-1])
+    names = [UNLABELLED] * count if labels is None else [str(label) for label in labels]
+    taken = next((name for name in names if name in (TAIL, HEAD)), None)
+    if taken is not None:
+        raise InvalidGraphError(
+            f"With direction='vertices' the label {taken!r} is that of the end of an arc; a vertex "
+            "has it already. Give the vertex another label."
+        )
+    arcs = np.flatnonzero(directed)
+    graph = np.searchsorted(offsets, pairs[arcs, 0], side="right") - 1
+    arcs = arcs[np.argsort(graph, kind="stable")]
+    graph = np.sort(graph, kind="stable")
+    per_graph = np.bincount(graph, minlength=len(sizes))
+    new_sizes = sizes + 2 * per_graph
+    begins = np.concatenate(([0], np.cumsum(new_sizes)))[:-1]
+    place = np.arange(count) + np.repeat(begins - offsets[:-1], sizes)
+    before = np.concatenate(([0], np.cumsum(per_graph)))[:-1]
+    tail = (begins + sizes)[graph] + 2 * (np.arange(len(arcs)) - before[graph])
+    source, target = place[pairs[arcs, 0]], place[pairs[arcs, 1]]
+    kept = np.flatnonzero(~directed)
+    rows = np.concatenate((kept, arcs, arcs, arcs))  # the pair that each new edge comes from
+    new_pairs = np.concatenate(
+        (
+            place[pairs[kept]].reshape(-1, 2),
+            np.column_stack((source, tail)),
+            np.column_stack((tail, tail + 1)),
+            np.column_stack((tail + 1, target)),
+        )
+    )
+    new_names = np.empty(int(new_sizes.sum()), dtype=object)
+    new_names[place], new_names[tail], new_names[tail + 1] = names, TAIL, HEAD
+    if vertex_attributes is not None:
+        table = np.empty((len(new_names), vertex_attributes.shape[1]))
+        table[place] = vertex_attributes
+        table[tail], table[tail + 1] = table[source], table[target]
+        vertex_attributes = table
+    return GraphBatch.from_edges(
+        new_sizes,
+        new_pairs,
+        new_names,
+        edge_labels=None if edge_labels is None else [edge_labels[row] for row in rows.tolist()],
+        vertex_attributes=vertex_attributes,
+        edge_attributes=None if edge_attributes is None else edge_attributes[rows],
+    )
+
+
+def _one_way(pairs: np.ndarray, directed: np.ndarray) -> int:
+    """How many arcs there are whose reverse is missing."""
+    arcs = pairs[directed & (pairs[:, 0] != pairs[:, 1])]
+    if not len(arcs):
+        return 0
+    base = int(arcs.max()) + 1
+    forward, backward = np.unique(arcs[:, 0] * base + arcs[:, 1]), arcs[:, 1] * base + arcs[:, 0]
+    return int(np.isin(forward, backward, invert=True).sum())
+
+
+def _weighted(values: list[Any]) -> int:
+    """How many edges have a weight, if weights differ at all."""
+    given = [np.asarray(some, dtype=object) for some in values if some is not None and len(some)]
+    if not given:
+        return 0
+    weights = [weight for weight in np.concatenate(given).tolist() if weight is not None]
+    return len(weights) if len(set(map(str, weights))) > 1 else 0
+
+
+def _mention_what_is_ignored(one_way: int, weights: int, hint: str) -> None:
+    """Warn, once for all graphs, of what undirected graphs without weights do not hold."""
+    found, ways_out = [], []
+    if one_way:
+        found.append(f"the direction of {one_way:,} one-way edge{'s' * (one_way > 1)}")
+        ways_out.append("direction='vertices' keeps directions exactly")
+    if weights:
+        found.append(f"the weight{'s' * (weights > 1)} of {weights:,} edge{'s' * (weights > 1)}")
+        ways_out.append(hint)
+    if found:
+        warnings.warn(
+            f"Graphs are undirected and unweighted here. Ignored: {', '.join(found)} "
+            f"({'; '.join(ways_out)}).",
+            GraphgrainWarning,
+            stacklevel=4,
+        )
+
+
+# -------------------------------------------------------------------- what converters share
 
 
 def numbered(

@@ -13,7 +13,11 @@ from .parts import Part, as_columns, joined, numbered, shown
 
 
 def from_adjacency(
-    adjacency: Iterable[Any], labels: Iterable[Any] | None = None, *, values: str | None = None
+    adjacency: Iterable[Any],
+    labels: Iterable[Any] | None = None,
+    *,
+    values: str | None = None,
+    direction: str = "ignore",
 ) -> GraphBatch:
     """Turn adjacency matrices into a :class:`GraphBatch`.
 
@@ -26,8 +30,13 @@ def from_adjacency(
         For each graph a sequence with the labels of its vertices.
     values : {"labels", "attributes"}, optional
         What the entries are: edge labels (integers, such as bond orders) or edge attributes.
-        By default they only say that there is an edge. Of two different entries for one edge
-        the smaller stays.
+        By default they only say that there is an edge, and a warning counts entries other than
+        0 and 1 if they differ. Of two different entries for one edge the smaller stays.
+    direction : {"ignore", "vertices"}
+        What becomes of edges. By default an entry on one side of the diagonal is an edge. With
+        ``"vertices"`` each entry is an arc from its row to its column, and u -> v becomes a path
+        u - tail - head - v with two vertices of their own, so that every kernel sees the direction
+        exactly. Labels are strings then.
 
     Examples
     --------
@@ -46,15 +55,22 @@ def from_adjacency(
         )
     return joined(
         [
-            _from_adjacency(matrix, graph_labels, number, values)
+            _from_adjacency(matrix, graph_labels, number, values)._replace(
+                directed=direction == "vertices"
+            )
             for number, (matrix, graph_labels) in enumerate(zip(matrices, label_lists, strict=True))
-        ]
+        ],
+        direction,
+        "from_adjacency(..., values='attributes') or values='labels' reads weights",
     )
 
 
 def from_plain(items: Iterable[Any]) -> GraphBatch:
     """A batch from ``(structure, labels, edge_labels)`` tuples; see :func:`as_graphs`."""
-    return joined([_from_tuple(item, number) for number, item in enumerate(items)])
+    return joined(
+        [_from_tuple(item, number) for number, item in enumerate(items)],
+        hint="from_adjacency(..., values='attributes') or values='labels' reads weights",
+    )
 
 
 def is_plain(x: Any) -> bool:
@@ -76,7 +92,7 @@ def _from_tuple(item: Any, number: int) -> Part:
         part = _from_numbers(structure, labels, number)
     if isinstance(edge_labels, Mapping):
         edges = [tuple(edge) for edge in np.asarray(part.edges).tolist()]
-        return part._replace(**_of_edges(edge_labels, edges, number))
+        return part._replace(weights=None, **_of_edges(edge_labels, edges, number))
     if edge_labels is not None:
         if not isinstance(structure, Sequence | np.ndarray) or part.edges is not structure:
             raise InvalidGraphError(
@@ -258,7 +274,9 @@ def _from_adjacency(adjacency: Any, labels: Any, number: int, values: str | None
         return part._replace(edge_labels=entries[edge].tolist())
     if values == "attributes":
         return part._replace(edge_attributes=entries[edge].astype(np.float64)[:, None])
-    return part
+    low, high = edges.min(axis=1), edges.max(axis=1)
+    once = np.unique(low * size + high, return_index=True)[1]  # an edge has up to two entries
+    return part._replace(weights=entries[edge][once])
 
 
 def _label_list(labels: Any, size: int | None, number: int) -> list[Any]:

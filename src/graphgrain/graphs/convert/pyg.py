@@ -18,7 +18,11 @@ def is_pyg(x: Any) -> bool:
 
 
 def from_pyg(
-    data: Iterable[Any], vertex_label: str | None = "x", edge_label: str | None = "edge_attr"
+    data: Iterable[Any],
+    vertex_label: str | None = "x",
+    edge_label: str | None = "edge_attr",
+    *,
+    direction: str = "ignore",
 ) -> GraphBatch:
     """Turn PyTorch Geometric ``Data`` objects (or a data set of them) into a GraphBatch.
 
@@ -30,6 +34,12 @@ def from_pyg(
         one-hot table (as ``TUDataset`` gives it), becomes labels; any other table of numbers
         becomes ``vertex_attributes`` or ``edge_attributes``. For molecules of ``QM9`` say
         ``vertex_label="z"`` to have the atomic numbers. Missing attributes are skipped.
+    direction : {"ignore", "vertices"}
+        What becomes of edges. By default an edge is there if ``edge_index`` lists it in one or in
+        both directions, with a warning that counts those listed in one. With ``"vertices"`` each
+        column of ``edge_index`` is an arc, and u -> v becomes a path u - tail - head - v with two
+        vertices of their own, so that every kernel sees the direction exactly. Labels are strings
+        then.
 
     Examples
     --------
@@ -57,10 +67,19 @@ def from_pyg(
                 edge_labels[number],
                 attributes[number],
                 edge_attributes[number],
+                True,
+                None if edge_label == "edge_weight" else _weights(item),
             )
             for number, item in enumerate(items)
-        ]
+        ],
+        direction,
+        "edge_label='edge_weight' reads weights",
     )
+
+
+def _weights(item: Any) -> np.ndarray | None:
+    weights = getattr(item, "edge_weight", None)
+    return None if weights is None else _array(weights).reshape(-1)
 
 
 def _pyg_columns(
