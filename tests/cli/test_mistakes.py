@@ -54,7 +54,7 @@ def test_an_option_takes_one_value_wherever_it_stands(toy):
         (["evaluate", "drugs", "--target", "x"], "--target is for files of molecules"),
         (["evaluate", "drugs", "-r", "/proc/r.jsonl"], "'/proc/r.jsonl' cannot"),
         (["kernel", "drugs", "-o", "K.txt"], "written as .npz, .npy or .csv; got 'K.txt'"),
-        (["kernel", "drugs", "-o", "no/K.npz"], "There is no folder 'no'"),
+        (["kernel", "drugs", "-o", "no/K.npz"], "there is no folder"),
         (["reproduce", "table4"], "WHAT is one of table1, table2"),
         (["demo", "--drug", "morphin"], "Did you mean morphine or"),
         (["report", "nothing.jsonl"], "cannot be read: No such file"),

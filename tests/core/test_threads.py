@@ -6,10 +6,12 @@ import os
 import subprocess
 import sys
 import threading
+import time
 import weakref
 
 import pytest
 
+from graphgrain.core import threads
 from graphgrain.core.threads import call, run, stop_flag
 
 
@@ -18,6 +20,20 @@ def test_workers_stay_for_the_next_call():
     known = {thread.ident for thread in threading.enumerate()}
     assert seen <= known - {threading.get_ident()}
     assert len(seen) <= 3  # another is started where the last has not quite finished
+
+
+def test_a_worker_without_work_ends(monkeypatch):
+    monkeypatch.setattr(threads, "_PATIENCE", 0.05)
+    monkeypatch.setattr(threads, "_idle", [])
+    ident = call(threading.get_ident)
+    [worker] = [thread for thread in threading.enumerate() if thread.ident == ident]
+    worker.join(30)
+    assert not worker.is_alive()
+    assert threads._idle == []
+    monkeypatch.setattr(threads, "_PATIENCE", 0.0005)
+    for _ in range(200):  # work that comes just as a worker gives up is done all the same
+        assert call(lambda: 7) == 7
+        time.sleep(0.0005)
 
 
 def test_a_worker_does_not_keep_what_it_was_given():

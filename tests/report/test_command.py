@@ -55,6 +55,18 @@ def test_a_page(here: Path) -> None:
     assert "55.63" not in text
 
 
+def test_a_page_on_standard_output(here: Path) -> None:
+    answer = call("results.jsonl", "-o", "-")
+    assert answer.exit_code == 0, answer.output
+    assert answer.stdout.startswith("<!")
+    assert answer.stdout.rstrip().endswith("</html>")
+    assert "Report written" in answer.stderr
+    assert not (here / "-").exists()
+    answer = call("results.jsonl", "-o", "-", "--json")
+    assert answer.exit_code == 2
+    assert "both go to standard output" in " ".join(answer.stderr.split())
+
+
 @pytest.mark.parametrize("format", ["pdf", "svg", "png"])
 def test_figures_for_a_paper(here: Path, format: str) -> None:
     answer = call("results.jsonl", "--format", format, "--json")

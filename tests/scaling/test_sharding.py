@@ -22,6 +22,7 @@ from graphgrain.errors import (
     InvalidFileError,
     InvalidGraphError,
     InvalidParameterError,
+    MissingDependencyError,
     UnwritableFileError,
 )
 
@@ -330,3 +331,15 @@ def test_the_command(tmp_path, table):
     assert "line 97, 'C1CC'" in words
     assert "Finished shards are safe" in words
     assert "Finished shards" not in " ".join(refused.stderr.split())
+
+
+def test_parquet_without_pyarrow_is_refused_before_the_work(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+
+    def graphs():
+        raise AssertionError("the work has begun")
+        yield
+
+    with pytest.raises(MissingDependencyError, match="PyArrow"):
+        gg.save_features(graphs(), tmp_path / "features", KERNEL, format="parquet")
+    assert not (tmp_path / "features").exists()

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -21,9 +22,10 @@ from rich.console import Console
 from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 
-from ..errors import GraphgrainError, GraphgrainWarning
+from ..errors import GraphgrainError, GraphgrainWarning, InvalidParameterError
+from ..writing import is_standard_output
 from .characters import show_what_can_be_shown
-from .interrupts import INTERRUPTED, raise_from_now_on
+from .interrupts import interrupted, raise_from_now_on
 from .option_groups import expanded
 
 #: How a pipe that nobody reads any more says so; Windows calls it an invalid argument.
@@ -68,9 +70,11 @@ UNFOLDED = 10_000
 
 @dataclass
 class Options:
-    """What was asked for before the command."""
+    """What was asked for before the command, and what it does with standard output."""
 
     debug: bool = False
+    #: Whether a file goes to standard output (``-o -``): all words then go to standard error.
+    output_taken: bool = False
 
 
 options = Options()
@@ -85,6 +89,8 @@ class _Answers(Console):
 
 def out() -> Console:
     """For answers: standard output, never folded in a file or a pipe."""
+    if options.output_taken:
+        return err()
     return _Answers(width=None if sys.stdout.isatty() else UNFOLDED, highlight=False)
 
 
@@ -209,6 +215,7 @@ def run() -> None:
     if "--debug" in sys.argv[1:]:
         sys.argv.remove("--debug")
         options.debug = True
+    _open_what_is_closed()
     show_what_can_be_shown()
     try:
         try:
@@ -217,6 +224,19 @@ def run() -> None:
             sys.stdout.flush()  # here, where a full disk still finds somebody who listens
     except OSError as error:
         sys.exit(_unwritable_output(error))
+
+
+def _open_what_is_closed() -> None:
+    """Streams that were closed before the start (``>&-``) take what is written, and forget it.
+
+    Otherwise the next file that is opened gets their number, and whatever a library prints.
+    """
+    missing = [name for name in ("stdin", "stdout", "stderr") if getattr(sys, name) is None]
+    for name in missing:
+        stream = open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8")  # noqa: SIM115
+        setattr(sys, name, stream)
+    if "stdout" in missing:
+        err().print("[yellow]Note:[/yellow] Standard output is closed: no answer is shown.")
 
 
 # ---------------------------------------------------------------- what may go wrong
@@ -232,11 +252,13 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
             warnings.simplefilter("always", GraphgrainWarning)
             warnings.showwarning = _show_warning
             try:
+                _see_where_output_goes(kwargs)
                 with one_thread_per_job(kwargs.get("n_jobs")):
                     function(*args, **kwargs)
             except (KeyboardInterrupt, Interrupted) as interrupt:
+                _end_workers()
                 err().print(f"\n[yellow]Interrupted.[/yellow] {escape(str(interrupt))}")
-                raise typer.Exit(INTERRUPTED) from None
+                raise typer.Exit(interrupted()) from None
             except GraphgrainError as error:
                 _fail(error, BAD_INPUT)
             except (typer.Exit, typer.Abort, typer.BadParameter):
@@ -247,6 +269,24 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
                 _fail(error, FAILURE)
 
     return guarded
+
+
+def _end_workers() -> None:
+    """Nobody waits for the other processes any more, if there are any."""
+    name = f"{__package__.removesuffix('.cli')}.graphs.processes"
+    if name in sys.modules:
+        sys.modules[name].end_workers()
+
+
+def _see_where_output_goes(arguments: dict[str, Any]) -> None:
+    """A file that is written to ``-`` has standard output for itself."""
+    paths = [value for value in arguments.values() if isinstance(value, Path)]
+    options.output_taken = any(map(is_standard_output, paths))
+    if options.output_taken and arguments.get("as_json"):
+        raise InvalidParameterError(
+            "--json and a file that is written to - would both go to standard output. Choose one "
+            "of them."
+        )
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from rich.table import Table
 from ..errors import InvalidParameterError
 from ..evaluation.exploration import explain_row
 from ..report.explore_page import explanation_page
-from ..writing import atomic_write
+from ..writing import atomic_write, suffix_of
 from .app import answer, command, err, out
 from .arguments import Data, Jobs, Json, Reading
 from .loading import load
@@ -40,7 +40,8 @@ def explain(
     A linear model learns from all other graphs that have a target, predicts this one and tells
     which of its patterns decide, exactly.
     """
-    if output is not None and output.suffix not in (".html", ".svg"):
+    form = None if output is None else suffix_of(output, ".html")
+    if form not in (None, ".html", ".svg"):
         raise InvalidParameterError(
             f"An explanation is written as .html or .svg; got {str(output)!r}."
         )
@@ -57,7 +58,7 @@ def explain(
     if output is not None:
         text = (
             why.to_svg(theme="auto")
-            if output.suffix == ".svg"
+            if form == ".svg"
             else explanation_page(loaded.name, seen, len(loaded.graphs) - 1)
         )
         with atomic_write(output, "The explanation") as file:

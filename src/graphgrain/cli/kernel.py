@@ -12,11 +12,11 @@ import typer
 from rich.markup import escape
 
 from ..core.threads import thread_count
-from ..errors import InvalidParameterError, UnwritableFileError
+from ..errors import InvalidParameterError
 from ..evaluation.measuring import measured
 from ..evaluation.records import versions
 from ..kernels.registry import KERNELS
-from ..writing import atomic_write
+from ..writing import atomic_write, check_output, suffix_of
 from .app import answer, command, err, out
 from .arguments import Data, Jobs, Json, Reading, Set
 from .kernel_options import given, kernel_grid
@@ -46,12 +46,11 @@ def kernel(
     parameters and versions, as JSON). The others hold K alone. Parameters that are not set have
     the kernel's defaults.
     """
-    if output.suffix not in (".npz", ".npy", ".csv"):
+    if suffix_of(output, ".csv") not in (".npz", ".npy", ".csv"):
         raise InvalidParameterError(
             f"The kernel matrix is written as .npz, .npy or .csv; got {str(output)!r}."
         )
-    if not output.parent.is_dir():
-        raise UnwritableFileError(f"There is no folder {str(output.parent)!r} to write to.")
+    check_output(output, "The kernel matrix")
     kernel_grid(kernel, parameters)  # checks both
     loaded = load(data, reading)
     name, graphs, y, names, *_ = loaded
@@ -93,12 +92,13 @@ def write_matrix(
 ) -> None:
     """Write a matrix in full or not at all."""
     content = io.BytesIO()
-    if path.suffix == ".npz":
+    form = suffix_of(path, ".csv")
+    if form == ".npz":
         arrays: dict[str, Any] = {"K": K, "about": json.dumps(about)}
         arrays |= {} if y is None else {"y": y}
         arrays |= {} if names is None else {"names": names}
         np.savez_compressed(content, **arrays)
-    elif path.suffix == ".npy":
+    elif form == ".npy":
         np.save(content, K)
     else:
         np.savetxt(content, K, delimiter=",", fmt="%.17g")

@@ -11,7 +11,8 @@ bytecodes alone, so compiled work there would keep Ctrl-C waiting for as long as
    is lost.
 
 Workers stay for the next call: to wake one takes a few microseconds, to start a thread, and to
-let it find memory of its own, many times that, and a small Gram matrix has seven such calls.
+let it find memory of its own, many times that, and a small Gram matrix has seven such calls. One
+that has had nothing to do for a minute ends.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ CHUNK_VERTICES = 4096
 _GLANCE = 0.1
 #: How long an interrupted caller waits for its workers to stop.
 _FAREWELL = 0.5
+#: How long a worker waits for work before it ends.
+_PATIENCE = 60.0
 
 _here = threading.local()
 #: Where the workers without work wait for it.
@@ -207,9 +210,16 @@ def _hand_over(work: Callable[[], None]) -> None:
 
 
 def _serve(inbox: SimpleQueue[Callable[[], None]]) -> None:
-    """What a worker does: one piece of work after the other, for as long as the process lives."""
+    """What a worker does: one piece of work after the other, until none has come for a while."""
     while True:
-        work = inbox.get()
+        try:
+            work = inbox.get(timeout=_PATIENCE)
+        except Empty:
+            try:
+                _idle.remove(inbox)
+            except ValueError:
+                continue  # somebody has chosen this worker just now: the work is on its way
+            return
         work()
         del work  # and with it what it holds, which may be large
         _idle.append(inbox)

@@ -1,8 +1,14 @@
-"""A function over many items in several processes: in order, and past the death of a worker."""
+"""A function over many items in several processes: in order, and past the death of a worker.
+
+Workers end with the process that started them, however that ends: each holds one end of a pipe
+whose other end nobody but the parent has, and ends when it closes. Otherwise the workers of a
+killed process would wait for work for minutes, and keep its standard output open.
+"""
 
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -88,18 +94,47 @@ def _mapped(
 #: By process and number of workers. Loky's own reusable executor is the one that joblib takes its
 #: workers from, and joblib fails if it finds one that it has not made.
 _executors: dict[tuple[int, int], Any] = {}
+#: By process: the ends of the pipe that tells workers when it is no more, for them and for us.
+_lifelines: dict[int, tuple[Any, Any]] = {}
+
+
+def end_workers() -> None:
+    """End all workers of this process at once, whatever they are doing."""
+    for key in [key for key in _executors if key[0] == os.getpid()]:
+        _executors.pop(key).shutdown(wait=False, kill_workers=True)
 
 
 def _executor(count: int) -> Any:
     """Workers that stay for a minute after their last work."""
     # Loky comes with scikit-learn's joblib: its workers do not run the caller's main module
     # again, so that scripts need no guard.
+    from multiprocessing import Pipe
+
     from joblib.externals.loky import ProcessPoolExecutor
 
-    key = (os.getpid(), count)
-    if key not in _executors:
-        _executors[key] = ProcessPoolExecutor(max_workers=count, timeout=60)
-    return _executors[key]
+    process = os.getpid()
+    if process not in _lifelines:
+        _lifelines[process] = Pipe(duplex=False)
+    if (process, count) not in _executors:
+        _executors[process, count] = ProcessPoolExecutor(
+            max_workers=count,
+            timeout=60,
+            initializer=_end_with_parent,
+            initargs=(_lifelines[process][0],),
+        )
+    return _executors[process, count]
+
+
+def _end_with_parent(lifeline: Any) -> None:
+    """Let this process end when the other end of a pipe is closed."""
+
+    def wait() -> None:
+        try:
+            lifeline.recv_bytes()  # nothing is ever sent
+        except (EOFError, OSError):
+            os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def _forget(broken: Any) -> None:

@@ -24,7 +24,7 @@ from ..graphs.convert.dispatch import as_graphs
 from ..graphs.processes import map_processes
 from ..graphs.progress import progress_bar
 from ..kernels.bases.feature_kernel import FeatureKernel
-from ..writing import delete_if_free, put_in_place
+from ..writing import check_output, delete_if_free, put_in_place
 from .dask_blocks import dask as dask_package
 
 
@@ -97,6 +97,14 @@ def save_gram(
     kind = np.dtype(dtype)
     if kind not in (np.float64, np.float32):
         raise InvalidParameterError(f"dtype must be float64 or float32; got {dtype!r}.")
+    if place.suffix == ".npy":
+        check_output(place, "The matrix")
+        if place.exists() and not place.is_file():
+            raise UnwritableFileError(
+                f"A matrix is computed inside its file; {str(place)!r} is a pipe or a device. "
+                "Choose a file."
+            )
+    place = Path(os.path.realpath(place))  # a link stays, its target is written
     _check_room(place, len(batch) ** 2 * kind.itemsize)
     temporary = place.with_name(f".{place.stem}-{uuid4().hex[:12]}{place.suffix}")
     try:
@@ -121,7 +129,7 @@ def save_gram(
             shutil.rmtree(temporary, ignore_errors=True)
         else:
             delete_if_free(temporary)
-    return place
+    return Path(path)
 
 
 def write_tile(path: Path, kernel: Any, tile: Tile) -> None:

@@ -38,7 +38,7 @@ from ..graphs.processes import map_processes
 from ..graphs.progress import progress_bar
 from ..graphs.streams import CHUNK_SIZE, Chunk, as_chunks
 from ..writing import atomic_write, delete_if_free
-from .shard_files import FORMATS, read_receipt, shard_name, write_receipt, write_shard
+from .shard_files import FORMATS, pyarrow, read_receipt, shard_name, write_receipt, write_shard
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -141,6 +141,8 @@ def save_features(
         raise InvalidParameterError(
             f"shard_size must be an integer of 1 or more; got {shard_size!r}."
         )
+    if format == "parquet":
+        pyarrow()  # an error now, not after the work
     unreadable = Unreadable(errors)
     kernel = hashing_kernel(kernel, n_features)
     labels = LabelOptions(charge, aromatic, hydrogens, stereo, isotopes, radicals)
