@@ -1,13 +1,15 @@
 """The table of kernels: complete, valid, and its grids give the matrices they promise."""
 
 import inspect
+import json
 
 import numpy as np
 import pytest
 
 import graphgrain as gg
+from graphgrain.errors import InvalidFileError, InvalidParameterError
 from graphgrain.kernels.bases.graph_kernel import GraphKernel
-from graphgrain.kernels.registry import KERNELS, Setting
+from graphgrain.kernels.registry import KERNELS, Setting, kernel_from_json, kernel_to_json
 
 from .peers import random_graphs
 
@@ -137,3 +139,38 @@ def test_a_kernel_without_a_fixed_seed_shares_nothing():
     )
     first, second = (fitted.kernel.seed_ for fitted in grid.fit_each(BATCH))
     assert first != second
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_come_back_from_files(name):
+    kernel = KERNELS[name].kernel()
+    entry = json.loads(json.dumps(kernel_to_json(kernel, leave_out=("n_jobs",))))
+    assert "n_jobs" not in entry["parameters"]
+    back = kernel_from_json(entry)
+    assert type(back) is type(kernel)
+    assert repr(back.get_params()) == repr(kernel.get_params())
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        None,
+        {"class": "TreePlusPlus"},
+        {"class": "TreePlusPlus", "parameters": [1]},
+        {"class": ["TreePlusPlus"], "parameters": {}},
+        {"class": "SVC", "parameters": {}},
+        {"class": "TreePlusPlus", "parameters": {"path_depth": -1}},
+        {"class": "TreePlusPlus", "parameters": {"path_depth": "a"}},
+        {"class": "TreePlusPlus", "parameters": {"nonsense": 1}},
+    ],
+)
+def test_what_is_no_kernel_in_a_file(entry):
+    with pytest.raises(InvalidFileError):
+        kernel_from_json(entry)
+
+
+def test_parameters_that_cannot_be_written():
+    with pytest.raises(InvalidParameterError, match="numbers, words or None"):
+        kernel_to_json(gg.Propagation(bin_width=np.inf))
+    with pytest.raises(InvalidParameterError, match="numbers, words or None"):
+        kernel_to_json(gg.Graphlet(random_state=np.random.RandomState(0)))

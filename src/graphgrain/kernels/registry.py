@@ -9,6 +9,14 @@ are kept in full where the paper validates them.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidFileError, InvalidParameterError
+from ..parameters import check_parameters
 from ..views.attribute_scaler import AttributeScaler
 from .bases.graph_kernel import GraphKernel
 from .deep_graph_kernel import DeepGraphKernel
@@ -168,3 +176,63 @@ def list_kernels() -> dict[str, type[GraphKernel]]:
     <class 'graphgrain.kernels.weisfeiler_lehman.WeisfeilerLehman'>
     """
     return {name: grid.kernel for name, grid in KERNELS.items()}
+
+
+def kernel_to_json(kernel: GraphKernel, leave_out: Iterable[str] = ()) -> dict[str, Any]:
+    """A kernel as it is written to files: the name of its class and its parameters, never code.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> from graphgrain.kernels.registry import kernel_from_json, kernel_to_json
+    >>> entry = kernel_to_json(gg.PathPattern(path_depth=2), leave_out=("n_jobs", "verbose"))
+    >>> entry["class"], entry["parameters"]["path_depth"]
+    ('PathPattern', 2)
+    >>> kernel_from_json(entry).path_depth
+    2
+    """
+    without = set(leave_out)
+    parameters = {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in kernel.get_params(deep=False).items()
+        if name not in without
+    }
+    try:
+        json.dumps(parameters, allow_nan=False)
+    except (TypeError, ValueError):
+        raise InvalidParameterError(
+            "The parameters of a kernel that is written to a file must be numbers, words or None; "
+            f"got {kernel!r}."
+        ) from None
+    return {"class": type(kernel).__name__, "parameters": parameters}
+
+
+def kernel_from_json(entry: Any) -> GraphKernel:
+    """The kernel that :func:`kernel_to_json` has written, one of graphgrain's own.
+
+    Raises ``InvalidFileError`` with the reason if there is none.
+    """
+    if not (
+        isinstance(entry, dict)
+        and isinstance(entry.get("class"), str)
+        and isinstance(entry.get("parameters"), dict)
+    ):
+        raise InvalidFileError("A kernel is written as its class and its parameters.")
+    known = {grid.kernel.__name__: grid.kernel for grid in KERNELS.values()}
+    kind = known.get(entry["class"])
+    if kind is None:
+        raise InvalidFileError(f"The kernel {entry['class']!r} is not one of graphgrain's.")
+    try:
+        kernel = kind(**entry["parameters"])
+        check_parameters(kernel, kernel.parameter_rules)
+    except (TypeError, ValueError) as error:
+        raise InvalidFileError(
+            f"{describe_kernel(entry)} is no kernel that this graphgrain knows ({error})."
+        ) from None
+    return kernel
+
+
+def describe_kernel(entry: dict[str, Any]) -> str:
+    """A kernel in a file as Python would write it."""
+    inside = ", ".join(f"{name}={value!r}" for name, value in entry["parameters"].items())
+    return f"{entry['class']}({inside})"

@@ -1,0 +1,327 @@
+"""Formats on disk: named arrays and JSON with a version and checksums; nothing is ever executed.
+
+An archive is one file of named arrays, mapped into memory: what is not used is not read, and an
+array is never larger than the file that holds it. ::
+
+    8 bytes   magic, which names the format
+    4 bytes   version of the format, little-endian
+    4 bytes   length of the header in bytes
+    4 bytes   CRC-32 of the header
+    header    JSON: {"about": {...}, "parts": {name: {dtype, shape, offset, crc32}}}
+    parts     raw little-endian arrays, each at a multiple of 64 bytes
+
+A document is JSON behind a first line of JSON with the name of the format, its version and the
+CRC-32 of the rest. NumPy's own archives (``.npz``) are read with the same limits by
+:func:`read_npz`.
+
+Checksums find accidents, not intent: who uses an archive checks what its arrays say before
+compiled code follows it.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+
+from .errors import InvalidFileError
+
+_FIXED = struct.Struct("<8sIII")
+_ALIGN = 64
+_DTYPES = {"|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f4", "<f8"}
+#: Most bytes of a header, and most dimensions of an array.
+_LONGEST_HEADER = 1 << 28
+_DIMENSIONS = 4
+
+
+class Format(NamedTuple):
+    """What the files of a format have in common."""
+
+    name: str  # "graphgrain index"
+    magic: bytes  # 8 bytes; files that are documents have none
+    version: int
+    remedy: str  # the way out of an error: "Build the index again"
+
+    def check_version(self, version: Any, path: Path) -> None:
+        """Raise for a version of the format that this version of the library does not know."""
+        if version != self.version or isinstance(version, bool):
+            raise InvalidFileError(
+                f"{str(path)!r} has version {version!r} of the format {self.name!r}; this version "
+                f"of graphgrain reads version {self.version}. {self.remedy}, or use the graphgrain "
+                "that wrote it."
+            )
+
+    def damaged(self, path: Path, part: str, why: str) -> InvalidFileError:
+        """The error for a file whose content cannot be right."""
+        return InvalidFileError(
+            f"The part {part!r} of {path.name} in {str(path.parent)!r} is damaged: {why}. Restore "
+            f"it from a copy. {self.remedy}."
+        )
+
+
+# -------------------------------------------------------------------- arrays
+
+
+def write_archive(
+    file: IO[bytes], form: Format, about: dict[str, Any], parts: dict[str, np.ndarray]
+) -> int:
+    """Write arrays and a dictionary about them to a file that is open; the size in bytes."""
+    arrays = {name: _little_endian(array) for name, array in parts.items()}
+    entries: dict[str, Any] = {}
+    offset = 0  # from the end of the header
+    for name, array in arrays.items():
+        entries[name] = {
+            "dtype": array.dtype.str,
+            "shape": list(array.shape),
+            "offset": offset,
+            "crc32": zlib.crc32(array.data) if array.size else 0,
+        }
+        offset += _padded(array.nbytes)
+    header = json.dumps({"about": about, "parts": entries}).encode()
+    header += b" " * (_padded(_FIXED.size + len(header)) - _FIXED.size - len(header))
+    file.write(_FIXED.pack(form.magic, form.version, len(header), zlib.crc32(header)))
+    file.write(header)
+    for array in arrays.values():
+        if array.size:
+            file.write(array.data)
+            file.write(b"\0" * (_padded(array.nbytes) - array.nbytes))
+    return _FIXED.size + len(header) + offset
+
+
+def _little_endian(array: np.ndarray) -> np.ndarray:
+    array = np.ascontiguousarray(array)
+    return array.astype(array.dtype.newbyteorder("<"), copy=False)
+
+
+def _padded(size: int) -> int:
+    return -(-size // _ALIGN) * _ALIGN
+
+
+class Archive:
+    """An open file of named arrays.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from graphgrain.archives import Archive, Format, write_archive
+    >>> form = Format("example", b"EXAMPLE\\0", 1, "Write it again")
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "a.example")
+    >>> with open(path, "wb") as file:
+    ...     _ = write_archive(file, form, {"unit": "m"}, {"x": np.arange(3)})
+    >>> archive = Archive(path, form)
+    >>> archive.about, archive["x"].tolist()
+    ({'unit': 'm'}, [0, 1, 2])
+    """
+
+    def __init__(self, path: Path, form: Format) -> None:
+        self.path, self.form = path, form
+        try:
+            with open(path, "rb") as file:
+                fixed = file.read(_FIXED.size)
+                length = os.fstat(file.fileno()).st_size
+                if len(fixed) < _FIXED.size or fixed[:8] != form.magic:
+                    raise InvalidFileError(
+                        f"{path.name} is no file of a {form.name}: it begins with {fixed[:8]!r}."
+                    )
+                _, version, header_length, crc = _FIXED.unpack(fixed)
+                form.check_version(version, path)
+                if header_length > min(length, _LONGEST_HEADER):
+                    raise self.damaged("header", "the file ends before it does")
+                header = file.read(header_length)
+                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except FileNotFoundError:
+            raise InvalidFileError(
+                f"{path.name} is missing from {str(path.parent)!r}. Restore it from a copy. "
+                f"{form.remedy}."
+            ) from None
+        except OSError as error:
+            raise InvalidFileError(
+                f"{str(path)!r} cannot be read: {error.strerror or error}."
+            ) from None
+        if len(header) != header_length or zlib.crc32(header) != crc:
+            raise self.damaged("header", "its checksum does not fit")
+        content = parsed_json(header)
+        if not (
+            isinstance(content, dict)
+            and isinstance(content.get("about"), dict)
+            and isinstance(content.get("parts"), dict)
+        ):
+            raise self.damaged("header", "it is not what the format says")
+        self.about: dict[str, Any] = content["about"]
+        self._entries: dict[str, Any] = content["parts"]
+        self._base = _FIXED.size + header_length
+        self._checked: set[str] = set()
+        for name, entry in self._entries.items():
+            if (why := _wrong_entry(entry, length - self._base)) is not None:
+                raise self.damaged(name, why)
+
+    def damaged(self, part: str, why: str) -> InvalidFileError:
+        """The error for a part whose content cannot be right."""
+        return self.form.damaged(self.path, part, why)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._entries
+
+    @property
+    def parts(self) -> list[str]:
+        """The names of all arrays."""
+        return list(self._entries)
+
+    def array(self, name: str, dtype: str, shape: tuple[int | None, ...]) -> np.ndarray:
+        """An array that must have this type (``f4``, ``u8``, ...) and shape; None is any length."""
+        array = self[name]
+        fits = array.dtype.str[1:] == dtype and len(array.shape) == len(shape)
+        if not fits or any(b not in (None, a) for a, b in zip(array.shape, shape, strict=True)):
+            raise self.damaged(name, f"it is an array of {array.dtype} of shape {array.shape}")
+        return array
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """An array of the file, read-only, as it was when its checksum was made."""
+        if name not in self._entries:
+            raise self.damaged(name, "it is missing")
+        entry = self._entries[name]
+        shape = tuple(entry["shape"])
+        array: np.ndarray = np.frombuffer(
+            self._map,
+            dtype=entry["dtype"],
+            count=int(np.prod(shape, dtype=np.int64)),
+            offset=self._base + entry["offset"],
+        ).reshape(shape)
+        if name not in self._checked:
+            if array.size and zlib.crc32(array.data) != entry["crc32"]:
+                raise self.damaged(name, "its checksum does not fit")
+            self._checked.add(name)
+        return array
+
+
+def _wrong_entry(entry: Any, length: int) -> str | None:
+    """What is wrong with the header's entry of an array; ``length`` bytes are there for all."""
+    if not isinstance(entry, dict) or str(entry.get("dtype")) not in _DTYPES:
+        return "there are no arrays of its type"
+    shape: Any = entry.get("shape")
+    offset: Any = entry.get("offset")
+    if not isinstance(shape, list) or len(shape) > _DIMENSIONS or not all(map(_is_size, shape)):
+        return f"there are no arrays of shape {str(shape)[:40]}"
+    if not _is_size(offset) or offset % _ALIGN:
+        return f"it cannot begin at {str(offset)[:40]}"
+    size = np.dtype(entry["dtype"]).itemsize
+    for side in shape:  # Python's integers: nothing overflows
+        size *= side
+    if offset + _padded(size) > length:
+        return "the file ends before it does"
+    return None
+
+
+def _is_size(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 2**48
+
+
+# -------------------------------------------------------------------- documents
+
+
+def document(form: Format, content: Any) -> bytes:
+    """JSON behind a line with the format, its version and a checksum."""
+    text = json.dumps(content, indent=1).encode()
+    head = {"format": form.name, "version": form.version, "crc32": zlib.crc32(text)}
+    return json.dumps(head).encode() + b"\n" + text + b"\n"
+
+
+def read_document(path: Path, form: Format) -> Any:
+    """The content of a document."""
+    try:
+        first, _, text = path.read_bytes().partition(b"\n")
+    except OSError as error:
+        raise InvalidFileError(f"{str(path)!r} cannot be read: {error.strerror}.") from None
+    head = parsed_json(first)
+    if not isinstance(head, dict) or head.get("format") != form.name:
+        raise InvalidFileError(f"{str(path)!r} is not the manifest of a {form.name}.")
+    form.check_version(head.get("version"), path)
+    if zlib.crc32(text[:-1]) != head.get("crc32"):
+        raise InvalidFileError(
+            f"The manifest {str(path)!r} is damaged: its checksum does not fit. Restore it from a "
+            f"copy. {form.remedy}."
+        )
+    return parsed_json(text)
+
+
+def parsed_json(text: bytes) -> Any:
+    """A value from JSON, or None if it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+# -------------------------------------------------------------------- NumPy's archives
+
+
+def read_npz(path: Path, what: str, remedy: str) -> dict[str, np.ndarray]:
+    """All arrays of an uncompressed NumPy archive (``.npz``), none of them of Python objects.
+
+    Members are stored as they are, so that a small file cannot ask for much memory: what is read
+    is never more than the file.
+
+    Parameters
+    ----------
+    path : Path
+    what : str
+        What the file should be, for the message if it is not: "a model of graphgrain".
+    remedy : str
+        The way out: "Save the model again".
+    """
+
+    def wrong(why: object) -> InvalidFileError:
+        return InvalidFileError(f"{str(path)!r} is not {what}, or it is damaged: {why}. {remedy}.")
+
+    arrays: dict[str, np.ndarray] = {}
+    try:
+        size = path.stat().st_size
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+            if sum(member.file_size for member in members) > size:
+                raise wrong("its members claim more bytes than it has")
+            for member in members:
+                if member.compress_type != zipfile.ZIP_STORED or not member.filename.endswith(
+                    ".npy"
+                ):
+                    raise wrong(f"{member.filename[:60]!r} is no array that is stored as it is")
+                with archive.open(member) as file:
+                    arrays[member.filename.removesuffix(".npy")] = _npy(file, member.file_size)
+    except FileNotFoundError:
+        raise InvalidFileError(f"There is no file {str(path)!r}.") from None
+    except InvalidFileError:
+        raise
+    except (
+        OSError, ValueError, KeyError, TypeError, EOFError, NotImplementedError, RuntimeError,
+        SyntaxError, OverflowError, struct.error, zipfile.BadZipFile, zlib.error,
+    ) as error:  # fmt: skip
+        raise wrong(error) from None
+    return arrays
+
+
+def _npy(file: IO[bytes], size: int) -> np.ndarray:
+    """An array in NumPy's format; its header is compared with the bytes that there are."""
+    version = np.lib.format.read_magic(file)
+    if version == (1, 0):
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
+    elif version == (2, 0):
+        shape, fortran, dtype = np.lib.format.read_array_header_2_0(file)
+    else:
+        raise ValueError(f"version {version} of arrays is not known")
+    needed = dtype.itemsize
+    for side in shape:
+        needed *= side
+    content = file.read(size)
+    if dtype.hasobject or needed != len(content):
+        raise ValueError(f"an array of {dtype} of shape {shape} in {len(content):,} bytes")
+    array = np.frombuffer(bytearray(content), dtype=dtype)
+    return array.reshape(shape[::-1]).T if fortran else array.reshape(shape)
