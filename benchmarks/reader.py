@@ -67,8 +67,7 @@ def compare_sdf(count: int) -> None:
     """The same for mol blocks."""
     from rdkit import Chem
 
-    from graphgrain.graphs.convert.rdkit_labels import LabelOptions
-    from graphgrain.graphs.convert.rdkit_parsing import parse_molecules
+    from graphgrain.graphs.convert.rdkit import LabelOptions, parse_molecules
 
     blocks = [Chem.MolToMolBlock(Chem.MolFromSmiles(text)) for text in molecules("zinc250k", count)]
     pairs = [

@@ -89,7 +89,7 @@ def test_wrong_usage_is_exit_code_2():
 
 
 def test_a_mistake_of_the_program_says_so(monkeypatch):
-    monkeypatch.setattr("graphgrain.graphs.datasets.tu_collection.tu_datasets", lambda: 1 / 0)
+    monkeypatch.setattr("graphgrain.graphs.datasets.fetch.tu_datasets", lambda: 1 / 0)
     message = words(call("datasets", code=1).stderr)
     assert "ZeroDivisionError" in message
     assert "graphgrain --debug" in message

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import graphgrain as gg
 from graphgrain.errors import InvalidFileError
-from graphgrain.graphs.files.matfile import Struct, read_mat
+from graphgrain.graphs.files.matlab import Struct, read_mat
 
 
 @pytest.mark.parametrize("name", ["COX2_MD", "MUTAG", "PROTEINS"])

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from ..graphs.datasets import tu_collection
+from ..graphs.datasets import fetch
 from .app import answer, command, out
 from .arguments import Json
 from .wide_tables import print_table
@@ -22,7 +22,7 @@ def datasets(
     """List the data sets that have a name: the bundled drugs and the TU collection."""
     found = [
         item
-        for item in tu_collection.tu_datasets()
+        for item in fetch.tu_datasets()
         if search.lower() in item.name.lower() or search.lower() in item.domain.lower()
     ]
     if as_json:

@@ -11,9 +11,8 @@ import numpy as np
 
 from ..errors import GraphgrainWarning, InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..graphs.convert.rdkit_labels import LabelOptions
-from ..graphs.datasets.fetch import fetch_tu, load_drugs
-from ..graphs.datasets.tu_collection import tu_datasets
+from ..graphs.convert.rdkit import LabelOptions
+from ..graphs.datasets.fetch import fetch_tu, load_drugs, tu_datasets
 from ..graphs.files.matlab import load_mat
 from ..graphs.files.molecules import KINDS, is_molecule_file, load_molecules
 from ..graphs.files.tu import load_tu

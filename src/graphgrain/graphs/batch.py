@@ -11,29 +11,14 @@ relies on it. The arrays are read-only.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core.structures import Graphs
-from .checks import (
-    both_directions,
-    check_length,
-    checked_attributes,
-    checked_offsets,
-    checked_pairs,
-)
-from .flat import (
-    all_or_none,
-    gathered_ranges,
-    graph_numbers,
-    graphs_with_hashes,
-    joined_attributes,
-    joined_edge_labels,
-    joined_offsets,
-    same_arrays,
-)
+from ..errors import GraphgrainWarning, InvalidGraphError
 from .labels import count_distinct, encode_labels, label_kind, merge_tables
 
 
@@ -410,3 +395,280 @@ def _restore(arrays: dict[str, Any]) -> GraphBatch:
 
 def _count(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+# -------------------------------------------------------------------- checks
+
+
+def checked_offsets(sizes: Iterable[int]) -> np.ndarray:
+    sizes = np.asarray(list(sizes) if not isinstance(sizes, np.ndarray) else sizes)
+    if sizes.size and (sizes.dtype.kind not in "iu" or sizes.min() < 0):
+        wrong = next(s for s in sizes.tolist() if not isinstance(s, int) or s < 0)
+        raise InvalidGraphError(
+            f"The size of a graph must be an integer of 0 or more; got {wrong!r}."
+        )
+    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    if offsets[-1] > np.iinfo(np.int32).max:
+        raise InvalidGraphError(
+            f"A batch holds at most 2**31 - 1 vertices; got {offsets[-1]}. Split it into several."
+        )
+    return offsets
+
+
+def checked_pairs(edges: Any, offsets: np.ndarray) -> np.ndarray:
+    """Edges as an int64 array of shape (m, 2), each within one graph."""
+    array = np.asarray(list(edges) if not isinstance(edges, np.ndarray) else edges)
+    if array.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+        raise InvalidGraphError(
+            "Edges must be pairs of vertex numbers (integers, an array of shape (m, 2)); got an "
+            f"array of shape {array.shape} and type {array.dtype}."
+        )
+    pairs = array.astype(np.int64)
+    outside = np.flatnonzero((pairs < 0).any(1) | (pairs >= offsets[-1]).any(1))
+    if outside.size:
+        edge = tuple(array[outside[0]].tolist())
+        raise InvalidGraphError(
+            f"An edge must join vertices of its graph; edge {edge} (number {outside[0]}) points "
+            f"outside the vertices 0 to {offsets[-1] - 1}. Vertices are counted from 0."
+        )
+    graph = np.searchsorted(offsets, pairs, side="right") - 1
+    across = np.flatnonzero(graph[:, 0] != graph[:, 1])
+    if across.size:
+        edge, ends = tuple(pairs[across[0]].tolist()), graph[across[0]]
+        raise InvalidGraphError(
+            f"An edge must stay within one graph; edge {edge} (number {across[0]}) joins graph "
+            f"{ends[0]} to graph {ends[1]}. Check the sizes of the graphs."
+        )
+    return pairs
+
+
+def check_length(got: int, wanted: int, what: str, of: str) -> None:
+    if got != wanted:
+        raise InvalidGraphError(
+            f"There must be as many {what} as {of}; got {got} {what} for {wanted} {of}."
+        )
+
+
+def checked_attributes(values: Any, rows: int, what: str) -> np.ndarray | None:
+    if values is None:
+        return None
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidGraphError(
+            f"The {what} attributes must be numbers, the same number in each row; {error}."
+        ) from None
+    if array.ndim == 1:
+        array = array.reshape(-1, 1)
+    check_length(
+        len(array), rows, f"rows of {what} attributes", "vertices" if what == "vertex" else "edges"
+    )
+    if array.ndim != 2:
+        raise InvalidGraphError(
+            f"The {what} attributes must have one row per {what}; got {array.ndim} dimensions."
+        )
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        row, column = bad[0]
+        raise InvalidGraphError(
+            f"Attributes must be finite; {what} {row} has {array[row, column]} in column {column}. "
+            "Replace it with a value, or remove the column."
+        )
+    return array
+
+
+def both_directions(
+    pairs: np.ndarray, codes: np.ndarray | None, attributes: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Source, target and origin (row of ``pairs``) of each entry: no loops, nothing twice."""
+    origin = np.flatnonzero(pairs[:, 0] != pairs[:, 1])
+    loops = len(pairs) - len(origin)
+    pairs = pairs[origin]
+    source = np.concatenate((pairs[:, 0], pairs[:, 1]))
+    target = np.concatenate((pairs[:, 1], pairs[:, 0]))
+    origin = np.concatenate((origin, origin))
+    keys: list[np.ndarray] = []
+    if attributes is not None:
+        keys += [attributes[origin, column] for column in range(attributes.shape[1])][::-1]
+    if codes is not None:
+        keys.append(codes[origin])
+    order = np.lexsort((*keys, target, source))
+    source, target, origin = source[order], target[order], origin[order]
+    first = np.ones(len(source), dtype=bool)
+    first[1:] = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
+    _mention_what_is_dropped(loops, np.flatnonzero(first), order < len(pairs), origin, codes)
+    return source[first], target[first], origin[first]
+
+
+def _mention_what_is_dropped(
+    loops: int,
+    begins: np.ndarray,
+    forward: np.ndarray,
+    origin: np.ndarray,
+    codes: np.ndarray | None,
+) -> None:
+    """Warn of what a simple graph cannot hold.
+
+    ``begins`` are the first entries of each pair of ends, ``forward`` marks the entries that have
+    the direction of their row. An edge may have one row in each direction.
+    """
+    repeated = conflicts = 0
+    if len(begins) != len(forward):  # some pair of ends has several entries
+        rows = np.add.reduceat(forward.astype(np.int64), begins)
+        repeated = int(np.maximum(rows - 1, 0).sum())
+        if codes is not None:
+            lasts = np.append(begins[1:], len(origin)) - 1
+            conflicts = int((codes[origin[begins]] != codes[origin[lasts]]).sum()) // 2
+    found = {"self-loop": loops, "repeated edge": repeated, "edge with several labels": conflicts}
+    words = [
+        f"{count:,} {what.replace('edge', 'edges') if 'several' in what else what + 's'}"
+        if count > 1
+        else f"1 {what}"
+        for what, count in found.items()
+        if count
+    ]
+    if words:
+        warnings.warn(
+            f"The edges hold {' and '.join(words)}. Here a graph has at most one edge between two "
+            "vertices, with one label (the smallest), and none from a vertex to itself: the rest "
+            "is left out.",
+            GraphgrainWarning,
+            stacklevel=4,
+        )
+
+
+# -------------------------------------------------------------------- index arithmetic
+
+
+def graph_numbers(key: Any, count: int) -> np.ndarray:
+    """The graph numbers that an index, slice, mask or index array asks for."""
+    if isinstance(key, slice):
+        return np.arange(count)[key]
+    array = np.asarray(key)
+    if array.dtype == bool and array.shape != (count,):
+        raise IndexError(f"A mask must have one entry per graph ({count}); got {array.shape}.")
+    if array.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if array.dtype.kind not in "iub" or array.ndim > 1:
+        raise IndexError(
+            "A GraphBatch is indexed by an integer, a slice, a mask or a list of integers; "
+            f"got {key!r}."
+        )
+    numbers = (
+        np.flatnonzero(array) if array.dtype == bool else np.atleast_1d(array).astype(np.int64)
+    )
+    outside = (numbers < -count) | (numbers >= count)
+    if outside.any():
+        raise IndexError(f"Graph {numbers[outside][0]} is out of range: there are {count} graphs.")
+    return np.where(numbers < 0, numbers + count, numbers)
+
+
+def gathered_ranges(pointers: np.ndarray, items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All positions ``pointers[i]:pointers[i + 1]`` of the items, and where each begins now."""
+    lengths = pointers[items + 1] - pointers[items]
+    begins = np.zeros(len(items) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=begins[1:])
+    positions = np.arange(begins[-1]) + np.repeat(pointers[items] - begins[:-1], lengths)
+    return positions, begins
+
+
+def joined_offsets(parts: list[np.ndarray], base: np.ndarray) -> np.ndarray:
+    moved = [part[1:] + start for part, start in zip(parts, base, strict=False)]
+    return np.concatenate([np.zeros(1, dtype=np.int64), *moved])
+
+
+def joined_attributes(parts: list[np.ndarray | None], what: str) -> np.ndarray | None:
+    if not all_or_none([part is not None for part in parts], what):
+        return None
+    widths = {part.shape[1] for part in parts if part is not None}
+    if len(widths) > 1:
+        raise InvalidGraphError(
+            f"All graphs must have the same number of {what}; got {sorted(widths)}."
+        )
+    return np.concatenate([part for part in parts if part is not None])
+
+
+def joined_edge_labels(batches: list[Any]) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Codes and table of the edge labels of several batches, None if they have none."""
+    telling = [batch for batch in batches if batch.n_edges] or batches[:1]
+    if not all_or_none([batch.edge_label_table is not None for batch in telling], "edge labels"):
+        return None, None
+    table, maps = merge_tables([b.edge_label_table for b in telling], "edge")
+    codes = [new[batch.edge_label_codes] for batch, new in zip(telling, maps, strict=True)]
+    return np.concatenate(codes), table
+
+
+def all_or_none(present: list[bool], what: str) -> bool:
+    if any(present) and not all(present):
+        raise InvalidGraphError(
+            f"Either all graphs have {what} or none has; part {present.index(True)} has them, part "
+            f"{present.index(False)} does not. Add them, or remove them from the others."
+        )
+    return all(present)
+
+
+def same_arrays(a: np.ndarray | None, b: np.ndarray | None) -> bool:
+    """Whether both are missing, or equal."""
+    if a is None or b is None:
+        return a is b
+    return np.array_equal(a, b)
+
+
+def graphs_with_hashes(
+    offsets: np.ndarray,
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    labels: tuple[np.ndarray, np.ndarray],
+    edge_labels: tuple[np.ndarray | None, np.ndarray | None],
+) -> Graphs:
+    """The structure that compiled functions read; labels are given as codes and their table."""
+    from ..core.hashing import hash_labels
+
+    codes, table = edge_labels
+    if codes is None or table is None or not len(codes):
+        codes, table = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int64)
+    graphs = Graphs(
+        offsets,
+        indptr,
+        indices,
+        labels[0],
+        hash_labels(labels[1]),
+        codes,
+        hash_labels(table, 1),
+    )
+    for array in graphs:  # all read-only: to a compiled function that is part of the type
+        array.flags.writeable = False
+    return graphs
+
+
+# -------------------------------------------------------------------- other edges
+#
+# All work on entries: each edge has two, one from each end.
+
+
+def keep_entries(batch: GraphBatch, stays: np.ndarray) -> GraphBatch:
+    """Only the edges whose two entries are marked in ``stays``; all vertices remain."""
+    check_length(len(stays), len(batch.indices), "marks", "entries")
+    kept = np.concatenate(([0], np.cumsum(stays)))
+    codes, attributes = batch.edge_label_codes, batch.edge_attributes
+    return batch._replace(
+        indptr=kept[batch.indptr],
+        indices=batch.indices[stays],
+        edge_label_codes=None if codes is None else codes[stays],
+        edge_attributes=None if attributes is None else attributes[stays],
+    )
+
+
+def relabel_entries(batch: GraphBatch, labels: Any) -> GraphBatch:
+    """Other edge labels, one per entry."""
+    codes, table = encode_labels(labels, "edge")
+    check_length(len(codes), len(batch.indices), "labels", "entries")
+    return batch._replace(edge_label_codes=codes, edge_label_table=table)
+
+
+def replace_entry_attributes(batch: GraphBatch, values: np.ndarray) -> GraphBatch:
+    """Other edge attributes, one row per entry."""
+    return batch._replace(edge_attributes=checked_attributes(values, len(batch.indices), "edge"))

@@ -140,7 +140,7 @@ def check_chunk_size(chunk_size: Any) -> None:
 def _file_chunks(path: Path, chunk_size: int, options: dict[str, Any]) -> Iterator[Chunk]:
     from .files.matlab import load_mat
     from .files.molecules import is_molecule_file, iter_molecules
-    from .files.tu_stream import iter_tu
+    from .files.tu import iter_tu
 
     if is_molecule_file(path):
         return iter_molecules(path, chunk_size=chunk_size, **options)

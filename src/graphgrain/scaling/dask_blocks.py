@@ -11,8 +11,7 @@ import numpy as np
 from ..errors import InvalidGraphError, InvalidParameterError, MissingDependencyError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..graphs.convert.rdkit_labels import LabelOptions
-from ..graphs.convert.rdkit_parsing import parse_molecules
+from ..graphs.convert.rdkit import LabelOptions, parse_molecules
 from ..graphs.files.molecules import MoleculeFile, is_molecule_file
 from ..graphs.streams import as_chunks, join_chunks
 from .sharding import feature_matrix, hashing_kernel

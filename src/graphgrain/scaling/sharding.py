@@ -24,16 +24,14 @@ from sklearn.base import clone
 
 from ..errors import InvalidFileError, InvalidParameterError, UnwritableFileError
 from ..graphs.batch import GraphBatch
-from ..graphs.convert.rdkit_labels import LabelOptions
-from ..graphs.convert.rdkit_parsing import parse_molecules
-from ..graphs.convert.unreadable import Unreadable
+from ..graphs.convert.rdkit import LabelOptions, Unreadable, parse_molecules
 from ..graphs.files.molecules import (
     MoleculeFile,
+    Record,
     is_molecule_file,
     no_molecule,
     record_columns,
 )
-from ..graphs.files.record import Record
 from ..graphs.processes import map_processes
 from ..graphs.progress import progress_bar
 from ..graphs.streams import CHUNK_SIZE, Chunk, as_chunks

@@ -12,8 +12,7 @@ import numpy as np
 from ..core.graph_bits import pack_graphs, unpack_graphs
 from ..core.posting_scan import COSINE, count_bits
 from ..core.sketches import FEWEST_BITS, MOST_BITS, Lists, coarser, make_lists, sketch
-from ..graphs.batch import GraphBatch
-from ..graphs.flat import gathered_ranges
+from ..graphs.batch import GraphBatch, gathered_ranges
 from ..graphs.streams import Chunk, join_chunks
 from ..kernels.bases.feature_kernel import FeatureKernel
 from .columns import ColumnReader, as_array, as_id, encode_column, id_keys

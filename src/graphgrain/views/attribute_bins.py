@@ -6,8 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..graphs.batch import GraphBatch
-from ..graphs.edges import relabel_entries
+from ..graphs.batch import GraphBatch, relabel_entries
 from ..parameters import BOOLEAN, OneOf, Rule, Seed, Whole
 from .base import View, attribute_columns
 

@@ -6,8 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..graphs.batch import GraphBatch
-from ..graphs.edges import replace_entry_attributes
+from ..graphs.batch import GraphBatch, replace_entry_attributes
 from ..parameters import OneOf, Rule
 from .base import View, attribute_columns
 

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import InvalidGraphError, InvalidParameterError
-from ..graphs.batch import GraphBatch
-from ..graphs.edges import keep_entries
+from ..graphs.batch import GraphBatch, keep_entries
 from ..parameters import Number, Rule, Whole
 from .base import View, attribute_columns
 

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidParameterError
-from ..graphs.batch import GraphBatch
-from ..graphs.edges import replace_entry_attributes
+from ..graphs.batch import GraphBatch, replace_entry_attributes
 from .base import View, attribute_columns
 
 

@@ -14,9 +14,7 @@ from .networkx import from_networkx, is_networkx
 from .parts import column_items, is_missing, shown
 from .plain import from_plain, is_plain
 from .pyg import from_pyg, is_pyg
-from .rdkit import from_rdkit, from_smiles, is_rdkit
-from .rdkit_labels import LabelOptions
-from .rdkit_parsing import parse_molecules
+from .rdkit import LabelOptions, from_rdkit, from_smiles, is_rdkit, parse_molecules
 
 ACCEPTED = (
     "a GraphBatch, or a list, a Series or a column of a table whose items are SMILES strings, "

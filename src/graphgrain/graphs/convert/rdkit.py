@@ -1,22 +1,56 @@
-"""Molecules as labelled graphs, through RDKit (``pip install graphgrain[chem]``)."""
+"""Molecules as labelled graphs, through RDKit (``pip install graphgrain[chem]``).
+
+The way from SMILES to graphs:
+
+1. Bonds leave as the matrix of bond orders, one call per molecule. Many small matrices laid end
+   to end become neighbour lists with a few NumPy operations.
+2. Symbols of atoms come from the SMILES where there is one: RDKit has just checked it, and
+   numbers atoms in its order. What ``[nH+]`` is, RDKit itself says, once per kind.
+3. Whatever this cannot tell (metals, labels with more than the symbol, very large molecules) is
+   asked of RDKit's objects, one by one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+import io
+import re
+import warnings
+from array import array
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...errors import InvalidGraphError
+from ...errors import (
+    GraphgrainWarning,
+    InvalidGraphError,
+    InvalidParameterError,
+    MissingDependencyError,
+)
 from ..batch import GraphBatch
+from ..labels import encode_labels
 from ..processes import map_processes
 from ..progress import progress_bar
 from .parts import check_items, column_items, is_from, shown
-from .rdkit_arrays import MoleculeCollector
-from .rdkit_labels import LabelOptions
-from .rdkit_parsing import first_line, parse_molecules, quiet_log, rdkit
-from .unreadable import Unreadable
+
+
+class LabelOptions(NamedTuple):
+    """What vertices and edges tell besides symbol and bond type (see :func:`from_rdkit`)."""
+
+    charge: bool = False
+    aromatic: bool = False
+    hydrogens: bool = False
+    stereo: bool = False
+    isotopes: bool = False
+    radicals: bool = False
+
+    @property
+    def needs_full_sanitisation(self) -> bool:
+        """Hydrogen counts, stereochemistry and radicals come from steps that others can skip."""
+        return self.hydrogens or self.stereo or self.radicals
+
 
 #: SMILES that a process reads at a time.
 _AT_A_TIME = 2_000
@@ -166,3 +200,448 @@ def from_smiles(
     graphs = GraphBatch.concatenate([batch for batch in batches if len(batch)])
     where = np.concatenate([np.empty(0, dtype=np.int64), *found])
     return (graphs, where) if return_index else graphs
+
+
+# -------------------------------------------------------------------- molecules that cannot be read
+
+#: How many a warning names.
+_NAMED = 20
+
+
+class Unreadable:
+    """Collects what could not be read.
+
+    Parameters
+    ----------
+    errors : {"raise", "skip"}
+        Whether the first is an error, or all together are a warning at the end.
+    """
+
+    def __init__(self, errors: str) -> None:
+        if errors not in ("raise", "skip"):
+            raise InvalidParameterError(f"errors must be 'raise' or 'skip'; got {errors!r}.")
+        self.errors = errors
+        self.count = 0
+        self.first: list[str] = []
+
+    def add(self, problems: Sequence[str]) -> None:
+        """Where each is, and why it cannot be read."""
+        if problems and self.errors == "raise":
+            several = f" (and at least {len(problems) - 1} more)" if len(problems) > 1 else ""
+            raise InvalidGraphError(
+                f"Every molecule must be readable; {problems[0]}{several}. Correct it, or say "
+                "errors='skip' (--errors skip) to go on without."
+            )
+        self.count += len(problems)
+        self.first += problems[: _NAMED - len(self.first)]
+
+    def warn(self, total: int, stacklevel: int = 3) -> None:
+        """Tell what was left out, if anything."""
+        if self.count:
+            warnings.warn(
+                f"{self.count} of {total} molecules could not be read and are left out: "
+                + "; ".join(self.first)
+                + ("; ..." if self.count > len(self.first) else ""),
+                GraphgrainWarning,
+                stacklevel=stacklevel,
+            )
+
+
+# -------------------------------------------------------------------- from text to molecules
+
+
+class Parsed(NamedTuple):
+    """What became of some texts.
+
+    Attributes
+    ----------
+    graphs : GraphBatch
+        Of the texts that are molecules.
+    positions : int array
+        Their positions among the texts.
+    problems : list of (position, reason)
+        The others.
+    """
+
+    graphs: GraphBatch
+    positions: np.ndarray
+    problems: list[tuple[int, str]]
+
+
+def rdkit() -> Any:
+    """RDKit's module for molecules."""
+    try:
+        from rdkit import Chem
+    except ImportError:
+        raise MissingDependencyError(
+            "Molecules are read with RDKit, which is not installed. Install it with: "
+            "pip install 'graphgrain[chem]'"
+        ) from None
+    return Chem
+
+
+def quiet_log() -> Any:
+    """A context in which RDKit does not write to its log."""
+    from rdkit import rdBase
+
+    return rdBase.BlockLogs()
+
+
+def parse_molecules(texts: Sequence[Any], options: LabelOptions, blocks: bool = False) -> Parsed:
+    """Graphs of SMILES, or of mol blocks if ``blocks``."""
+    chem = rdkit()
+    collector = MoleculeCollector(chem, options)
+    add = _add_block if blocks else _SmilesReader(chem, options).add
+    good: list[int] = []
+    problems: list[tuple[int, str]] = []
+    with quiet_log():
+        for position, text in enumerate(texts):
+            problem = _unreadable(text) or add(collector, text)
+            if problem:
+                problems.append((position, problem))
+            else:
+                good.append(position)
+        return Parsed(collector.batch(), np.array(good, dtype=np.int64), problems)
+
+
+def _unreadable(text: Any) -> str | None:
+    if not isinstance(text, str):
+        return f"a molecule is a string here, not {type(text).__name__}"
+    if not text or text.isspace():
+        return "it is empty"
+    return "it holds a zero byte" if "\0" in text else None
+
+
+class _SmilesReader:
+    """Reads SMILES, sanitising each once and no further than its labels need."""
+
+    def __init__(self, chem: Any, options: LabelOptions) -> None:
+        self.chem, self.fully = chem, options.needs_full_sanitisation
+        self.parameters = chem.SmilesParserParams()
+        self.parameters.sanitize = self.parameters.removeHs = False
+        flags = chem.SanitizeFlags
+        # Types of bonds are final after these; conjugation, hybridisation, chirality and the
+        # like change no label.
+        self.bonds_only = (
+            flags.SANITIZE_CLEANUP
+            | flags.SANITIZE_CLEANUP_ORGANOMETALLICS
+            | flags.SANITIZE_PROPERTIES
+            | flags.SANITIZE_SYMMRINGS
+            | flags.SANITIZE_KEKULIZE
+            | flags.SANITIZE_SETAROMATICITY
+        )
+
+    def add(self, collector: MoleculeCollector, text: str) -> str | None:
+        """Add the molecule of a SMILES; what is wrong with it, if it is none."""
+        chem, text = self.chem, text.strip()
+        try:
+            codes = None if self.fully else collector.codes(text)
+            if codes is None:
+                molecule = chem.MolFromSmiles(text)
+            else:
+                molecule = chem.MolFromSmiles(text, self.parameters)
+                if molecule is not None:
+                    chem.SanitizeMol(molecule, self.bonds_only)
+            if molecule is not None:
+                collector.add(molecule, codes)
+                return None
+            reason = "it is no valid SMILES"
+        except (ValueError, RuntimeError) as error:
+            reason = first_line(error)
+        return _problem(chem, lambda: chem.MolFromSmiles(text, self.parameters)) or reason
+
+
+def _add_block(collector: MoleculeCollector, block: str) -> str | None:
+    """Add the molecule of a mol block; what is wrong with it, if it is none."""
+    chem = collector.chem
+    try:
+        molecule = chem.MolFromMolBlock(block)
+        if molecule is not None:
+            collector.add(molecule)
+            return None
+        reason = ""
+    except (ValueError, RuntimeError) as error:
+        reason = first_line(error)
+    problem = _problem(chem, lambda: chem.MolFromMolBlock(block, sanitize=False, removeHs=False))
+    return problem or reason or "it is no valid mol block"
+
+
+# -------------------------------------------------------------------- reasons
+
+_PREFIX = re.compile(r"^\[[\d:]+\] *(SMILES Parse Error: *)?")
+_ECHO = re.compile(r" *(for input: .*|while parsing: .*|on line \d+)$")
+
+
+def _problem(chem: Any, parse: Callable[[], Any]) -> str | None:
+    """RDKit's own words for what is wrong: slow, and only for molecules that have failed."""
+    try:
+        molecule, log = _logged(parse)
+        if molecule is not None:
+            problems = chem.DetectChemistryProblems(molecule)
+            return problems[0].Message() if problems else None
+    except (ValueError, RuntimeError) as error:
+        return first_line(error)
+    lines = [_PREFIX.sub("", line).strip() for line in log.splitlines()]
+    if not lines:
+        return None
+    place = next((line for line in lines if line.startswith("check for mistakes around")), "")
+    return _ECHO.sub("", lines[0]) + f" ({place.removesuffix(':')})" * bool(place)
+
+
+def _logged(parse: Callable[[], Any]) -> tuple[Any, str]:
+    """What a parser returns, and what it writes to RDKit's log meanwhile."""
+    from rdkit import rdBase
+
+    if hasattr(rdBase, "CaptureErrorLog"):
+        with rdBase.CaptureErrorLog() as log:
+            result = parse()
+        return result, log.messages
+    written = io.StringIO()
+    rdBase.LogToPythonStderr()
+    rdBase.EnableLog("rdApp.error")
+    try:
+        with contextlib.redirect_stderr(written):
+            result = parse()
+    finally:
+        rdBase.DisableLog("rdApp.error")
+        rdBase.LogToCppStreams()
+    return result, written.getvalue()
+
+
+def first_line(error: Exception) -> str:
+    """What an error of RDKit says, without where in RDKit it was."""
+    lines = [line.strip() for line in str(error).strip().split("\n")]
+    # A violated condition is named on the second line.
+    return (
+        ": ".join(lines[:2]) if lines[0].endswith("Violation") else lines[0] or type(error).__name__
+    )
+
+
+# -------------------------------------------------------------------- from molecules to arrays
+
+#: Comparisons of the CIP rules before a molecule counts as too symmetrical: about a second.
+CIP_LIMIT = 1_250_000
+
+#: The atoms of a SMILES; everything else in it is bonds, branches and rings.
+_ATOMS = re.compile(r"\[[^\]]+\]|Br|Cl|[BCNOPSFIbcnops*]")
+#: Bonds of other types than the usual four, or text after the SMILES.
+_UNUSUAL = re.compile(r"[~$<>\s]")
+#: Elements that stay in the graph, and among which no bond becomes a rare one: hydrogens mostly
+#: leave it, metals get dative bonds.
+_NONMETALS = frozenset(
+    ["*", "B", "C", "N", "O", "F", "Si", "P", "S", "Cl", "As", "Se", "Br", "Te", "I"]
+)
+#: Above this many atoms a matrix costs more than objects.
+_LARGEST_MATRIX = 250
+#: Entries of matrices that wait together (8 bytes each).
+_WAITING = 2**18
+#: Types by the double of their order.
+_COMMON = {2: "single", 3: "aromatic", 4: "double", 6: "triple"}
+
+
+class MoleculeCollector:
+    """Molecules on their way into a batch.
+
+    Parameters
+    ----------
+    chem : module
+        ``rdkit.Chem``
+    options : LabelOptions
+    """
+
+    def __init__(self, chem: Any, options: LabelOptions) -> None:
+        self.chem, self.options = chem, options
+        self._rare_bond = chem.MolFromSmarts("*!-!=!#!:*")
+        self._codes: dict[str, int] = {}  # of labels, in the order of their appearance
+        self._symbols = _SymbolCodes(chem, self._codes)
+        self._prepare = options.stereo or options.hydrogens
+        self._symbols_only = options == LabelOptions()
+        self._bond_codes = {name: code for code, name in _COMMON.items()}
+        self._sizes: list[int] = []
+        self._atoms = array("i")
+        self._matrices: list[np.ndarray] = []
+        self._waiting = 0  # entries of the matrices
+        self._flushed = 0  # vertices whose bonds are in the blocks
+        self._blocks: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+
+    def codes(self, smiles: str) -> list[int] | None:
+        """The code of the symbol of each atom of a SMILES; None if it takes RDKit's objects.
+
+        An atom of hydrogen usually leaves the graph, and a metal may get bonds that are rare.
+        """
+        if _UNUSUAL.search(smiles):
+            return None
+        codes = [self._symbols[atom] for atom in _ATOMS.findall(smiles)]
+        return codes if self._symbols.special.isdisjoint(codes) else None
+
+    def add(self, molecule: Any, codes: list[int] | None = None) -> None:
+        """Append a molecule; ``codes`` are those of its SMILES, if it has just been read."""
+        chem = self.chem
+        if self._prepare:
+            molecule = prepared(chem, molecule, self.options)
+        size = molecule.GetNumAtoms()
+        fresh = codes is not None and len(codes) == size
+        if not (fresh and self._symbols_only):
+            known = self._codes
+            labels = atom_labels(molecule, self.options)
+            codes = [known.setdefault(label, len(known)) for label in labels]
+        self._atoms.extend(codes or ())
+        self._sizes.append(size)
+        if (
+            size > _LARGEST_MATRIX
+            or self.options.stereo
+            or (not fresh and molecule.HasSubstructMatch(self._rare_bond))
+        ):
+            self._add_bonds(molecule, size)
+            return
+        # Unless it is fresh, the molecule may have changed since RDKit kept its matrix.
+        self._matrices.append(chem.GetAdjacencyMatrix(molecule, True, 0, not fresh))
+        self._waiting += size * size
+        if self._waiting > _WAITING:
+            self._flush()
+
+    def batch(self) -> GraphBatch:
+        """All molecules as one batch."""
+        if not self._sizes:
+            return GraphBatch.from_edges([], [])
+        self._flush()
+        degrees, indices, bonds = (
+            np.concatenate(parts) for parts in zip(*self._blocks, strict=True)
+        )
+        atoms = np.array(self._atoms, dtype=np.int32)
+        used = set(np.unique(atoms).tolist())
+        names = {label: code for label, code in self._codes.items() if code in used}
+        label_codes, label_table = _encoded(atoms, names, "vertex")
+        used = set(np.unique(bonds).tolist())
+        names = {name: code for name, code in self._bond_codes.items() if code in used}
+        edge_codes, edge_table = _encoded(bonds, names, "edge")
+        return GraphBatch._of(
+            offsets=_running_sum(np.array(self._sizes)),
+            indptr=_running_sum(degrees),
+            indices=indices,
+            label_codes=label_codes,
+            label_table=label_table,
+            labelled=True,
+            edge_label_codes=edge_codes,
+            edge_label_table=edge_table,
+            vertex_attributes=None,
+            edge_attributes=None,
+        )
+
+    def _flush(self) -> None:
+        """The waiting matrices as neighbour lists."""
+        if not self._matrices:
+            return
+        sizes = np.array([len(matrix) for matrix in self._matrices])
+        orders = np.concatenate([matrix.reshape(-1) for matrix in self._matrices])
+        bonds = (2 * orders).astype(np.int32)
+        entries = np.flatnonzero(bonds)
+        begins = _running_sum(sizes * sizes)
+        owner = np.searchsorted(begins, entries, side="right") - 1
+        row, column = np.divmod(entries - begins[owner], sizes[owner])
+        vertices = _running_sum(sizes)
+        degrees = np.bincount(row + vertices[owner], minlength=vertices[-1])
+        indices = (column + vertices[owner] + self._flushed).astype(np.int32)
+        self._blocks.append((degrees, indices, bonds[entries]))
+        self._flushed += int(vertices[-1])
+        self._matrices, self._waiting = [], 0
+
+    def _add_bonds(self, molecule: Any, size: int) -> None:
+        """The bonds of one molecule, from RDKit's objects."""
+        self._flush()
+        codes, stereo = self._bond_codes, self.options.stereo
+        bonds = [
+            (
+                bond.GetBeginAtomIdx(),
+                bond.GetEndAtomIdx(),
+                codes.setdefault(bond_label(bond, stereo), 100 + len(codes)),
+            )
+            for bond in molecule.GetBonds()
+        ]
+        first, second, kinds = np.array(bonds, dtype=np.int64).reshape(-1, 3).T
+        source, target = np.concatenate((first, second)), np.concatenate((second, first))
+        order = np.lexsort((target, source))
+        indices = (target[order] + self._flushed).astype(np.int32)
+        degrees = np.bincount(source, minlength=size)
+        self._blocks.append((degrees, indices, np.tile(kinds, 2)[order].astype(np.int32)))
+        self._flushed += size
+
+
+class _SymbolCodes(dict[str, int]):
+    """The code of an atom as SMILES write it, such as ``"[nH+]"``; RDKit is asked once for each.
+
+    Attributes
+    ----------
+    special : set of int
+        Codes of atoms that take RDKit's objects.
+    """
+
+    def __init__(self, chem: Any, codes: dict[str, int]) -> None:
+        self.chem, self.codes = chem, codes
+        self.special: set[int] = set()
+
+    def __missing__(self, text: str) -> int:
+        molecule = self.chem.MolFromSmiles(text, sanitize=False)
+        code = -1
+        if molecule is not None and molecule.GetNumAtoms() == 1:
+            symbol = molecule.GetAtomWithIdx(0).GetSymbol()
+            code = self.codes.setdefault(symbol, len(self.codes))
+        if code == -1 or symbol not in _NONMETALS:
+            self.special.add(code)
+        self[text] = code
+        return code
+
+
+def _running_sum(sizes: np.ndarray) -> np.ndarray:
+    sums = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=sums[1:])
+    return sums
+
+
+def _encoded(codes: np.ndarray, names: dict[str, int], what: str) -> tuple[np.ndarray, np.ndarray]:
+    """Codes in the order of the names, and the table of names."""
+    place, table = encode_labels(list(names), what)
+    new = np.zeros(max(names.values(), default=0) + 1, dtype=np.int32)
+    new[list(names.values())] = place
+    return new[codes], table
+
+
+def prepared(chem: Any, molecule: Any, options: LabelOptions) -> Any:
+    """The molecule with what the labels need: hydrogens as atoms, CIP labels."""
+    if options.stereo:
+        from rdkit.Chem import rdCIPLabeler
+
+        molecule = chem.Mol(molecule)  # labels are written into it: not into the caller's own
+        rdCIPLabeler.AssignCIPLabels(molecule, maxRecursiveIterations=CIP_LIMIT)
+    return chem.AddHs(molecule) if options.hydrogens else molecule
+
+
+def atom_labels(molecule: Any, options: LabelOptions) -> list[str]:
+    """The label of each atom."""
+    charge, aromatic, _, stereo, isotopes, radicals = options
+    if not (charge or aromatic or stereo or isotopes or radicals):
+        return [atom.GetSymbol() for atom in molecule.GetAtoms()]
+    labels = []
+    for atom in molecule.GetAtoms():
+        label = atom.GetSymbol()
+        if aromatic and atom.GetIsAromatic():
+            label = label.lower()
+        if isotopes and (mass := atom.GetIsotope()):
+            label = f"{mass}{label}"
+        if charge and (amount := atom.GetFormalCharge()):
+            size = abs(amount)
+            label += ("+" if amount > 0 else "-") + (str(size) if size > 1 else "")
+        if radicals:
+            label += "." * atom.GetNumRadicalElectrons()
+        if stereo and atom.HasProp("_CIPCode"):
+            label += "@" + atom.GetProp("_CIPCode")
+        labels.append(label)
+    return labels
+
+
+def bond_label(bond: Any, stereo: bool) -> str:
+    """The label of a bond: its type and, if asked for, the geometry of a double bond."""
+    label: str = bond.GetBondType().name.lower()
+    if stereo and bond.HasProp("_CIPCode"):
+        label += "@" + bond.GetProp("_CIPCode")
+    return label

@@ -1,8 +1,11 @@
-"""Read the Matlab form in which the authors of Tree++ keep their data sets."""
+"""Read Matlab files, in the form in which the authors of Tree++ keep their data sets."""
 
 from __future__ import annotations
 
 import os
+import struct
+import zlib
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +14,6 @@ from ...errors import InvalidFileError
 from ..batch import GraphBatch
 from ..convert.parts import Part, joined
 from .archive import default_limit, read_file
-from .matfile import Struct, read_mat
 
 
 def load_mat(
@@ -170,3 +172,212 @@ def _integers(values: np.ndarray, where: str) -> np.ndarray:
             f"{where} must hold whole numbers of at most 64 bits; found {values[~whole][0]}."
         )
     return values.astype(np.int64)
+
+
+# -------------------------------------------------------------------- MAT-files
+#
+# MAT-files of level 5 (Matlab 5 to 7), as far as graphs need them: numbers, sparse matrices, text,
+# cells and structs; other variables are skipped. scipy.io.loadmat is no alternative for files that
+# nobody vouches for: damaged ones make it crash, and a few bytes can claim gigabytes. Here each
+# length is checked against the bytes that are there before anything is allocated, and compressed
+# parts stop at a limit.
+
+_STORED = {
+    1: "i1",
+    2: "u1",
+    3: "i2",
+    4: "u2",
+    5: "i4",
+    6: "u4",
+    7: "f4",
+    9: "f8",
+    12: "i8",
+    13: "u8",
+}
+_TEXT = {16: "utf-8", 17: "utf-16", 18: "utf-32", 2: "latin-1", 4: "utf-16"}
+_MATRIX, _COMPRESSED = 14, 15
+_CELL, _STRUCT, _OBJECT, _CHAR, _SPARSE = 1, 2, 3, 4, 5
+_NUMERIC = range(6, 16)
+_MAX_DEPTH = 16
+
+
+@dataclass(frozen=True)
+class Struct:
+    """A struct array: the values of its fields, element by element."""
+
+    fields: list[str]
+    elements: list[list[Any]]
+
+
+def read_mat(name: str, content: bytes, max_bytes: int) -> dict[str, Any]:
+    """All variables of a MAT-file by name.
+
+    Numbers come as arrays in the type in which they are stored, sparse matrices as SciPy's,
+    text as str, cells as lists, structs as :class:`Struct`.
+    """
+    if content[:10] == b"MATLAB 7.3" or content[512:516] == b"\x89HDF":
+        raise InvalidFileError(
+            f"{name} is a MAT-file of version 7.3 (HDF5), which is not read. Save it in Matlab "
+            "with: save('file.mat', '-v7')."
+        )
+    mark = content[126:128]
+    if len(content) < 128 or mark not in (b"IM", b"MI"):
+        raise InvalidFileError(f"{name} is not a MAT-file of Matlab 5 to 7: its header is wrong.")
+    reader = _Reader(name, "<" if mark == b"IM" else ">", max_bytes)
+    variables: dict[str, Any] = {}
+    position = 128
+    while position < len(content):
+        kind, data, position = reader.element(content, position)
+        if kind == _COMPRESSED:
+            kind, data, _ = reader.element(reader.unpacked(data), 0)
+        if kind == _MATRIX:
+            variable, value = reader.matrix(data, 0)
+            if value is not None:
+                variables[variable] = value
+    return variables
+
+
+class _Reader:
+    def __init__(self, name: str, order: str, max_bytes: int) -> None:
+        self.name = name
+        self.order = order
+        self.left = max_bytes
+
+    def wrong(self, what: str) -> InvalidFileError:
+        return InvalidFileError(f"{self.name} is damaged: {what}. Copy or save it again.")
+
+    def unpacked(self, data: memoryview | bytes) -> bytes:
+        """A compressed part, up to what is left of the limit."""
+        try:
+            stream = zlib.decompressobj()
+            content = stream.decompress(data, self.left + 1)
+        except zlib.error as error:
+            raise self.wrong(f"a compressed part cannot be unpacked ({error})") from None
+        if len(content) > self.left:
+            raise InvalidFileError(
+                f"{self.name} holds more than the limit once unpacked. If you trust it, raise the "
+                "limit with max_bytes=..."
+            )
+        if not stream.eof:
+            raise self.wrong("a compressed part is cut short")
+        self.left -= len(content)
+        return content
+
+    def element(self, data: memoryview | bytes, at: int) -> tuple[int, memoryview, int]:
+        """Type and bytes of the element at a position, and the position after it."""
+        view = memoryview(data)
+        if at + 8 > len(view):
+            raise self.wrong("it ends in the middle of an element")
+        first, length = struct.unpack_from(self.order + "II", view, at)
+        start, after = at + 8, at + 8 + length
+        if first >> 16:  # a small element: type, length and up to four bytes in one tag
+            first, length = first & 0xFFFF, first >> 16
+            start, after = at + 4, at + 8
+            if length > 4:
+                raise self.wrong(f"a small element claims {length} bytes")
+        elif first != _COMPRESSED:
+            after += -length % 8
+        if start + length > len(view):
+            raise self.wrong(f"an element claims {length:,} bytes, more than there are")
+        return first, view[start : start + length], after
+
+    def numbers(self, data: memoryview, at: int) -> tuple[np.ndarray, int]:
+        kind, values, after = self.element(data, at)
+        if kind not in _STORED:
+            raise self.wrong(f"numbers are expected, not an element of type {kind}")
+        dtype = np.dtype(self.order + _STORED[kind])
+        if len(values) % dtype.itemsize:
+            raise self.wrong("an array ends in the middle of a number")
+        return np.frombuffer(values, dtype=dtype), after
+
+    def text(self, data: memoryview, at: int) -> tuple[str, int]:
+        values, after = self.numbers(data, at)
+        return values.tobytes().decode("latin-1"), after
+
+    def matrix(self, data: memoryview, depth: int) -> tuple[str, Any]:
+        """Name and value of a matrix element; None for kinds that are not read."""
+        if not len(data):
+            return "", np.empty((0, 0))
+        if depth > _MAX_DEPTH:
+            raise self.wrong(f"variables are nested more than {_MAX_DEPTH} deep")
+        flags, at = self.numbers(data, 0)
+        if len(flags) < 1 or flags.dtype.itemsize != 4:
+            raise self.wrong("a variable has no flags")
+        kind = int(flags[0]) & 0xFF
+        if kind not in (_CELL, _STRUCT, _OBJECT, _CHAR, _SPARSE, *_NUMERIC):
+            return "", None
+        shape, at = self.numbers(data, at)
+        name, at = self.text(data, at)
+        if shape.dtype.kind not in "iu" or len(shape) < 2 or (shape < 0).any():
+            raise self.wrong(f"the variable {name!r} has the shape {shape.tolist()[:4]}")
+        dimensions = [int(size) for size in shape]
+        if kind in _NUMERIC:
+            return name, self.dense(data, at, dimensions)
+        if kind == _CHAR:
+            stored, values, _ = self.element(data, at)
+            encoding = _TEXT.get(stored, "latin-1")
+            if encoding != "utf-8" and encoding != "latin-1":
+                encoding += "-le" if self.order == "<" else "-be"
+            return name, bytes(values).decode(encoding, errors="replace")
+        if kind == _SPARSE:
+            return name, self.sparse(data, at, dimensions)
+        count = _product(dimensions)
+        if kind == _CELL:
+            return name, self.matrices(data, at, count, depth)
+        if kind == _OBJECT:
+            _, at = self.text(data, at)
+        width, at = self.numbers(data, at)
+        names, at = self.text(data, at)
+        if len(width) != 1 or not 1 <= int(width[0]) <= 1024:
+            raise self.wrong(f"the struct {name!r} has field names of an impossible length")
+        step = int(width[0])
+        fields = [
+            names[start : start + step].split("\0")[0] for start in range(0, len(names), step)
+        ]
+        if not fields:
+            return name, Struct([], [])
+        flat = self.matrices(data, at, count * len(fields), depth)
+        rows = range(0, len(flat), len(fields))
+        return name, Struct(fields, [flat[start : start + len(fields)] for start in rows])
+
+    def matrices(self, data: memoryview, at: int, count: int, depth: int) -> list[Any]:
+        """The values of cells or fields, each an element of its own."""
+        if count * 8 > len(data) - at:
+            raise self.wrong(f"a variable claims {count:,} elements, more than there are")
+        values = []
+        for _ in range(count):
+            kind, element, at = self.element(data, at)
+            if kind != _MATRIX:
+                raise self.wrong(f"a variable is expected, not an element of type {kind}")
+            values.append(self.matrix(element, depth + 1)[1])
+        return values
+
+    def dense(self, data: memoryview, at: int, shape: list[int]) -> np.ndarray:
+        values, _ = self.numbers(data, at)
+        if len(values) != _product(shape):
+            raise self.wrong(f"an array of shape {shape[:4]} holds {len(values):,} numbers")
+        return values.reshape(shape, order="F")
+
+    def sparse(self, data: memoryview, at: int, shape: list[int]) -> Any:
+        from scipy.sparse import csc_array
+
+        rows, at = self.numbers(data, at)
+        starts, at = self.numbers(data, at)
+        values, _ = self.numbers(data, at)
+        used = int(starts[-1]) if len(starts) else -1
+        if len(shape) != 2 or len(starts) != shape[1] + 1 or not 0 <= used <= len(rows):
+            raise self.wrong("the columns of a sparse matrix do not fit its shape")
+        native = [part.astype(part.dtype.newbyteorder("=")) for part in (values, rows, starts)]
+        try:
+            matrix = csc_array((native[0][:used], native[1][:used], native[2]), shape=tuple(shape))
+            matrix.check_format()
+        except ValueError as error:
+            raise self.wrong(f"a sparse matrix is not valid ({error})") from None
+        return matrix
+
+
+def _product(shape: list[int]) -> int:
+    result = 1
+    for size in shape:
+        result *= size
+    return result

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,17 +15,20 @@ import numpy as np
 
 from ...errors import InvalidFileError, InvalidParameterError
 from ..batch import GraphBatch
-from ..convert.rdkit_labels import LabelOptions
-from ..convert.rdkit_parsing import parse_molecules, rdkit
-from ..convert.unreadable import Unreadable
+from ..convert.rdkit import LabelOptions, Unreadable, parse_molecules, rdkit
 from ..processes import map_processes
 from ..progress import progress_bar
 from ..streams import CHUNK_SIZE, Chunk, check_chunk_size, join_chunks
-from .record import Record
-from .sdf import sdf_records
-from .smiles import smiles_records
-from .tables import table_records
-from .text_lines import check_size, text_file, text_lines
+from .archive import MIB, check_size, text_file, text_lines
+
+
+class Record(NamedTuple):
+    """Where a molecule stands, its structure as text, and all else that the file says."""
+
+    line: int
+    structure: str
+    fields: dict[str, str]
+
 
 KINDS = (".smi", ".smiles", ".csv", ".tsv", ".sdf", ".mol")
 
@@ -304,3 +308,115 @@ def _typed(values: np.ndarray) -> np.ndarray:
         except (ValueError, TypeError, OverflowError):
             continue
     return values
+
+
+# -------------------------------------------------------------------- formats
+
+
+def smiles_records(lines: Iterable[str]) -> Iterator[Record]:
+    """The molecules of a SMILES file; blank lines count as lines, not as molecules."""
+    for number, line in enumerate(lines, start=1):
+        fields = line.split(None, 1)
+        if fields:
+            name = fields[1].strip() if len(fields) > 1 else ""
+            yield Record(number, fields[0], {"smiles": fields[0], "name": name})
+
+
+def table_records(
+    name: str, lines: Iterator[str], tabs: bool, smiles: str | None
+) -> Iterator[Record]:
+    """The molecules of a table, one per row.
+
+    Parameters
+    ----------
+    name : str
+        What messages call the file.
+    lines : iterator of str
+    tabs : bool
+        Fields are separated by tabs, else by commas, or semicolons if the header has no comma.
+    smiles : str, optional
+        The column with the SMILES; by default the first whose name contains "smiles".
+    """
+    first = next(lines, "")
+    delimiter = "\t" if tabs else ","
+    if delimiter not in first and ";" in first:
+        delimiter = ";"
+    # The field limit is a setting of the whole csv module: leave it, and report what it refuses.
+    reader = csv.reader(chain([first], lines), delimiter=delimiter, strict=True)
+    try:
+        header = [column.strip() for column in next(reader, [])]
+        column = _smiles_column(name, header, smiles)
+        line = reader.line_num + 1
+        for row in reader:
+            if row:
+                if len(row) != len(header):
+                    raise InvalidFileError(
+                        f"{name}, line {line}: {len(header)} fields are expected, as in the "
+                        f"header; found {len(row)}."
+                    )
+                yield Record(line, row[column], dict(zip(header, row, strict=True)))
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise InvalidFileError(f"{name}, line {reader.line_num}: {error}.") from None
+
+
+def _smiles_column(name: str, header: list[str], smiles: str | None) -> int:
+    twice = next((column for column in header if header.count(column) > 1), None)
+    if twice is not None:
+        raise InvalidFileError(f"{name}, line 1: the column {twice!r} occurs twice.")
+    if smiles is None:
+        found = [number for number, column in enumerate(header) if "smiles" in column.lower()]
+        if found:
+            return found[0]
+        raise InvalidFileError(
+            f"{name}, line 1: no column is called SMILES; there are {header[:20]}. Name it with "
+            "smiles=... (a file without a header must be called .smi)."
+        )
+    if smiles not in header:
+        raise InvalidParameterError(
+            f"The table has no column {smiles!r}; {name} has {header[:20]}."
+        )
+    return header.index(smiles)
+
+
+#: No record is longer than this: a file that never says ``$$$$`` must not fill the memory.
+MAX_RECORD = 64 * MIB
+
+
+def sdf_records(name: str, lines: Iterable[str]) -> Iterator[Record]:
+    """The molecules of an SDF file.
+
+    Records end with a line ``$$$$``; after the structure come ``> <property>`` blocks.
+    """
+    record: list[str] = []
+    start, size, number = 1, 0, 0
+    for number, line in enumerate(lines, start=1):
+        if line.startswith("$$$$"):
+            if any(part.strip() for part in record):
+                yield _record(start, record)
+            record, start, size = [], number + 1, 0
+            continue
+        record.append(line)
+        size += len(line)
+        if size > MAX_RECORD:
+            raise InvalidFileError(
+                f"{name}, line {start}: a record must not be longer than {MAX_RECORD:,} "
+                "characters. Records end with a line $$$$."
+            )
+    if any(part.strip() for part in record):
+        yield _record(start, record)
+
+
+def _record(start: int, lines: list[str]) -> Record:
+    end = next((n for n, line in enumerate(lines) if line.startswith("M  END")), len(lines) - 1)
+    properties = {"name": lines[0].strip()}
+    key: str | None = None
+    values: list[str] = []
+    for line in [*lines[end + 1 :], "> <>"]:
+        if line.startswith(">") and "<" in line:
+            if key:
+                properties[key] = "".join(values).strip()
+            key, values = line[line.index("<") + 1 :].partition(">")[0], []
+        else:
+            values.append(line)
+    return Record(start, "".join(lines[: end + 1]), properties)
