@@ -63,7 +63,7 @@ def test_pictures_and_words():
     pair = gg.compare(
         gg.TreePlusPlus(edge_labels=True), drugs[place["morphine"]], drugs[place["codeine"]]
     )
-    assert pair.to_svg(0).startswith("<svg")
+    assert pair.to_svg(which=0).startswith("<svg")
     text = pair._repr_html_()
     assert text.count("<svg") == 2
     assert f"Similarity {pair.similarity:.3f}" in text

@@ -22,8 +22,7 @@ from ..explaining.explainer import explain
 from ..explaining.explanation import Explanation
 from ..explaining.usual_model import are_classes, usual_model
 from ..graphs.batch import GraphBatch
-from ..graphs.drawing.outline import outline
-from ..graphs.drawing.picture import MOST_VERTICES
+from ..graphs.drawing.picture import MOST_VERTICES, outline
 from ..kernels.tree_plus_plus import TreePlusPlus
 from ..learning.splits import random_folds, stratified_folds, train_and_test
 from .kernel_map import graph_name, kernel_pca, sample
@@ -293,13 +292,4 @@ def _seen(
 
 def drawing_of(graph: GraphBatch) -> dict[str, Any] | None:
     """An outline as plain data; None for graphs that are too large to draw."""
-    if graph.n_vertices > MOST_VERTICES:
-        return None
-    drawn = outline(graph)
-    return {
-        "points": np.round(drawn.points, 2).tolist(),
-        "texts": drawn.texts,
-        "edges": graph.edges.tolist(),
-        "orders": drawn.orders,
-        "molecule": drawn.molecule,
-    }
+    return None if graph.n_vertices > MOST_VERTICES else outline(graph)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +13,8 @@ from sklearn.base import clone
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
+from ..graphs.drawing.picture import as_png, picture
+from ..graphs.drawing.shapes import Picture, write_png, write_svg
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.bases.graph_kernel import GraphKernel
 from ..kernels.features import Counts, map_counts
@@ -129,21 +133,73 @@ class Comparison:
             occurrences=(level.found[0].of(code), level.found[1].of(code)),
         )
 
-    def to_svg(self, which: int, **options: Any) -> str:
-        """A picture of the first (0) or second (1) graph, coloured by what it shares.
+    def to_svg(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        which: int | None = None,
+        **options: Any,
+    ) -> str:
+        """A picture of both graphs side by side, coloured by what they share.
+
+        The part that both have is drawn in the same orientation.
 
         Parameters
         ----------
-        which : {0, 1}
+        path : path, optional
+            Where to write it as well; its name ends in ``.svg``.
+        which : {0, 1}, optional
+            Only the first (0) or the second (1) graph.
+        options
+            As in :func:`graphgrain.draw`; ``width`` and ``height`` are those of one graph.
+        """
+        text = self._picture(which, **options).svg()
+        if path is not None:
+            write_svg(text, path)
+        return text
+
+    def to_png(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        which: int | None = None,
+        scale: float = 2.0,
+        **options: Any,
+    ) -> bytes:
+        """The same picture as PNG, drawn by matplotlib (``pip install 'graphgrain[plot]'``).
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to write it as well; its name ends in ``.png``.
+        which : {0, 1}, optional
+            Only the first (0) or the second (1) graph.
+        scale : float, default=2.0
+            Pixels of the file per pixel of ``width`` and ``height``.
         options
             As in :func:`graphgrain.draw`.
         """
-        from ..graphs.drawing import draw
+        content = as_png(partial(self._picture, which), scale, **options)
+        if path is not None:
+            write_png(content, path)
+        return content
 
+    def _picture(self, which: int | None, **options: Any) -> Picture:
+        if which not in (None, 0, 1):
+            raise InvalidParameterError(f"which must be 0, 1 or None; got {which!r}.")
         limit = max(float(np.abs(values).max(initial=0.0)) for values in self.vertices)
         given: dict[str, Any] = {"limit": limit or None, "legend": False, **options}
-        own, between = self.vertices[which], self.edges[which]
-        return draw(self.graphs[which], vertices=own, edges=between, **given)
+        drawn = [
+            picture(
+                self.graphs[number],
+                vertices=self.vertices[number],
+                edges=self.edges[number],
+                like=self.graphs[0] if number else None,
+                **given,
+            )
+            for number in ((0, 1) if which is None else (which,))
+        ]
+        return drawn[0] if which is not None else drawn[0].beside(drawn[1])
 
     def __repr__(self) -> str:
         both = sum(int((level.counts > 0).all(axis=0).sum()) for level in self.levels)

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..graphs.batch import GraphBatch
+from ..graphs.drawing.picture import as_png, picture
+from ..graphs.drawing.shapes import Picture, write_png, write_svg
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.occurrences import Occurrences
-from ..writing import atomic_write
 
 
 @dataclass(frozen=True)
@@ -183,19 +184,39 @@ class Explanation:
         Parameters
         ----------
         path : path, optional
-            Where to write it as well.
+            Where to write it as well; its name ends in ``.svg``.
         options
             As in :func:`graphgrain.draw`: ``width``, ``height``, ``theme``, ``legend``, ...
         """
-        from ..graphs.drawing import draw
-
-        meaning = {"positive": self.target, "negative": self.opposite}
-        given = {**meaning, **options}
-        text = draw(self.graph, vertices=self.vertices, edges=self.edges, **given)
+        text = self._picture(**options).svg()
         if path is not None:
-            with atomic_write(path, "The picture") as file:
-                file.write(text.encode())
+            write_svg(text, path)
         return text
+
+    def to_png(
+        self, path: str | os.PathLike[str] | None = None, *, scale: float = 2.0, **options: Any
+    ) -> bytes:
+        """The same picture as PNG, drawn by matplotlib (``pip install 'graphgrain[plot]'``).
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to write it as well; its name ends in ``.png``.
+        scale : float, default=2.0
+            Pixels of the file per pixel of ``width`` and ``height``.
+        options
+            As in :func:`graphgrain.draw`.
+        """
+        content = as_png(self._picture, scale, **options)
+        if path is not None:
+            write_png(content, path)
+        return content
+
+    def _picture(self, **options: Any) -> Picture:
+        meaning = {"positive": self.target, "negative": self.opposite}
+        return picture(
+            self.graph, vertices=self.vertices, edges=self.edges, **{**meaning, **options}
+        )
 
     def __repr__(self) -> str:
         words = [f"decision={self.decision:.4g}", f"bias={self.bias:.4g}"]

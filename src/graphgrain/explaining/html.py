@@ -64,7 +64,7 @@ def explanation_values(why: Explanation, top: list[Any]) -> dict[str, Any]:
 
 def comparison_html(pair: Comparison, patterns: int = _PATTERNS) -> str:
     """Two graphs, and what they share."""
-    pictures = [picture(partial(pair.to_svg, number)) for number in (0, 1)]
+    pictures = [picture(partial(pair.to_svg, which=number)) for number in (0, 1)]
     values = {
         "similarity": pair.similarity,
         "detail": f"{type(pair.kernel).__name__}; the stronger a colour, the more is shared",

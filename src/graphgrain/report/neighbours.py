@@ -72,4 +72,4 @@ def write_neighbours(
 
 def _svg(found: Any, which: int) -> Markup:
     """A picture of ours, whose texts are escaped where it is drawn."""
-    return Markup(found.to_svg(which, theme="auto", width=340, height=240))
+    return Markup(found.to_svg(which=which, theme="auto", width=340, height=240))

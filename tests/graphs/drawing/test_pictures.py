@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
 import sys
 from xml.etree import ElementTree
 
@@ -13,10 +11,9 @@ import pytest
 from hypothesis import given, settings
 
 import graphgrain as gg
-from graphgrain.errors import InvalidGraphError, InvalidParameterError
+from graphgrain.errors import InvalidGraphError, InvalidParameterError, MissingDependencyError
 from graphgrain.graphs.drawing.colours import Palette
 from graphgrain.graphs.drawing.layout import layout
-from graphgrain.graphs.drawing.molecule import as_molecule
 from tests.strategies import graphs, to_tuple
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -112,63 +109,62 @@ def test_labels_are_escaped():
     assert "<script" not in gg.as_graphs([([(0, 1)], [HOSTILE, "C"])])._repr_html_()
 
 
-class TestMolecules:
-    SMILES = (
-        "CC(=O)Oc1ccccc1C(=O)O",
-        "C[N+](C)(C)CC([O-])=O",
-        "O=[N+]([O-])c1cc[nH]c1",
-        "[Na+].[Cl-]",
-    )
+def test_edge_labels_are_whole_or_absent():
+    """A name is written where it fits beside its edge, and never cut."""
+    names = ["a", "reads from the archive of the archive"]
+    svg = parsed(gg.draw([([(0, 1), (1, 2)], ["x", "y", "z"], names)]))
+    words = [node.text for node in svg.iter(f"{SVG}text")]
+    assert "a" in words
+    assert not any(word.startswith("reads") for word in words)
 
-    @pytest.fixture(autouse=True)
-    def needs_rdkit(self):
-        pytest.importorskip("rdkit")
 
-    @pytest.mark.parametrize("smiles", SMILES)
-    @pytest.mark.parametrize("options", [{}, {"charge": True}, {"charge": True, "aromatic": True}])
-    def test_atoms_and_bonds_are_those_of_the_molecule(self, smiles, options):
-        from rdkit import Chem
+class TestFiles:
+    @pytest.fixture
+    def why(self):
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
 
-        graph = gg.from_smiles([smiles], **options)
-        molecule = as_molecule(graph)
-        original = Chem.MolFromSmiles(smiles)
-        symbols = [atom.GetSymbol() for atom in molecule.GetAtoms()]
-        assert symbols == [atom.GetSymbol() for atom in original.GetAtoms()]
-        assert molecule.GetNumBonds() == original.GetNumBonds()
-        if options.get("charge"):
-            charges = [atom.GetFormalCharge() for atom in molecule.GetAtoms()]
-            assert charges == [atom.GetFormalCharge() for atom in original.GetAtoms()]
-            if "[nH]" not in smiles:
-                assert Chem.MolToSmiles(molecule) == Chem.MolToSmiles(original)
-        values = np.linspace(-1, 1, graph.n_vertices)
-        svg = parsed(gg.draw(graph, vertices=values, edges=np.ones(graph.n_edges)))
-        assert svg.findall(f"{SVG}path")
+        graphs = gg.as_graphs([([(0, 1)], ["C", end], ["single"]) for end in "OONN"])
+        kernel = gg.VertexHistogram(output="features")
+        model = make_pipeline(kernel, LogisticRegression()).fit(graphs, [1, 1, 0, 0])
+        return gg.explain(model, graphs[0])[0]
 
-    def test_each_atom_has_its_own_colour(self):
-        graph = gg.from_smiles(["OCCN"])
-        values = [1.0, 0.5, 0.0, -1.0]
-        svg = parsed(gg.draw(graph, vertices=values, legend=False))
-        found = {}
-        for node in svg.iter(f"{SVG}ellipse"):
-            atom = int(re.search(r"atom-(\d+)", node.get("class"))[1])
-            found[atom] = re.search(r"fill:(#\w+)", node.get("style"))[1]
-        palette = Palette("light")
-        assert found == {v: palette.of(x) for v, x in enumerate(values) if x}
+    @pytest.fixture
+    def pair(self):
+        one, two = ([(0, 1)], ["C", "O"], ["single"]), ([(0, 1)], ["C", "N"], ["single"])
+        return gg.compare(gg.VertexHistogram(), [one], [two])
 
-    def test_what_is_no_molecule(self):
-        assert as_molecule(gg.as_graphs([([(0, 1)], ["Qq", "C"])])) is None
-        assert as_molecule(gg.as_graphs([([(0, 1)], [6, 8])])) is None
-        assert as_molecule(gg.as_graphs([([(0, 1)], ["C", "O"], ["strong"])])) is None
-        assert as_molecule(gg.as_graphs([([(0, 1)], ["C", "O"])])) is not None
+    @pytest.mark.parametrize("made", ["why", "pair"])
+    def test_the_ending_says_what_is_written(self, made, request, tmp_path):
+        shown = request.getfixturevalue(made)
+        assert shown.to_svg(tmp_path / "a.svg") == (tmp_path / "a.svg").read_text()
+        content = shown.to_png(tmp_path / "a.PNG", theme="auto", width=200, scale=3)
+        assert (tmp_path / "a.PNG").read_bytes() == content
+        assert content.startswith(b"\x89PNG\r\n")
+        wide = int.from_bytes(content[16:20], "big")  # of the header of the PNG
+        assert wide == 3 * 200 * (2 if made == "pair" else 1)
+        for method, name, way_out in (
+            (shown.to_svg, "b.png", "Use to_png for .png"),
+            (shown.to_png, "b.svg", "Use to_svg for .svg"),
+            (shown.to_svg, "a.pdf", r"Name it \*.svg"),
+            (shown.to_png, "picture", r"Name it \*.png"),
+        ):
+            with pytest.raises(InvalidParameterError, match=f"{name}.*{way_out}"):
+                method(tmp_path / name)
+            assert not (tmp_path / name).exists()
 
-    def test_without_rdkit_molecules_are_dots_and_lines(self):
-        script = (
-            "import sys; sys.modules['rdkit'] = None\n"
-            "import graphgrain as gg\n"
-            "graphs, _ = gg.load_drugs()\n"
-            "assert '<circle' in gg.draw(graphs[0]) and '<circle' in graphs._repr_html_()\n"
-        )
-        subprocess.run([sys.executable, "-c", script], check=True)
+    def test_both_graphs_of_a_pair_or_one(self, pair):
+        both = parsed(pair.to_svg(width=200, height=100))
+        assert both.get("width") == "400"
+        assert len(list(both.iter(f"{SVG}circle"))) == 4
+        assert len(list(parsed(pair.to_svg(which=1)).iter(f"{SVG}circle"))) == 2
+        with pytest.raises(InvalidParameterError, match="which must be 0, 1 or None; got 2"):
+            pair.to_svg(which=2)
+
+    def test_png_names_its_extra(self, why, monkeypatch):
+        monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+        with pytest.raises(MissingDependencyError, match=r"graphgrain\[plot\].*to_svg"):
+            why.to_png()
 
 
 def test_bad_input():

@@ -1,18 +1,98 @@
 """Where the vertices of a graph are drawn.
 
-Each connected component is laid out by itself, so that distances on paper come close to distances
-in the graph: multidimensional scaling of the shortest paths (scikit-learn's SMACOF), begun from
-the classical solution and so always the same. Components are then put side by side, the largest
-first.
+Molecules have the coordinates of RDKit, or, without it, those that come with the bundled drugs.
+All other graphs, and other molecules without RDKit: each connected component is laid out by itself,
+so that distances on paper come close to distances in the graph (multidimensional scaling of the
+shortest paths, scikit-learn's SMACOF, begun from the classical solution and so always the same).
+Components are then put side by side, the largest first.
+
+A graph that is shown beside another is turned so that the part that both share lies the same way.
 """
 
 from __future__ import annotations
+
+import hashlib
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, shortest_path
 
 from ..batch import GraphBatch
+from .molecule import ATOMIC_NUMBER, Molecule, read_molecule
+
+#: Shared parts of fewer vertices give no orientation.
+_SMALLEST_SHARED = 3
+#: How many pairs of vertices a search for the shared part begins with.
+_SEEDS = 40
+#: Atoms that come closer than this, in bonds, hide each other.
+_TOO_NEAR = 0.35
+#: Larger rings are laid out by CoordGen, which folds them; RDKit itself would draw a circle.
+_LARGEST_RING = 8
+#: Length of a bond in RDKit's coordinates.
+_BOND_LENGTH = 1.5
+
+
+class Placed(NamedTuple):
+    """A graph on paper.
+
+    Attributes
+    ----------
+    points : array of shape (vertices, 2)
+        Neighbours are about 1 apart; the second coordinate points down.
+    molecule : Molecule or None
+    wedges : dict
+        From the number of a bond to the atom that it starts from and whether it points to the
+        reader.
+    stereo_shown : bool
+        Whether double bonds have the geometry that their labels name.
+    """
+
+    points: np.ndarray
+    molecule: Molecule | None
+    wedges: dict[int, tuple[int, bool]]
+    stereo_shown: bool
+
+
+def place(graph: GraphBatch, like: GraphBatch | None = None) -> Placed:
+    """Coordinates for a graph, turned like those of another with which it shares a part.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> from graphgrain.graphs.drawing.layout import place
+    >>> place(gg.as_graphs([([(0, 1), (1, 2)], [0, 0, 0])])).points.shape
+    (3, 2)
+    """
+    molecule = read_molecule(graph)
+    shared = np.empty((0, 2), dtype=np.int64)
+    target = np.empty((0, 2))
+    if like is not None:
+        model = place(like)
+        shared = shared_part(like, graph)
+        target = model.points[shared[:, 0]]
+    fixed = {}
+    if len(shared) >= _SMALLEST_SHARED:
+        fixed = dict(zip(shared[:, 1].tolist(), target, strict=True))
+    placed = None
+    if molecule is not None:
+        placed = _by_rdkit(molecule, fixed)
+        if placed is None:
+            points = _bundled(graph)
+            placed = None if points is None else Placed(points, molecule, {}, False)
+    if placed is None:
+        placed = Placed(layout(graph), molecule, {}, False)
+    if fixed and not placed.wedges:
+        points = _turned(placed.points, shared[:, 1], target)
+        placed = placed._replace(points=points)
+    elif fixed:
+        points = _turned(placed.points, shared[:, 1], target, mirror=False)
+        placed = placed._replace(points=points)
+    return placed
+
+
+# -------------------------------------------------------------------- any graph
 
 
 def layout(graph: GraphBatch) -> np.ndarray:
@@ -72,3 +152,292 @@ def _classical(distances: np.ndarray) -> np.ndarray:
     start = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 1e-9))
     angles = 2 * np.pi * np.arange(n) / n
     return start + 0.05 * np.column_stack((np.cos(angles), np.sin(angles)))
+
+
+# -------------------------------------------------------------------- molecules
+
+
+def _by_rdkit(molecule: Molecule, fixed: dict[int, np.ndarray]) -> Placed | None:
+    """RDKit's coordinates and wedges; None without RDKit.
+
+    Atoms in ``fixed`` stay where they are told as long as bonds keep their length.
+    """
+    try:
+        from rdkit import Chem, rdBase
+        from rdkit.Chem import rdDepictor
+        from rdkit.Geometry import Point2D
+    except ImportError:
+        return None
+    with rdBase.BlockLogs():
+        drawn = as_rdkit(molecule)
+        _compute_coordinates(drawn)
+        points = _points(drawn)
+        told = _whole_rings(molecule, fixed)
+        if told:
+            place_of = {
+                atom: Point2D(*(point * np.array([1, -1]) * _BOND_LENGTH).tolist())
+                for atom, point in told.items()
+            }
+            again = Chem.Mol(drawn)
+            rdDepictor.Compute2DCoords(again, coordMap=place_of, useRingTemplates=True)
+            if _is_tidy(_points(again), molecule):
+                drawn, points = again, _points(again)
+        wedges: dict[int, tuple[int, bool]] = {}
+        if any(atom.stereo for atom in molecule.atoms):
+            Chem.WedgeMolBonds(drawn, drawn.GetConformer())
+            ways = {Chem.BondDir.BEGINWEDGE: True, Chem.BondDir.BEGINDASH: False}
+            for number, (first, second) in enumerate(molecule.pairs):
+                bond = drawn.GetBondBetweenAtoms(first, second)
+                if bond.GetBondDir() in ways:
+                    wedges[number] = bond.GetBeginAtomIdx(), ways[bond.GetBondDir()]
+    return Placed(points, molecule, wedges, True)
+
+
+def _compute_coordinates(drawn: Any) -> None:
+    from rdkit.Chem import rdCoordGen, rdDepictor
+
+    rdDepictor.Compute2DCoords(drawn, useRingTemplates=True)
+    large = max((len(ring) for ring in drawn.GetRingInfo().AtomRings()), default=0) > _LARGEST_RING
+    if large or _nearest(_points(drawn)) < _TOO_NEAR:
+        rdCoordGen.AddCoords(drawn)
+        rdDepictor.NormalizeDepiction(drawn, canonicalize=0)
+    rdDepictor.StraightenDepiction(drawn, minimizeRotation=True)
+
+
+def _nearest(points: np.ndarray) -> float:
+    """How close any two atoms come to each other."""
+    gaps = np.linalg.norm(points[:, None] - points, axis=2) + 9 * np.eye(len(points))
+    return float(gaps.min(initial=9.0))
+
+
+def _points(drawn: Any) -> np.ndarray:
+    return drawn.GetConformer().GetPositions()[:, :2] * np.array([1.0, -1.0]) / _BOND_LENGTH
+
+
+def _whole_rings(molecule: Molecule, fixed: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
+    """The fixed atoms without those of rings that are fixed in part: those would be torn."""
+    kept = dict(fixed)
+    for ring in molecule.rings(range(len(molecule.pairs))):
+        if not all(atom in fixed for atom in ring):
+            for atom in ring:
+                kept.pop(atom, None)
+    return kept if len(kept) >= _SMALLEST_SHARED else {}
+
+
+def _is_tidy(points: np.ndarray, molecule: Molecule) -> bool:
+    """Whether all bonds are about as long as they should be, and no two atoms coincide."""
+    ends = np.array(molecule.pairs, dtype=np.int64).reshape(-1, 2)
+    lengths = np.linalg.norm(points[ends[:, 0]] - points[ends[:, 1]], axis=1)
+    return bool(
+        lengths.max(initial=1) < 1.35
+        and lengths.min(initial=1) > 0.65
+        and _nearest(points) >= _TOO_NEAR
+    )
+
+
+def as_rdkit(molecule: Molecule) -> Any:
+    """An RDKit molecule with the same atoms, bonds and stereochemistry, in the same order."""
+    from rdkit import Chem
+
+    types = {name.lower(): kind for name, kind in Chem.BondType.names.items()}
+    editable = Chem.RWMol()
+    for given in molecule.atoms:
+        atom = Chem.Atom(ATOMIC_NUMBER[given.symbol])
+        atom.SetFormalCharge(given.charge)
+        atom.SetIsotope(given.isotope)
+        atom.SetIsAromatic(given.aromatic)
+        if molecule.typed:
+            atom.SetNoImplicit(True)
+            atom.SetNumExplicitHs(given.hydrogens)
+            atom.SetNumRadicalElectrons(given.radicals)
+        editable.AddAtom(atom)
+    for (first, second), kind in zip(molecule.pairs, molecule.kinds, strict=True):
+        editable.AddBond(first, second, types[kind])
+        if kind == "aromatic":
+            editable.GetBondBetweenAtoms(first, second).SetIsAromatic(True)
+    tried = Chem.RWMol(editable)
+    whole = Chem.SanitizeMol(tried, catchErrors=True) == Chem.SanitizeFlags.SANITIZE_NONE
+    if not whole:  # bonds that no valence allows: drawn as the graph has them
+        editable.UpdatePropertyCache(strict=False)
+        Chem.FastFindRings(editable)
+        return editable.GetMol()
+    result = tried.GetMol()
+    _set_stereo(result, molecule)
+    return result
+
+
+def _set_stereo(drawn: Any, molecule: Molecule) -> None:
+    """Give atoms and double bonds the configuration that their CIP descriptors name.
+
+    Descriptors of one centre depend on others (r and s, or like branches that differ in R and S),
+    so that they are set again until all agree.
+    """
+    from rdkit import Chem
+    from rdkit.Chem import rdCIPLabeler
+
+    centres = {v: atom.stereo for v, atom in enumerate(molecule.atoms) if atom.stereo}
+    double = {b: name for b, name in enumerate(molecule.stereo) if name}
+    if not centres and not double:
+        return
+    left, right = Chem.ChiralType.CHI_TETRAHEDRAL_CCW, Chem.ChiralType.CHI_TETRAHEDRAL_CW
+    cis, trans = Chem.BondStereo.STEREOCIS, Chem.BondStereo.STEREOTRANS
+    bonds = {}
+    for vertex in centres:
+        drawn.GetAtomWithIdx(vertex).SetChiralTag(left)
+    for number in double:
+        first, second = molecule.pairs[number]
+        sides = [
+            [other for other in molecule.neighbours[end] if other not in (first, second)]
+            for end in (first, second)
+        ]
+        if not all(sides):
+            continue
+        bond = drawn.GetBondBetweenAtoms(first, second)
+        ends = [sides[0][0], sides[1][0]]
+        if bond.GetBeginAtomIdx() != first:
+            ends.reverse()
+        bond.SetStereoAtoms(*ends)
+        bond.SetStereo(cis)
+        bonds[number] = bond
+    for _ in range(6):
+        _clear_cip(drawn)
+        rdCIPLabeler.AssignCIPLabels(drawn)
+        wrong = 0
+        for vertex, name in centres.items():
+            atom = drawn.GetAtomWithIdx(vertex)
+            if not atom.HasProp("_CIPCode") or atom.GetProp("_CIPCode") != name:
+                atom.SetChiralTag(right if atom.GetChiralTag() == left else left)
+                wrong += 1
+        for number, bond in bonds.items():
+            if not bond.HasProp("_CIPCode") or bond.GetProp("_CIPCode") != double[number]:
+                bond.SetStereo(trans if bond.GetStereo() == cis else cis)
+                wrong += 1
+        if not wrong:
+            break
+
+
+def _clear_cip(drawn: Any) -> None:
+    for part in [*drawn.GetAtoms(), *drawn.GetBonds()]:
+        if part.HasProp("_CIPCode"):
+            part.ClearProp("_CIPCode")
+
+
+def skeleton_key(graph: GraphBatch) -> str:
+    """A name for the vertices and edges of a graph as they are numbered, whatever their labels."""
+    numbers = np.concatenate(([graph.n_vertices], graph.edges.ravel())).astype("<i8")
+    return hashlib.blake2b(numbers.tobytes(), digest_size=8).hexdigest()
+
+
+def _bundled(graph: GraphBatch) -> np.ndarray | None:
+    """Coordinates that come with the bundled drugs."""
+    return _bundled_points().get(skeleton_key(graph))
+
+
+@cache
+def _bundled_points() -> dict[str, np.ndarray]:
+    """From each skeleton to its coordinates; see scripts/make_drugs.py."""
+    from importlib.resources import as_file, files
+
+    with (
+        as_file(files("graphgrain.graphs.datasets") / "data" / "drugs_layout.npz") as path,
+        np.load(path) as file,
+    ):
+        points = file["hundredths"] / 100.0
+        pieces = np.split(points, np.cumsum(file["sizes"])[:-1])
+        return dict(zip(file["keys"].tolist(), pieces, strict=True))
+
+
+# -------------------------------------------------------------------- two graphs
+
+
+def shared_part(first: GraphBatch, second: GraphBatch) -> np.ndarray:
+    """A large connected part that two graphs have in common, as pairs of vertices.
+
+    Begun with pairs of vertices whose neighbourhoods agree furthest, grown along edges with equal
+    labels; of several attempts the largest. Not always the largest there is: that would be hard to
+    find.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> from graphgrain.graphs.drawing.layout import shared_part
+    >>> path, star = ([(0, 1), (1, 2)], list("abc")), ([(2, 1), (1, 0), (1, 3)], list("cbaa"))
+    >>> len(shared_part(gg.as_graphs([path]), gg.as_graphs([star])))
+    3
+    """
+    agreement = _agreement(first, second)
+    links = [_links(graph) for graph in (first, second)]
+    order = np.argsort(-agreement, axis=None, kind="stable")[:_SEEDS]
+    best: dict[int, int] = {}
+    for u, v in np.column_stack(np.unravel_index(order, agreement.shape)).tolist():
+        if agreement[u, v] and best.get(u) != v:
+            grown = _grown(links, agreement, u, v)
+            if len(grown) > len(best):
+                best = grown
+    return np.array(sorted(best.items()), dtype=np.int64).reshape(-1, 2)
+
+
+def _agreement(first: GraphBatch, second: GraphBatch, rounds: int = 6) -> np.ndarray:
+    """Up to which radius the neighbourhoods of each pair of vertices agree; 0: other labels."""
+    graphs = (first, second)
+    colours: list[list[Any]] = [[str(x) for x in g.labels.tolist()] for g in graphs]
+    links = [_links(graph) for graph in graphs]
+    agreed = np.zeros((first.n_vertices, second.n_vertices), dtype=np.int64)
+    for _ in range(rounds):
+        table: dict[Any, int] = {}
+        codes = [[table.setdefault(c, len(table)) for c in own] for own in colours]
+        agreed += np.equal.outer(np.array(codes[0]), np.array(codes[1]))
+        colours = [
+            [
+                (own[v], tuple(sorted((name, own[w]) for w, name in edges.items())))
+                for v, edges in enumerate(linked)
+            ]
+            for own, linked in zip(codes, links, strict=True)
+        ]
+    return agreed
+
+
+def _links(graph: GraphBatch) -> list[dict[int, str]]:
+    found: list[dict[int, str]] = [{} for _ in range(graph.n_vertices)]
+    names = graph.edge_labels
+    labels = [""] * graph.n_edges if names is None else [str(name) for name in names.tolist()]
+    for (u, v), name in zip(graph.edges.tolist(), labels, strict=True):
+        found[u][v] = found[v][u] = name
+    return found
+
+
+def _grown(
+    links: list[list[dict[int, str]]], agreement: np.ndarray, u: int, v: int
+) -> dict[int, int]:
+    pairs, taken = {u: v}, {v}
+    queue = [(u, v)]
+    for a, b in queue:
+        options = sorted(
+            (-int(agreement[x, y]), x, y)
+            for x, name in links[0][a].items()
+            for y, other in links[1][b].items()
+            if name == other and agreement[x, y]
+        )
+        for _, x, y in options:
+            fits = all(
+                pairs[n] in links[1][y] and links[1][y][pairs[n]] == name
+                for n, name in links[0][x].items()
+                if n in pairs
+            )
+            if x not in pairs and y not in taken and fits:
+                pairs[x] = y
+                taken.add(y)
+                queue.append((x, y))
+    return pairs
+
+
+def _turned(
+    points: np.ndarray, some: np.ndarray, target: np.ndarray, mirror: bool = True
+) -> np.ndarray:
+    """All points, moved, turned and perhaps mirrored so that some come close to their targets."""
+    centre, goal = points[some].mean(axis=0), target.mean(axis=0)
+    left, _, right = np.linalg.svd((points[some] - centre).T @ (target - goal))
+    turn = left @ right
+    if not mirror and np.linalg.det(turn) < 0:
+        turn = left @ np.diag([1.0, -1.0]) @ right
+    return (points - centre) @ turn + goal

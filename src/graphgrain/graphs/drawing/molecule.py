@@ -1,153 +1,478 @@
-"""Graphs that are molecules: from labels back to atoms and bonds, drawn by RDKit."""
+"""Graphs that are molecules: what vertex and edge labels say about atoms and bonds.
+
+Labels are read as :func:`graphgrain.from_rdkit` writes them, with any of its options, and without
+RDKit: a graph that has been read once needs it no more. What labels leave out follows from the
+rules of valence, as in SMILES:
+
+1. An atom without a charge in its label that has one bond too many is a cation (nitro groups,
+   quaternary nitrogen); an end atom beside it that lacks one is the anion.
+2. Aromatic bonds need alternating double bonds. Nitrogen that is left without one, in the solution
+   with the fewest such atoms, carries a hydrogen (pyrrole), or a charge where it has three
+   neighbours already.
+3. Every atom is filled up with hydrogens to the smallest of its usual valences.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..batch import GraphBatch
-from .colours import Palette
 
-_ATOM = re.compile(r"([A-Z][a-z]?|[a-z]{1,2})([+-]\d*)?")
-#: Below this share of the largest value nothing is coloured.
-FAINT = 0.02
-_ATOM_CODE, _BOND_CODE = 0x010000, 0x020000
+_ELEMENTS = (  # noqa: SIM905
+    "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se "
+    "Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho "
+    "Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U Np Pu Am Cm Bk Cf Es "
+    "Fm Md No Lr Rf Db Sg Bh Hs Mt Ds Rg Cn Nh Fl Mc Lv Ts Og"
+).split()
+ATOMIC_NUMBER = {"*": 0} | {symbol: number for number, symbol in enumerate(_ELEMENTS, 1)}
+#: Elements that are written in lower case where they are aromatic.
+_AROMATIC = frozenset(["B", "C", "N", "O", "P", "S", "Se", "Te", "As", "Si"])
+#: mass number, symbol, charge, unpaired electrons, CIP descriptor
+_ATOM = re.compile(r"(\d+)?([A-Z][a-z]?|[a-z]{1,2}|\*)([+-]\d*)?(\.*)(?:@(\w+))?")
+#: How many electron pairs a bond stands for; 1.5 also where a type says "one and a half".
+BOND_ORDERS = {
+    "single": 1.0,
+    "double": 2.0,
+    "triple": 3.0,
+    "aromatic": 1.5,
+    "quadruple": 4.0,
+    "quintuple": 5.0,
+    "hextuple": 6.0,
+    "oneandahalf": 1.5,
+    "twoandahalf": 2.5,
+    "threeandahalf": 3.5,
+    "fourandahalf": 4.5,
+    "fiveandahalf": 5.5,
+    "dative": 0.0,  # counts at one of its ends, and the graph does not say at which
+    "dativeone": 0.0,
+    "dativel": 0.0,
+    "dativer": 0.0,
+    "ionic": 0.0,
+    "hydrogen": 0.0,
+    "zero": 0.0,
+    "threecenter": 0.0,
+    "unspecified": 0.0,
+    "other": 0.0,
+}
+#: Usual valences by atomic number; elements that are not listed carry no hydrogens of their own.
+_VALENCES = {
+    1: (1,),
+    5: (3,),
+    6: (4,),
+    7: (3,),
+    8: (2,),
+    9: (1,),
+    14: (4,),
+    15: (3, 5),
+    16: (2, 4, 6),
+    17: (1,),
+    32: (4,),
+    33: (3, 5),
+    34: (2, 4, 6),
+    35: (1,),
+    52: (2, 4, 6),
+    53: (1,),
+}
+#: Steps after which a search for alternating bonds gives up.
+_MOST_STEPS = 20_000
 
 
-def as_molecule(graph: GraphBatch) -> Any:
-    """An RDKit molecule whose atoms are the vertices, in order; None if the graph is none.
+class Atom(NamedTuple):
+    """What is known about a vertex.
 
-    Labels must be symbols of elements, as :func:`graphgrain.from_smiles` writes them, edge labels
-    names of bond types (without any, bonds are single). None also without RDKit.
+    Attributes
+    ----------
+    symbol : str
+        Of the element; ``"*"`` for any.
+    charge, radicals, hydrogens : int
+        ``hydrogens`` that are no vertices of the graph.
+    isotope : int
+        Mass number, 0 if none is given.
+    aromatic : bool
+    stereo : str
+        CIP descriptor, empty if none is given.
+    """
+
+    symbol: str
+    charge: int
+    radicals: int
+    hydrogens: int
+    isotope: int
+    aromatic: bool
+    stereo: str
+
+
+@dataclass(frozen=True)
+class Molecule:
+    """A graph as atoms and bonds.
+
+    Attributes
+    ----------
+    atoms : list of Atom
+        One per vertex.
+    pairs : list of (int, int)
+        The rows of ``graph.edges``.
+    kinds : list of str
+        Type of each bond, in the words of the reader.
+    stereo : list of str
+        CIP descriptor of each bond, empty if none is given.
+    typed : bool
+        Whether bond types are known; without them hydrogens are not.
+    """
+
+    atoms: list[Atom]
+    pairs: list[tuple[int, int]]
+    kinds: list[str]
+    stereo: list[str]
+    typed: bool
+
+    @cached_property
+    def neighbours(self) -> list[dict[int, int]]:
+        """For each atom its neighbours, each with the number of the bond."""
+        found: list[dict[int, int]] = [{} for _ in self.atoms]
+        for bond, (first, second) in enumerate(self.pairs):
+            found[first][second] = found[second][first] = bond
+        return found
+
+    def rings(self, bonds: Iterable[int], longest: int = 8) -> list[tuple[int, ...]]:
+        """The smallest rings through each of some bonds, made of these bonds alone."""
+        allowed = set(bonds)
+        links: list[list[int]] = [
+            [other for other, bond in own.items() if bond in allowed] for own in self.neighbours
+        ]
+        found: dict[frozenset[int], tuple[int, ...]] = {}
+        for bond in sorted(allowed):
+            for ring in _shortest_rings(links, *self.pairs[bond], longest):
+                found.setdefault(frozenset(ring), ring)
+        return list(found.values())
+
+    @cached_property
+    def aromatic_rings(self) -> list[tuple[int, ...]]:
+        """Rings of aromatic bonds, of up to eight atoms."""
+        return self.rings(bond for bond, kind in enumerate(self.kinds) if kind == "aromatic")
+
+
+def read_molecule(graph: GraphBatch) -> Molecule | None:
+    """The atoms and bonds of one graph; None if its labels are not those of a molecule reader.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> from graphgrain.graphs.drawing.molecule import read_molecule
+    >>> bonds = ["double", "single"]
+    >>> acid = gg.as_graphs([([(0, 1), (0, 2)], ["C", "O", "O"], bonds)])  # formic acid
+    >>> [(atom.symbol, atom.hydrogens) for atom in read_molecule(acid).atoms]
+    [('C', 1), ('O', 0), ('O', 1)]
     """
     if graph.label_kind != "string" or not graph.n_vertices:
         return None
-    try:
-        from rdkit import Chem, rdBase
-    except ImportError:
-        return None
-    elements = {_element(Chem, label) for label in graph.label_table[np.unique(graph.label_codes)]}
-    if None in elements:
-        return None
-    names = {name.lower(): kind for name, kind in Chem.BondType.names.items()}
-    kinds = ["single"] * graph.n_edges if graph.edge_labels is None else graph.edge_labels.tolist()
-    if any(kind not in names for kind in kinds):
-        return None
-    with rdBase.BlockLogs():
-        molecule = Chem.RWMol()
-        for label in graph.labels.tolist():
-            symbol, charge, aromatic = _element(Chem, label) or ("*", 0, False)
-            atom = Chem.Atom(symbol)
-            atom.SetFormalCharge(charge)
-            atom.SetIsAromatic(aromatic)
-            molecule.AddAtom(atom)
-        for (first, second), kind in zip(graph.edges.tolist(), kinds, strict=True):
-            molecule.AddBond(first, second, names[kind])
-            if kind == "aromatic":
-                molecule.GetBondBetweenAtoms(first, second).SetIsAromatic(True)
-                for end in (first, second):
-                    molecule.GetAtomWithIdx(end).SetIsAromatic(True)
-        return _made_readable(Chem, molecule)
+    read = {}
+    for label in graph.label_table[np.unique(graph.label_codes)].tolist():
+        atom = parse_atom(label)
+        if atom is None:
+            return None
+        read[label] = atom
+    pairs = [(first, second) for first, second in graph.edges.tolist()]
+    labels = graph.edge_labels
+    typed = labels is not None or not pairs
+    if labels is None:
+        kinds, stereo = ["single"] * len(pairs), [""] * len(pairs)
+        if graph.n_vertices and (
+            any(atom.aromatic for atom in read.values()) or graph.degrees.max(initial=0) > 4
+        ):
+            return None
+    else:
+        parts = [str(label).partition("@") for label in labels.tolist()]
+        kinds, stereo = [part[0] for part in parts], [part[2] for part in parts]
+        if any(kind not in BOND_ORDERS for kind in kinds):
+            return None
+    atoms = [read[label] for label in graph.labels.tolist()]
+    molecule = Molecule(atoms, pairs, kinds, stereo, typed)
+    return _completed(molecule) if typed else molecule
 
 
-def _element(chem: Any, label: Any) -> tuple[str, int, bool] | None:
-    """Symbol, charge and whether it is aromatic, of a label such as C, n or N+."""
+def parse_atom(label: Any) -> Atom | None:
+    """The atom that a vertex label names, its hydrogens not yet known; None if it names none."""
     found = _ATOM.fullmatch(str(label))
     if found is None:
         return None
-    symbol = found[1].capitalize()
-    try:
-        chem.GetPeriodicTable().GetAtomicNumber(symbol)
-    except RuntimeError:
+    mass, written, sign, dots, stereo = found.groups()
+    symbol = written.capitalize()
+    if symbol not in ATOMIC_NUMBER or (written.islower() and symbol not in _AROMATIC):
         return None
-    sign = found[2] or ""
     charge = int(sign[0] + (sign[1:] or "1")) if sign else 0
-    return symbol, charge, found[1].islower()
+    return Atom(symbol, charge, len(dots), 0, int(mass or 0), written.islower(), stereo or "")
 
 
-def _made_readable(chem: Any, molecule: Any) -> Any:
-    """With hydrogens and alternating bonds where the labels allow it, else as the graph has it."""
-    tried = chem.RWMol(molecule)
-    if chem.SanitizeMol(tried, catchErrors=True) == chem.SanitizeFlags.SANITIZE_NONE:
-        return tried.GetMol()
-    for atom in molecule.GetAtoms():
-        atom.SetNoImplicit(True)
-    molecule.UpdatePropertyCache(strict=False)
-    chem.FastFindRings(molecule)
-    return molecule.GetMol()
+def _shortest_rings(
+    links: list[list[int]], start: int, end: int, longest: int
+) -> list[tuple[int, ...]]:
+    """All shortest ways from one end of a bond to the other that do not use it."""
+    distance = {start: 0}
+    front = [start]
+    while front and end not in distance and distance[front[0]] + 2 <= longest:
+        following = []
+        for vertex in front:
+            for other in links[vertex]:
+                if other not in distance and {vertex, other} != {start, end}:
+                    distance[other] = distance[vertex] + 1
+                    following.append(other)
+        front = following
+    if end not in distance:
+        return []
+    ways: list[tuple[int, ...]] = [(end,)]
+    for step in range(distance[end] - 1, -1, -1):
+        ways = [
+            (other, *way)
+            for way in ways
+            for other in links[way[0]]
+            if distance.get(other) == step and {other, way[0]} != {start, end}
+        ]
+    return ways
 
 
-def place_atoms(molecule: Any) -> None:
-    """Give the atoms coordinates; bridged rings are laid out as chemists know them."""
-    from rdkit.Chem import rdDepictor
-
-    rdDepictor.Compute2DCoords(molecule, useRingTemplates=True)
+# -------------------------------------------------------------------- what labels leave out
 
 
-def draw_molecule(
-    molecule: Any,
-    vertices: np.ndarray,
-    edges: np.ndarray,
-    pairs: np.ndarray,
-    palette: Palette,
-    width: int,
-    height: int,
-) -> str:
-    """The inside of an SVG. Values are shares of the largest, between -1 and 1."""
-    from rdkit import rdBase
-    from rdkit.Chem.Draw import rdMolDraw2D
+def _completed(molecule: Molecule) -> Molecule:
+    """With charges that the bonds imply, and with hydrogens."""
+    atoms = list(molecule.atoms)
+    for bond, kind in enumerate(molecule.kinds):
+        if kind == "aromatic":
+            for end in molecule.pairs[bond]:
+                atoms[end] = atoms[end]._replace(aromatic=True)
+    sums = [
+        sum(BOND_ORDERS[molecule.kinds[b]] for b in own.values()) for own in molecule.neighbours
+    ]
+    for vertex, atom in enumerate(atoms):
+        if (
+            not atom.aromatic
+            and not atom.charge
+            and _is_onium(atom, sums[vertex], molecule, vertex)
+        ):
+            _ionise(molecule, atoms, sums, vertex)
+    explicit = _hydrogens_are_vertices(molecule, atoms, sums)
+    alternating = _alternating(molecule, atoms, explicit)
+    salt = any(
+        not own and ATOMIC_NUMBER[atom.symbol] not in _VALENCES and atom.symbol != "*"
+        for own, atom in zip(molecule.neighbours, atoms, strict=True)
+    )
+    for vertex, (_, charged) in alternating.items():
+        if charged:
+            _ionise(molecule, atoms, sums, vertex)
+    for vertex, atom in enumerate(atoms):
+        own = molecule.neighbours[vertex]
+        if vertex in alternating:
+            bonds = sum(_floor_order(molecule.kinds[bond]) for bond in own.values())
+            used = bonds + alternating[vertex][0]
+        elif atom.aromatic:
+            continue  # nothing is known
+        else:
+            used = int(np.ceil(sums[vertex] - 1e-9))
+        lone_ion = salt and not own and atom.symbol in ("F", "Cl", "Br", "I")
+        if not explicit and not lone_ion:
+            atoms[vertex] = atom._replace(hydrogens=_missing(atom, used))
+    return Molecule(atoms, molecule.pairs, molecule.kinds, molecule.stereo, True)
 
-    colours: dict[str, str] = {}
-    atoms: dict[int, tuple[float, float, float]] = {}
-    bonds: dict[int, tuple[float, float, float]] = {}
-    for vertex, value in enumerate(vertices.tolist()):
-        if abs(value) >= FAINT:
-            atoms[vertex] = _code(_ATOM_CODE + vertex, palette.of(value), colours)
-    for (first, second), value in zip(pairs.tolist(), edges.tolist(), strict=True):
-        if abs(value) >= FAINT:
-            bond = molecule.GetBondBetweenAtoms(first, second).GetIdx()
-            bonds[bond] = _code(_BOND_CODE + bond, palette.of(value), colours)
-    canvas = rdMolDraw2D.MolDraw2DSVG(width, height)
-    options: Any = canvas.drawOptions()
-    options.useBWAtomPalette()
-    options.clearBackground = False
-    options.highlightRadius = 0.38
-    options.highlightBondWidthMultiplier = 14
-    options.padding = 0.06
-    options.addStereoAnnotation = False
-    with rdBase.BlockLogs():
-        place_atoms(molecule)
-        drawable = _prepared(rdMolDraw2D, molecule)
-        canvas.DrawMolecule(
-            drawable,
-            highlightAtoms=list(atoms),
-            highlightAtomColors=atoms,
-            highlightBonds=list(bonds),
-            highlightBondColors=bonds,
+
+def _floor_order(kind: str) -> int:
+    return 1 if kind == "aromatic" else int(np.ceil(BOND_ORDERS[kind]))
+
+
+def _is_onium(atom: Atom, total: float, molecule: Molecule, vertex: int) -> bool:
+    """Whether a neutral atom has a bond too many."""
+    if atom.symbol in ("N", "P"):
+        return total == 4 and not (atom.symbol == "P" and _has_double(molecule, vertex))
+    if atom.symbol == "B":
+        return False
+    if atom.symbol in ("O", "S", "Se"):
+        return (total == 3 and len(molecule.neighbours[vertex]) >= 2) or (
+            atom.symbol == "O" and total == 3
         )
-    canvas.FinishDrawing()
-    text = canvas.GetDrawingText()
-    inside = text[text.index("<!-- END OF HEADER -->") + 22 : text.rindex("</svg>")]
-    colours["#000000"] = palette.ink
-    return re.sub(
-        r"#[0-9A-Fa-f]{6}", lambda found: colours.get(found[0].lower(), found[0]), inside
-    ).strip()
+    return False
 
 
-def _prepared(drawing: Any, molecule: Any) -> Any:
-    for kekulize in (True, False):
-        try:
-            return drawing.PrepareMolForDrawing(
-                molecule, kekulize=kekulize, addChiralHs=False, wavyBonds=False
-            )
-        except (ValueError, RuntimeError):
+def _has_double(molecule: Molecule, vertex: int) -> bool:
+    return any(molecule.kinds[bond] == "double" for bond in molecule.neighbours[vertex].values())
+
+
+def _ionise(molecule: Molecule, atoms: list[Atom], sums: list[float], vertex: int) -> None:
+    """Make an atom a cation, and an end atom beside it that lacks a bond the anion."""
+    atoms[vertex] = atoms[vertex]._replace(charge=1)
+    ends = [
+        other
+        for other in molecule.neighbours[vertex]
+        if len(molecule.neighbours[other]) == 1
+        and not atoms[other].charge
+        and atoms[other].symbol in ("O", "S", "N", "C")
+        and _missing(atoms[other], int(sums[other])) == 1
+    ]
+    # a methyl group lacks three hydrogens and is none of these; a terminal N=, C# or O- is
+    if ends:
+        best = min(ends, key=lambda other: ("OSNC".index(atoms[other].symbol), other))
+        atoms[best] = atoms[best]._replace(charge=-1)
+
+
+def _missing(atom: Atom, used: int) -> int:
+    """How many hydrogens fill the atom up to the smallest of its usual valences."""
+    number = ATOMIC_NUMBER[atom.symbol]
+    if number not in _VALENCES:
+        return 0
+    # An ion has the valences of the neutral atom with as many electrons.
+    if atom.charge and atom.symbol != "H":
+        valences = _VALENCES.get(number - atom.charge, ())
+    else:
+        valences = _VALENCES[number]
+    used += atom.radicals
+    return next((valence - used for valence in valences if valence >= used), 0)
+
+
+def _hydrogens_are_vertices(molecule: Molecule, atoms: list[Atom], sums: list[float]) -> bool:
+    """Whether all hydrogens are in the graph: some are, and no carbon atom lacks one."""
+    if not any(atom.symbol == "H" for atom in atoms):
+        return False
+    return not any(
+        atom.symbol == "C" and not atom.charge and not atom.radicals and total < 4
+        for atom, total in zip(atoms, sums, strict=True)
+    )
+
+
+# -------------------------------------------------------------------- aromatic bonds
+
+
+def _alternating(
+    molecule: Molecule, atoms: list[Atom], explicit: bool
+) -> dict[int, tuple[bool, bool]]:
+    """For each atom with aromatic bonds: has it a double bond, and does that need a charge?
+
+    Empty for a ring system in which there is no solution, or none is found in time.
+    """
+    links: dict[int, list[int]] = {}
+    for (first, second), kind in zip(molecule.pairs, molecule.kinds, strict=True):
+        if kind == "aromatic":
+            links.setdefault(first, []).append(second)
+            links.setdefault(second, []).append(first)
+    result: dict[int, tuple[bool, bool]] = {}
+    for system in _systems(links):
+        # What it costs to give an atom a double bond, and to leave it without one; None: impossible
+        costs = {v: _costs(molecule, atoms[v], v, explicit) for v in system}
+        solution = _Matching(links, costs).solve()
+        if solution is not None:
+            for vertex in system:
+                doubled = vertex in solution
+                full = len(molecule.neighbours[vertex]) >= _VALENCES_OF_RINGS.get(
+                    atoms[vertex].symbol, 9
+                )
+                charged = doubled and full and not atoms[vertex].charge
+                result[vertex] = doubled, charged
+    return result
+
+
+def _systems(links: dict[int, list[int]]) -> list[list[int]]:
+    seen: set[int] = set()
+    systems = []
+    for start in sorted(links):
+        if start in seen:
             continue
-    return molecule
+        seen.add(start)
+        system = [start]
+        for vertex in system:
+            for other in links[vertex]:
+                if other not in seen:
+                    seen.add(other)
+                    system.append(other)
+        systems.append(system)
+    return systems
 
 
-def _code(number: int, colour: str, colours: dict[str, str]) -> tuple[float, float, float]:
-    """A colour that stands for another while RDKit draws."""
-    colours[f"#{number:06x}"] = colour
-    return tuple((number >> shift & 255) / 255 for shift in (16, 8, 0))  # type: ignore[return-value]
+_COST_OF_CHARGE = 100
+#: With this many neighbours a double bond in the ring makes a cation.
+_VALENCES_OF_RINGS = {"N": 3, "P": 3, "O": 2, "S": 2, "Se": 2, "Te": 2, "As": 3}
+
+
+def _costs(
+    molecule: Molecule, atom: Atom, vertex: int, explicit: bool
+) -> tuple[int | None, int | None]:
+    own = molecule.neighbours[vertex]
+    doubles = sum(molecule.kinds[b] in ("double", "triple") for b in own.values())
+    if doubles:
+        return None, 0
+    if atom.symbol == "*":
+        return 0, 0
+    valence = _VALENCES.get(ATOMIC_NUMBER[atom.symbol] - atom.charge, ())
+    free = (valence[0] if valence else 0) - len(own) - atom.radicals
+    if atom.symbol in ("C", "Si") and not atom.charge:
+        return 0, None
+    if atom.charge:
+        if free < 0:
+            return None, 0
+        return (0, None) if free == 1 else (None, 0) if free == 0 else (0, 1)
+    if atom.symbol == "B":
+        return (0, 1) if free else (None, 0)
+    if free == 1:  # pyridine or pyrrole
+        return 0, (None if explicit else 2)
+    if atom.symbol == "N" and any(
+        len(molecule.neighbours[other]) == 1 and molecule.atoms[other].symbol == "O"
+        for other in own
+    ):
+        return 0, 1  # N-oxide, rather than N-hydroxypyrrole
+    return _COST_OF_CHARGE, 0  # furan, thiophene, substituted pyrrole; or their cations
+
+
+class _Matching:
+    """Double bonds for aromatic atoms, each atom in at most one, at the least cost.
+
+    Branch and bound: the atom with the fewest choices is decided first, so that what is forced is
+    never guessed.
+    """
+
+    def __init__(
+        self, links: dict[int, list[int]], costs: dict[int, tuple[int | None, int | None]]
+    ) -> None:
+        self.links = links
+        self.costs = costs
+        self.steps = 0
+        self.best_cost = np.inf
+        self.best: frozenset[int] | None = None
+
+    def solve(self) -> frozenset[int] | None:
+        """The atoms that have a double bond."""
+        self._extend(set(self.costs), set(), 0)
+        return self.best
+
+    def _extend(self, open_: set[int], matched: set[int], cost: int) -> None:
+        self.steps += 1
+        if self.steps > _MOST_STEPS or cost >= self.best_cost:
+            return
+        if not open_:
+            self.best_cost, self.best = cost, frozenset(matched)
+            return
+        choices = []
+        for vertex in open_:
+            doubled, alone = self.costs[vertex]
+            partners = [
+                other
+                for other in self.links[vertex]
+                if doubled is not None and other in open_ and self.costs[other][0] is not None
+            ]
+            number = len(partners) + (alone is not None)
+            if not number:
+                return
+            choices.append((number, alone is not None, vertex, partners))
+            if number == 1:
+                break
+        _, _, vertex, partners = min(choices)
+        doubled, alone = self.costs[vertex]
+        ways: list[tuple[int, set[int]]] = [
+            ((doubled or 0) + (self.costs[other][0] or 0), {vertex, other}) for other in partners
+        ]
+        for added, pair in sorted(ways, key=lambda way: (way[0], sorted(way[1]))):
+            self._extend(open_ - pair, matched | pair, cost + added)
+        if alone is not None:
+            self._extend(open_ - {vertex}, matched, cost + alone)

@@ -1,8 +1,7 @@
-"""Pictures of graphs as SVG: molecules as chemists draw them, other graphs as dots and lines."""
+"""Pictures of graphs: molecules as chemists draw them, other graphs as dots and lines."""
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -12,16 +11,21 @@ from ...errors import InvalidGraphError, InvalidParameterError
 from ..batch import GraphBatch
 from ..convert.dispatch import as_graphs
 from .colours import Palette, check_theme
-from .layout import layout
-from .molecule import FAINT, as_molecule, draw_molecule
+from .layout import Placed, place
+from .shapes import Circle, Line, Picture, Polygon, Shape, Text
+from .skeletal import draw_formula
 
 #: Larger graphs would be a grey cloud, and take minutes to lay out.
 MOST_VERTICES = 600
+#: Below this share of the largest value nothing is coloured.
+FAINT = 0.02
 _LEGEND = 44
 #: The strongest edge is a little weaker than the strongest vertex.
 _EDGE_STRENGTH = 0.75
 #: Labels inside a vertex are cut to this many characters.
 _LONGEST_LABEL = 5
+#: Pixels per bond of a molecule, at most.
+_LONGEST_BOND = 34.0
 
 
 def draw(
@@ -32,6 +36,7 @@ def draw(
     positive: Any = None,
     negative: Any = None,
     limit: float | None = None,
+    like: Any = None,
     theme: str = "light",
     width: int = 420,
     height: int = 300,
@@ -42,16 +47,21 @@ def draw(
     Parameters
     ----------
     graph : GraphBatch with one graph, or a list with one graph
-        If its labels are atoms (as :func:`from_smiles` and :func:`load_molecules` write them) and
-        RDKit is installed, it is drawn as a molecule, else with a layout that keeps distances.
+        If its labels are atoms and bonds (as :func:`from_smiles` and :func:`load_molecules` write
+        them, with any of their options) it is drawn as a molecule: with the coordinates of RDKit
+        where that is installed, else with those of the bundled drugs. Hydrogens and charges
+        that labels leave out follow from the rules of valence. All other graphs have a layout that
+        keeps distances.
     vertices, edges : array-like, optional
         One value per vertex, and one per row of ``graph.edges``. Positive values are orange,
         negative ones blue: a scale that colour-blind readers can tell apart.
     positive, negative : optional
-        What such values speak for, said in the legend.
+        What such values mean, said in the legend.
     limit : float, optional
         The value with the strongest colour; by default the largest of the picture. Give the same
         to several pictures to make them comparable.
+    like : GraphBatch with one graph, or a list with one graph, optional
+        Another graph: the part that both share is drawn in the same orientation.
     theme : {"light", "dark", "auto"}, default="light"
         ``"auto"`` follows the reader's system.
     width, height : int
@@ -66,14 +76,42 @@ def draw(
     Examples
     --------
     >>> import graphgrain as gg
-    >>> ethanol = [([(0, 1), (1, 2)], ["C", "C", "O"])]
+    >>> ethanol = [([(0, 1), (1, 2)], ["C", "C", "O"], ["single", "single"])]
     >>> gg.draw(ethanol, vertices=[0.0, 0.2, 1.0])[:4]
     '<svg'
     """
+    return picture(
+        graph,
+        vertices=vertices,
+        edges=edges,
+        positive=positive,
+        negative=negative,
+        limit=limit,
+        like=like,
+        theme=theme,
+        width=width,
+        height=height,
+        legend=legend,
+    ).svg()
+
+
+def picture(
+    graph: Any,
+    *,
+    vertices: Any = None,
+    edges: Any = None,
+    positive: Any = None,
+    negative: Any = None,
+    limit: float | None = None,
+    like: Any = None,
+    theme: str = "light",
+    width: int = 420,
+    height: int = 300,
+    legend: bool = True,
+) -> Picture:
+    """What :func:`draw` draws, before it is written as SVG or PNG."""
     check_theme(theme)
-    batch = as_graphs(graph)
-    if len(batch) != 1:
-        raise InvalidGraphError(f"draw shows one graph; got {len(batch)}. Use graphs[i].")
+    batch = _one(graph)
     if batch.n_vertices > MOST_VERTICES:
         raise InvalidGraphError(
             f"draw shows graphs of up to {MOST_VERTICES} vertices; this one has "
@@ -89,18 +127,27 @@ def draw(
     # Edges share the same contributions again: they are seen against their own largest value.
     shares = on_vertices / largest, _EDGE_STRENGTH * on_edges / (_largest(on_edges) or 1.0)
     room = height - below
-    molecule = as_molecule(batch)
-    if molecule is not None:
-        inside = draw_molecule(molecule, *shares, batch.edges, palette, width, room)
-    else:
-        inside = _draw_plain(batch, *shares, palette, width, room)
+    placed = place(batch, None if like is None else _one(like))
+    drawn = Picture(width, height, palette, _described(batch, on_vertices, coloured))
+    draw_shapes = _plain_shapes if placed.molecule is None else _molecule_shapes
+    drawn.shapes += draw_shapes(batch, placed, *shares, palette, width, room)
     if below:
-        inside += _legend(palette, largest, positive, negative, width, room)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
-        f'height="{height}" role="img" aria-label="{_spoken(batch, on_vertices, coloured)}" '
-        f'style="{palette.root_style}" font-family="system-ui, sans-serif">{inside}</svg>'
-    )
+        drawn.shapes += _legend(palette, largest, positive, negative, width, room)
+    return drawn
+
+
+def as_png(make: Any, scale: float, **options: Any) -> bytes:
+    """The PNG of a function that makes pictures; themes that follow the reader become light."""
+    if options.get("theme", "light") not in ("light", "dark"):
+        options["theme"] = "light"
+    return make(**options).png(scale)
+
+
+def _one(graph: Any) -> GraphBatch:
+    batch = as_graphs(graph)
+    if len(batch) != 1:
+        raise InvalidGraphError(f"draw shows one graph; got {len(batch)}. Use graphs[i].")
+    return batch
 
 
 def _values(values: Any, count: int, what: str) -> np.ndarray:
@@ -119,78 +166,171 @@ def _largest(values: np.ndarray) -> float:
     return float(np.abs(values).max(initial=0.0))
 
 
-def _spoken(batch: GraphBatch, values: np.ndarray, coloured: bool) -> str:
+def _described(batch: GraphBatch, values: np.ndarray, coloured: bool) -> str:
     text = f"A graph of {batch.n_vertices} vertices and {batch.n_edges} edges"
     if coloured and len(values):
         strongest = np.argsort(-np.abs(values), kind="stable")[:3].tolist()
         labels = batch.labels
         parts = [f"{labels[v]} (vertex {v}): {values[v]:+.3g}" for v in strongest]
         text += f"; largest values: {', '.join(parts)}"
-    return escape(text, quote=True)
+    return text
 
 
-# -------------------------------------------------------------------- dots and lines
+# -------------------------------------------------------------------- molecules
 
 
-def _draw_plain(
+def _molecule_shapes(
     batch: GraphBatch,
+    placed: Placed,
     vertices: np.ndarray,
     edges: np.ndarray,
     palette: Palette,
     width: int,
     height: int,
-) -> str:
+) -> list[Shape]:
+    formula = draw_formula(placed)
+    points, unit, shift = _fitted(placed.points, width, height, _LONGEST_BOND, 0.75)
+    shapes: list[Shape] = _halos(batch, points, vertices, edges, palette, 0.36 * unit)
+    ink, thick = palette.ink, max(0.9, 0.055 * unit)
+
+    def scaled(*numbers: float) -> tuple[float, ...]:
+        return tuple(number * unit + shift[i % 2] for i, number in enumerate(numbers))
+
+    shapes += [Line(scaled(*line), ink, thick) for line in formula.lines]  # type: ignore[arg-type]
+    shapes += [Line(scaled(*line), ink, thick, True) for line in formula.dashes]  # type: ignore[arg-type]
+    shapes += [
+        Polygon([scaled(x, y) for x, y in corners], ink)  # type: ignore[misc]
+        for corners in formula.wedges
+    ]
+    shapes += [
+        Circle(scaled(x, y), radius * unit, "none", ink, thick)  # type: ignore[arg-type]
+        for x, y, radius in formula.circles
+    ]
+    shapes += [
+        Text(scaled(x, y), text, size * unit, ink)  # type: ignore[arg-type]
+        for x, y, text, size in formula.texts
+    ]
+    return shapes
+
+
+def _halos(
+    batch: GraphBatch,
+    points: np.ndarray,
+    vertices: np.ndarray,
+    edges: np.ndarray,
+    palette: Palette,
+    radius: float,
+) -> list[Shape]:
+    """Colours under bonds and atoms; an atom without one is there for the pointer."""
+    shapes: list[Shape] = [
+        Line(
+            (*points[first].tolist(), *points[second].tolist()),
+            palette.of(edges[row]),
+            1.2 * radius,
+            part=("e", row),
+        )
+        for row, (first, second) in enumerate(batch.edges.tolist())
+        if abs(edges[row]) >= FAINT
+    ]
+    for vertex, label in enumerate(batch.labels.tolist()):
+        value = vertices[vertex]
+        fill = palette.of(value) if abs(value) >= FAINT else "transparent"
+        centre = points[vertex, 0], points[vertex, 1]
+        title = f"{label} (vertex {vertex})"
+        shapes.append(Circle(centre, radius, fill, title=title, part=("v", vertex)))
+    return shapes
+
+
+# -------------------------------------------------------------------- dots and lines
+
+
+def _plain_shapes(
+    batch: GraphBatch,
+    placed: Placed,
+    vertices: np.ndarray,
+    edges: np.ndarray,
+    palette: Palette,
+    width: int,
+    height: int,
+) -> list[Shape]:
     if not batch.n_vertices:
-        middle = f'x="{width / 2:.0f}" y="{height / 2:.0f}" text-anchor="middle"'
-        return f'<text {middle} font-size="13" fill="{palette.soft}">no vertices</text>'
-    points, unit = _fitted(layout(batch), width, height)
+        return [Text((width / 2, height / 2), "no vertices", 13, palette.soft, "middle")]
+    points, unit, _ = _fitted(placed.points, width, height, 70.0)
     radius = float(np.clip(min(0.3 * unit, 0.48 * _gap(points)), 2.0, 14.0))
-    parts = []
-    pairs = batch.edges
-    names = batch.edge_labels
-    for row, (first, second) in enumerate(pairs.tolist()):
-        (x1, y1), (x2, y2) = points[first].tolist(), points[second].tolist()
-        line = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
+    shapes: list[Shape] = []
+    pairs = batch.edges.tolist()
+    for row, (first, second) in enumerate(pairs):
+        ends = (*points[first].tolist(), *points[second].tolist())
         if abs(edges[row]) >= FAINT:
-            glow = f'stroke="{palette.of(edges[row])}" stroke-width="{0.7 * radius + 2:.1f}"'
-            parts.append(f'<line {line} {glow} stroke-linecap="round"/>')
-        parts.append(f'<line {line} stroke="{palette.soft}" stroke-width="1.2"/>')
-        if names is not None and batch.n_edges <= 40 and radius >= 7:
-            parts.append(
-                f'<text x="{(x1 + x2) / 2:.1f}" y="{(y1 + y2) / 2 - 3:.1f}" font-size="9" '
-                f'text-anchor="middle" fill="{palette.soft}">{_short(names[row])}</text>'
-            )
+            shapes.append(Line(ends, palette.of(edges[row]), 0.7 * radius + 2, part=("e", row)))
+        shapes.append(Line(ends, palette.soft, 1.2))
+    if batch.edge_labels is not None:
+        shapes += _edge_labels(batch, points, radius, palette)
     labels = batch.labels.tolist()
     for vertex, (x, y) in enumerate(points.tolist()):
-        parts.append(
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" '
-            f'fill="{palette.of(vertices[vertex])}" stroke="{palette.ink}" stroke-width="1.1">'
-            f"<title>{escape(str(labels[vertex]))} (vertex {vertex})</title></circle>"
+        shapes.append(
+            Circle(
+                (x, y),
+                radius,
+                palette.of(vertices[vertex]),
+                palette.ink,
+                1.1,
+                f"{labels[vertex]} (vertex {vertex})",
+                ("v", vertex),
+            )
         )
         if batch.labelled and radius >= 6:
             text = _short(labels[vertex])
-            size = min(11.0, 2.6 * radius / max(2, len(str(labels[vertex])[:_LONGEST_LABEL])))
-            parts.append(
-                f'<text x="{x:.1f}" y="{y:.1f}" dy=".35em" text-anchor="middle" '
-                f'font-size="{size:.1f}" fill="{palette.ink}" pointer-events="none">{text}</text>'
-            )
-    return "".join(parts)
+            size = min(11.0, 2.6 * radius / max(2, len(text)))
+            shapes.append(Text((x, y + 0.35 * size), text, size, palette.ink, "middle"))
+    return shapes
+
+
+def _edge_labels(
+    batch: GraphBatch, points: np.ndarray, radius: float, palette: Palette
+) -> list[Shape]:
+    """Labels of edges that have room beside them, whole or not at all."""
+    size = 9.0
+    names = batch.edge_labels
+    assert names is not None
+    taken = [(x - radius, y - radius, x + radius, y + radius) for x, y in points.tolist()]
+    shapes: list[Shape] = []
+    for (first, second), name in zip(batch.edges.tolist(), names.tolist(), strict=True):
+        text = str(name)
+        wide = 0.56 * size * len(text)
+        x, y = ((points[first] + points[second]) / 2).tolist()
+        length = float(np.linalg.norm(points[first] - points[second]))
+        box = (x - wide / 2, y - 3 - size, x + wide / 2, y)
+        if wide > length - 2 * radius or any(_overlap(box, other) for other in taken):
+            continue
+        taken.append(box)
+        shapes.append(Text((x, y - 3), text, size, palette.soft, "middle"))
+    return shapes
+
+
+def _overlap(one: tuple[float, ...], two: tuple[float, ...]) -> bool:
+    return one[0] < two[2] and two[0] < one[2] and one[1] < two[3] and two[1] < one[3]
 
 
 def _short(label: Any) -> str:
     text = str(label)
-    cut = text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
-    return escape(cut)
+    return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
 
 
-def _fitted(points: np.ndarray, width: int, height: int) -> tuple[np.ndarray, float]:
-    """Points in the middle of the picture, and how long an edge is there."""
-    margin = 18.0
-    low, high = points.min(axis=0), points.max(axis=0)
+def _fitted(
+    points: np.ndarray, width: int, height: int, longest: float, beyond: float = 0.0
+) -> tuple[np.ndarray, float, np.ndarray]:
+    """Points in the middle of the picture, how long an edge is there, and how far they moved.
+
+    ``beyond`` is how far texts may reach beyond the outermost points, in edges.
+    """
+    margin = 18.0 if not beyond else 6.0
+    low, high = points.min(axis=0) - beyond, points.max(axis=0) + beyond
     span = np.maximum(high - low, 1e-9)
     room = np.array([width - 2 * margin, height - 2 * margin])
-    unit = float(min((room / span).min(), 70.0))
-    return (points - (low + high) / 2) * unit + np.array([width, height]) / 2, unit
+    unit = float(min((room / span).min(), longest))
+    shift = np.array([width, height]) / 2 - (low + high) / 2 * unit
+    return points * unit + shift, unit, shift
 
 
 def _gap(points: np.ndarray) -> float:
@@ -204,23 +344,65 @@ def _gap(points: np.ndarray) -> float:
 
 def _legend(
     palette: Palette, largest: float, positive: Any, negative: Any, width: int, top: int
-) -> str:
+) -> list[Shape]:
     """The scale: from against to for, with the largest value at its ends."""
     left, right = 16.0, width - 16.0
     steps = 41
     step = (right - left) / steps
-    bar = "".join(
-        f'<rect x="{left + i * step:.2f}" y="{top + 6}" width="{step + 0.3:.2f}" height="9" '
-        f'fill="{palette.of(2 * i / (steps - 1) - 1)}"/>'
-        for i in range(steps)
-    )
+    shapes: list[Shape] = []
+    for i in range(steps):
+        x1, x2 = left + i * step, left + (i + 1) * step + (0.3 if i < steps - 1 else 0)
+        corners = [(x1, top + 6), (x2, top + 6), (x2, top + 15), (x1, top + 15)]
+        shapes.append(Polygon(corners, palette.of(2 * i / (steps - 1) - 1)))
     low = "against" if negative is None else f"for {negative}"
     high = "for" if positive is None else f"for {positive}"
-    style = f'font-size="11" fill="{palette.ink}" y="{top + 30}"'
-    return (
-        f'{bar}<rect x="{left:.2f}" y="{top + 6}" width="{right - left:.2f}" height="9" '
-        f'fill="none" stroke="{palette.soft}" stroke-width=".6"/>'
-        f'<text x="{left}" {style}>{escape(low)} {-largest:.2g}</text>'
-        f'<text x="{width / 2:.1f}" text-anchor="middle" {style}>0</text>'
-        f'<text x="{right}" text-anchor="end" {style}>{escape(high)} {largest:+.2g}</text>'
+    ink, base = palette.ink, top + 30
+    shapes.append(Text((left, base), f"{low} {-largest:.2g}", 11, ink))
+    shapes.append(Text((width / 2, base), "0", 11, ink, "middle"))
+    shapes.append(Text((right, base), f"{high} {largest:+.2g}", 11, ink, "end"))
+    return shapes
+
+
+# -------------------------------------------------------------------- pages that draw themselves
+
+
+def outline(graph: GraphBatch, like: GraphBatch | None = None) -> dict[str, Any]:
+    """What there is to draw of a graph, as small plain data, in hundredths of an edge.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> from graphgrain.graphs.drawing.picture import outline
+    >>> outline(gg.as_graphs([([(0, 1)], ["a", "b"])]))["labels"]
+    ['a', 'b']
+    """
+    placed = place(graph, like)
+    shown: dict[str, Any] = {
+        "points": np.round(100 * placed.points).astype(int).tolist(),
+        "edges": graph.edges.tolist(),
+    }
+    if placed.molecule is None:
+        labels = [str(label) for label in graph.labels.tolist()] if graph.labelled else []
+        return shown | {"labels": labels}
+    formula = draw_formula(placed)
+
+    def path(lines: list[tuple[float, float, float, float]]) -> str:
+        return "".join("M{} {}L{} {}".format(*_hundredths(line)) for line in lines)
+
+    wedges = "".join(
+        "M" + "L".join("{} {}".format(*_hundredths(point)) for point in corners) + "Z"
+        for corners in formula.wedges
     )
+    texts = [[*_hundredths((t.x, t.y)), t.text, round(100 * t.size)] for t in formula.texts]
+    drawn = {
+        "lines": path(formula.lines),
+        "dashes": path(formula.dashes),
+        "wedges": wedges,
+        "circles": [_hundredths(circle) for circle in formula.circles],
+        "texts": texts,
+    }
+    return shown | {name: value for name, value in drawn.items() if value}
+
+
+def _hundredths(numbers: tuple[float, ...]) -> list[int]:
+    return [round(100 * number) for number in numbers]

@@ -1,4 +1,5 @@
-// A graph from plain data: points, texts, edges with their number of lines, values in per cent.
+// A graph from plain data (graphs/drawing/picture.py, outline): points in hundredths of an edge, and
+// for molecules the finished formula. Values in per cent lie underneath.
 
 /** The colour of a value between -100 and 100: from the page's own to orange or blue. */
 function valueColour(value) {
@@ -6,67 +7,60 @@ function valueColour(value) {
   return `color-mix(in srgb, ${end} ${Math.min(100, Math.abs(value))}%, var(--page))`;
 }
 
+/** How large vertices can be drawn so that nearly none overlap. */
+function vertexRadius(points) {
+  const gaps = points.map(([x, y], one) => {
+    let gap = Infinity;
+    points.forEach(([u, v], two) => { if (one !== two) gap = Math.min(gap, Math.hypot(x - u, y - v)); });
+    return gap;
+  }).sort((a, b) => a - b);
+  return Math.max(3, Math.min(30, 0.48 * (gaps[0] ?? 100)));
+}
+
 function drawGraph(drawn, values, bonds, title) {
   if (!drawn) return html("p", { class: "empty" }, "This graph is too large to be drawn.");
   const points = drawn.points;
+  const molecule = !("labels" in drawn);
   const xs = points.map(([x]) => x);
   const ys = points.map(([, y]) => y);
-  const pad = 0.75;
-  const [left, top] = points.length ? [Math.min(...xs) - pad, Math.min(...ys) - pad] : [0, 0];
-  const width = points.length ? Math.max(Math.max(...xs) - left + pad, 4) : 4;
-  const height = points.length ? Math.max(Math.max(...ys) - top + pad, 3) : 3;
+  const pad = 75;
+  // A small molecule is not blown up to fill the picture: at least eight bonds fit in it.
+  const [leftmost, topmost] = points.length ? [Math.min(...xs), Math.min(...ys)] : [0, 0];
+  const [across, down] = points.length ? [Math.max(...xs) - leftmost, Math.max(...ys) - topmost] : [0, 0];
+  const [width, height] = [Math.max(across + 2 * pad, 800), Math.max(down + 2 * pad, 450)];
+  const [left, top] = [leftmost + across / 2 - width / 2, topmost + down / 2 - height / 2];
   const picture = svg("svg", {
-    viewBox: `${left.toFixed(2)} ${top.toFixed(2)} ${width.toFixed(2)} ${height.toFixed(2)}`,
-    class: "drawn", role: "img", "aria-label": title,
+    viewBox: [left, top, width, height].map(Math.round).join(" "), class: "drawn", role: "img", "aria-label": title,
   });
-  const nearby = points.map(() => []);
-  for (const [first, second] of drawn.edges) {
-    nearby[first].push(second);
-    nearby[second].push(first);
-  }
-  const lines = [];
-  const glows = [];
+  const radius = molecule ? 36 : vertexRadius(points);
   drawn.edges.forEach(([first, second], row) => {
-    const [x1, y1] = points[first];
-    const [x2, y2] = points[second];
+    const [[x1, y1], [x2, y2]] = [points[first], points[second]];
     if (bonds && Math.abs(bonds[row]) >= 3) {
-      glows.push(svg("line", { x1, y1, x2, y2, style: `stroke: ${valueColour(0.75 * bonds[row])}`, "stroke-width": 0.34, "stroke-linecap": "round" }));
-    }
-    const length = Math.hypot(x2 - x1, y2 - y1) || 1;
-    const [nx, ny] = [(y1 - y2) / length, (x2 - x1) / length];
-    // The second line of a double bond lies where the other neighbours are: inside a ring.
-    const side = [...nearby[first], ...nearby[second]].reduce((sum, other) =>
-      sum + Math.sign(Math.round(100 * ((points[other][0] - x1) * nx + (points[other][1] - y1) * ny))), 0);
-    const shifts = { 1: [0], 2: side ? [0, 0.16 * Math.sign(side)] : [-0.08, 0.08], 3: [-0.15, 0, 0.15] }[drawn.orders[row]] || [0];
-    for (const shift of shifts) {
-      const cut = shift && drawn.orders[row] === 2 && side ? 0.14 : 0;
-      lines.push(svg("line", {
-        x1: x1 + nx * shift + (x2 - x1) * cut, y1: y1 + ny * shift + (y2 - y1) * cut,
-        x2: x2 + nx * shift - (x2 - x1) * cut, y2: y2 + ny * shift - (y2 - y1) * cut,
-        class: "bond", "stroke-width": 0.055,
-      }));
+      picture.append(svg("line", { x1, y1, x2, y2, style: `stroke: ${valueColour(0.75 * bonds[row])}`, "stroke-width": 1.1 * radius, "stroke-linecap": "round" }));
     }
   });
-  const dots = [];
+  if (!molecule) drawn.edges.forEach(([first, second]) => {
+    const [[x1, y1], [x2, y2]] = [points[first], points[second]];
+    picture.append(svg("line", { x1, y1, x2, y2, class: "bond", "stroke-width": Math.min(5.5, 0.2 * radius) }));
+  });
   points.forEach(([cx, cy], vertex) => {
     const value = values ? values[vertex] : 0;
-    const words = drawn.texts[vertex];
-    const label = svg("title", {}, `${words || (drawn.molecule ? "C" : "vertex")} ${vertex}${values ? `: ${value} %` : ""}`);
-    if (!drawn.molecule) {
-      dots.push(svg("circle", { cx, cy, r: 0.3, class: "vertex", style: `fill: ${valueColour(value)}` }, label));
-    } else if (Math.abs(value) >= 3) {
-      glows.push(svg("circle", { cx, cy, r: 0.36, style: `fill: ${valueColour(value)}` }, label));
+    const name = drawn.labels?.[vertex] ?? (molecule ? "atom" : "vertex");
+    const words = svg("title", {}, `${name} ${vertex}${values ? `: ${value} %` : ""}`);
+    const fill = Math.abs(value) >= 3 ? valueColour(value) : molecule ? "transparent" : "var(--page)";
+    picture.append(svg("circle", { cx, cy, r: radius, class: molecule ? "halo" : "vertex", "data-v": vertex, style: `fill: ${fill}` }, words));
+    if (drawn.labels?.[vertex] && radius > 10) {
+      const text = drawn.labels[vertex].length > 8 ? `${drawn.labels[vertex].slice(0, 7)}…` : drawn.labels[vertex];
+      picture.append(svg("text", { x: cx, y: cy, class: "atom", "font-size": Math.min(1.4 * radius, (4 * radius) / Math.max(2, text.length)) }, text));
     }
-    if (!words) return;
-    const size = Math.min(0.46, 1.25 / Math.max(2, words.length));
-    if (drawn.molecule) {
-      const fill = Math.abs(value) >= 3 ? `fill: ${valueColour(value)}` : "";
-      dots.push(svg("ellipse", { cx, cy, rx: Math.max(0.24, 0.15 * words.length), ry: 0.27, class: "behind", style: fill }));
-    }
-    dots.push(svg("text", { x: cx, y: cy, class: "atom", "font-size": drawn.molecule ? 0.46 : size, "pointer-events": "none" },
-      words.length > 8 ? `${words.slice(0, 7)}…` : words));
   });
-  picture.append(...glows, ...lines, ...dots);
-  if (!points.length) picture.append(svg("text", { x: 2, y: 1.5, class: "atom", "font-size": 0.4 }, "no vertices"));
+  if (molecule) {
+    picture.append(svg("path", { d: drawn.lines ?? "", class: "ink" }));
+    if (drawn.dashes) picture.append(svg("path", { d: drawn.dashes, class: "ink", "stroke-dasharray": 11 }));
+    if (drawn.wedges) picture.append(svg("path", { d: drawn.wedges, class: "wedge" }));
+    for (const [cx, cy, r] of drawn.circles ?? []) picture.append(svg("circle", { cx, cy, r, class: "ink" }));
+    for (const [x, y, text, size] of drawn.texts ?? []) picture.append(svg("text", { x, y, class: "symbol", "font-size": size }, text));
+  }
+  if (!points.length) picture.append(svg("text", { x: left + width / 2, y: top + height / 2, class: "atom", "font-size": 40 }, "no vertices"));
   return picture;
 }
