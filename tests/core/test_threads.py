@@ -9,10 +9,24 @@ import threading
 import time
 import weakref
 
+import joblib
 import pytest
 
 from graphgrain.core import threads
-from graphgrain.core.threads import call, run, stop_flag
+from graphgrain.core.threads import call, run, stop_flag, thread_count
+
+
+def test_no_number_of_jobs_is_what_joblib_says():
+    assert thread_count(None) == 1
+    with joblib.parallel_config(n_jobs=2):
+        assert thread_count(None) == 2
+        assert thread_count(1) == 1
+    with joblib.parallel_config(n_jobs=-1):
+        assert thread_count(None) == joblib.cpu_count()
+    with joblib.parallel_config("threading", n_jobs=2):
+        nested = joblib.Parallel()(joblib.delayed(thread_count)(None) for _ in range(4))
+    assert nested == [1] * 4  # what is side by side already has one thread each
+    assert thread_count(None) == 1
 
 
 def test_workers_stay_for_the_next_call():
@@ -85,20 +99,112 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     assert ran.stdout == "0\n"
 
 
+def python(script: str, before: str | None = None) -> str:
+    """What a script prints that sees eight BLAS threads, whatever cores there are."""
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", (SEEN if before is None else before) + script],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    return ran.stdout
+
+
+SEEN = """
+import threading
+import scipy.linalg
+from threadpoolctl import threadpool_info, threadpool_limits
+threadpool_limits(8)
+from graphgrain.core.threads import blas_threads, run
+
+def seen():
+    [number] = {p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"}
+    return number
+"""
+
+
+def test_the_smallest_limit_holds_and_the_last_block_brings_back_what_was():
+    script = """
+print(seen())
+with blas_threads(2):
+    print(seen())
+    with blas_threads(1):
+        print(seen())
+        with blas_threads(4):
+            print(seen())
+    print(seen())
+with blas_threads(64):
+    print(seen())
+print(seen())
+"""
+    assert python(script).split() == ["8", "2", "1", "1", "2", "8", "8"]
+
+
+def test_blocks_of_several_threads_may_close_in_any_order():
+    script = """
+first, second = blas_threads(2), blas_threads(3)
+first.__enter__()
+other = threading.Thread(target=second.__enter__)
+other.start(); other.join()
+first.__exit__(None, None, None)
+print(seen())
+second.__exit__(None, None, None)
+print(seen())
+"""
+    assert python(script).split() == ["3", "8"]
+
+
 def test_a_blas_that_is_loaded_later_is_limited_too():
     script = """
 import numpy
 from threadpoolctl import threadpool_info
 from graphgrain.core.threads import blas_threads
-
-def limits():
-    with blas_threads(1):
-        return [p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"]
-
-first = limits()
-import scipy.linalg
-then = limits()
-print(set(first + then), len(then) >= len(first) >= 1)
+with blas_threads(1):
+    import scipy.linalg
+    print({p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"})
 """
-    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert ran.stdout == "{1} True\n"
+    assert python(script, "") == "{1}\n"
+
+
+def test_workers_have_one_blas_thread_each():
+    script = """
+def twice(begin, end):
+    return seen(), run(lambda a, b: seen(), [(0, 1)], 1)[0]
+for n_jobs in (None, 1, 2):
+    print({*run(twice, [(0, 1), (1, 2)], n_jobs)}, seen())
+called = []
+thread = threading.Thread(target=lambda: called.extend(run(twice, [(0, 1)], None)))
+thread.start(); thread.join()
+print(called, seen())
+"""
+    assert python(script) == "{(1, 1)} 8\n" * 3 + "[(1, 1)] 8\n"
+
+
+KERNELS = """
+import numpy as np, scipy.linalg, scipy.sparse.linalg
+import graphgrain as gg
+wrong = set()
+def watch(module, name):
+    inner = getattr(module, name)
+    def watched(*arguments, **options):
+        if seen() != 1:
+            wrong.add((kernel, name))
+        return inner(*arguments, **options)
+    setattr(module, name, watched)
+for name in ("eigh", "eigvalsh", "inv", "solve", "slogdet", "svd", "cholesky", "lstsq"):
+    watch(np.linalg, name)
+watch(scipy.linalg, "eigh")
+watch(scipy.sparse.linalg, "eigsh")
+graphs = gg.as_graphs([([(0, 1), (1, 2), (0, 2)], [1, 2, 1]), ([(0, 1)], [1, 2]), ([], [1])] * 3)
+for kernel, cls in gg.list_kernels().items():
+    fitted = cls().fit(graphs)
+    fitted.transform(graphs)
+gg.SpectralDistance().distances(graphs[:1])
+gg.RandomWalk(labels=False).fit(graphs)
+print(wrong)
+"""
+
+
+def test_linear_algebra_of_kernels_is_done_under_the_limit():
+    assert python(KERNELS) == "set()\n"

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .structures import Csc
-from .threads import blas_threads, entry_point, run, thread_count
+from .threads import entry_point, run, thread_count
 
 #: A column is common if about this part of the graphs has it.
 COMMON = 1 / 8
@@ -157,12 +157,10 @@ def add_products(
             K[top:bottom, :wide] += left[top:bottom] @ right[:wide].T
 
         # strips of rows, up to the diagonal: half the work, and no second matrix of that size.
-        # Our threads share them, the last and longest first: BLAS with threads of its own would
-        # add up in an order that depends on their number.
+        # Our threads share them, the last and longest first.
         strips = range(0, K.shape[0], _STRIP)
         bounds = [(top, min(top + _STRIP, K.shape[0])) for top in reversed(strips)]
-        with blas_threads(1):
-            run(add_strip, bounds, n_jobs)
+        run(add_strip, bounds, n_jobs)
 
     bits = max(1, TILE_BYTES // max(1, K.itemsize * K.shape[1])).bit_length() - 1
     tiles = ((K.shape[0] - 1) >> bits) + 1

@@ -9,6 +9,8 @@ bytecodes alone, so compiled work there would keep Ctrl-C waiting for as long as
    (:func:`stop_flag`); no further range is begun, and the exception goes on its way. A worker
    that cannot stop at once (inside LAPACK, or compiling) ends its work by itself, and the result
    is lost.
+4. Whatever runs in a worker has one BLAS thread: where work is done side by side, threads of BLAS
+   would wait for each other, and sums would depend on their number (:func:`blas_threads`).
 
 Workers stay for the next call: to wake one takes a few microseconds, to start a thread, and to
 let it find memory of its own, many times that, and a small Gram matrix has seven such calls. One
@@ -18,11 +20,10 @@ that has had nothing to do for a minute ends.
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from functools import lru_cache, wraps
+from functools import cache, wraps
 from inspect import signature
 from itertools import count, pairwise
 from queue import Empty, SimpleQueue
@@ -47,8 +48,22 @@ _PATIENCE = 60.0
 _here = threading.local()
 #: Where the workers without work wait for it.
 _idle: list[SimpleQueue[Callable[[], None]]] = []
-if hasattr(os, "register_at_fork"):  # threads stay behind in the parent
-    os.register_at_fork(after_in_child=_idle.clear)
+#: The limits of all blocks that are open, of any thread, and what BLAS had before the first.
+_limits: list[list[int]] = []
+_unlimited: list[int] = []
+_limits_change = threading.RLock()  # collecting garbage may close a block within another's
+
+
+def _after_fork() -> None:
+    """Threads stay behind in the parent, and with them what they hold."""
+    global _limits_change
+    _limits_change = threading.RLock()
+    _limits.clear()
+    _idle.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 class _Stopped(BaseException):
@@ -56,11 +71,16 @@ class _Stopped(BaseException):
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """The number of threads that ``n_jobs`` asks for (scikit-learn's convention)."""
+    """The number of threads that ``n_jobs`` asks for, as scikit-learn understands it.
+
+    None is what ``joblib.parallel_config`` says for this thread, 1 without it; -1 is all cores
+    that the process may use, limits of containers included.
+    """
+    import joblib  # comes with scikit-learn
+
     if n_jobs is None:
-        return 1
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return n_jobs if n_jobs > 0 else max(1, (cores or 1) + 1 + n_jobs)
+        n_jobs = joblib.parallel.get_active_backend()[1] or 1
+    return n_jobs if n_jobs > 0 else max(1, joblib.cpu_count() + 1 + n_jobs)
 
 
 def chunks(sizes: np.ndarray, target: int | None = None) -> list[tuple[int, int]]:
@@ -117,19 +137,33 @@ def as_finished(
 ) -> Iterator[tuple[int, Result]]:
     """``(number, function(number))`` for the numbers below ``how_many``, as they are finished."""
     threads = min(thread_count(n_jobs), how_many)
-    if threads <= 1 and (PLAIN_PYTHON or threading.current_thread() is not threading.main_thread()):
-        stop = stop_flag()
-        for number in range(how_many):
-            if stop[0]:
-                raise _Stopped
-            yield number, function(number)
-    else:
-        yield from _in_workers(function, how_many, threads)
+    with blas_threads(1):
+        if threads <= 1 and _may_work_here():
+            stop = stop_flag()
+            for number in range(how_many):
+                if stop[0]:
+                    raise _Stopped
+                yield number, function(number)
+        else:
+            yield from _in_workers(function, how_many, threads)
 
 
 def call(function: Callable[..., Result], *arguments: Any) -> Result:
-    """``function(*arguments)`` in a worker, so that the main thread can be interrupted."""
-    return run(lambda *_: function(*arguments), [(0, 0)], None)[0]
+    """``function(*arguments)`` in a worker, so that the main thread can be interrupted.
+
+    For functions without linear algebra: the threads of BLAS are left as they are.
+    """
+    if _may_work_here():
+        if stop_flag()[0]:
+            raise _Stopped
+        return function(*arguments)
+    [(_, result)] = _in_workers(lambda _: function(*arguments), 1, 1)
+    return result
+
+
+def _may_work_here() -> bool:
+    """Whether the thread may do compiled work itself: signals are for the main thread."""
+    return PLAIN_PYTHON or threading.current_thread() is not threading.main_thread()
 
 
 def entry_point(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -211,6 +245,9 @@ def _hand_over(work: Callable[[], None]) -> None:
 
 def _serve(inbox: SimpleQueue[Callable[[], None]]) -> None:
     """What a worker does: one piece of work after the other, until none has come for a while."""
+    for library in _blas_libraries():
+        if getattr(library, "threading_layer", None) == "openmp":  # a number for every thread
+            library.set_num_threads(1)
     while True:
         try:
             work = inbox.get(timeout=_PATIENCE)
@@ -226,18 +263,39 @@ def _serve(inbox: SimpleQueue[Callable[[], None]]) -> None:
 
 
 @contextmanager
-def blas_threads(limit: int) -> Iterator[None]:
-    """Let BLAS use at most so many threads within the block."""
-    with _blas_libraries(len(sys.modules)).limit(limits=limit, user_api="blas"):
-        yield
+def blas_threads(n_jobs: int | None) -> Iterator[None]:
+    """Let BLAS use at most as many threads within the block as ``n_jobs`` asks for.
 
-
-@lru_cache(maxsize=1)
-def _blas_libraries(_modules: int) -> Any:
-    """The BLAS libraries of this process; finding them takes longer than a small Gram matrix.
-
-    They come with Python modules, so that they are looked for again after an import.
+    BLAS knows one number for all threads of a process. So the smallest number of all open blocks
+    holds, whatever thread opened them, and the last one to close brings back what was there.
     """
+    limit = [thread_count(n_jobs)]  # a list: blocks with equal limits are told apart
+    try:
+        with _limits_change:
+            if not _limits:
+                _unlimited[:] = [library.num_threads for library in _blas_libraries()]
+            _limits.append(limit)
+            _apply_limits()
+        yield
+    finally:
+        with _limits_change:
+            _limits[:] = [other for other in _limits if other is not limit]
+            _apply_limits()
+
+
+def _apply_limits() -> None:
+    lowest = min((limit[0] for limit in _limits), default=None)
+    for library, before in zip(_blas_libraries(), _unlimited, strict=True):
+        # From version 3.7 on threadpoolctl lets one thread alone change the number, so that several
+        # do not undo what others have set. Our blocks do not: they are counted.
+        change = getattr(library, "_real_set_num_threads", library.set_num_threads)
+        change(before if lowest is None else min(lowest, before))
+
+
+@cache
+def _blas_libraries() -> list[Any]:
+    """NumPy's BLAS and SciPy's; to find them takes longer than a small Gram matrix."""
+    import scipy.linalg.blas  # noqa: F401  a library is found only if it is loaded
     from threadpoolctl import ThreadpoolController  # comes with scikit-learn
 
-    return ThreadpoolController()
+    return list(ThreadpoolController().select(user_api="blas").lib_controllers)

@@ -25,11 +25,10 @@ from ..core.multiscale import (
     summaries,
 )
 from ..core.spectra import adjacency
-from ..core.threads import chunks, run
+from ..core.threads import blas_threads, chunks, run
 from ..graphs.batch import GraphBatch
 from ..parameters import Number, Rule, Seed, Whole
 from .bases.graph_kernel import GraphKernel
-from .linear_algebra import one_thread_each
 
 #: Without labels, vertices are told apart by their degree up to this one.
 _LARGEST_DEGREE = 20
@@ -214,7 +213,8 @@ class MultiscaleLaplacian(GraphKernel):
         for anchor in range(len(K)):
             if not (K[anchor, kept] > _SAME).any():
                 kept.append(anchor)
-        values, vectors = np.linalg.eigh(K[np.ix_(kept, kept)])
+        with blas_threads(1):
+            values, vectors = np.linalg.eigh(K[np.ix_(kept, kept)])
         last = values[-self.n_directions :].min(initial=np.inf)  # eigenvalues ascend
         lowest = max(_ANCHOR_CUT * values.max(initial=0.0), (1.0 - _SAME_VALUE) * last)
         leading = np.flatnonzero(values > lowest)[::-1]  # equal ones stay together
@@ -263,8 +263,7 @@ class MultiscaleLaplacian(GraphKernel):
                 inverses[graph] = np.linalg.inv(S)
                 sizes[graph] = np.linalg.slogdet(S)[1]
 
-        with one_thread_each():
-            run(fill, chunks(batch.vertex_counts), self.n_jobs)
+        run(fill, chunks(batch.vertex_counts), self.n_jobs)
         return inverses, sizes
 
     def _pairs(

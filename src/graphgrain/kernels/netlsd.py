@@ -13,7 +13,6 @@ from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..parameters import Number, OneOf, Rule, Whole, check_parameters
 from .bases.graph_kernel import GraphKernel
-from .linear_algebra import one_thread_each
 
 #: The range of times of the paper.
 _FIRST_TIME, _LAST_TIME = 1e-2, 1e2
@@ -133,8 +132,7 @@ class NetLSD(GraphKernel):
                     values = _spectrum(adjacency(batch.arrays, graph))
                     result[graph] = self._trace(values, times) / self._unit(n, times)
 
-        with one_thread_each():
-            run(fill, chunks(batch.vertex_counts), self.n_jobs)
+        run(fill, chunks(batch.vertex_counts), self.n_jobs)
         return result
 
     def _trace(self, values: np.ndarray, times: np.ndarray) -> np.ndarray:

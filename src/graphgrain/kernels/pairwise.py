@@ -11,7 +11,6 @@ from ..core.memory import require_memory
 from ..core.threads import chunks, run, thread_count
 from ..graphs.batch import GraphBatch
 from .bases.graph_kernel import GraphKernel, normalized
-from .linear_algebra import one_thread_each
 
 #: Pairs of vertices that one task compares, about: well below a second.
 PAIRS_PER_TASK = 1 << 22
@@ -74,21 +73,19 @@ class PairwiseKernel(GraphKernel):
     def _similarities(self, left: Any, right: Any, lower: bool) -> np.ndarray:
         rows, columns = self._sizes(left), self._sizes(right)
         K = np.zeros((len(rows), len(columns)))
-        with one_thread_each():
-            run(
-                lambda begin, end: self._compare(left, right, lower, begin, end, K),
-                chunks(rows * max(int(columns.sum()), 1), PAIRS_PER_TASK),
-                self.n_jobs,
-            )
+        run(
+            lambda begin, end: self._compare(left, right, lower, begin, end, K),
+            chunks(rows * max(int(columns.sum()), 1), PAIRS_PER_TASK),
+            self.n_jobs,
+        )
         return K
 
     def _self_similarities(self, graphs: Any) -> np.ndarray:
-        with one_thread_each():
-            parts = run(
-                lambda begin, end: self._compare_own(graphs, begin, end),
-                chunks(self._sizes(graphs) ** 2, PAIRS_PER_TASK),
-                self.n_jobs,
-            )
+        parts = run(
+            lambda begin, end: self._compare_own(graphs, begin, end),
+            chunks(self._sizes(graphs) ** 2, PAIRS_PER_TASK),
+            self.n_jobs,
+        )
         return np.concatenate([np.empty(0), *parts])
 
 

@@ -14,7 +14,6 @@ from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
 from ..parameters import OneOf, Rule, Whole
 from .features import Counts, counted
-from .linear_algebra import one_thread_each
 from .naming import label_name
 from .occurrences import Occurrences, single_vertices
 from .pyramid import Pyramid
@@ -128,8 +127,7 @@ class PyramidMatch(Pyramid):
                 if self.form == "grakel":
                     points[first:last, len(chosen) :] = np.nan
 
-        with one_thread_each():
-            run(embed, chunks(batch.vertex_counts), self.n_jobs)
+        run(embed, chunks(batch.vertex_counts), self.n_jobs)
         return np.round(points, _DIGITS)
 
     def _chosen(self, values: np.ndarray) -> np.ndarray:

@@ -8,13 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core.spectra import adjacency
-from ..core.threads import chunks, run
+from ..core.threads import blas_threads, chunks, run
 from ..core.walks import WalkSpectra, compare_spectra, own_spectra
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Number, Rule, Whole
 from .common_walks import CommonWalks
-from .linear_algebra import one_thread_each
 
 #: Eigenvectors whose squared sum is a smaller part of the vertices have the sum 0 but for rounding.
 _NO_WALK = 1e-20
@@ -153,12 +152,11 @@ class RandomWalk(CommonWalks):
     def _prepare(self, batch: GraphBatch) -> Any:
         if not self._spectral:
             return super()._prepare(batch)
-        with one_thread_each():
-            parts = run(
-                lambda begin, end: [_spectrum(batch, graph) for graph in range(begin, end)],
-                chunks(batch.vertex_counts),
-                self.n_jobs,
-            )
+        parts = run(
+            lambda begin, end: [_spectrum(batch, graph) for graph in range(begin, end)],
+            chunks(batch.vertex_counts),
+            self.n_jobs,
+        )
         spectra = [spectrum for part in parts for spectrum in part]
         offsets = np.concatenate(([0], np.cumsum([len(values) for values, _ in spectra])))
         values = np.concatenate([np.empty(0), *(values for values, _ in spectra)])
@@ -198,14 +196,14 @@ def _largest_eigenvalue(batch: GraphBatch) -> float:
     running = np.concatenate(([0], np.cumsum(batch.degrees[batch.indices])))
     around = running[batch.indptr[1:]] - running[batch.indptr[:-1]]
     bounds = [around[a:b].max(initial=0) for a, b in pairwise(batch.offsets.tolist())]
-    with one_thread_each():
-        for graph in np.argsort(-np.array(bounds), kind="stable").tolist():
-            if largest**2 >= bounds[graph]:
-                break
-            largest = max(largest, _eigenvalue(batch, graph))
+    for graph in np.argsort(-np.array(bounds), kind="stable").tolist():
+        if largest**2 >= bounds[graph]:
+            break
+        largest = max(largest, _eigenvalue(batch, graph))
     return largest
 
 
+@blas_threads(1)
 def _eigenvalue(batch: GraphBatch, graph: int) -> float:
     if batch.vertex_counts[graph] <= _DENSE:
         return float(np.linalg.eigvalsh(adjacency(batch.arrays, graph))[-1])

@@ -16,11 +16,10 @@ import numpy as np
 from ..core.hashing import hash_labels
 from ..core.laplace_kernel import add_similarities, own_similarities, tiled
 from ..core.spectra import adjacency, return_probabilities
-from ..core.threads import chunks, run
+from ..core.threads import blas_threads, chunks, run
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Number, Rule, Seed, Whole
 from .bases.graph_kernel import GraphKernel
-from .linear_algebra import one_thread_each
 
 #: Most vertices from which sigma_1 is estimated: half a million distances.
 _SAMPLE = 1000
@@ -169,8 +168,7 @@ class ReturnProbability(GraphKernel):
                 A = adjacency(batch.arrays, graph)
                 R[first:last] = return_probabilities(A, self.n_steps)
 
-        with one_thread_each():
-            run(describe, chunks(batch.vertex_counts), self.n_jobs)
+        run(describe, chunks(batch.vertex_counts), self.n_jobs)
         return R
 
     def _points(self, batch: GraphBatch, R: np.ndarray) -> _Points:
@@ -219,7 +217,8 @@ class ReturnProbability(GraphKernel):
             rows, owners = left.of_label(a)
             columns, column_owners = other.of_label(b)
             if self.approximate:
-                K[np.ix_(owners, column_owners)] += rows @ columns.T
+                with blas_threads(1):
+                    K[np.ix_(owners, column_owners)] += rows @ columns.T
                 continue
             tiles = tiled(columns)
             run(self._adder(rows, owners, tiles, column_owners, symmetric, K), ranges, self.n_jobs)

@@ -9,12 +9,12 @@ import numpy as np
 
 from ..core.hashing import hash_labels
 from ..core.spectra import laplacian_inverse
+from ..core.threads import blas_threads
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..parameters import Number, OneOf, Rule, check_parameters
 from .bases.feature_kernel import FeatureKernel, one_graph
 from .features import Counts, count_in_chunks, counted
-from .linear_algebra import one_thread_each
 from .occurrences import Occurrences, single_vertices
 
 
@@ -109,8 +109,7 @@ class SpectralDistance(FeatureKernel):
             pointers = np.cumsum([0] + [len(part) for part in bins])
             return [counted(pointers, hashes)]
 
-        with one_thread_each():
-            return count_in_chunks(count, batch, self.n_jobs)
+        return count_in_chunks(count, batch, self.n_jobs)
 
     def distances(self, graph: Any) -> np.ndarray:
         """The matrix S of spectral distances between the vertices of one graph.
@@ -128,6 +127,7 @@ class SpectralDistance(FeatureKernel):
         check_parameters(self, self.parameter_rules)
         return self._distances(one_graph(as_graphs(graph), "distances"), 0)
 
+    @blas_threads(1)
     def _distances(self, batch: GraphBatch, graph: int) -> np.ndarray:
         F = laplacian_inverse(batch.arrays, graph)
         if self.function == "biharmonic":
