@@ -106,7 +106,6 @@ def python(script: str, before: str | None = None) -> str:
         capture_output=True,
         text=True,
         check=True,
-        timeout=120,
     )
     return ran.stdout
 
