@@ -87,7 +87,7 @@ def timed(function: Callable[[Any], Any], graphs: Any) -> tuple[float, Any]:
 
 def measure(name: str, module: ModuleType) -> list[str]:
     """One row of the table."""
-    kernel = gg.TreePlusPlus(PATH_DEPTH, TREE_DEPTH, normalize=False, n_jobs=1)
+    kernel = gg.TreePlusPlus(PATH_DEPTH, TREE_DEPTH, similarity="dot", n_jobs=1)
 
     def theirs(graphs: Any) -> np.ndarray:
         levels = module.build_multiset(graphs, TREE_DEPTH + 1, PATH_DEPTH)

@@ -25,9 +25,9 @@ class Triangles(FeatureKernel):
     """Counts of triangles by the labels of their corners."""
 
     def __init__(
-        self, *, normalize=True, output="gram", counts="raw", n_features=None, n_jobs=None
+        self, *, similarity="cosine", output="gram", counts="raw", n_features=None, n_jobs=None
     ):
-        self.normalize = normalize
+        self.similarity = similarity
         self.output = output
         self.counts = counts
         self.n_features = n_features

@@ -157,8 +157,10 @@ def patterns(
     return counts
 
 
-def gram(features: list[list[Counter]], counts: str = "raw", normalize: bool = False) -> np.ndarray:
+def gram(features: list[list[Counter]], counts: str = "raw", similarity: str = "dot") -> np.ndarray:
     """Gram matrix from the feature counts of each graph, level by level."""
+    if similarity == "minmax":
+        return _minmax(features, counts)
     maps = {
         "raw": lambda a, b: a * b,
         "sqrt": lambda a, b: np.sqrt(a) * np.sqrt(b),
@@ -172,9 +174,31 @@ def gram(features: list[list[Counter]], counts: str = "raw", normalize: bool = F
         for j in range(n):
             for one, other in zip(features[i], features[j], strict=True):
                 K[i, j] += sum(maps[counts](one[p], other[p]) for p in one.keys() & other.keys())
-    if normalize:
+    if similarity == "cosine":
         d = np.sqrt(np.diag(K))
         K = np.divide(K, np.outer(d, d), out=np.zeros_like(K), where=np.outer(d, d) > 0)
         K[np.outer(d == 0, d == 0)] = 1.0  # graphs without features are equal
         np.fill_diagonal(K, 1.0)
+    return K
+
+
+def _minmax(features: list[list[Counter]], counts: str) -> np.ndarray:
+    """Sum of minima over sum of maxima; a graph without features is equal to its like alone."""
+    maps = {
+        "raw": lambda c: c,
+        "sqrt": np.sqrt,
+        "log": np.log1p,
+        "binary": lambda c: min(c, 1),
+        "intersection": lambda c: c,
+    }
+    n = len(features)
+    K = np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            least = most = 0.0
+            for one, other in zip(features[i], features[j], strict=True):
+                for pattern in one.keys() | other.keys():
+                    pair = maps[counts](one[pattern]), maps[counts](other[pattern])
+                    least, most = least + min(pair), most + max(pair)
+            K[i, j] = least / most if most else 1.0
     return K

@@ -63,7 +63,7 @@ ON_TABLES = [
     for_tables(gg.VertexHistogram)(output="features", n_features=64),
     for_tables(gg.PyramidMatch)(depth=1),
     for_tables(gg.TreePlusPlusClassifier)(**SMALL, C=1.0),
-    for_tables(gg.TreePlusPlusRegressor)(**SMALL, alpha=(0.01, 0.1), normalize=True),
+    for_tables(gg.TreePlusPlusRegressor)(**SMALL, alpha=(0.01, 0.1), similarity="cosine"),
     for_tables(gg.GraphClassifier)("wl", 0, counts="raw", committee=1, cv=3, C=1.0),
 ]
 

@@ -73,9 +73,10 @@ class Share:
 
 @dataclass(frozen=True)
 class OneOf:
-    """One of a few values."""
+    """One of a few values; ``note`` says why others are not among them."""
 
     values: tuple[Any, ...]
+    note: str = ""
 
     def allows(self, value: Any) -> bool:
         return any(
@@ -84,7 +85,8 @@ class OneOf:
         )
 
     def __str__(self) -> str:
-        return "one of " + ", ".join(repr(value) for value in self.values)
+        note = f" ({self.note})" if self.note else ""
+        return "one of " + ", ".join(repr(value) for value in self.values) + note
 
 
 class Jobs:
@@ -96,7 +98,17 @@ class Jobs:
         )
 
     def __str__(self) -> str:
-        return "None (one thread), a number of threads, or -1 for all cores"
+        return "None (one, or joblib's setting), a number of threads, or -1 for all cores"
+
+
+class Verbosity:
+    """How much to show of the work, as scikit-learn has it: 0 is nothing."""
+
+    def allows(self, value: Any) -> bool:
+        return isinstance(value, Integral) and int(value) >= 0
+
+    def __str__(self) -> str:
+        return "an integer of 0 or more"
 
 
 class Seed:

@@ -68,7 +68,7 @@ BINARY = {
         features(), TruncatedSVD(5, random_state=0), StandardScaler(), Normalizer(), LOGISTIC,
     ],
     "gram": [gram(), SVC(kernel="precomputed")],
-    "gram, not normalised": [gram(normalize=False), SVC(kernel="precomputed", C=0.1)],
+    "gram, not normalised": [gram(similarity="dot"), SVC(kernel="precomputed", C=0.1)],
     "gram, intersection": [gram(counts="intersection"), SVC(kernel="precomputed")],
     "centred gram": [gram(), KernelCenterer(), SVC(kernel="precomputed")],
     "similarities as features": [gram(), StandardScaler(), LOGISTIC],

@@ -20,12 +20,12 @@ def plain_kernel(substructure, **parameters):
 @pytest.mark.parametrize("substructure", ["wl", "sp"])
 def test_with_the_identity_it_is_the_plain_kernel(substructure):
     batch = random_graphs(20)
-    kernel = gg.DeepGraphKernel(substructure, similarity="identity")
+    kernel = gg.DeepGraphKernel(substructure, word_similarity="identity")
     plain = plain_kernel(substructure)
     np.testing.assert_allclose(kernel.fit_transform(batch), plain.fit_transform(batch), rtol=1e-12)
     graphs = random_graphs(30, seed=1)
-    new = plain.set_params(normalize=False).fit(batch).transform(graphs)
-    ours = kernel.set_params(normalize=False).fit(batch).transform(graphs)
+    new = plain.set_params(similarity="dot").fit(batch).transform(graphs)
+    ours = kernel.set_params(similarity="dot").fit(batch).transform(graphs)
     if substructure == "sp":  # relative frequencies
         features = gg.ShortestPath(output="features").fit(batch)
         left, right = (
@@ -40,7 +40,7 @@ def test_with_the_identity_it_is_the_plain_kernel(substructure):
 def test_the_formula_with_m_written_out(substructure, similarity):
     pytest.importorskip("gensim")
     batch = random_graphs(15)
-    kernel = gg.DeepGraphKernel(substructure, similarity=similarity, normalize=False)
+    kernel = gg.DeepGraphKernel(substructure, word_similarity=similarity, similarity="dot")
     K = kernel.fit_transform(batch)
     P = plain_kernel(substructure, output="features").fit_transform(batch).toarray()
     if substructure == "sp":
@@ -65,7 +65,7 @@ def test_words_that_meet_often_are_similar():
 @pytest.mark.parametrize("substructure", ["wl", "sp"])
 def test_sentences_hold_every_occurrence_in_order_of_levels(substructure):
     batch = random_graphs(10)
-    kernel = gg.DeepGraphKernel(substructure, similarity="identity").fit(batch).substructures_
+    kernel = gg.DeepGraphKernel(substructure, word_similarity="identity").fit(batch).substructures_
     counts = kernel.transform(batch)
     corpus = _Sentences(counts, kernel)
     sentences = list(corpus)
@@ -114,7 +114,7 @@ def test_without_gensim_the_way_out_is_named(monkeypatch):
     graphs = [([(0, 1)], ["C", "O"])]
     with pytest.raises(MissingDependencyError, match=r"pip install graphgrain\[deep\]"):
         gg.DeepGraphKernel().fit(graphs)
-    assert gg.DeepGraphKernel(similarity="identity").fit_transform(graphs).tolist() == [[1.0]]
+    assert gg.DeepGraphKernel(word_similarity="identity").fit_transform(graphs).tolist() == [[1.0]]
 
 
 def test_bad_input_is_refused():

@@ -80,10 +80,10 @@ def by_definition(kernel, batch, attributes=None):
 @pytest.mark.parametrize(("n_iter", "depth"), [(0, 2), (1, 0), (2, 3), (3, 5)])
 def test_labels_by_the_definition(n_iter, depth):
     batch = random_graphs(6, seed=2, largest=8, density=0.3)
-    kernel = gg.DescriptorMatching(n_iter, depth, n_draws=3, normalize=False)
+    kernel = gg.DescriptorMatching(n_iter, depth, n_draws=3, similarity="dot")
     K = kernel.fit_transform(batch)
     np.testing.assert_allclose(K, by_definition(kernel, batch), rtol=1e-12)
-    fresh = gg.DescriptorMatching(n_iter, depth, n_draws=3, normalize=False).fit(batch[:2])
+    fresh = gg.DescriptorMatching(n_iter, depth, n_draws=3, similarity="dot").fit(batch[:2])
     np.testing.assert_allclose(fresh.transform(batch[2:]), K[2:, :2], rtol=1e-12)
 
 
@@ -91,7 +91,7 @@ def test_labels_by_the_definition(n_iter, depth):
 @given(st.lists(any_graph(max_size=7), min_size=2, max_size=2), st.floats(0.3, 3.0))
 def test_odd_graphs_too(pair, width):
     batch = gg.as_graphs([to_tuple(graph) for graph in pair])
-    kernel = gg.DescriptorMatching(2, 3, width=width, n_draws=2, normalize=False)
+    kernel = gg.DescriptorMatching(2, 3, width=width, n_draws=2, similarity="dot")
     K = kernel.fit_transform(batch)
     np.testing.assert_allclose(K, by_definition(kernel, batch), rtol=1e-12)
 
@@ -99,7 +99,7 @@ def test_odd_graphs_too(pair, width):
 @pytest.mark.parametrize("width", [0.5, 4.0])
 def test_attributes_by_the_definition(width):
     batch = with_attributes(random_graphs(5, seed=4, largest=7, density=0.4))
-    kernel = gg.DescriptorMatching(2, 3, attributes=True, width=width, n_draws=3, normalize=False)
+    kernel = gg.DescriptorMatching(2, 3, attributes=True, width=width, n_draws=3, similarity="dot")
     K = kernel.fit_transform(batch)
     expected = by_definition(kernel, batch, batch.vertex_attributes)
     np.testing.assert_allclose(K, expected, rtol=1e-12)
@@ -110,7 +110,7 @@ def test_how_often_two_descriptors_share_a_cell():
     """The product over all axes of 1 - difference / side, within four standard errors."""
     draws = 20_000
     batch = gg.GraphBatch.from_edges([1, 1], [], vertex_attributes=[[5.0, 1.0], [5.3, 0.75]])
-    kernel = gg.DescriptorMatching(0, 0, attributes=True, n_draws=draws, normalize=False)
+    kernel = gg.DescriptorMatching(0, 0, attributes=True, n_draws=draws, similarity="dot")
     expected = (1.0 - 0.3) * (1.0 - 0.25)
     error = np.sqrt(expected * (1.0 - expected) / draws)
     assert abs(kernel.fit_transform(batch)[0, 1] - expected) < 4.0 * error
@@ -119,7 +119,7 @@ def test_how_often_two_descriptors_share_a_cell():
 def test_without_steps_labels_are_matched_and_nothing_else():
     """Different labels differ by the side of the largest cells: they never meet."""
     batch = data_set("MUTAG")[:20]
-    K = gg.DescriptorMatching(0, normalize=False).fit_transform(batch)
+    K = gg.DescriptorMatching(0, similarity="dot").fit_transform(batch)
     counts = [Counter(graph.labels.tolist()) for graph in batch]
     expected = [[(one & other).total() for other in counts] for one in counts]
     np.testing.assert_allclose(K, expected, rtol=1e-12)

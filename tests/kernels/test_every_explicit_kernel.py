@@ -32,7 +32,7 @@ def test_features_multiply_to_the_gram(Kernel):
     X = kernel.fit_transform(GRAPHS)
     assert issparse(X)
     assert X.has_canonical_format
-    K = Kernel(normalize=False).fit_transform(GRAPHS)
+    K = Kernel(similarity="dot").fit_transform(GRAPHS)
     np.testing.assert_allclose((X @ X.T).toarray(), K, rtol=1e-12)
     new = kernel.transform(GRAPHS[4:9])
     np.testing.assert_array_equal(new.toarray(), X[4:9].toarray())
@@ -99,7 +99,7 @@ def test_feature_names_are_distinct_and_readable(Kernel):
 @pytest.mark.parametrize("counts", ["raw", "sqrt", "log", "binary", "intersection"])
 def test_count_maps(Kernel, counts):
     X = plain(Kernel(output="features").fit_transform(GRAPHS))
-    kernel = Kernel(normalize=False, counts=counts)
+    kernel = Kernel(similarity="dot", counts=counts)
     K = kernel.fit_transform(GRAPHS)
     maps = {"raw": lambda c: c, "sqrt": np.sqrt, "log": np.log1p, "binary": lambda c: c > 0}
     if counts == "intersection":

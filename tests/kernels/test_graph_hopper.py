@@ -41,7 +41,7 @@ def test_the_sum_over_all_pairs_of_shortest_paths():
     batch = random_graphs(6, seed=4, largest=7, density=0.4)
     labels = batch.labels
     expected = by_definition(batch, lambda u, v: labels[u] == labels[v])
-    np.testing.assert_array_equal(gg.GraphHopper(normalize=False).fit_transform(batch), expected)
+    np.testing.assert_array_equal(gg.GraphHopper(similarity="dot").fit_transform(batch), expected)
 
 
 def test_many_shortest_paths():
@@ -70,7 +70,7 @@ def test_the_same_values_as_grakel():
     grakel = pytest.importorskip("grakel")
     batch = data_set("MUTAG")[:25]  # GraKeL fails on isolated vertices
     theirs = grakel.GraphHopper(kernel_type="linear").fit_transform(one_hot(batch))
-    ours = gg.GraphHopper(normalize=False).fit_transform(batch)
+    ours = gg.GraphHopper(similarity="dot").fit_transform(batch)
     np.testing.assert_allclose(ours, theirs, rtol=1e-9)
 
 
@@ -97,14 +97,14 @@ def test_attributes_on_all_pairs_of_shortest_paths(node_kernel, labels):
             return x[u] @ x[v]
         return np.exp(-0.3 * ((x[u] - x[v]) ** 2).sum())
 
-    kernel = gg.AttributedGraphHopper(node_kernel, gamma=0.3, labels=labels, normalize=False)
+    kernel = gg.AttributedGraphHopper(node_kernel, gamma=0.3, labels=labels, similarity="dot")
     expected = by_definition(batch, similarity)
     K = kernel.fit_transform(batch)
     np.testing.assert_allclose(K, expected, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(
         kernel.transform(batch[::-1]), expected[::-1], rtol=1e-10, atol=1e-10
     )
-    scaled = kernel.set_params(normalize=True).transform(batch)
+    scaled = kernel.set_params(similarity="cosine").transform(batch)
     roots = np.sqrt(np.diag(expected))
     np.testing.assert_allclose(scaled, expected / np.outer(roots, roots), atol=1e-10)
 
@@ -117,7 +117,7 @@ def test_attributes_as_grakel_has_them():
         for (A, _), graph in zip(matrices_for_grakel(batch), batch, strict=True)
     ]
     theirs = grakel.GraphHopper(kernel_type=("gaussian", 0.5)).fit_transform(graphs)
-    ours = gg.AttributedGraphHopper(gamma=0.5, labels=False, normalize=False).fit_transform(batch)
+    ours = gg.AttributedGraphHopper(gamma=0.5, labels=False, similarity="dot").fit_transform(batch)
     np.testing.assert_allclose(ours, theirs, rtol=1e-8)
 
 

@@ -103,7 +103,7 @@ def by_definition(batch, radius, *how, similarity=None):
 def test_the_sum_over_all_patterns_and_vertices(invariant, match, edge_labels):
     batch = random_graphs(6, seed=3, largest=9, density=0.3)
     kernel = gg.GraphInvariants(
-        2, 2, invariant=invariant, match=match, edge_labels=edge_labels, normalize=False
+        2, 2, invariant=invariant, match=match, edge_labels=edge_labels, similarity="dot"
     )
     expected = by_definition(batch, 2, 2, invariant, match, edge_labels)
     np.testing.assert_allclose(kernel.fit_transform(batch), expected, rtol=1e-12)
@@ -120,7 +120,7 @@ def test_the_sum_over_all_patterns_and_vertices(invariant, match, edge_labels):
 )
 def test_odd_graphs_too(pair, invariant, radius, n_iter):
     batch = gg.as_graphs([to_tuple(graph) for graph in pair])
-    kernel = gg.GraphInvariants(radius, n_iter, invariant=invariant, normalize=False)
+    kernel = gg.GraphInvariants(radius, n_iter, invariant=invariant, similarity="dot")
     expected = by_definition(batch, radius, n_iter, invariant, "colours", False)
     np.testing.assert_allclose(kernel.fit_transform(batch), expected, rtol=1e-12, atol=1e-12)
 
@@ -128,17 +128,17 @@ def test_odd_graphs_too(pair, invariant, radius, n_iter):
 def test_radius_0_is_the_vertex_histogram_once_for_every_step():
     """A vertex alone has no neighbours, so that its colour says no more than its label."""
     batch = data_set("MUTAG")[:20]
-    alone = gg.GraphInvariants(0, 3, normalize=False).fit_transform(batch)
+    alone = gg.GraphInvariants(0, 3, similarity="dot").fit_transform(batch)
     np.testing.assert_allclose(
-        alone, 4 * gg.VertexHistogram(normalize=False).fit_transform(batch), rtol=1e-12
+        alone, 4 * gg.VertexHistogram(similarity="dot").fit_transform(batch), rtol=1e-12
     )
 
 
 def test_patterns_of_one_size_without_structure_are_weisfeiler_lehman():
     """At radius 0 all patterns are one vertex: global colours are counted as WL counts them."""
     batch = data_set("MUTAG")[:20]
-    kernel = gg.GraphInvariants(0, 3, invariant="global", match="size", normalize=False)
-    expected = gg.WeisfeilerLehman(3, normalize=False).fit_transform(batch)
+    kernel = gg.GraphInvariants(0, 3, invariant="global", match="size", similarity="dot")
+    expected = gg.WeisfeilerLehman(3, similarity="dot").fit_transform(batch)
     np.testing.assert_allclose(kernel.fit_transform(batch), expected, rtol=1e-12)
 
 
@@ -152,7 +152,7 @@ def test_a_local_invariant_does_not_see_beyond_the_pattern():
 def test_neighbourhoods_with_equal_labels_and_other_edges_do_not_match():
     triangle = ([(0, 1), (1, 2), (0, 2)], [0, 0, 0])
     star = ([(0, 1), (0, 2)], [0, 0, 0])
-    kernel = gg.GraphInvariants(1, 2, normalize=False).fit([triangle, star])
+    kernel = gg.GraphInvariants(1, 2, similarity="dot").fit([triangle, star])
     by_radius = kernel.gram_levels()
     assert by_radius[0, 0, 1] == by_radius[1, 0, 1] == 27.0  # 3 x 3 single vertices, 3 steps
 
@@ -169,7 +169,7 @@ def test_attributes_on_all_patterns_and_vertices(node_kernel, invariant):
         return np.exp(-0.3 * ((x[u] - x[v]) ** 2).sum())
 
     kernel = gg.AttributedGraphInvariants(
-        node_kernel, radius=2, n_iter=2, gamma=0.3, invariant=invariant, normalize=False
+        node_kernel, radius=2, n_iter=2, gamma=0.3, invariant=invariant, similarity="dot"
     )
     expected = by_definition(batch, 2, 2, invariant, "colours", False, similarity=similarity)
     K = kernel.fit_transform(batch)
@@ -177,7 +177,7 @@ def test_attributes_on_all_patterns_and_vertices(node_kernel, invariant):
     np.testing.assert_array_equal(K, K.T)
     np.testing.assert_allclose(kernel.transform(batch[::-1]), expected[::-1], rtol=1e-10)
     assert np.linalg.eigvalsh(K)[0] > -1e-9 * np.linalg.eigvalsh(K)[-1]
-    scaled = kernel.set_params(normalize=True).transform(batch)
+    scaled = kernel.set_params(similarity="cosine").transform(batch)
     roots = np.sqrt(np.diag(expected))
     np.testing.assert_allclose(scaled, expected / np.outer(roots, roots), atol=1e-10)
 

@@ -47,7 +47,7 @@ def test_exact_counts_are_those_of_all_vertex_sets(size, connected):
     batch = random_graphs(5, seed=size, largest=9, density=0.35)
     found = [enumerated(graph, size, connected) for graph in batch]
     expected = [[product(a, b) for b in found] for a in found]
-    kernel = gg.Graphlet(size, connected=connected, normalize=False)
+    kernel = gg.Graphlet(size, connected=connected, similarity="dot")
     np.testing.assert_array_equal(kernel.fit_transform(batch), expected)
 
 

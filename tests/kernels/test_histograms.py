@@ -15,14 +15,14 @@ from .peers import data_set, for_grakel, random_graphs
 def test_vertex_histogram_equals_grakel():
     batch = data_set("PTC_MM")
     expected = grakel.VertexHistogram().fit_transform(for_grakel(batch))
-    ours = gg.VertexHistogram(normalize=False).fit_transform(batch)
+    ours = gg.VertexHistogram(similarity="dot").fit_transform(batch)
     np.testing.assert_array_equal(ours, expected)
 
 
 def test_edge_histogram_equals_grakel():
     batch = data_set("PTC_MM")
     expected = grakel.EdgeHistogram().fit_transform(for_grakel(batch))
-    kernel = gg.EdgeHistogram(vertex_labels=False, edge_labels=True, normalize=False)
+    kernel = gg.EdgeHistogram(vertex_labels=False, edge_labels=True, similarity="dot")
     np.testing.assert_array_equal(4 * kernel.fit_transform(batch), expected)
 
 
@@ -49,7 +49,7 @@ def test_vertex_features_are_label_counts():
 
 def test_without_any_labels_edges_are_counted():
     graphs = [([(0, 1), (1, 2)], [1, 2, 3]), ([(0, 1)], [7, 8]), ([], [1])]
-    kernel = gg.EdgeHistogram(vertex_labels=False, normalize=False)
+    kernel = gg.EdgeHistogram(vertex_labels=False, similarity="dot")
     assert kernel.fit_transform(graphs).tolist() == [[4, 2, 0], [2, 1, 0], [0, 0, 0]]
     assert kernel.feature_names().tolist() == ["-"]
     assert kernel.transform([([(0, 1)], ["a", "b"])]).tolist() == [[2, 1, 0]]

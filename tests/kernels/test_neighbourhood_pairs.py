@@ -80,7 +80,7 @@ def by_definition(batch, radius, furthest, edge_labels):
 @pytest.mark.parametrize(("radius", "furthest"), [(0, 0), (1, 2), (2, 3)])
 def test_the_definition_of_the_paper(radius, furthest, edge_labels):
     batch = random_graphs(6, seed=1, largest=9, density=0.3)
-    kernel = gg.NeighbourhoodPairs(radius, furthest, edge_labels=edge_labels, normalize=False)
+    kernel = gg.NeighbourhoodPairs(radius, furthest, edge_labels=edge_labels, similarity="dot")
     expected = by_definition(batch, radius, furthest, edge_labels)
     np.testing.assert_allclose(kernel.fit_transform(batch), expected, rtol=1e-12)
 
@@ -89,14 +89,14 @@ def test_the_definition_of_the_paper(radius, furthest, edge_labels):
 @given(st.lists(any_graph(max_size=8), min_size=2, max_size=2))
 def test_odd_graphs_too(pair):
     batch = gg.as_graphs([to_tuple(graph) for graph in pair])
-    kernel = gg.NeighbourhoodPairs(2, 2, normalize=False)
+    kernel = gg.NeighbourhoodPairs(2, 2, similarity="dot")
     expected = by_definition(batch, 2, 2, False)
     np.testing.assert_allclose(kernel.fit_transform(batch), expected, rtol=1e-12, atol=1e-12)
 
 
 def test_every_block_weighs_the_same():
     batch = data_set("MUTAG")[:10]
-    K = gg.NeighbourhoodPairs(2, 3, normalize=False).fit_transform(batch)
+    K = gg.NeighbourhoodPairs(2, 3, similarity="dot").fit_transform(batch)
     np.testing.assert_allclose(np.diag(K), 12.0, rtol=1e-12)
 
 

@@ -224,8 +224,8 @@ def test_a_kernel_need_not_know_where_its_features_are():
     """A kernel of one's own: counts are enough for everything but pointing."""
 
     class Sizes(FeatureKernel):
-        def __init__(self, *, normalize=True, output="gram", counts="raw", n_features=None):
-            self.normalize, self.output = normalize, output
+        def __init__(self, *, similarity="cosine", output="gram", counts="raw", n_features=None):
+            self.similarity, self.output = similarity, output
             self.counts, self.n_features, self.n_jobs = counts, n_features, None
 
         def count_features(self, batch):

@@ -34,7 +34,7 @@ def test_equals_grakel_given_its_draws(metric, width):
     peer = grakel.Propagation(t_max=5, w=width, M=metric, random_state=1)
     expected = peer.fit(matrices_for_grakel(batch)).transform(matrices_for_grakel(batch))
     ours = WithDrawsOf(
-        n_iter=4, bin_width=width, metric={"TV": "tv", "H": "hellinger"}[metric], normalize=False
+        n_iter=4, bin_width=width, metric={"TV": "tv", "H": "hellinger"}[metric], similarity="dot"
     )
     np.testing.assert_array_equal(ours.take(peer, batch.label_table).fit_transform(batch), expected)
 
@@ -43,7 +43,7 @@ def test_equals_grakel_on_real_graphs():
     batch = data_set("MUTAG")
     peer = grakel.Propagation(t_max=4, w=0.01, random_state=3)
     expected = peer.fit_transform(matrices_for_grakel(batch))
-    ours = WithDrawsOf(n_iter=3, bin_width=0.01, normalize=False)
+    ours = WithDrawsOf(n_iter=3, bin_width=0.01, similarity="dot")
     np.testing.assert_array_equal(ours.take(peer, batch.label_table).fit_transform(batch), expected)
 
 
@@ -53,9 +53,9 @@ def test_attributes_are_propagated_like_label_distributions():
     with_attributes = gg.GraphBatch.from_edges(
         batch.vertex_counts, batch.edges, vertex_attributes=one_hot
     )
-    kernel = gg.Propagation(2, 1e-5, attributes=True, normalize=False, random_state=4)
+    kernel = gg.Propagation(2, 1e-5, attributes=True, similarity="dot", random_state=4)
     ours = kernel.fit_transform(with_attributes)
-    as_labels = gg.Propagation(2, normalize=False, random_state=4)
+    as_labels = gg.Propagation(2, similarity="dot", random_state=4)
     as_labels._draws = lambda hashes: kernel._draws(hash_labels(np.arange(3), 2))
     np.testing.assert_array_equal(ours, as_labels.fit_transform(batch))
 

@@ -36,7 +36,7 @@ def test_equals_grakel_in_its_form_without_repeated_eigenvalues(dimension, depth
     batch = clear_graphs(random_graphs(200, seed=11, largest=16, density=0.4), dimension, depth)
     assert len(batch) > 30
     peer = grakel.PyramidMatch(d=dimension, L=depth + 1, with_labels=True)
-    ours = gg.PyramidMatch(dimension, depth, form="grakel", normalize=False)
+    ours = gg.PyramidMatch(dimension, depth, form="grakel", similarity="dot")
     expected = peer.fit_transform(matrices_for_grakel(batch))
     np.testing.assert_allclose(ours.fit_transform(batch), expected, rtol=1e-12)
 
@@ -73,7 +73,7 @@ def definition(batch, d, L):
 def test_equals_the_papers_formula(dimension, depth):
     batch = clear_graphs(random_graphs(120, seed=5, largest=12, density=0.45), 2, depth)[:25]
     assert len(batch) == 25
-    ours = gg.PyramidMatch(dimension, depth, normalize=False).fit_transform(batch)
+    ours = gg.PyramidMatch(dimension, depth, similarity="dot").fit_transform(batch)
     np.testing.assert_allclose(ours, definition(batch, dimension, depth), rtol=1e-12)
 
 
@@ -90,7 +90,7 @@ def test_levels_are_the_kernels_of_smaller_depth(form):
 @pytest.mark.parametrize("form", ["paper", "grakel"])
 def test_features_give_the_kernel(form):
     batch = random_graphs(15)
-    kernel = gg.PyramidMatch(form=form, normalize=False)
+    kernel = gg.PyramidMatch(form=form, similarity="dot")
     K = kernel.fit_transform(batch)
     X = kernel.set_params(output="features").fit_transform(batch)
     np.testing.assert_allclose((X @ X.T).toarray(), K, rtol=1e-12)

@@ -26,7 +26,7 @@ def scipy_distances(graph):
 def test_equals_grakel_on_real_graphs(name):
     batch = data_set(name)
     expected = grakel.ShortestPath().fit_transform(for_grakel(batch))
-    ours = gg.ShortestPath(normalize=False).fit_transform(batch)
+    ours = gg.ShortestPath(similarity="dot").fit_transform(batch)
     np.testing.assert_array_equal(ours, expected)
 
 
@@ -36,7 +36,7 @@ def test_equals_grakel_on_graphs_with_isolated_vertices(density):
     train, test = batch[:20], batch[20:]
     peer = grakel.ShortestPath(algorithm_type="floyd_warshall")  # its other choice raises
     expected = peer.fit_transform(matrices_for_grakel(train))
-    ours = gg.ShortestPath(normalize=False)
+    ours = gg.ShortestPath(similarity="dot")
     np.testing.assert_array_equal(ours.fit_transform(train), expected)
     np.testing.assert_array_equal(ours.transform(test), peer.transform(matrices_for_grakel(test)))
 

@@ -87,7 +87,7 @@ def test_mahe_and_vert_by_listing_patterns(weighting, until, edge_labels):
         decay=decay,
         until=until,
         edge_labels=edge_labels,
-        normalize=False,
+        similarity="dot",
     )
     np.testing.assert_allclose(kernel.fit_transform(batch), expected, rtol=1e-10)
 
@@ -127,15 +127,15 @@ def test_ramon_and_gaertner_by_listing_matchings(depth):
         ]
         for one in batch
     ]
-    kernel = gg.SubtreePatterns(depth, decay=0.7, normalize=False)
+    kernel = gg.SubtreePatterns(depth, decay=0.7, similarity="dot")
     np.testing.assert_allclose(kernel.fit_transform(batch), expected, rtol=1e-10)
 
 
 def test_trees_that_hardly_branch_are_walks():
     batch = random_graphs(6, seed=2)
-    trees = gg.TreePatterns(3, decay=1e-9, normalize=False).fit_transform(batch)
-    kernel = gg.RandomWalk(2, decay=1.0, normalize=False)
-    fewer = gg.RandomWalk(1, decay=1.0, normalize=False)
+    trees = gg.TreePatterns(3, decay=1e-9, similarity="dot").fit_transform(batch)
+    kernel = gg.RandomWalk(2, decay=1.0, similarity="dot")
+    fewer = gg.RandomWalk(1, decay=1.0, similarity="dot")
     np.testing.assert_allclose(
         trees, kernel.fit_transform(batch) - fewer.fit_transform(batch), rtol=1e-6, atol=1e-6
     )

@@ -64,7 +64,7 @@ class TestGoldenValues:
         }
 
     def test_kernel_value(self):
-        K = gg.PathPattern(path_depth=1, normalize=False).fit_transform([G1, G2])
+        K = gg.PathPattern(path_depth=1, similarity="dot").fit_transform([G1, G2])
         assert K[0, 1] == 42
 
     def test_tree_labels_of_depth_two(self):
@@ -168,18 +168,18 @@ class TestAgainstOracle:
     @given(
         st.lists(graphs(max_size=7), min_size=2, max_size=4),
         st.sampled_from(["raw", "sqrt", "log", "binary", "intersection"]),
-        st.booleans(),
+        st.sampled_from(["cosine", "minmax", "dot"]),
         st.booleans(),
     )
-    def test_gram_with_every_count_map(self, made, counts, normalize, edge_labels):
+    def test_gram_with_every_count_map(self, made, counts, similarity, edge_labels):
         features = [oracle.patterns(graph, 3, 2, edge_labels=edge_labels) for graph in made]
         kernel = gg.TreePlusPlus(
-            3, 2, counts=counts, normalize=normalize, edge_labels=edge_labels
+            3, 2, counts=counts, similarity=similarity, edge_labels=edge_labels
         ).fit([to_tuple(graph) for graph in made])
         levels = kernel.gram_levels()
         for level in range(3):
             upto = [one[: level + 1] for one in features]
-            expected = oracle.gram(upto, counts, normalize)
+            expected = oracle.gram(upto, counts, similarity)
             np.testing.assert_allclose(levels[level], expected, rtol=1e-12, atol=1e-12)
 
     @often

@@ -6,7 +6,7 @@ import pytest
 import graphgrain as gg
 from graphgrain.core.threads import run, watched
 from graphgrain.errors import InvalidParameterError
-from graphgrain.kernels import base
+from graphgrain.kernels.bases import graph_kernel
 
 from .peers import random_graphs
 
@@ -16,7 +16,7 @@ KERNELS = [gg.TreePlusPlus, gg.ShortestPath, gg.RandomWalk, gg.PyramidMatch]
 @pytest.fixture
 def impatient(monkeypatch):
     """Work in many parts, and bars that appear at once."""
-    monkeypatch.setattr(base, "_PATIENCE", 0.0)
+    monkeypatch.setattr(graph_kernel, "_PATIENCE", 0.0)
     monkeypatch.setattr("graphgrain.core.threads.CHUNK_VERTICES", 10)
     monkeypatch.setattr("graphgrain.kernels.pairwise.PAIRS_PER_TASK", 100)
 

@@ -43,7 +43,7 @@ def test_walks_of_any_length_are_the_inverse_of_the_product_graph(labels, edge_l
             X, pairs = product_graph(one, other, labels, edge_labels)
             ones = np.ones(len(pairs))
             expected[i, j] = ones @ np.linalg.solve(np.eye(len(pairs)) - 0.02 * X, ones)
-    kernel = gg.RandomWalk(decay=0.02, labels=labels, edge_labels=edge_labels, normalize=False)
+    kernel = gg.RandomWalk(decay=0.02, labels=labels, edge_labels=edge_labels, similarity="dot")
     np.testing.assert_allclose(kernel.fit_transform(batch), expected, rtol=1e-11)
     np.testing.assert_allclose(kernel.transform(batch[3:5]), expected[3:5], rtol=1e-11)
 
@@ -59,13 +59,13 @@ def test_the_sum_stays_exact_near_the_decay_where_it_becomes_infinite(share, lab
             X, pairs = product_graph(one, other, labels, False)
             ones = np.ones(len(pairs))
             expected[i, j] = ones @ np.linalg.solve(np.eye(len(pairs)) - share * limit * X, ones)
-    kernel = gg.RandomWalk(decay=share * limit, labels=labels, normalize=False)
+    kernel = gg.RandomWalk(decay=share * limit, labels=labels, similarity="dot")
     np.testing.assert_allclose(kernel.fit_transform(batch), expected, rtol=1e-10)
 
 
 def test_graphs_without_a_common_label_have_no_common_walk():
     graphs = [([(0, 1)], [1, 2]), ([(0, 1)], [3, 4]), ([], [0]), ([(0, 1), (1, 2)], [4, 1, 5])]
-    for kernel in (gg.RandomWalk(decay=0.1, normalize=False), gg.Marginalized(normalize=False)):
+    for kernel in (gg.RandomWalk(decay=0.1, similarity="dot"), gg.Marginalized(similarity="dot")):
         K = kernel.fit_transform(graphs)
         assert ((K > 0) == [[1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 0], [1, 1, 0, 1]]).all()
         np.testing.assert_allclose(kernel.transform(graphs[::-1]), K[::-1], rtol=1e-14)
@@ -81,7 +81,7 @@ def test_walks_of_few_steps_are_powers_of_the_product_graph(steps):
             expected[i, j] = sum(
                 0.3**k * np.linalg.matrix_power(X, k).sum() for k in range(steps + 1)
             )
-    kernel = gg.RandomWalk(steps, decay=0.3, normalize=False)
+    kernel = gg.RandomWalk(steps, decay=0.3, similarity="dot")
     np.testing.assert_allclose(kernel.fit_transform(batch), expected, rtol=1e-12)
 
 
@@ -119,9 +119,9 @@ def test_the_same_values_as_grakel_but_for_walks_without_a_step():
     batch = data_set("MUTAG")[:8]
     peer = grakel.RandomWalkLabeled(lamda=0.02, kernel_type="geometric", method_type="baseline")
     theirs = peer.fit_transform(matrices_for_grakel(batch))
-    ours = gg.RandomWalk(decay=0.02, normalize=False).fit_transform(batch)
+    ours = gg.RandomWalk(decay=0.02, similarity="dot").fit_transform(batch)
     sizes = batch.vertex_counts
-    alike = gg.VertexHistogram(normalize=False).fit_transform(batch)
+    alike = gg.VertexHistogram(similarity="dot").fit_transform(batch)
     np.testing.assert_allclose(ours, theirs - np.outer(sizes, sizes) + alike, rtol=1e-8)
 
 
@@ -131,7 +131,7 @@ def test_walks_without_labels_have_the_same_values_as_in_grakel(method):
     batch = data_set("MUTAG")[:8]
     peer = grakel.RandomWalk(lamda=0.02, kernel_type="geometric", method_type=method)
     theirs = peer.fit_transform(matrices_for_grakel(batch))
-    ours = gg.RandomWalk(decay=0.02, labels=False, normalize=False).fit_transform(batch)
+    ours = gg.RandomWalk(decay=0.02, labels=False, similarity="dot").fit_transform(batch)
     np.testing.assert_allclose(ours, theirs, rtol=1e-9)
 
 
@@ -150,7 +150,7 @@ def test_marginalised_kernel_by_its_linear_system(edge_labels):
             ends = np.array([(stop if d[u] else 1) * (stop if e[v] else 1) for u, v in pairs])
             reach = np.linalg.solve(np.eye(len(pairs)) - go[:, None] * X, ends)
             expected[i, j] = reach.sum() / (len(d) * len(e))
-    kernel = gg.Marginalized(stop, edge_labels=edge_labels, normalize=False)
+    kernel = gg.Marginalized(stop, edge_labels=edge_labels, similarity="dot")
     np.testing.assert_allclose(kernel.fit_transform(batch), expected, rtol=1e-11)
 
 
@@ -173,5 +173,5 @@ def test_walks_read_the_same_labels_as_often_as_drawn_ones():
         return tuple(read)
 
     drawn = np.mean([walk(batch[0]) == walk(batch[1]) for _ in range(4000)])
-    K = gg.Marginalized(stop, normalize=False).fit_transform(batch)
+    K = gg.Marginalized(stop, similarity="dot").fit_transform(batch)
     assert K[0, 1] == pytest.approx(drawn, abs=0.03)

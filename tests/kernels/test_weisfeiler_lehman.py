@@ -46,7 +46,7 @@ def test_equals_grakel_on_real_graphs(name):
     batch = data_set(name)
     peer = grakel.WeisfeilerLehman(n_iter=5, base_graph_kernel=grakel.VertexHistogram)
     expected = peer.fit_transform(for_grakel(batch))
-    ours = gg.WeisfeilerLehman(n_iter=5, normalize=False).fit_transform(batch)
+    ours = gg.WeisfeilerLehman(n_iter=5, similarity="dot").fit_transform(batch)
     np.testing.assert_array_equal(ours, expected)
 
 
@@ -56,7 +56,7 @@ def test_equals_grakel_on_graphs_with_isolated_vertices(density):
     assert (batch.degrees == 0).any()
     train, test = batch[:20], batch[20:]
     peer = grakel.WeisfeilerLehman(n_iter=3, base_graph_kernel=grakel.VertexHistogram)
-    ours = gg.WeisfeilerLehman(n_iter=3, normalize=False)
+    ours = gg.WeisfeilerLehman(n_iter=3, similarity="dot")
     np.testing.assert_array_equal(ours.fit_transform(train), peer.fit_transform(for_grakel(train)))
     np.testing.assert_array_equal(ours.transform(test), peer.transform(for_grakel(test)))
 
@@ -64,7 +64,7 @@ def test_equals_grakel_on_graphs_with_isolated_vertices(density):
 @pytest.mark.parametrize("edge_labels", [False, True])
 def test_equals_the_definition(edge_labels):
     batch = random_graphs(12, seed=3)
-    kernel = gg.WeisfeilerLehman(n_iter=3, normalize=False, edge_labels=edge_labels)
+    kernel = gg.WeisfeilerLehman(n_iter=3, similarity="dot", edge_labels=edge_labels)
     np.testing.assert_array_equal(kernel.fit_transform(batch), definition(batch, 3, edge_labels))
 
 
@@ -78,7 +78,7 @@ def test_levels_are_the_kernels_with_fewer_steps():
 def test_intersection_is_the_optimal_assignment_kernel():
     batch = data_set("MUTAG")[:40]  # without isolated vertices, which GraKeL drops here
     peer = grakel.WeisfeilerLehmanOptimalAssignment(n_iter=3)
-    ours = gg.WeisfeilerLehman(n_iter=3, normalize=False, counts="intersection")
+    ours = gg.WeisfeilerLehman(n_iter=3, similarity="dot", counts="intersection")
     np.testing.assert_array_equal(ours.fit_transform(batch), peer.fit_transform(for_grakel(batch)))
 
 

@@ -45,7 +45,7 @@ def edges(graph, steps, edge_labels):
 @pytest.mark.parametrize(("Kernel", "features"), [("WLShortestPath", pairs), ("WLEdge", edges)])
 def test_counts_of_colours_spelled_out(Kernel, features, edge_labels):
     batch = random_graphs(10, seed=7, largest=9)
-    kernel = getattr(gg, Kernel)(2, normalize=False, edge_labels=edge_labels)
+    kernel = getattr(gg, Kernel)(2, similarity="dot", edge_labels=edge_labels)
     expected = products([features(graph, 2, edge_labels) for graph in batch])
     np.testing.assert_array_equal(kernel.fit_transform(batch), expected)
 
@@ -67,5 +67,5 @@ def test_the_same_values_as_grakel():
     batch = data_set("MUTAG")[:25]
     peer = grakel.WeisfeilerLehman(n_iter=2, base_graph_kernel=grakel.ShortestPath)
     expected = peer.fit_transform(for_grakel(batch))
-    ours = gg.WLShortestPath(2, normalize=False).fit_transform(batch)
+    ours = gg.WLShortestPath(2, similarity="dot").fit_transform(batch)
     np.testing.assert_allclose(ours, expected, rtol=1e-12)

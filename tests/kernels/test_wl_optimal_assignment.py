@@ -44,7 +44,7 @@ def test_it_is_the_best_assignment(edge_labels):
     steps = 3
     histories = [colours(graph, steps, edge_labels) for graph in batch]
     expected = [[best_assignment(a, b) for b in histories] for a in histories]
-    kernel = gg.WLOptimalAssignment(steps, normalize=False, edge_labels=edge_labels)
+    kernel = gg.WLOptimalAssignment(steps, similarity="dot", edge_labels=edge_labels)
     np.testing.assert_array_equal(kernel.fit_transform(batch), expected)
 
 
@@ -61,5 +61,5 @@ def test_a_linear_model_on_its_features_is_the_kernel():
     batch = random_graphs(10)
     X = gg.WLOptimalAssignment(output="features").fit_transform(batch)
     assert set(X.data.tolist()) == {1.0}
-    K = gg.WLOptimalAssignment(normalize=False).fit_transform(batch)
+    K = gg.WLOptimalAssignment(similarity="dot").fit_transform(batch)
     np.testing.assert_array_equal((X @ X.T).toarray(), K)

@@ -24,7 +24,9 @@ def test_products_are_those_of_the_kernel(drugs, counts, normalize, levels):
     folding = Folding(None, counter, drugs.label_kind, iter(counter.count_features(drugs)))
     features = GroupedFeatures.of(folding, counts, normalize, levels)
     matrix = features.matrix
-    kernel = gg.TreePlusPlus(4, levels - 1, counts=counts, normalize=normalize).fit(drugs)
+    kernel = gg.TreePlusPlus(
+        4, levels - 1, counts=counts, similarity="cosine" if normalize else "dot"
+    ).fit(drugs)
     np.testing.assert_allclose(
         (matrix @ matrix.T).toarray() * features.scale**2, kernel.gram(), rtol=1e-9, atol=1e-9
     )

@@ -172,7 +172,7 @@ def test_weights_on_patterns_predict_what_the_gram_matrix_does(
     ).fit(train, values)  # fmt: skip
     [member], [weighted] = model.members_, model.pattern_weights_
     assert member["weights"] == "learned"
-    options = {"counts": counts, "edge_labels": True, "normalize": False}
+    options = {"counts": counts, "edge_labels": True, "similarity": "dot"}
     options |= {"path_depth": member["path_depth"]} if kind == "tree++" else {}
     kernel = gg.list_kernels()[kind](**options)
     kernel.set_params(**{kernel.level_parameter: 3}).fit(train)
@@ -209,7 +209,7 @@ def test_validation_learns_weights_on_training_parts_alone(drugs):
     ).fit(graphs, y)
     codes = np.unique(y, return_inverse=True)[1]
     folds = stratified_folds(codes, 3, np.random.default_rng(4))
-    kernel = gg.TreePlusPlus(3, 2, counts="sqrt", normalize=False).fit(graphs)
+    kernel = gg.TreePlusPlus(3, 2, counts="sqrt", similarity="dot").fit(graphs)
     own = np.diff(kernel.gram_levels(), axis=0, prepend=0.0)
     own = np.array([K / np.sqrt(np.outer(np.diagonal(K), np.diagonal(K))) for K in own])
     expected = {1: [], 10: []}

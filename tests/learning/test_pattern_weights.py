@@ -28,7 +28,9 @@ def test_weights_are_the_dual_form(drugs, counts, normalize, edge_labels):
     coefficients = rng.normal(size=(2, len(train)))
     coefficients[:, rng.random(len(train)) < 0.4] = 0.0  # no support vectors
     intercept = np.array([0.5, -2.0])
-    kernel = gg.TreePlusPlus(4, 2, edge_labels=edge_labels, counts=counts, normalize=normalize)
+    kernel = gg.TreePlusPlus(
+        4, 2, edge_labels=edge_labels, counts=counts, similarity="cosine" if normalize else "dot"
+    )
     kernel.fit(train)
     expected = kernel.transform(new) @ coefficients.T + intercept
     counter = gg.TreePlusPlus(4, 2, edge_labels=edge_labels)

@@ -16,7 +16,7 @@ GRAPHS = gg.load_drugs()[0][::4]
 
 @pytest.mark.parametrize(
     "kernel",
-    [gg.TreePlusPlus(), gg.WeisfeilerLehman(counts="log", normalize=False)],
+    [gg.TreePlusPlus(), gg.WeisfeilerLehman(counts="log", similarity="dot")],
     ids=lambda kernel: type(kernel).__name__,
 )
 @pytest.mark.parametrize("tile_size", [30, 73])

@@ -35,7 +35,7 @@ def kernel_grid(
 
 def given(kernel: str, parameters: Sequence[str] | None) -> dict[str, Any]:
     """The parameters that ``--set`` names."""
-    elsewhere = {"n_jobs", "output", "normalize", "verbose"}
+    elsewhere = {"n_jobs", "output", "verbose"}
     known = sorted(set(KERNELS[kernel].kernel().get_params()) - elsewhere)
     return given_of(known, kernel, parameters)
 

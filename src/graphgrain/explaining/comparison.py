@@ -280,11 +280,11 @@ def compare_located(
         levels.append(level._replace(added=weight * level.added))
         squares += weight * norms
     scale = 1.0
-    if kernel.normalize and squares.all():
+    if kernel.similarity == "cosine" and squares.all():
         scale = 1.0 / np.sqrt(squares[0]) / np.sqrt(squares[1])
     levels = [level._replace(added=level.added * scale) for level in levels]
     similarity = float(sum(level.added.sum() for level in levels))
-    if kernel.normalize and not squares.any():
+    if kernel.similarity == "cosine" and not squares.any():
         similarity = 1.0  # two graphs without features are equal
     vertices, edges = [], []
     for n in (0, 1):

@@ -26,7 +26,6 @@ from .sharing import check_share, edges_as_in, removal_values, share_occurrences
 from .terms import Term
 
 #: Parameters in which kernels may differ and still find the same patterns.
-_OTHER_THAN_WHERE = {"counts", "normalize", "output", "n_jobs", "n_features", "verbose"}
 
 
 def explain(
@@ -214,7 +213,7 @@ def sources(terms: Sequence[Term]) -> list[list[Term]]:
         own = {
             name: repr(value)
             for name, value in kernel.get_params(deep=False).items()
-            if name not in _OTHER_THAN_WHERE | depth
+            if name not in kernel.parameters_after_counting | depth
         }
         key = (id(term.view), type(kernel).__name__, tuple(sorted(own.items())))
         groups.setdefault(key, []).append(term)

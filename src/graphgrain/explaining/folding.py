@@ -150,7 +150,7 @@ def fold_gram(kernel: FeatureKernel, folded: Folded) -> None:
     """From weights on similarities to the fitted graphs to weights on the kernel's columns."""
     W = folded.weights
     scales = kernel.level_scales
-    if kernel.normalize:
+    if kernel.similarity == "cosine":
         squares = (scales**2) @ kernel.squared_norms_
         W = W / np.sqrt(np.where(squares > 0, squares, 1.0))[:, None]
     indptr, rows, values = kernel.features_
@@ -161,6 +161,6 @@ def fold_gram(kernel: FeatureKernel, folded: Folded) -> None:
 
 def gram_scales(kernel: FeatureKernel, seen: GraphBatch) -> np.ndarray:
     """One over the norm of each graph if similarities are normalised, else ones."""
-    if not kernel.normalize:
+    if kernel.similarity != "cosine":
         return np.ones(len(seen))
     return inverse_norms(kernel, seen, kernel.level_scales)

@@ -173,7 +173,7 @@ def _of_pipeline(model: Pipeline) -> LinearForm:
     def biases(batch: GraphBatch) -> np.ndarray:
         seen = seen_through(view, batch)
         result = scales(seen).T @ np.array(folded.biases)
-        if gram and kernel.normalize:
+        if gram and kernel.similarity == "cosine":
             # Without features a graph is similar to its like: nothing that a pattern could tell.
             lengths = [level.lengths for level in kernel.count_features(seen)]
             bare = np.sum(lengths, axis=0) == 0

@@ -37,12 +37,14 @@ class AttributedGraphHopper(AttributedKernel):
         Width of the Gaussian; by default 1 / (number of attributes), as in the paper.
     labels : bool, default=True
         Vertices with different labels have similarity 0.
-    normalize : bool, default=True
-        Scale the Gram matrix so that every graph has similarity 1 with itself.
+    similarity : {"cosine", "dot"}, default="cosine"
+        "dot" is the kernel itself; "cosine" divides it by the roots of both graphs' values with
+        themselves, so that every graph has similarity 1 with itself.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show how far the work is, on standard error, where a step of it takes longer than seconds.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
 
     Notes
     -----
@@ -79,14 +81,14 @@ class AttributedGraphHopper(AttributedKernel):
         *,
         gamma: float | None = None,
         labels: bool = True,
-        normalize: bool = True,
+        similarity: str = "cosine",
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.node_kernel = node_kernel
         self.gamma = gamma
         self.labels = labels
-        self.normalize = normalize
+        self.similarity = similarity
         self.n_jobs = n_jobs
         self.verbose = verbose
 

@@ -38,12 +38,14 @@ class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
         often, or if they have the same number of vertices.
     edge_labels : bool, default=False
         Refine by pairs of edge label and neighbour's colour.
-    normalize : bool, default=True
-        Scale the Gram matrix so that every graph has similarity 1 with itself.
+    similarity : {"cosine", "dot"}, default="cosine"
+        "dot" is the kernel itself; "cosine" divides it by the roots of both graphs' values with
+        themselves, so that every graph has similarity 1 with itself.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show how far the work is, on standard error, where a step of it takes longer than seconds.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
 
     Notes
     -----
@@ -83,9 +85,9 @@ class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
         invariant: str = "local",
         match: str = "colours",
         edge_labels: bool = False,
-        normalize: bool = True,
+        similarity: str = "cosine",
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.node_kernel = node_kernel
         self.radius = radius
@@ -94,7 +96,7 @@ class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
         self.invariant = invariant
         self.match = match
         self.edge_labels = edge_labels
-        self.normalize = normalize
+        self.similarity = similarity
         self.n_jobs = n_jobs
         self.verbose = verbose
 

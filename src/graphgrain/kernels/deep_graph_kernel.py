@@ -43,18 +43,20 @@ class DeepGraphKernel(GraphKernel):
         Length of the word vectors (in the paper 2, 5, 10, 25 or 50).
     window : int, default=5
         How many words before and after a word are its context (in the paper 2, 5, 10, 25 or 50).
-    similarity : {"vectors", "norms", "identity"}, default="vectors"
+    word_similarity : {"vectors", "norms", "identity"}, default="vectors"
         M: products of word vectors, the diagonal matrix of their norms, or the identity, which
         gives the plain kernel of the substructures and needs no vectors.
-    normalize : bool, default=True
-        Scale the Gram matrix so that every graph has similarity 1 with itself.
+    similarity : {"cosine", "dot"}, default="cosine"
+        "dot" is the kernel itself; "cosine" divides it by the roots of both graphs' values with
+        themselves, so that every graph has similarity 1 with itself.
     random_state : int or None, default=0
         Seed of word2vec.
     n_jobs : int, optional
         Number of threads for the substructures; -1 takes all cores. word2vec runs on one thread,
         so that its result can be repeated.
-    verbose : bool, default=False
-        Show how far the work is, on standard error, where a step of it takes longer than seconds.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
 
     Attributes
     ----------
@@ -65,7 +67,7 @@ class DeepGraphKernel(GraphKernel):
 
     Notes
     -----
-    Needs gensim (``pip install graphgrain[deep]``) unless ``similarity="identity"``. Words of
+    Needs gensim (``pip install graphgrain[deep]``) unless ``word_similarity="identity"``. Words of
     new graphs that were not seen at fit have no vector and are left out.
 
     The authors order a sentence by iteration and within it by vertex numbers. Here the words of
@@ -86,7 +88,7 @@ class DeepGraphKernel(GraphKernel):
     --------
     >>> import graphgrain as gg
     >>> graphs = [([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"]), ([], ["O"])]
-    >>> gg.DeepGraphKernel(similarity="identity").fit_transform(graphs).round(2).tolist()
+    >>> gg.DeepGraphKernel(word_similarity="identity").fit_transform(graphs).round(2).tolist()
     [[1.0, 0.49, 0.17], [0.49, 1.0, 0.24], [0.17, 0.24, 1.0]]
     """
 
@@ -96,7 +98,7 @@ class DeepGraphKernel(GraphKernel):
         "n_iter": Whole(0),
         "dimension": Whole(1),
         "window": Whole(1),
-        "similarity": OneOf(("vectors", "norms", "identity")),
+        "word_similarity": OneOf(("vectors", "norms", "identity")),
         "random_state": Seed(),
     }
 
@@ -110,18 +112,18 @@ class DeepGraphKernel(GraphKernel):
         n_iter: int = 2,
         dimension: int = 10,
         window: int = 5,
-        similarity: str = "vectors",
-        normalize: bool = True,
+        word_similarity: str = "vectors",
+        similarity: str = "cosine",
         random_state: int | None = 0,
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.substructure = substructure
         self.n_iter = n_iter
         self.dimension = dimension
         self.window = window
+        self.word_similarity = word_similarity
         self.similarity = similarity
-        self.normalize = normalize
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -137,18 +139,18 @@ class DeepGraphKernel(GraphKernel):
         counts = self.substructures_.fit_transform(batch)
         if hasattr(self, "vectors_"):
             del self.vectors_
-        if self.similarity != "identity":
+        if self.word_similarity != "identity":
             self.vectors_ = self._word_vectors(counts)
         self._fitted = self._embedded(counts)
 
     def _gram_of_fitted(self) -> np.ndarray:
         K = _product(self._fitted, self._fitted)
-        return normalized(K, _squares(self._fitted)) if self.normalize else K
+        return normalized(K, _squares(self._fitted)) if self.similarity == "cosine" else K
 
     def _gram_with_fitted(self, batch: GraphBatch) -> np.ndarray:
         new = self._embedded(self.substructures_.transform(batch))
         K = _product(new, self._fitted)
-        if not self.normalize:
+        if self.similarity == "dot":
             return K
         own = _squares(new)
         sizes = batch.vertex_counts if self.substructure == "wl" else batch.edge_counts
@@ -162,9 +164,9 @@ class DeepGraphKernel(GraphKernel):
             totals = np.maximum(P.sum(axis=1), 1.0)
             P = P.copy()
             P.data /= np.repeat(totals, np.diff(P.indptr))
-        if self.similarity == "identity":
+        if self.word_similarity == "identity":
             return P
-        if self.similarity == "vectors":
+        if self.word_similarity == "vectors":
             return P @ self.vectors_
         P = P.copy()
         P.data *= np.sqrt(np.linalg.norm(self.vectors_, axis=1))[P.indices]
@@ -177,7 +179,7 @@ class DeepGraphKernel(GraphKernel):
         except ImportError:
             raise MissingDependencyError(
                 "DeepGraphKernel needs gensim for its word vectors, which is not installed. "
-                "Install it with pip install graphgrain[deep], or use similarity='identity'."
+                "Install it with pip install graphgrain[deep], or use word_similarity='identity'."
             ) from None
         if not counts.nnz:
             return np.zeros((counts.shape[1], self.dimension))

@@ -49,8 +49,10 @@ class DescriptorMatching(Pyramid, Propagated):
         Number of grids.
     attributes : bool, default=False
         Describe vertices by their attributes instead of their labels.
-    normalize : bool, default=True
-        Scale the Gram matrix so that every graph has similarity 1 with itself.
+    similarity : {"cosine", "minmax", "dot"}, default="cosine"
+        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
+        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
+        coefficient of counts). Does not concern ``output="features"``.
     output : {"gram", "features"}, default="gram"
         What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
         weighted features whose product is the kernel.
@@ -62,8 +64,9 @@ class DescriptorMatching(Pyramid, Propagated):
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show how far the work is, on standard error, where a step of it takes longer than seconds.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
 
     Notes
     -----
@@ -95,7 +98,7 @@ class DescriptorMatching(Pyramid, Propagated):
     --------
     >>> import graphgrain as gg
     >>> graphs = [([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])]
-    >>> kernel = gg.DescriptorMatching(n_iter=0, normalize=False)
+    >>> kernel = gg.DescriptorMatching(n_iter=0, similarity="dot")
     >>> kernel.fit_transform(graphs).round(6).tolist()
     [[3.0, 2.0], [2.0, 2.0]]
     """
@@ -115,19 +118,19 @@ class DescriptorMatching(Pyramid, Propagated):
         width: float = 1.0,
         n_draws: int = 10,
         attributes: bool = False,
-        normalize: bool = True,
+        similarity: str = "cosine",
         output: str = "gram",
         random_state: int | None = 0,
         n_features: int | None = None,
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.n_iter = n_iter
         self.depth = depth
         self.width = width
         self.n_draws = n_draws
         self.attributes = attributes
-        self.normalize = normalize
+        self.similarity = similarity
         self.output = output
         self.random_state = random_state
         self.n_features = n_features

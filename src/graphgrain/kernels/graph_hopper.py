@@ -36,8 +36,10 @@ class GraphHopper(FeatureKernel):
 
     Parameters
     ----------
-    normalize : bool, default=True
-        Scale the Gram matrix so that every graph has similarity 1 with itself.
+    similarity : {"cosine", "minmax", "dot"}, default="cosine"
+        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
+        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
+        coefficient of counts). Does not concern ``output="features"``.
     output : {"gram", "features"}, default="gram"
         What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
         counts with the columns seen at fit.
@@ -49,8 +51,9 @@ class GraphHopper(FeatureKernel):
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show how far the work is, on standard error, where a step of it takes longer than seconds.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
 
     Notes
     -----
@@ -69,7 +72,7 @@ class GraphHopper(FeatureKernel):
     --------
     >>> import graphgrain as gg
     >>> graphs = [([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])]
-    >>> kernel = gg.GraphHopper(normalize=False)
+    >>> kernel = gg.GraphHopper(similarity="dot")
     >>> kernel.fit_transform(graphs).tolist()
     [[33.0, 11.0], [11.0, 6.0]]
     >>> sorted(kernel.feature_names())[:3]
@@ -81,14 +84,14 @@ class GraphHopper(FeatureKernel):
     def __init__(
         self,
         *,
-        normalize: bool = True,
+        similarity: str = "cosine",
         output: str = "gram",
         counts: str = "raw",
         n_features: int | None = None,
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
-        self.normalize = normalize
+        self.similarity = similarity
         self.output = output
         self.counts = counts
         self.n_features = n_features

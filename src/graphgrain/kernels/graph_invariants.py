@@ -50,8 +50,10 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
         often, or if they have the same number of vertices.
     edge_labels : bool, default=False
         Refine by pairs of edge label and neighbour's colour.
-    normalize : bool, default=True
-        Scale the Gram matrix so that every graph has similarity 1 with itself.
+    similarity : {"cosine", "minmax", "dot"}, default="cosine"
+        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
+        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
+        coefficient of counts). Does not concern ``output="features"``.
     output : {"gram", "features"}, default="gram"
         What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix with the
         columns seen at fit, whose products are the kernel.
@@ -61,8 +63,9 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show how far the work is, on standard error, where a step of it takes longer than seconds.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
 
     Notes
     -----
@@ -92,7 +95,7 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
     --------
     >>> import graphgrain as gg
     >>> graphs = [([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])]
-    >>> kernel = gg.GraphInvariants(radius=1, n_iter=0, normalize=False)
+    >>> kernel = gg.GraphInvariants(radius=1, n_iter=0, similarity="dot")
     >>> kernel.fit_transform(graphs).round(3).tolist()
     [[7.056, 4.0], [4.0, 4.0]]
     >>> sorted(name.partition(" ~")[0] for name in kernel.feature_names())
@@ -100,8 +103,8 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
     """
 
     parameter_rules: ClassVar[dict[str, Rule]] = {
-        **{k: rule for k, rule in FeatureKernel.parameter_rules.items() if k != "counts"},
         **PatternedKernel.parameter_rules,
+        **{k: rule for k, rule in FeatureKernel.parameter_rules.items() if k != "counts"},
     }
     level_parameter = "radius"
     counts = "raw"  # shares of patterns, always
@@ -115,18 +118,18 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
         invariant: str = "local",
         match: str = "colours",
         edge_labels: bool = False,
-        normalize: bool = True,
+        similarity: str = "cosine",
         output: str = "gram",
         n_features: int | None = None,
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.radius = radius
         self.n_iter = n_iter
         self.invariant = invariant
         self.match = match
         self.edge_labels = edge_labels
-        self.normalize = normalize
+        self.similarity = similarity
         self.output = output
         self.n_features = n_features
         self.n_jobs = n_jobs

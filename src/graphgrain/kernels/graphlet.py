@@ -37,8 +37,10 @@ class Graphlet(FeatureKernel):
     n_samples : int, optional
         Draw so many vertex sets in each graph and estimate the counts, for graphs with too many;
         by default all are counted.
-    normalize : bool, default=True
-        Scale the Gram matrix so that every graph has similarity 1 with itself.
+    similarity : {"cosine", "minmax", "dot"}, default="cosine"
+        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
+        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
+        coefficient of counts). Does not concern ``output="features"``.
     output : {"gram", "features"}, default="gram"
         What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
         counts with the columns seen at fit.
@@ -52,8 +54,9 @@ class Graphlet(FeatureKernel):
         Seed of the draws. A graph gets the same ones in every call.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show how far the work is, on standard error, where a step of it takes longer than seconds.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
 
     Notes
     -----
@@ -99,18 +102,18 @@ class Graphlet(FeatureKernel):
         *,
         connected: bool = True,
         n_samples: int | None = None,
-        normalize: bool = True,
+        similarity: str = "cosine",
         output: str = "gram",
         counts: str = "raw",
         n_features: int | None = None,
         random_state: int = 0,
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.size = size
         self.connected = connected
         self.n_samples = n_samples
-        self.normalize = normalize
+        self.similarity = similarity
         self.output = output
         self.counts = counts
         self.n_features = n_features

@@ -23,9 +23,6 @@ from .bases.feature_kernel import FeatureKernel
 from .bases.graph_kernel import GraphKernel
 from .features import Counts
 
-#: Parameters that do not change which features there are.
-_SAME_FEATURES = frozenset({"counts", "normalize", "output", "n_jobs", "n_features", "verbose"})
-
 
 @dataclass(frozen=True)
 class Setting:
@@ -189,7 +186,8 @@ class KernelGrid:
         own = self.estimator(setting).get_params()
         if own.get("random_state", 0) is None:
             return (id(setting),)
-        same = tuple(own[name] for name in sorted(own) if name not in _SAME_FEATURES)
+        counting = sorted(own.keys() - self.kernel.parameters_after_counting)
+        same = tuple(own[name] for name in counting)
         return (id(setting.view), *same)
 
 

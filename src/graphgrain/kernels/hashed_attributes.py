@@ -22,6 +22,7 @@ from ..parameters import BOOLEAN, Number, OneOf, Rule, Seed, Whole, check_parame
 from ..views.attribute_bins import with_bins
 from ..views.base import attribute_columns
 from .bases.graph_kernel import GraphKernel
+from .features import SIMILARITIES
 
 
 class HashedAttributes(GraphKernel):
@@ -39,14 +40,15 @@ class HashedAttributes(GraphKernel):
         Width of the bins, in standard deviations of the fitted attributes.
     keep_labels : bool, default=True
         Combine the bin with the label that is there, instead of replacing it.
-    normalize : bool, default=True
-        Scale the Gram matrix so that every graph has similarity 1 with itself.
+    similarity : {"cosine", "minmax", "dot"}, default="cosine"
+        As in ``kernel``; "minmax" needs one with explicit features.
     random_state : int, default=0
         Seed of the draws, which are made at fit and used again by ``transform``.
     n_jobs : int, optional
         Number of threads, handed to the kernel.
-    verbose : bool, default=False
-        Show how far the work is, on standard error, where a step of it takes longer than seconds.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
 
     Notes
     -----
@@ -70,6 +72,7 @@ class HashedAttributes(GraphKernel):
 
     parameter_rules: ClassVar[dict[str, Rule]] = {
         **GraphKernel.parameter_rules,
+        "similarity": OneOf(tuple(SIMILARITIES)),  # what the kernel inside can do, it says itself
         "on": OneOf(("vertex", "edge")),
         "n_draws": Whole(1),
         "width": Number(0.0),
@@ -86,17 +89,17 @@ class HashedAttributes(GraphKernel):
         n_draws: int = 10,
         width: float = 1.0,
         keep_labels: bool = True,
-        normalize: bool = True,
+        similarity: str = "cosine",
         random_state: int | None = 0,
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.on = on
         self.n_draws = n_draws
         self.width = width
         self.keep_labels = keep_labels
-        self.normalize = normalize
+        self.similarity = similarity
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -123,7 +126,7 @@ class HashedAttributes(GraphKernel):
         from .tree_plus_plus import TreePlusPlus
 
         kernel = clone(self.kernel) if self.kernel is not None else TreePlusPlus()
-        kernel.set_params(normalize=self.normalize, n_jobs=self.n_jobs, verbose=self.verbose)
+        kernel.set_params(similarity=self.similarity, n_jobs=self.n_jobs, verbose=self.verbose)
         if "output" in kernel.get_params():
             kernel.set_params(output="gram")
         check_parameters(kernel, kernel.parameter_rules)

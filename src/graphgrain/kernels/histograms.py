@@ -22,8 +22,10 @@ class VertexHistogram(FeatureKernel):
 
     Parameters
     ----------
-    normalize : bool, default=True
-        Scale the Gram matrix so that every graph has similarity 1 with itself.
+    similarity : {"cosine", "minmax", "dot"}, default="cosine"
+        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
+        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
+        coefficient of counts). Does not concern ``output="features"``.
     output : {"gram", "features"}, default="gram"
         What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
         counts with the columns seen at fit.
@@ -35,8 +37,9 @@ class VertexHistogram(FeatureKernel):
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show how far the work is, on standard error, where a step of it takes longer than seconds.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
 
     References
     ----------
@@ -46,21 +49,21 @@ class VertexHistogram(FeatureKernel):
     --------
     >>> import graphgrain as gg
     >>> graphs = [([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])]
-    >>> gg.VertexHistogram(normalize=False).fit_transform(graphs).tolist()
+    >>> gg.VertexHistogram(similarity="dot").fit_transform(graphs).tolist()
     [[5.0, 3.0], [3.0, 2.0]]
     """
 
     def __init__(
         self,
         *,
-        normalize: bool = True,
+        similarity: str = "cosine",
         output: str = "gram",
         counts: str = "raw",
         n_features: int | None = None,
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
-        self.normalize = normalize
+        self.similarity = similarity
         self.output = output
         self.counts = counts
         self.n_features = n_features
@@ -93,8 +96,10 @@ class EdgeHistogram(FeatureKernel):
         Distinguish edges by the labels of their two ends.
     edge_labels : bool, default=False
         Distinguish edges by their own labels.
-    normalize : bool, default=True
-        Scale the Gram matrix so that every graph has similarity 1 with itself.
+    similarity : {"cosine", "minmax", "dot"}, default="cosine"
+        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
+        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
+        coefficient of counts). Does not concern ``output="features"``.
     output : {"gram", "features"}, default="gram"
         What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
         counts with the columns seen at fit.
@@ -106,8 +111,9 @@ class EdgeHistogram(FeatureKernel):
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show how far the work is, on standard error, where a step of it takes longer than seconds.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
 
     Notes
     -----
@@ -123,7 +129,7 @@ class EdgeHistogram(FeatureKernel):
     --------
     >>> import graphgrain as gg
     >>> graphs = [([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])]
-    >>> kernel = gg.EdgeHistogram(normalize=False)
+    >>> kernel = gg.EdgeHistogram(similarity="dot")
     >>> kernel.fit_transform(graphs).tolist()
     [[2.0, 1.0], [1.0, 1.0]]
     >>> sorted(kernel.feature_names())
@@ -141,16 +147,16 @@ class EdgeHistogram(FeatureKernel):
         *,
         vertex_labels: bool = True,
         edge_labels: bool = False,
-        normalize: bool = True,
+        similarity: str = "cosine",
         output: str = "gram",
         counts: str = "raw",
         n_features: int | None = None,
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.vertex_labels = vertex_labels
         self.edge_labels = edge_labels
-        self.normalize = normalize
+        self.similarity = similarity
         self.output = output
         self.counts = counts
         self.n_features = n_features

@@ -24,12 +24,14 @@ class Marginalized(CommonWalks):
         Probability of ending at each vertex, the paper's p_q, between 0 and 1.
     edge_labels : bool, default=False
         Walks also read the labels of their edges.
-    normalize : bool, default=True
-        Scale the Gram matrix so that every graph has similarity 1 with itself.
+    similarity : {"cosine", "dot"}, default="cosine"
+        "dot" is the kernel itself; "cosine" divides it by the roots of both graphs' values with
+        themselves, so that every graph has similarity 1 with itself.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show how far the work is, on standard error, where a step of it takes longer than seconds.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
 
     Notes
     -----
@@ -62,13 +64,13 @@ class Marginalized(CommonWalks):
         stop: float = 0.1,
         *,
         edge_labels: bool = False,
-        normalize: bool = True,
+        similarity: str = "cosine",
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.stop = stop
         self.edge_labels = edge_labels
-        self.normalize = normalize
+        self.similarity = similarity
         self.n_jobs = n_jobs
         self.verbose = verbose
 

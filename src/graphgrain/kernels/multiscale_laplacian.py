@@ -77,15 +77,16 @@ class MultiscaleLaplacian(GraphKernel):
     n_directions : int, default=10
         Features after each level: the leading directions of the anchors' kernel, as far as
         their eigenvalues exceed a hundredth of the largest; more only if the last one repeats.
-    normalize : bool, default=True
-        Every graph has similarity 1 with itself anyway; what is left is that graphs without
-        vertices get 0 with all others.
+    similarity : {"cosine", "dot"}, default="cosine"
+        Every graph has similarity 1 with itself in both; with "cosine", graphs without vertices
+        have similarity 0 with all others.
     random_state : int or None, default=0
         Seed of the draw of anchors.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show how far the work is, on standard error, where a step of it takes longer than seconds.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
 
     Notes
     -----
@@ -130,10 +131,10 @@ class MultiscaleLaplacian(GraphKernel):
         gamma: float = 0.01,
         n_anchors: int = 50,
         n_directions: int = 10,
-        normalize: bool = True,
+        similarity: str = "cosine",
         random_state: int | None = 0,
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.n_levels = n_levels
         self.radius = radius
@@ -141,7 +142,7 @@ class MultiscaleLaplacian(GraphKernel):
         self.gamma = gamma
         self.n_anchors = n_anchors
         self.n_directions = n_directions
-        self.normalize = normalize
+        self.similarity = similarity
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -37,8 +37,10 @@ class NeighbourhoodPairs(FeatureKernel):
         Largest distance, the paper's d*.
     edge_labels : bool, default=False
         Let edge labels take part in neighbourhoods.
-    normalize : bool, default=True
-        Scale the Gram matrix so that every graph has similarity 1 with itself.
+    similarity : {"cosine", "minmax", "dot"}, default="cosine"
+        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
+        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
+        coefficient of counts). Does not concern ``output="features"``.
     output : {"gram", "features"}, default="gram"
         What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix with the
         columns seen at fit, whose products are the kernel.
@@ -48,8 +50,9 @@ class NeighbourhoodPairs(FeatureKernel):
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show how far the work is, on standard error, where a step of it takes longer than seconds.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
 
     Notes
     -----
@@ -93,16 +96,16 @@ class NeighbourhoodPairs(FeatureKernel):
         distance: int = 4,
         *,
         edge_labels: bool = False,
-        normalize: bool = True,
+        similarity: str = "cosine",
         output: str = "gram",
         n_features: int | None = None,
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.radius = radius
         self.distance = distance
         self.edge_labels = edge_labels
-        self.normalize = normalize
+        self.similarity = similarity
         self.output = output
         self.n_features = n_features
         self.n_jobs = n_jobs

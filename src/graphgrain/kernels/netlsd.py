@@ -40,13 +40,14 @@ class NetLSD(GraphKernel):
     gamma : float, optional
         How fast similarity falls with distance; by default 1 / (2 m^2), with m the median distance
         between the signatures of the fitted graphs.
-    normalize : bool, default=True
-        Every graph has similarity 1 with itself anyway; what is left is that graphs without
-        vertices get 0 with all others.
+    similarity : {"cosine", "dot"}, default="cosine"
+        Every graph has similarity 1 with itself in both; with "cosine", graphs without vertices
+        have similarity 0 with all others.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show how far the work is, on standard error, where a step of it takes longer than seconds.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
 
     Attributes
     ----------
@@ -91,15 +92,15 @@ class NetLSD(GraphKernel):
         signature: str = "heat",
         scale: str = "empty",
         gamma: float | None = None,
-        normalize: bool = True,
+        similarity: str = "cosine",
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.n_times = n_times
         self.signature = signature
         self.scale = scale
         self.gamma = gamma
-        self.normalize = normalize
+        self.similarity = similarity
         self.n_jobs = n_jobs
         self.verbose = verbose
 

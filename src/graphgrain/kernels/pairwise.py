@@ -63,12 +63,16 @@ class PairwiseKernel(GraphKernel):
     def _gram_of_fitted(self) -> np.ndarray:
         K = self._similarities(self._fitted, self._fitted, True)
         K = np.tril(K) + np.tril(K, -1).T
-        return normalized(K, self._own) if self.normalize else K
+        return normalized(K, self._own) if self.similarity == "cosine" else K
 
     def _gram_with_fitted(self, batch: GraphBatch) -> np.ndarray:
         new = self._prepare(batch)
         K = self._similarities(new, self._fitted, False)
-        return normalized(K, self._self_similarities(new), self._own) if self.normalize else K
+        return (
+            normalized(K, self._self_similarities(new), self._own)
+            if self.similarity == "cosine"
+            else K
+        )
 
     def _similarities(self, left: Any, right: Any, lower: bool) -> np.ndarray:
         rows, columns = self._sizes(left), self._sizes(right)

@@ -42,8 +42,10 @@ class Propagation(Propagated):
     attributes : bool, default=False
         Propagate the vertex attributes instead of the labels. They are taken as they are; put
         :class:`AttributeScaler` in front, or choose ``bin_width`` to suit their scale.
-    normalize : bool, default=True
-        Scale the Gram matrix so that every graph has similarity 1 with itself.
+    similarity : {"cosine", "minmax", "dot"}, default="cosine"
+        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
+        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
+        coefficient of counts). Does not concern ``output="features"``.
     output : {"gram", "features"}, default="gram"
         What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
         counts with the columns seen at fit.
@@ -57,8 +59,9 @@ class Propagation(Propagated):
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show how far the work is, on standard error, where a step of it takes longer than seconds.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
 
     Notes
     -----
@@ -82,7 +85,7 @@ class Propagation(Propagated):
     --------
     >>> import graphgrain as gg
     >>> graphs = [([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])]
-    >>> gg.Propagation(n_iter=1, normalize=False).fit_transform(graphs).tolist()
+    >>> gg.Propagation(n_iter=1, similarity="dot").fit_transform(graphs).tolist()
     [[10.0, 5.0], [5.0, 4.0]]
     """
 
@@ -100,19 +103,19 @@ class Propagation(Propagated):
         *,
         metric: str = "tv",
         attributes: bool = False,
-        normalize: bool = True,
+        similarity: str = "cosine",
         output: str = "gram",
         counts: str = "raw",
         random_state: int | None = 0,
         n_features: int | None = None,
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.n_iter = n_iter
         self.bin_width = bin_width
         self.metric = metric
         self.attributes = attributes
-        self.normalize = normalize
+        self.similarity = similarity
         self.output = output
         self.counts = counts
         self.random_state = random_state

@@ -58,7 +58,7 @@ class Pyramid(FeatureKernel):
             for K, weight in zip(results, weights, strict=True):
                 if level < len(weight):
                     K += weight[level] * matches
-        code = SIMILARITIES[self._similarity]
+        code = SIMILARITIES[self.similarity]
         for K, weight in zip(results, weights, strict=True):
             own, seen = weight @ norms[: len(weight)], weight @ fitted.squares[: len(weight)]
             yield finish(K, own, seen, new is None, code, self.n_jobs)

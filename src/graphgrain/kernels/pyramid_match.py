@@ -40,8 +40,10 @@ class PyramidMatch(Pyramid):
         :meth:`gram_levels`.
     form : {"paper", "grakel"}, default="paper"
         The kernel of the paper, or that of GraKeL (see the notes).
-    normalize : bool, default=True
-        Scale the Gram matrix so that every graph has similarity 1 with itself.
+    similarity : {"cosine", "minmax", "dot"}, default="cosine"
+        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
+        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
+        coefficient of counts). Does not concern ``output="features"``.
     output : {"gram", "features"}, default="gram"
         What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
         weighted features whose product is the kernel.
@@ -51,8 +53,9 @@ class PyramidMatch(Pyramid):
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show how far the work is, on standard error, where a step of it takes longer than seconds.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
 
     Notes
     -----
@@ -75,7 +78,7 @@ class PyramidMatch(Pyramid):
     --------
     >>> import graphgrain as gg
     >>> graphs = [([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])]
-    >>> kernel = gg.PyramidMatch(dimension=2, depth=1, normalize=False)
+    >>> kernel = gg.PyramidMatch(dimension=2, depth=1, similarity="dot")
     >>> kernel.fit_transform(graphs).tolist()
     [[6.0, 4.0], [4.0, 4.0]]
     """
@@ -92,16 +95,16 @@ class PyramidMatch(Pyramid):
         depth: int = 4,
         *,
         form: str = "paper",
-        normalize: bool = True,
+        similarity: str = "cosine",
         output: str = "gram",
         n_features: int | None = None,
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.dimension = dimension
         self.depth = depth
         self.form = form
-        self.normalize = normalize
+        self.similarity = similarity
         self.output = output
         self.n_features = n_features
         self.n_jobs = n_jobs

@@ -39,12 +39,14 @@ class RandomWalk(CommonWalks):
         Compare walks by the labels of their vertices; otherwise by their length alone.
     edge_labels : bool, default=False
         Compare walks by the labels of their edges, too.
-    normalize : bool, default=True
-        Scale the Gram matrix so that every graph has similarity 1 with itself.
+    similarity : {"cosine", "dot"}, default="cosine"
+        "dot" is the kernel itself; "cosine" divides it by the roots of both graphs' values with
+        themselves, so that every graph has similarity 1 with itself.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show how far the work is, on standard error, where a step of it takes longer than seconds.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
 
     Attributes
     ----------
@@ -77,7 +79,7 @@ class RandomWalk(CommonWalks):
     --------
     >>> import graphgrain as gg
     >>> graphs = [([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])]
-    >>> gg.RandomWalk(1, decay=1, normalize=False).fit_transform(graphs).tolist()
+    >>> gg.RandomWalk(1, decay=1, similarity="dot").fit_transform(graphs).tolist()
     [[11.0, 5.0], [5.0, 4.0]]
     """
 
@@ -96,15 +98,15 @@ class RandomWalk(CommonWalks):
         decay: float | None = None,
         labels: bool = True,
         edge_labels: bool = False,
-        normalize: bool = True,
+        similarity: str = "cosine",
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.n_steps = n_steps
         self.decay = decay
         self.labels = labels
         self.edge_labels = edge_labels
-        self.normalize = normalize
+        self.similarity = similarity
         self.n_jobs = n_jobs
         self.verbose = verbose
 

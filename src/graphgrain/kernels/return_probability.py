@@ -63,15 +63,16 @@ class ReturnProbability(GraphKernel):
         Number of random features; for ``approximate=True``.
     gamma : float, default=10
         Width of the similarity; for ``approximate=True``.
-    normalize : bool, default=True
-        Every graph has similarity 1 with itself anyway; what is left is that graphs without
-        vertices get 0 with all others.
+    similarity : {"cosine", "dot"}, default="cosine"
+        Every graph has similarity 1 with itself in both; with "cosine", graphs without vertices
+        have similarity 0 with all others.
     random_state : int or None, default=0
         Seed of the vertices from which sigma_1 is taken, and of the random features.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show how far the work is, on standard error, where a step of it takes longer than seconds.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
 
     Attributes
     ----------
@@ -117,16 +118,16 @@ class ReturnProbability(GraphKernel):
         approximate: bool = False,
         n_features: int = 200,
         gamma: float = 10.0,
-        normalize: bool = True,
+        similarity: str = "cosine",
         random_state: int | None = 0,
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.n_steps = n_steps
         self.approximate = approximate
         self.n_features = n_features
         self.gamma = gamma
-        self.normalize = normalize
+        self.similarity = similarity
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

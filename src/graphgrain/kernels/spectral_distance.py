@@ -32,8 +32,10 @@ class SpectralDistance(FeatureKernel):
         Width of the bins. The authors use 1e-3 for social networks.
     function : {"harmonic", "biharmonic"}, default="harmonic"
         f(L): the pseudo-inverse of L or its square.
-    normalize : bool, default=True
-        Scale the Gram matrix so that every graph has similarity 1 with itself.
+    similarity : {"cosine", "minmax", "dot"}, default="cosine"
+        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
+        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
+        coefficient of counts). Does not concern ``output="features"``.
     output : {"gram", "features"}, default="gram"
         What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
         counts with the columns seen at fit.
@@ -45,8 +47,9 @@ class SpectralDistance(FeatureKernel):
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show how far the work is, on standard error, where a step of it takes longer than seconds.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
 
     Notes
     -----
@@ -55,7 +58,7 @@ class SpectralDistance(FeatureKernel):
     code. Distances are rounded to a ten-thousandth of the width first, so that rounding errors
     cannot split equal distances. Between the components of a graph f(L)_uv is 0. The authors
     give the histogram to a support vector machine as it is: ``output="features"``, or
-    ``normalize=False`` for the linear kernel. They fix the range of bins by the data; here it
+    ``similarity="dot"`` for the linear kernel. They fix the range of bins by the data; here it
     is open, and new graphs may have larger distances.
 
     References
@@ -67,7 +70,7 @@ class SpectralDistance(FeatureKernel):
     --------
     >>> import graphgrain as gg
     >>> triangle, path = [(0, 1), (1, 2), (0, 2)], [(0, 1), (1, 2)]
-    >>> kernel = gg.SpectralDistance(normalize=False)
+    >>> kernel = gg.SpectralDistance(similarity="dot")
     >>> kernel.fit_transform([(triangle, [0, 0, 0]), (path, [0, 0, 0])]).tolist()
     [[45.0, 9.0], [9.0, 29.0]]
     >>> sorted(kernel.feature_names())
@@ -86,16 +89,16 @@ class SpectralDistance(FeatureKernel):
         bin_width: float = 1e-4,
         *,
         function: str = "harmonic",
-        normalize: bool = True,
+        similarity: str = "cosine",
         output: str = "gram",
         counts: str = "raw",
         n_features: int | None = None,
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.bin_width = bin_width
         self.function = function
-        self.normalize = normalize
+        self.similarity = similarity
         self.output = output
         self.counts = counts
         self.n_features = n_features

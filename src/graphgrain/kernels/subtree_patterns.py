@@ -21,12 +21,14 @@ class SubtreePatterns(CommonTrees):
         Weight of every vertex that has branches below it, the paper's lambda, at most 1.
     edge_labels : bool, default=False
         Matched neighbours must also be reached over edges with equal labels.
-    normalize : bool, default=True
-        Scale the Gram matrix so that every graph has similarity 1 with itself.
+    similarity : {"cosine", "dot"}, default="cosine"
+        "dot" is the kernel itself; "cosine" divides it by the roots of both graphs' values with
+        themselves, so that every graph has similarity 1 with itself.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show how far the work is, on standard error, where a step of it takes longer than seconds.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
 
     Notes
     -----
@@ -44,7 +46,7 @@ class SubtreePatterns(CommonTrees):
     --------
     >>> import graphgrain as gg
     >>> graphs = [([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])]
-    >>> gg.SubtreePatterns(2, decay=1.0, normalize=False).fit_transform(graphs).tolist()
+    >>> gg.SubtreePatterns(2, decay=1.0, similarity="dot").fit_transform(graphs).tolist()
     [[12.0, 5.0], [5.0, 4.0]]
     """
 
@@ -54,14 +56,14 @@ class SubtreePatterns(CommonTrees):
         *,
         decay: float = 0.5,
         edge_labels: bool = False,
-        normalize: bool = True,
+        similarity: str = "cosine",
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.depth = depth
         self.decay = decay
         self.edge_labels = edge_labels
-        self.normalize = normalize
+        self.similarity = similarity
         self.n_jobs = n_jobs
         self.verbose = verbose
 

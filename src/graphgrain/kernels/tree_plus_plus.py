@@ -143,9 +143,10 @@ class TreePlusPlus(_Patterns):
     tree_depth : int, default=3
         Depth of the largest trees on a path, the paper's k. All levels come from one pass;
         see :meth:`gram_levels`.
-    normalize : bool, default=True
-        Scale the Gram matrix so that every graph has similarity 1 with itself. Does not concern
-        ``output="features"``, which are counts.
+    similarity : {"cosine", "minmax", "dot"}, default="cosine"
+        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
+        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
+        coefficient of counts). Does not concern ``output="features"``.
     output : {"gram", "features"}, default="gram"
         What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
         feature counts with the columns seen at fit.
@@ -162,8 +163,9 @@ class TreePlusPlus(_Patterns):
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show how far the work is, on standard error, where a step of it takes longer than seconds.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
 
     Attributes
     ----------
@@ -209,18 +211,18 @@ class TreePlusPlus(_Patterns):
         path_depth: int = 6,
         tree_depth: int = 3,
         *,
-        normalize: bool = True,
+        similarity: str = "cosine",
         output: str = "gram",
         centrality: str | None = "eigenvector",
         edge_labels: bool = False,
         counts: str = "raw",
         n_features: int | None = None,
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.path_depth = path_depth
         self.tree_depth = tree_depth
-        self.normalize = normalize
+        self.similarity = similarity
         self.output = output
         self.centrality = centrality
         self.edge_labels = edge_labels
@@ -252,17 +254,17 @@ class PathPattern(_Patterns):
         self,
         path_depth: int = 6,
         *,
-        normalize: bool = True,
+        similarity: str = "cosine",
         output: str = "gram",
         centrality: str | None = "eigenvector",
         edge_labels: bool = False,
         counts: str = "raw",
         n_features: int | None = None,
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.path_depth = path_depth
-        self.normalize = normalize
+        self.similarity = similarity
         self.output = output
         self.centrality = centrality
         self.edge_labels = edge_labels

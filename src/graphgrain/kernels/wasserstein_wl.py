@@ -49,13 +49,14 @@ class WassersteinWL(GraphKernel):
         Use the vertex attributes instead of the labels.
     edge_labels : bool, default=False
         Refine labels by pairs of edge label and neighbour's colour.
-    normalize : bool, default=True
-        Every graph has similarity 1 with itself anyway; what is left is that graphs without
-        vertices get 0 with all others.
+    similarity : {"cosine", "dot"}, default="cosine"
+        Every graph has similarity 1 with itself in both; with "cosine", graphs without vertices
+        have similarity 0 with all others.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show how far the work is, on standard error, where a step of it takes longer than seconds.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
 
     Notes
     -----
@@ -105,15 +106,15 @@ class WassersteinWL(GraphKernel):
         gamma: float = 1.0,
         attributes: bool = False,
         edge_labels: bool = False,
-        normalize: bool = True,
+        similarity: str = "cosine",
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.n_iter = n_iter
         self.gamma = gamma
         self.attributes = attributes
         self.edge_labels = edge_labels
-        self.normalize = normalize
+        self.similarity = similarity
         self.n_jobs = n_jobs
         self.verbose = verbose
 

@@ -26,8 +26,9 @@ class WLEdge(WeisfeilerLehman):
     n_iter : int, default=5
         Number of refinement steps, the paper's h. All steps come from one pass; see
         :meth:`gram_levels`.
-    normalize : bool, default=True
-        Scale the Gram matrix so that every graph has similarity 1 with itself.
+    similarity : {"cosine", "dot"}, default="cosine"
+        "dot" is the kernel itself; "cosine" divides it by the roots of both graphs' values with
+        themselves, so that every graph has similarity 1 with itself.
     output : {"gram", "features"}, default="gram"
         What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
         counts with the columns seen at fit.
@@ -42,8 +43,9 @@ class WLEdge(WeisfeilerLehman):
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show how far the work is, on standard error, where a step of it takes longer than seconds.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
 
     Notes
     -----
@@ -61,7 +63,7 @@ class WLEdge(WeisfeilerLehman):
     --------
     >>> import graphgrain as gg
     >>> graphs = [([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])]
-    >>> kernel = gg.WLEdge(n_iter=1, normalize=False)
+    >>> kernel = gg.WLEdge(n_iter=1, similarity="dot")
     >>> kernel.fit_transform(graphs).tolist()
     [[4.0, 1.0], [1.0, 2.0]]
     >>> sorted(kernel.feature_names())[:3]

@@ -22,8 +22,10 @@ class WLOptimalAssignment(WeisfeilerLehman):
     n_iter : int, default=5
         Number of refinement steps, the paper's h. All steps come from one pass; see
         :meth:`gram_levels`.
-    normalize : bool, default=True
-        Scale the Gram matrix so that every graph has similarity 1 with itself.
+    similarity : {"cosine", "minmax", "dot"}, default="cosine"
+        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
+        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
+        coefficient of counts). Does not concern ``output="features"``.
     output : {"gram", "features"}, default="gram"
         What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix with
         a column for every "at least so many vertices have this colour".
@@ -35,8 +37,9 @@ class WLOptimalAssignment(WeisfeilerLehman):
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show how far the work is, on standard error, where a step of it takes longer than seconds.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
 
     Notes
     -----
@@ -55,7 +58,7 @@ class WLOptimalAssignment(WeisfeilerLehman):
     --------
     >>> import graphgrain as gg
     >>> graphs = [([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])]
-    >>> gg.WLOptimalAssignment(n_iter=1, normalize=False).fit_transform(graphs).tolist()
+    >>> gg.WLOptimalAssignment(n_iter=1, similarity="dot").fit_transform(graphs).tolist()
     [[6.0, 3.0], [3.0, 4.0]]
     """
 
@@ -68,15 +71,15 @@ class WLOptimalAssignment(WeisfeilerLehman):
         self,
         n_iter: int = 5,
         *,
-        normalize: bool = True,
+        similarity: str = "cosine",
         output: str = "gram",
         edge_labels: bool = False,
         n_features: int | None = None,
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.n_iter = n_iter
-        self.normalize = normalize
+        self.similarity = similarity
         self.output = output
         self.edge_labels = edge_labels
         self.n_features = n_features

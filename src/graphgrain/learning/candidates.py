@@ -112,7 +112,12 @@ def combined(
         maps if "counts" in known else [None], zip(shown, flags, strict=True)
     ):
         for setting, edge, scale in product(grid.settings, edges, scales):
-            own = {"counts": how, **setting.parameters, "edge_labels": edge, "normalize": scale}
+            own = {
+                "counts": how,
+                **setting.parameters,
+                "edge_labels": edge,
+                "similarity": "cosine" if scale else "dot",
+            }
             parameters = {name: value for name, value in own.items() if name in known}
             settings.append(Setting(parameters, view.view))
     return grid.with_settings(settings)

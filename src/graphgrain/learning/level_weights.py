@@ -40,13 +40,13 @@ def level_matrices(fitted: FittedSetting) -> Iterator[np.ndarray]:
     """The scaled matrix of each level of a fitted kernel by itself, one after the other."""
     plain = copy(fitted.kernel)
     assert isinstance(plain, FeatureKernel)
-    plain.normalize = False
+    plain.similarity = "dot"
     before: np.ndarray | float = 0.0
     levels = zip(plain.each_gram_level(), plain.squared_norms_, strict=True)
     for gram, squares in levels:
         own = gram - before
         before = gram
-        if fitted.kernel.normalize:
+        if fitted.kernel.similarity == "cosine":
             norms = np.sqrt(np.where(squares > 0, squares, 1.0))
             own /= norms[:, np.newaxis]
             own /= norms
@@ -78,7 +78,7 @@ def mean_square(squares: np.ndarray) -> float:
 def bare_graphs(fitted: FittedSetting) -> np.ndarray:
     """Which of the fitted graphs a normalised kernel takes for equal: those without features."""
     assert isinstance(fitted.kernel, FeatureKernel)
-    return (fitted.kernel.squared_norms_.sum(axis=0) == 0) & fitted.kernel.normalize
+    return (fitted.kernel.squared_norms_.sum(axis=0) == 0) & (fitted.kernel.similarity == "cosine")
 
 
 def weighted_sum(

@@ -70,7 +70,7 @@ def train_on_matrices(
         members.append(
             foldings[key].fold(
                 kernel.counts,
-                kernel.normalize,
+                kernel.similarity == "cosine",
                 _n_levels(search, one),
                 *models[one],
                 search.level_weights.get(one),
@@ -128,7 +128,7 @@ def _trained_together(
         choice = search.choices[one.setting]
         kernel = choice[0].estimator(choice[1])
         assert isinstance(kernel, FeatureKernel)
-        how = (kernel.counts, kernel.normalize, _n_levels(search, one))
+        how = (kernel.counts, kernel.similarity == "cosine", _n_levels(search, one))
         return train(one, GroupedFeatures.of(folding, *how, search.level_weights.get(one)))
 
     ranges = [(place, place + 1) for place in range(len(members))]
@@ -156,7 +156,7 @@ def _folding(
 ) -> Folding:
     """The patterns of all graphs, as deep as any member needs them."""
     grid, setting = choice
-    own = {n: v for n, v in setting.parameters.items() if n not in ("counts", "normalize")}
+    own = {n: v for n, v in setting.parameters.items() if n not in ("counts", "similarity")}
     if grid.level_parameter is not None:
         key = _patterns_key(choice)
         sharing = [o for o in search.members if _patterns_key(search.choices[o.setting]) == key]

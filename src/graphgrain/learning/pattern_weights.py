@@ -168,7 +168,10 @@ class PatternWeights:
     def kernel(self) -> FeatureKernel:
         """The kernel with its parameters, not fitted to any graphs, which adds levels plainly."""
         kernel = clone(self.patterns.kernel)
-        own = {"counts": self.counts, "normalize": self.normalize}
+        own: dict[str, Any] = {
+            "counts": self.counts,
+            "similarity": "cosine" if self.normalize else "dot",
+        }
         if kernel.level_parameter is not None:
             own[kernel.level_parameter] = self.n_levels - 1
         known = kernel.get_params()  # a kernel may have one count map and no parameter for it

@@ -177,7 +177,7 @@ def search_candidates(
 
 def scaled_gram(gram: np.ndarray, kernel: GraphKernel) -> tuple[np.ndarray, float]:
     """A kernel matrix whose diagonal is 1 on average, and what it was multiplied by."""
-    if kernel.normalize:
+    if kernel.similarity == "cosine":
         return gram, 1.0
     scale = 1.0 / max(float(np.diagonal(gram).mean()), 1e-300)
     return gram * scale, scale

@@ -12,9 +12,6 @@ from ..kernels.registry import KERNELS
 from ..kernels.tree_plus_plus import TreePlusPlus
 from ..parameters import check_parameters
 
-#: Parameters that do not change similarities.
-_FREE = ("n_jobs", "normalize", "output", "verbose")
-
 
 def default_kernel(graphs: GraphBatch) -> TreePlusPlus:
     """The kernel for search: which patterns a graph has, not how often (see docs/searching.md)."""
@@ -45,7 +42,11 @@ def check_kernel(kernel: Any) -> FeatureKernel:
 
 def stored(kernel: FeatureKernel) -> dict[str, Any]:
     """What is written of a kernel."""
-    parameters = {name: value for name, value in kernel.get_params().items() if name not in _FREE}
+    parameters = {
+        name: value
+        for name, value in kernel.get_params().items()
+        if name == "counts" or name not in kernel.parameters_after_counting
+    }
     try:
         json.dumps(parameters, allow_nan=False)
     except (TypeError, ValueError):

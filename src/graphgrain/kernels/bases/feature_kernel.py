@@ -25,6 +25,7 @@ from ...parameters import OneOf, Rule, Whole, check_parameters
 from ..estimate import Estimate, estimate_by_pieces, estimate_cost
 from ..features import (
     COUNT_MAPS,
+    SIMILARITIES,
     Counts,
     FeatureColumns,
     Features,
@@ -46,12 +47,14 @@ class FeatureKernel(GraphKernel):
 
     parameter_rules: ClassVar[dict[str, Rule]] = {
         **GraphKernel.parameter_rules,
+        "similarity": OneOf(tuple(SIMILARITIES)),
         "output": OneOf(("gram", "features")),
         "counts": OneOf(COUNT_MAPS),
         "n_features": Whole(1, 2**31 - 1, optional=True),
     }
 
-    _free_after_fit = GraphKernel._free_after_fit | {"n_features"}
+    parameters_after_counting = GraphKernel.parameters_after_counting | {"counts", "n_features"}
+    _used_at_fit = frozenset({"counts"})
     #: The parameter that says where the levels end; None for kernels with a single level.
     level_parameter: ClassVar[str | None] = None
 
@@ -262,7 +265,7 @@ class FeatureKernel(GraphKernel):
         --------
         >>> import graphgrain as gg
         >>> graphs = [([(0, 1), (1, 2)], [1, 1, 2]), ([(0, 1)], [1, 2])]
-        >>> kernel = gg.TreePlusPlus(tree_depth=3, normalize=False).fit(graphs)
+        >>> kernel = gg.TreePlusPlus(tree_depth=3, similarity="dot").fit(graphs)
         >>> kernel.at_level(0).transform(graphs).astype(int).tolist()
         [[17, 7], [7, 6]]
         """
@@ -280,10 +283,6 @@ class FeatureKernel(GraphKernel):
         return kernel
 
     # ---------------------------------------------------------------- Gram matrices
-
-    @property
-    def _similarity(self) -> str:
-        return "cosine" if self.normalize else "dot"
 
     def gram(self) -> np.ndarray:
         check_is_fitted(self, "columns_")
@@ -314,7 +313,7 @@ class FeatureKernel(GraphKernel):
         --------
         >>> import graphgrain as gg
         >>> graphs = [([(0, 1), (1, 2)], [1, 1, 2]), ([(0, 1)], [1, 2])]
-        >>> kernel = gg.TreePlusPlus(tree_depth=1, normalize=False).fit(graphs)
+        >>> kernel = gg.TreePlusPlus(tree_depth=1, similarity="dot").fit(graphs)
         >>> kernel.gram_levels().astype(int).tolist()
         [[[17, 7], [7, 6]], [[32, 8], [8, 12]]]
         """
@@ -337,8 +336,8 @@ class FeatureKernel(GraphKernel):
     ) -> Iterator[np.ndarray]:
         """Gram matrices of the fitted graphs, or of new ones with them; the last level or all."""
         if new is None:
-            return self.columns_.grams(self._similarity, self.n_jobs, every_level)
-        return self.columns_.comparisons(new, self._similarity, self.n_jobs, every_level)
+            return self.columns_.grams(self.similarity, self.n_jobs, every_level)
+        return self.columns_.comparisons(new, self.similarity, self.n_jobs, every_level)
 
     # ---------------------------------------------------------------- explicit features
 

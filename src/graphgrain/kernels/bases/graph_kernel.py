@@ -19,7 +19,7 @@ from ...errors import InvalidGraphError, InvalidParameterError
 from ...graphs.batch import GraphBatch
 from ...graphs.convert.dispatch import as_graphs
 from ...graphs.progress import progress_bar
-from ...parameters import BOOLEAN, Jobs, Rule, check_parameters
+from ...parameters import Jobs, OneOf, Rule, Verbosity, check_parameters
 from ...views.base import GraphTransformer
 
 #: A part of the work that takes longer than this shows its progress, in seconds.
@@ -33,24 +33,27 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
     ``fit_transform`` gives the square Gram matrix of the fitted graphs, ``transform`` the
     rectangular one between new graphs (rows) and the fitted graphs (columns).
 
-    In a normalised matrix graphs without features are equal: 1 with each other, 0 with all
-    others. A graph without vertices has no features for any kernel.
+    Unless the similarity is the dot product, graphs without features are equal: 1 with each
+    other, 0 with all others. A graph without vertices has no features for any kernel.
     """
 
     parameter_rules: ClassVar[dict[str, Rule]] = {
-        "normalize": BOOLEAN,
+        "similarity": OneOf(("cosine", "dot"), "'minmax' compares explicit features"),
         "n_jobs": Jobs(),
-        "verbose": BOOLEAN,
+        "verbose": Verbosity(),
     }
 
-    #: Parameters that concern the output alone and may change on a fitted kernel.
-    _free_after_fit: ClassVar[frozenset[str]] = frozenset(
-        {"n_jobs", "normalize", "output", "verbose"}
+    #: Parameters that say what is done with what a kernel has found in graphs, not what it looks
+    #: for: kernels that differ in these alone share their work.
+    parameters_after_counting: ClassVar[frozenset[str]] = frozenset(
+        {"n_jobs", "similarity", "output", "verbose"}
     )
+    #: Of them those that are used at fit, so that they may not change afterwards.
+    _used_at_fit: ClassVar[frozenset[str]] = frozenset()
 
-    normalize: bool
+    similarity: str
     n_jobs: int | None
-    verbose: bool = False  # for kernels of users that do not have the parameter
+    verbose: int = 0  # for kernels of users that do not have the parameter
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         # scikit-learn's set_output: a Gram matrix may become a table with a column per graph
@@ -91,7 +94,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         self._fitted_with = {
             name: value
             for name, value in self.get_params(deep=False).items()
-            if name not in self._free_after_fit
+            if name not in self.parameters_after_counting - self._used_at_fit
         }
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
@@ -205,7 +208,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
 
     def _with_empty(self, K: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """The matrix with the rule for graphs without vertices, which ``rows`` marks."""
-        if self.normalize and (rows.any() or self._empty.any()):
+        if self.similarity != "dot" and (rows.any() or self._empty.any()):
             K[rows[:, np.newaxis] != self._empty] = 0.0
             K[rows[:, np.newaxis] & self._empty] = 1.0
         return K

@@ -1,0 +1,91 @@
+"""Similarities of features: min-max beside the dot product and the cosine."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import graphgrain as gg
+
+from .found_kernels import COUNTED, EXPLICIT, GRAPHS, KERNELS, ODD_GRAPHS, every_explicit, of
+
+ALL = gg.GraphBatch.concatenate([ODD_GRAPHS[:3], GRAPHS[:8]])
+
+
+def brute_minmax(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Sum of minima over sum of maxima; graphs without features are equal."""
+    K = np.empty((len(left), len(right)))
+    for i, one in enumerate(left):
+        for j, other in enumerate(right):
+            most = np.maximum(one, other).sum()
+            K[i, j] = np.minimum(one, other).sum() / most if most else 1.0
+    return K
+
+
+@every_explicit
+def test_minmax_is_the_sum_of_minima_over_the_sum_of_maxima(Kernel):
+    kernel = Kernel(similarity="minmax")
+    X = Kernel(output="features").fit_transform(ALL).toarray()
+    if "counts" not in kernel.get_params() and kernel.counts == "intersection":
+        X = X * X  # pyramids give roots of weights, whose products are the kernel
+    np.testing.assert_allclose(kernel.fit_transform(ALL), brute_minmax(X, X), rtol=1e-9)
+    some = kernel.fit(ALL[4:]).transform(ALL)
+    np.testing.assert_allclose(some, brute_minmax(X, X[4:]), rtol=1e-9)
+
+
+@of(COUNTED)
+@pytest.mark.parametrize("counts", ["sqrt", "log", "binary", "intersection"])
+def test_minmax_after_a_count_map(Kernel, counts):
+    if not Kernel._whole_counts and counts == "intersection":
+        pytest.skip("parts of units have no unary map")
+    X = Kernel(output="features", counts=counts).fit_transform(ALL).toarray()
+    K = Kernel(similarity="minmax", counts=counts).fit_transform(ALL)
+    np.testing.assert_allclose(K, brute_minmax(X, X), rtol=1e-9)
+
+
+def test_minmax_of_every_level():
+    kernel = gg.TreePlusPlus(similarity="minmax").fit(ALL)
+    for level, K in enumerate(kernel.gram_levels()):
+        X = gg.TreePlusPlus(tree_depth=level, output="features").fit_transform(ALL).toarray()
+        np.testing.assert_allclose(K, brute_minmax(X, X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("radius", [0, 1, 2, 3])
+def test_minmax_is_rdkits_count_tanimoto(radius):
+    """Colours after r steps are Morgan environments of radius r, of atoms without bond orders."""
+    Chem = pytest.importorskip("rdkit.Chem")
+    from rdkit.Chem import rdFingerprintGenerator
+    from rdkit.DataStructs import TanimotoSimilarity
+
+    smiles = [
+        "CCO", "c1ccccc1O", "CC(=O)Nc1ccc(O)cc1", "CCN(CC)CC", "CCOC(=O)C",
+        "CC(C)Cc1ccc(cc1)C(C)C(=O)O", "C1CCCC2C1CC(N)CC2", "CN1C=NC2=C1C(=O)N(C(=O)N2C)C",
+    ]  # fmt: skip
+    generator = rdFingerprintGenerator.GetMorganGenerator(
+        radius=radius, includeRedundantEnvironments=True, useBondTypes=False
+    )
+    prints = []
+    for molecule in map(Chem.MolFromSmiles, smiles):
+        numbers = [atom.GetAtomicNum() for atom in molecule.GetAtoms()]
+        prints.append(generator.GetSparseCountFingerprint(molecule, customAtomInvariants=numbers))
+    expected = [[TanimotoSimilarity(one, other) for other in prints] for one in prints]
+    ours = gg.WeisfeilerLehman(radius, similarity="minmax").fit_transform(smiles)
+    np.testing.assert_allclose(ours, expected, rtol=1e-12)
+
+
+@of([kernel for kernel in KERNELS if kernel not in EXPLICIT])
+def test_kernels_without_features_say_that_minmax_needs_them(Kernel):
+    with pytest.raises(
+        gg.errors.InvalidParameterError,
+        match=r"similarity must be one of 'cosine', 'dot' \('minmax' compares explicit features\)",
+    ):
+        Kernel(similarity="minmax").fit(GRAPHS[:3])
+
+
+@every_explicit
+def test_similarity_may_change_after_fit(Kernel):
+    kernel = Kernel().fit(GRAPHS)
+    for similarity in ("cosine", "minmax", "dot"):
+        changed = kernel.set_params(similarity=similarity).transform(GRAPHS[:3])
+        fresh = Kernel(similarity=similarity).fit(GRAPHS).transform(GRAPHS[:3])
+        np.testing.assert_array_equal(changed, fresh)
