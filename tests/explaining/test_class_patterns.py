@@ -37,7 +37,7 @@ MODEL = make_pipeline(
 def test_the_planted_pattern_is_found():
     found = gg.class_patterns(MODEL, GRAPHS, Y, n=2, n_resamples=5)
     pattern = found.favour["yes"][0]
-    assert pattern.name == "k=0: N - O"
+    assert pattern.name == "N->O"
     assert pattern.contribution > 0
     assert pattern.support == (Y == "yes").sum()
     assert pattern.precision == 1.0
@@ -46,14 +46,14 @@ def test_the_planted_pattern_is_found():
     labels = GRAPHS[pattern.example].labels
     assert {labels[v] for v in pattern.occurrence} == {"N", "O"}
     other = found.favour["no"][0]
-    assert other.name == "k=0: C - O"
+    assert other.name == "C->O"
     assert other.contribution > 0
-    assert found.against["yes"][0].name == "k=0: C - O"
+    assert found.against["yes"][0].name == "C->O"
     assert found.against["yes"][0].contribution < 0
     assert found.against["yes"][0].precision == 0.0
-    assert "k=0: N - O" in repr(found)
+    assert "N->O" in repr(found)
     text = found._repr_html_()
-    assert "N - O" in text
+    assert "N-&gt;O" in text
     assert "<svg" in text
     assert "100 %" in text
 
@@ -99,7 +99,7 @@ def test_several_classes_and_bad_input():
     model.fit(GRAPHS, y)
     found = gg.class_patterns(model, GRAPHS, y, n=2, n_resamples=1)
     assert list(found.favour) == [0, 1, 2]
-    assert found.favour[0][0].name == "k=0: N - O"
+    assert found.favour[0][0].name == "N->O"
     with pytest.raises(InvalidParameterError, match="n must be"):
         gg.class_patterns(model, GRAPHS, y, n=0)
     with pytest.raises(InvalidParameterError, match="one class per graph"):

@@ -57,22 +57,22 @@ def test_shares_by_hand():
         [why] = gg.explain(make_pipeline(kernel, final), graph, share=share)
         return why.vertices.round(6).tolist(), why.edges.round(6).tolist()
 
-    assert shared("k=0: C - N", "path") == ([1.0, 1.0, 0.0], [2.0, 0.0])
-    assert shared("k=0: C - N", "tree") == ([1.0, 1.0, 0.0], [2.0, 0.0])
-    assert shared("k=0: C - N", "shapley") == ([1.0, 1.0, 0.0], [2.0, 0.0])
-    assert shared("k=0: C", "path") == ([1.0, 0.0, 0.0], [0.0, 0.0])
+    assert shared("C->N", "path") == ([1.0, 1.0, 0.0], [2.0, 0.0])
+    assert shared("C->N", "tree") == ([1.0, 1.0, 0.0], [2.0, 0.0])
+    assert shared("C->N", "shapley") == ([1.0, 1.0, 0.0], [2.0, 0.0])
+    assert shared("C", "path") == ([1.0, 0.0, 0.0], [0.0, 0.0])
     third = round(2 / 3, 6)
-    assert shared("k=0: C - N - O", "path") == ([third] * 3, [1.0, 1.0])
+    assert shared("C->N->O", "path") == ([third] * 3, [1.0, 1.0])
     # the tree at C holds C and N
-    assert shared("k=1: C(N)", "path") == ([1.0, 0.0, 0.0], [0.0, 0.0])
-    assert shared("k=1: C(N)", "tree") == ([0.5, 0.5, 0.0], [1.0, 0.0])
-    assert shared("k=1: C(N)", "shapley") == ([0.5, 0.5, 0.0], [1.0, 0.0])
+    assert shared("C(N) k=1", "path") == ([1.0, 0.0, 0.0], [0.0, 0.0])
+    assert shared("C(N) k=1", "tree") == ([0.5, 0.5, 0.0], [1.0, 0.0])
+    assert shared("C(N) k=1", "shapley") == ([0.5, 0.5, 0.0], [1.0, 0.0])
     # C(N) - N(C,O): elements hand on 1/2 each; together they touch all three
     sixth = 2 * (1 / 4 + 1 / 6), 2 * (1 / 4 + 1 / 6), 2 / 6
-    vertices, edges = shared("k=1: C(N) - N(C,O)", "tree")
+    vertices, edges = shared("C(N)->N(C,O) k=1", "tree")
     np.testing.assert_allclose(vertices, sixth, atol=1e-5)
     assert edges == [1.5, 0.5]
-    assert shared("k=1: C(N) - N(C,O)", "shapley") == ([third] * 3, [1.0, 1.0])
+    assert shared("C(N)->N(C,O) k=1", "shapley") == ([third] * 3, [1.0, 1.0])
 
 
 def test_shapley_values_are_shapley_values():

@@ -36,7 +36,7 @@ def test_edge_features_are_counts_by_the_labels_of_the_ends(edge_labels):
         expected = Counter()
         for (u, v), bond in zip(graph.edges, graph.edge_labels, strict=True):
             low, high = sorted(graph.labels[[u, v]].tolist())
-            expected[f"{low} -[{bond}]- {high}" if edge_labels else f"{low} - {high}"] += 1
+            expected[f"{low} -{bond}-> {high}" if edge_labels else f"{low}->{high}"] += 1
         assert expected == {n: c for n, c in zip(names, row, strict=True) if c}
 
 

@@ -161,13 +161,13 @@ def test_names_are_read_where_they_are_asked_for(monkeypatch):
     kernel = gg.TreePlusPlus().fit(GRAPHS)
     holder = next(g for g in GRAPHS if kernel.occurrences(g, 0))
     read = []
-    describe = _Patterns._describe
+    describe = _Patterns._write_names
 
     def counting(self, batch, level, hashes):
         read.append((len(batch), level))
         return describe(self, batch, level, hashes)
 
-    monkeypatch.setattr(_Patterns, "_describe", counting)
+    monkeypatch.setattr(_Patterns, "_write_names", counting)
     assert kernel.occurrences(holder, name) == kernel.occurrences(holder, 0)
     assert {graphs for graphs, _ in read} == {1}
     other = next(g for g in GRAPHS if not kernel.occurrences(g, 0))

@@ -91,14 +91,14 @@ def test_does_not_depend_on_vertex_numbers(edge_labels):
 
 def test_names_are_the_trees_and_stay_apart_when_shortened():
     graph = [([(0, 1), (1, 2)], ["C", "C", "O"])]
-    labelled = gg.GraphBatch.from_edges([2], [(0, 1)], ["C", "O"], edge_labels=["double"])
+    labelled = gg.GraphBatch.from_edges([2], [(0, 1)], ["a", "b"], edge_labels=["double"])
     assert set(gg.WeisfeilerLehman(n_iter=2).fit(graph).feature_names()[-3:]) == {
-        "t=2: C(C(C,O))",
-        "t=2: C(C(C),O(C))",
-        "t=2: O(C(C,O))",
+        "C(C(C,O)) t=2",
+        "C(C(C),O(C)) t=2",
+        "O(C(C,O)) t=2",
     }
     names = gg.WeisfeilerLehman(n_iter=1, edge_labels=True).fit(labelled).feature_names()
-    assert set(names) == {"t=0: C", "t=0: O", "t=1: C([double]O)", "t=1: O([double]C)"}
+    assert set(names) == {"a", "b", "a([double]b) t=1", "b([double]a) t=1"}
     batch = random_graphs(labels=2, density=0.5)
     names = gg.WeisfeilerLehman(n_iter=6).fit(batch).feature_names()
     assert len(set(names)) == len(names)

@@ -254,7 +254,7 @@ def _telling(pair: Comparison, kernel: TreePlusPlus, rarity: np.ndarray) -> list
     columns = np.searchsorted(kernel.vocabulary_[0], level.hashes[both])
     best = both[np.lexsort((both, rarity[columns]))][:2]
     names = kernel.names_of(pair.graphs[0], 0, np.sort(level.hashes[best]))
-    return [name.removeprefix("k=0: ") for name in names]
+    return names
 
 
 def _largest(values: np.ndarray) -> float:

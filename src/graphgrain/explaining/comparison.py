@@ -241,9 +241,9 @@ def compare(kernel: GraphKernel, a: Any, b: Any, *, share: str = "tree") -> Comp
     >>> pair
     Comparison(similarity=0.6931, 3 shared patterns, the first has 3 more often, the second 0)
     >>> [(pattern.name, pattern.counts) for pattern in pair.shared(1)]
-    [('k=0: C - O', (2, 2))]
+    [('C->O', (2, 2))]
     >>> pair.only(0, 1)[0].name
-    'k=0: C - C'
+    'C->C'
     """
     check_share(share)
     if share == "removal":

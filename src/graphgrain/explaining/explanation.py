@@ -24,7 +24,7 @@ class Pattern:
     Attributes
     ----------
     name : str
-        As :meth:`TreePlusPlus.feature_names` has it.
+        As :meth:`TreePlusPlus.feature_names` has it: SMARTS for molecules.
     contribution : float
         What it adds to the decision value, all occurrences together.
     count : int
@@ -33,6 +33,8 @@ class Pattern:
         The vertices of each occurrence.
     known : bool
         Whether the model has a weight for it; what was not met in training has none.
+    description : str
+        The long form of the name: the level, every label in full.
 
     Examples
     --------
@@ -52,6 +54,7 @@ class Pattern:
     count: int
     occurrences: list[tuple[int, ...]] = field(repr=False)
     known: bool = True
+    description: str = ""
 
 
 class FoundLevel(NamedTuple):
@@ -141,7 +144,7 @@ class Explanation:
         >>> model = make_pipeline(kernel, LogisticRegression()).fit(graphs, y == "opioids")
         >>> [why] = gg.explain(model, graphs[221])
         >>> [pattern.name for pattern in why.top(2)]
-        ['k=0: C - C - C - O', 'k=0: C - C - C - N']
+        ['[#6]~[#6]~[#6]~[#8]', '[#6]~[#6]~[#6]~[#7]']
         """
         return list(self._read(n))
 
@@ -154,20 +157,23 @@ class Explanation:
         owners = np.repeat(np.arange(len(sizes)), sizes)
         places = np.concatenate([np.arange(size) for size in sizes])
         order = np.lexsort((places, owners, -np.abs(values)))[:n]
-        names: dict[tuple[int, int], str] = {}
+        names: dict[tuple[int, int], tuple[str, str]] = {}
         for number, part in enumerate(self.levels):
             own = np.sort(places[order[owners[order] == number]])
             hashes = part.hashes[own]  # ascending, as they are in part.hashes
             read = part.kernel.names_of(part.seen, part.level, hashes)
-            names |= {(number, int(p)): name for p, name in zip(own, read, strict=True)}
+            long = part.kernel.descriptions_of(part.seen, part.level, hashes)
+            names |= {(number, p): (a, b) for p, a, b in zip(own.tolist(), read, long, strict=True)}
         for index in order.tolist():
             part, place = self.levels[owners[index]], int(places[index])
+            name, description = names[owners[index], place]
             yield Pattern(
-                name=names[owners[index], place],
+                name=name,
                 contribution=float(part.contributions[place]),
                 count=int(part.counts[place]),
                 occurrences=part.found.of(part.hashes[place]),
                 known=bool(part.known[place]),
+                description=description,
             )
 
     @property

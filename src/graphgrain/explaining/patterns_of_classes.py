@@ -182,7 +182,7 @@ def class_patterns(
     >>> found = gg.class_patterns(model, graphs, is_one, n=1, n_resamples=3)
     >>> [pattern] = found.favour[True]
     >>> pattern.name, pattern.support, pattern.stability
-    ('k=0: C -[double]- N -[single]- C -[single]- C', 27, 1.0)
+    ('[#6]-[#6]-[#7]=[#6]', 27, 1.0)
     """
     for name, value, rule in (("n", n, Whole(1)), ("n_resamples", n_resamples, Whole(0))):
         if not rule.allows(value):

@@ -13,7 +13,7 @@ from ..parameters import BOOLEAN, Rule
 from .bases.feature_kernel import FeatureKernel
 from .counted_edges import edge_hashes, edge_names, edge_pointers, edges_by_graph
 from .features import Counts, counted
-from .naming import label_name
+from .naming import Branch, Notation, label_name
 from .occurrences import Occurrences, single_vertices
 
 
@@ -86,6 +86,11 @@ class VertexHistogram(FeatureKernel):
         names = dict(zip(codes, map(label_name, batch.label_table.tolist()), strict=True))
         return [names[code] for code in hashes.tolist()]
 
+    def _write_names(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+        codes = hash_labels(batch.label_table).tolist()
+        names = dict(zip(codes, map(Notation(batch).vertex, batch.label_table), strict=True))
+        return [names[code] for code in hashes.tolist()]
+
 
 class EdgeHistogram(FeatureKernel):
     """Edge histogram kernel: counts of the edges by the labels of their ends.
@@ -133,7 +138,7 @@ class EdgeHistogram(FeatureKernel):
     >>> kernel.fit_transform(graphs).tolist()
     [[2.0, 1.0], [1.0, 1.0]]
     >>> sorted(kernel.feature_names())
-    ['C - C', 'C - O']
+    ['C->C', 'C->O']
     """
 
     parameter_rules: ClassVar[dict[str, Rule]] = {
@@ -192,4 +197,17 @@ class EdgeHistogram(FeatureKernel):
             return list(map(label_name, found))
 
         names = edge_names(batch, self._hashes(batch), ends, self.edge_labels)
+        return [names[code] for code in hashes.tolist()]
+
+    def _write_names(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+        if not self.vertex_labels:
+            return self._describe(batch, level, hashes)
+        notation = Notation(batch)
+        edges, labels, ends = batch.edges, batch.edge_labels, batch.labels
+        distinct, where = np.unique(self._hashes(batch), return_index=True)
+        names = {}
+        for code, edge in zip(distinct.tolist(), where.tolist(), strict=True):
+            path = [[Branch(ends[vertex], None)] for vertex in edges[edge].tolist()]
+            bond = labels[edge] if self.edge_labels and labels is not None else None
+            names[code] = notation.path(path, [bond], "")
         return [names[code] for code in hashes.tolist()]

@@ -1,13 +1,23 @@
-"""Readable names of features: labels, trees and paths as text."""
+"""Names of patterns: SMARTS for molecules, arrows for other graphs; and the long form for both.
+
+SMARTS are what chemists search with; RDKit reads these names, and finds a match wherever the
+pattern occurs. What SMARTS cannot say stands behind a space, where readers of SMARTS expect a
+title: the level, CIP descriptors ``(2R,5S)`` by the number of the atom in the name, rare kinds of
+bonds.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Sequence
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
+
+from ..graphs.batch import GraphBatch
+from ..graphs.drawing.molecule import ATOMIC_NUMBER, BOND_ORDERS, Atom, parse_atom
 
 
 def label_name(label: Any) -> str:
@@ -53,3 +63,235 @@ def times_of_name(name: str) -> tuple[str, int]:
     """The reverse of :func:`at_least`."""
     found = re.fullmatch(r"(.*) \(at least (\d+) times\)", name, re.DOTALL)
     return (found[1], int(found[2])) if found else (name, 1)
+
+
+# -------------------------------------------------------------------- short names
+
+_BONDS = {"single": "-", "double": "=", "triple": "#", "aromatic": ":", "quadruple": "$"}
+#: Longer conditions are a symbol and a hash.
+_LONGEST_CONDITION = 200
+#: Symbols that need no brackets.
+_BARE = frozenset("B C N O P S F Cl Br I b c n o p s".split())  # noqa: SIM905
+#: Elements whose atoms may be aromatic; what else is written in capitals is aliphatic for sure.
+_MAY_BE_AROMATIC = frozenset(["B", "C", "N", "O", "P", "S", "Se", "Te", "As", "Si"])
+
+
+class Branch(NamedTuple):
+    """A vertex of a tree, the label of the edge that leads to it, and what lies below it.
+
+    ``bond`` is None where edge labels do not take part; ``whole``: all neighbours are in the tree.
+    """
+
+    label: Any
+    bond: Any
+    below: tuple[Branch, ...] = ()
+    whole: bool = False
+
+
+class Notation:
+    """How the patterns of some graphs are written.
+
+    Attributes
+    ----------
+    molecules : bool
+        Whether vertex and edge labels are those of a molecule reader.
+    """
+
+    def __init__(self, batch: GraphBatch) -> None:
+        table = batch.edge_label_table
+        atoms = [parse_atom(label) for label in batch.label_table.tolist()]
+        self.molecules = (
+            batch.label_kind == "string"
+            and table is not None
+            and None not in atoms
+            and all(str(label).partition("@")[0] in BOND_ORDERS for label in table.tolist())
+        )
+        self._tells_aromatic = any(atom is not None and atom.aromatic for atom in atoms)
+
+    # ---------------------------------------------------------------- what kernels name
+
+    def path(self, elements: Sequence[Sequence[Branch]], bonds: Sequence[Any], tail: str) -> str:
+        """A path whose elements are vertices or trees; of both directions the smaller text.
+
+        Each element is a list of trees, any of which may stand there; ``bonds`` are the labels of
+        the edges between them, None where they do not take part.
+        """
+        forth = self._path(elements, bonds, tail)
+        return min(forth, self._path(elements[::-1], bonds[::-1], tail))
+
+    def vertex(self, label: Any) -> str:
+        """One vertex."""
+        return self.path([[Branch(label, None)]], [], "")
+
+    def walk(self, first: Any, last: Any, bonds: Sequence[Any]) -> str:
+        """Two atoms with any others between them, read from the first to the last."""
+        notes: list[str] = []
+        self._written = 0
+        text = self._atom(first, bonds[:1], False, notes)
+        for place, bond in enumerate(bonds, start=1):
+            text += self._bond(bond, notes)
+            if place == len(bonds):
+                text += self._atom(last, bonds[-1:], False, notes)
+            else:
+                self._written += 1
+                text += "*"
+        return text + (f" ({','.join(notes)})" if notes else "")
+
+    def neighbourhood(
+        self, batch: GraphBatch, vertex: int, steps: int, edge_labels: bool, code: int
+    ) -> str:
+        """A vertex of a molecule with all neighbours, each with all of its own, some steps far.
+
+        An atom may be met again: each neighbourhood is a condition of its own. Where that would be
+        too long, the symbol and the hash.
+        """
+        table, codes = batch.edge_label_table, batch.edge_label_codes
+
+        def around(v: int) -> list[tuple[int, Any]]:
+            entries = range(int(batch.indptr[v]), int(batch.indptr[v + 1]))
+            bonds = [
+                table[codes[e]] if edge_labels and table is not None and codes is not None else None
+                for e in entries
+            ]
+            return list(
+                zip(batch.indices[entries.start : entries.stop].tolist(), bonds, strict=True)
+            )
+
+        def condition(v: int, left: int, notes: list[str]) -> str:
+            label = batch.label_table[batch.label_codes[v]]
+            near = around(v)
+            if not left or not near:
+                return self._atom(label, [], False, notes)
+            text = self._atom(label, [bond for _, bond in near], True, notes)
+            branches = sorted(
+                (self._bond(bond, []) + condition(w, left - 1, []), bond, w) for w, bond in near
+            )
+            for place, (_, bond, w) in enumerate(branches, start=1):
+                inside = self._bond(bond, notes) + condition(w, left - 1, notes)
+                text += inside if place == len(near) else f"({inside})"
+            return f"[$({text})]"
+
+        tail = f" t={steps}" if steps else ""
+        self._written = 0
+        notes: list[str] = []
+        text = condition(vertex, steps, notes) if steps < 4 else ""
+        if steps >= 4 or len(text) > _LONGEST_CONDITION:
+            self._written, notes = 0, []
+            label = batch.label_table[batch.label_codes[vertex]]
+            return f"{self._atom(label, [], False, notes)}{tail} ~{code:016x}"
+        return text + tail + (f" ({','.join(notes)})" if notes else "")
+
+    def _path(self, elements: Sequence[Sequence[Branch]], bonds: Sequence[Any], tail: str) -> str:
+        if not self.molecules:
+            parts = [_arrow_tree(element[0]) for element in elements]
+            links = [f" -{label_name(b)}-> " if b is not None else "->" for b in bonds]
+            return parts[0] + "".join(a + b for a, b in zip(links, parts[1:], strict=True)) + tail
+        notes: list[str] = []
+        text = ""
+        self._written = 0
+        for place, element in enumerate(elements):
+            if place:
+                text += self._bond(bonds[place - 1], notes)
+            near = [bonds[i] for i in (place - 1, place) if 0 <= i < len(bonds)]
+            if len(element) == 1 and not element[0].below and not element[0].whole:
+                text += self._atom(element[0].label, near, False, notes)
+            else:
+                trees = ",".join(f"$({self._tree(tree, notes)})" for tree in element)
+                text += f"[{trees}]"
+        return text + tail + (f" ({','.join(notes)})" if notes else "")
+
+    # ---------------------------------------------------------------- SMARTS
+
+    def _tree(self, tree: Branch, notes: list[str]) -> str:
+        near = [tree.bond, *(branch.bond for branch in tree.below)]
+        if tree.bond is None and tree.below and tree.below[0].bond is not None:
+            near = near[1:]  # a root has no edge that leads to it
+        text = self._atom(tree.label, near, tree.whole, notes)
+        for branch in tree.below:
+            inside = self._bond(branch.bond, notes) + self._tree(branch, notes)
+            text += inside if branch is tree.below[-1] else f"({inside})"
+        return text
+
+    def _bond(self, label: Any, notes: list[str]) -> str:
+        if label is None:
+            return "~"
+        kind, _, stereo = str(label).partition("@")
+        if stereo or kind not in _BONDS:
+            notes.append(f"{self._written + 1}{stereo or kind}")
+        return _BONDS.get(kind, "~")
+
+    def _atom(self, label: Any, bonds: Sequence[Any], whole: bool, notes: list[str]) -> str:
+        self._written += 1
+        atom = _atom_of(label)
+        extra = "." * atom.radicals + atom.stereo
+        if extra:
+            notes.append(f"{self._written}{extra}")
+        kinds = {str(bond).partition("@")[0] for bond in bonds if bond is not None}
+        symbol = self._symbol(atom, kinds, whole and None not in bonds)
+        charge = f"{atom.charge:+d}".replace("+1", "+").replace("-1", "-") if atom.charge else ""
+        inside = f"{atom.isotope or ''}{symbol}{charge}"
+        return inside if inside in _BARE else f"[{inside}]"
+
+    def _symbol(self, atom: Atom, kinds: set[str], whole: bool) -> str:
+        """The symbol in small or capital letters; its number where both are possible."""
+        symbol = atom.symbol
+        if symbol in ("H", "*"):
+            return f"#{ATOMIC_NUMBER[symbol]}"
+        if symbol not in _MAY_BE_AROMATIC:
+            return symbol
+        if atom.aromatic or "aromatic" in kinds:
+            return symbol.lower()
+        aliphatic = "triple" in kinds or ("double" in kinds and symbol == "O")
+        if self._tells_aromatic or whole or aliphatic:
+            return symbol
+        return f"#{ATOMIC_NUMBER[symbol]}"
+
+
+@lru_cache(maxsize=4096)
+def _atom_of(label: Any) -> Atom:
+    atom = parse_atom(label)
+    assert atom is not None
+    return atom
+
+
+def _arrow_tree(tree: Branch) -> str:
+    """``root(first, second, ...)``, labels in rank order without level marks."""
+    return label_name(tree.label) + (
+        f"({','.join(_arrow_branch(branch) for branch in tree.below)})" if tree.below else ""
+    )
+
+
+def _arrow_branch(branch: Branch) -> str:
+    link = "" if branch.bond is None else f"[{label_name(branch.bond)}]"
+    return link + _arrow_tree(branch)
+
+
+def nested(
+    labels: np.ndarray,
+    vertices: Sequence[int],
+    bonds: Sequence[Any],
+    neighbours: Sequence[set[int]],
+    depth: int,
+) -> Branch:
+    """The breadth-first tree whose vertices are given in the order of the search."""
+    depths = {vertices[0]: 0}
+    children: dict[int, list[int]] = {vertex: [] for vertex in vertices}
+    bond_of = dict(zip(vertices, bonds, strict=True))
+    for vertex in vertices[1:]:
+        parent = next(v for v in vertices if v in depths and v in neighbours[vertex])
+        depths[vertex] = depths[parent] + 1
+        children[parent].append(vertex)
+
+    def grown(vertex: int) -> Branch:
+        below = tuple(grown(child) for child in children[vertex])
+        return Branch(labels[vertex], bond_of[vertex], below, depths[vertex] < depth)
+
+    return grown(vertices[0])
+
+
+def flat(labels: np.ndarray, vertices: Sequence[int], bonds: Sequence[Any]) -> Branch:
+    """The same tree with all vertices directly below the root, in the order of the search."""
+    below = tuple(
+        Branch(labels[vertex], bond) for vertex, bond in zip(vertices[1:], bonds[1:], strict=True)
+    )
+    return Branch(labels[vertices[0]], None, below)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ..parameters import BOOLEAN, Rule
 from .bases.feature_kernel import FeatureKernel
 from .edge_labels import check_edge_labels
 from .features import Counts, count_in_chunks
-from .naming import label_name
+from .naming import Notation, label_name
 from .occurrences import Occurrences, single_vertices
 
 
@@ -143,11 +143,41 @@ class ShortestPath(FeatureKernel):
                     names[code] = f"{label_name(ends[0])} {link} {label_name(ends[1])}"
         return [names[code] for code in hashes.tolist()]
 
+    def _write_names(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+        notation = Notation(batch)
+        if not notation.molecules:
+            return self._describe(batch, level, hashes)
+        check_edge_labels(batch, self.edge_labels)
+        table = batch.edge_label_table if self.edge_labels else None
+        names: dict[int, str] = {}
+        for graph in range(len(batch)):
+            if len(names) == len(hashes):
+                break
+            codes, distances, before, via = trace_pairs(batch.arrays, self.edge_labels, graph)
+            first = int(batch.offsets[graph])
+            found, where = np.unique(codes[distances > 0], return_index=True)
+            pairs = np.argwhere(distances > 0)[where].tolist()
+            for code, (u, v) in zip(found.tolist(), pairs, strict=True):
+                if code not in names:
+                    ends = batch.label_table[batch.label_codes[[first + u, first + v]]]
+                    length = int(distances[u, v])
+                    between = [None] * length
+                    if table is not None:
+                        between = _labels_between(u, v, before, via, table)
+                    names[code] = notation.walk(ends[0], ends[1], between)
+        return [names[code] for code in hashes.tolist()]
+
+
+def _labels_between(
+    u: int, v: int, before: np.ndarray, via: np.ndarray, table: np.ndarray
+) -> list[Any]:
+    labels = []
+    while v != u:
+        labels.append(table[via[u, v]])
+        v = int(before[u, v])
+    return labels[::-1]
+
 
 def _sequence(u: int, v: int, before: np.ndarray, via: np.ndarray, table: np.ndarray) -> str:
     """The labels of the edges on the way from u to v."""
-    labels = []
-    while v != u:
-        labels.append(label_name(table[via[u, v]]))
-        v = int(before[u, v])
-    return f"[{','.join(reversed(labels))}]"
+    return f"[{','.join(map(label_name, _labels_between(u, v, before, via, table)))}]"

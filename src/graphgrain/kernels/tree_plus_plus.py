@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from ..parameters import BOOLEAN, OneOf, Rule, Whole
 from .bases.feature_kernel import FeatureKernel
 from .edge_labels import check_edge_labels
 from .features import Counts, count_in_chunks, joined
-from .naming import join_path, tree_name
+from .naming import Branch, Notation, flat, join_path, nested, tree_name
 from .occurrences import Occurrences
 
 #: About how many vertices are located in one go.
@@ -98,33 +98,119 @@ class _Patterns(FeatureKernel):
         return trace_patterns(batch.arrays, classes, options, work, graph)
 
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        classes = self._centrality_classes(batch)
         edge_table = batch.edge_label_table if self.edge_labels else None
-        names: list[str | None] = [None] * len(hashes)
-        missing = len(hashes)
+        names = [""] * len(hashes)
+        for place, seen in self._examples(batch, level, hashes, first=True):
+            elements = [
+                tree_name(seen.labels, seen.trees[vertex], seen.tree_edges[vertex], edge_table)
+                for vertex in seen.path
+            ]
+            names[place] = f"k={level}: {join_path(elements, seen.bonds, edge_table)}"
+        return names
+
+    def _write_names(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+        notation = Notation(batch)
+        # From two steps on, trees of different form may have the same labels in the same order:
+        # SMARTS that match everywhere name all forms.
+        every = notation.molecules and level > 1
+        forms: dict[int, list[list[Branch]]] = {}
+        bonds: dict[int, list[Any]] = {}
+        for place, seen in self._examples(batch, level, hashes, first=not every):
+            elements = [self._element(seen, vertex, level, notation) for vertex in seen.path]
+            between = self._edge_names(batch, seen.bonds)
+            known = forms.setdefault(place, [[element] for element in elements])
+            if bonds.setdefault(place, between) != between or not _fits(known, elements):
+                elements.reverse()  # the same path, met from its other end
+            for those, element in zip(known, elements, strict=True):
+                if element not in those:
+                    those.append(element)
+        tail = f" k={level}" if level else ""
+        return [
+            notation.path([sorted(those) for those in forms[place]], bonds[place], tail)
+            for place in range(len(hashes))
+        ]
+
+    def _element(self, seen: _Example, vertex: int, level: int, notation: Notation) -> Branch:
+        if vertex in seen.elements:
+            return seen.elements[vertex]
+        vertices = [v for v in seen.trees[vertex].tolist() if v >= 0]
+        edges = self._edge_names(seen.batch, seen.tree_edges[vertex][1 : len(vertices)])
+        if notation.molecules:
+            tree = nested(seen.labels, vertices, [None, *edges], seen.neighbours, level)
+        else:
+            tree = flat(seen.labels, vertices, [None, *edges])
+        seen.elements[vertex] = tree
+        return tree
+
+    def _edge_names(self, batch: GraphBatch, codes: np.ndarray) -> list[Any]:
+        table = batch.edge_label_table
+        if not self.edge_labels or table is None:
+            return [None] * len(codes)
+        return [table[code] for code in codes.tolist()]
+
+    def _examples(
+        self, batch: GraphBatch, level: int, hashes: np.ndarray, first: bool
+    ) -> Iterator[tuple[int, _Example]]:
+        """Occurrences of some hashes, ascending: one of each, or one of each in every graph.
+
+        In a graph in which a hash has trees of different form, one occurrence of each form.
+        """
+        classes = self._centrality_classes(batch)
+        missing = set(range(len(hashes)))
         for graph in range(len(batch)):
-            if not missing:
+            if first and not missing:
                 break
             found, paths, path_edges, trees, tree_edges = self._trace(batch, classes, level, graph)
-            first, where = np.unique(found, return_index=True)
-            places = np.searchsorted(hashes, first)
-            base = int(batch.offsets[graph])
-            labels = batch.label_table[batch.label_codes[base : int(batch.offsets[graph + 1])]]
-            elements: dict[int, str] = {}
-            for code, place, row in zip(first, places.tolist(), where.tolist(), strict=True):
-                if place == len(hashes) or hashes[place] != code or names[place] is not None:
+            base, end = int(batch.offsets[graph]), int(batch.offsets[graph + 1])
+            labels = batch.label_table[batch.label_codes[base:end]]
+            neighbours = [
+                {int(w) - base for w in batch.indices[batch.indptr[v] : batch.indptr[v + 1]]}
+                for v in range(base, end)
+            ]
+            elements: dict[int, Branch] = {}
+            if first:
+                found, rows = np.unique(found, return_index=True)
+            else:
+                rows = np.arange(len(found))
+            places = np.minimum(np.searchsorted(hashes, found), len(hashes) - 1)
+            for code, place, row in zip(found, places.tolist(), rows.tolist(), strict=True):
+                if hashes[place] != code or (first and place not in missing):
                     continue
+                missing.discard(place)
                 path = [vertex for vertex in paths[row].tolist() if vertex >= 0]
-                for vertex in path:
-                    if vertex not in elements:
-                        elements[vertex] = tree_name(
-                            labels, trees[vertex], tree_edges[vertex], edge_table
-                        )
-                bonds = path_edges[row, 1 : len(path)]
-                joined = join_path([elements[vertex] for vertex in path], bonds, edge_table)
-                names[place] = f"k={level}: {joined}"
-                missing -= 1
-        return [name if name is not None else "" for name in names]
+                between = path_edges[row, 1 : len(path)]
+                seen = _Example(
+                    batch, labels, neighbours, path, between, trees, tree_edges, elements
+                )
+                yield place, seen
+
+
+class _Example(NamedTuple):
+    """An occurrence of a pattern, with all that its name could tell."""
+
+    batch: GraphBatch
+    labels: np.ndarray
+    neighbours: list[set[int]]
+    path: list[int]
+    bonds: np.ndarray
+    trees: np.ndarray
+    tree_edges: np.ndarray
+    elements: dict[int, Branch]  # the trees of the graph that have been read already
+
+
+def _fits(known: list[list[Branch]], elements: list[Branch]) -> bool:
+    """Whether the labels of both, read breadth first, are the same from left to right."""
+    return all(
+        _breadth_first(those[0]) == _breadth_first(element)
+        for those, element in zip(known, elements, strict=True)
+    )
+
+
+def _breadth_first(tree: Branch) -> list[Any]:
+    queue = [tree]
+    for branch in queue:
+        queue.extend(branch.below)
+    return [(branch.label, branch.bond) for branch in queue]
 
 
 class TreePlusPlus(_Patterns):
@@ -245,7 +331,7 @@ class PathPattern(_Patterns):
     >>> kernel.fit_transform(graphs).sum(axis=1).tolist()
     [9.0, 4.0]
     >>> sorted(kernel.feature_names())
-    ['k=0: C', 'k=0: C - C', 'k=0: C - C - O', 'k=0: C - O', 'k=0: O']
+    ['C', 'C->C', 'C->C->O', 'C->O', 'O']
     """
 
     tree_depth = 0

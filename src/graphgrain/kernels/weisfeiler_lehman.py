@@ -14,7 +14,7 @@ from ..parameters import BOOLEAN, Rule, Whole
 from .bases.feature_kernel import FeatureKernel
 from .edge_labels import check_edge_labels
 from .features import Counts, count_in_chunks, counted
-from .naming import label_name
+from .naming import Notation, label_name
 from .occurrences import Occurrences, balls, single_vertices
 
 #: Longer names of colours are shortened to the root's label and the colour's hash.
@@ -78,7 +78,7 @@ class WeisfeilerLehman(FeatureKernel):
     >>> kernel.fit_transform(graphs).tolist()
     [[8.0, 4.0], [4.0, 4.0]]
     >>> sorted(kernel.feature_names())
-    ['t=0: C', 't=0: O', 't=1: C(C)', 't=1: C(C,O)', 't=1: C(O)', 't=1: O(C)']
+    ['C', 'C(C) t=1', 'C(C,O) t=1', 'C(O) t=1', 'O', 'O(C) t=1']
     """
 
     parameter_rules: ClassVar[dict[str, Rule]] = {
@@ -139,6 +139,21 @@ class WeisfeilerLehman(FeatureKernel):
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         names = self._colour_names(batch, level)[1]
         return [f"t={level}: {names[colour]}" for colour in hashes.tolist()]
+
+    def _write_names(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+        notation = Notation(batch)
+        if not notation.molecules:
+            names = self._colour_names(batch, level)[1]
+            tail = f" t={level}" if level else ""
+            return [names[colour] + tail for colour in hashes.tolist()]
+        check_edge_labels(batch, self.edge_labels)
+        colours = refine(batch.arrays, self.edge_labels, level, 0, len(batch))[level]
+        distinct, where = np.unique(colours, return_index=True)
+        vertices = where[np.searchsorted(distinct, hashes)].tolist()
+        return [
+            notation.neighbourhood(batch, vertex, level, self.edge_labels, code)
+            for vertex, code in zip(vertices, hashes.tolist(), strict=True)
+        ]
 
     def _vertex_names(self, batch: GraphBatch, level: int) -> list[str]:
         """The name of the colour of each vertex after some steps."""

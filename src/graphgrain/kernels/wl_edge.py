@@ -89,6 +89,9 @@ class WLEdge(WeisfeilerLehman):
                 for step, row in enumerate(hashes)
             ]
 
+    def _write_names(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+        return self._describe(batch, level, hashes)
+
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         names = self._vertex_names(batch, level)
         found = edge_names(

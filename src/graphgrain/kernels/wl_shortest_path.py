@@ -99,6 +99,9 @@ class WLShortestPath(WeisfeilerLehman):
                 levels.append(Occurrences(codes[distances > 0], pairs, balls(batch, graph, step)))
             yield levels
 
+    def _write_names(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+        return self._describe(batch, level, hashes)
+
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         check_edge_labels(batch, self.edge_labels)
         own = self._coloured(batch)[level]

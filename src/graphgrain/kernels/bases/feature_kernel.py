@@ -99,11 +99,15 @@ class FeatureKernel(GraphKernel):
         return None
 
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        """A readable name for each of the hashes, which all occur in the batch at this level.
+        """The long form of each of the hashes, which all occur in the batch at this level.
 
         The hash itself, unless a kernel knows better.
         """
         return [f"k={level}: {code:016x}" for code in hashes.tolist()]
+
+    def _write_names(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+        """Their short names: see :mod:`graphgrain.kernels.naming`. The long form without any."""
+        return self._describe(batch, level, hashes)
 
     # ---------------------------------------------------------------- counting
 
@@ -243,6 +247,19 @@ class FeatureKernel(GraphKernel):
         >>> graph = gg.as_graphs([([(0, 1)], ["C", "O"])])
         >>> [counts] = gg.EdgeHistogram().count_features(graph)
         >>> gg.EdgeHistogram().names_of(graph, 0, counts.hashes)
+        ['C->O']
+        """
+        return self._write_names(graphs, level, hashes)
+
+    def descriptions_of(self, graphs: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+        """The same as :meth:`names_of` in the long form: the level first, every label in full.
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> graph = gg.as_graphs([([(0, 1)], ["C", "O"])])
+        >>> [counts] = gg.EdgeHistogram().count_features(graph)
+        >>> gg.EdgeHistogram().descriptions_of(graph, 0, counts.hashes)
         ['C - O']
         """
         return self._describe(graphs, level, hashes)
@@ -388,6 +405,9 @@ class FeatureKernel(GraphKernel):
     def feature_names(self) -> np.ndarray:
         """Readable names of the features, one for each, whatever ``output`` is.
 
+        For molecules they are SMARTS that match wherever the feature occurs, with the level and
+        what SMARTS cannot say behind a space; for other graphs labels with arrows between them.
+
         Examples
         --------
         >>> import graphgrain as gg
@@ -410,14 +430,14 @@ class FeatureKernel(GraphKernel):
         self._check_named()
         vocabulary = self.vocabulary_[level]
         if self.counts != "intersection":
-            return self._describe(self.graphs_, level, vocabulary)
+            return self._write_names(self.graphs_, level, vocabulary)
         base, times = repeated(self.count_features(self.graphs_)[level])
         found = find_columns(expanded_hashes(base, times), vocabulary)
         hash_of = np.empty(len(vocabulary), dtype=np.uint64)
         times_of = np.empty(len(vocabulary), dtype=np.int64)
         hash_of[found], times_of[found] = base, times
         distinct, place = np.unique(hash_of, return_inverse=True)
-        described = self._describe(self.graphs_, level, distinct)
+        described = self._write_names(self.graphs_, level, distinct)
         return [
             at_least(described[which], count)
             for which, count in zip(place.tolist(), times_of.tolist(), strict=True)
@@ -472,7 +492,7 @@ class FeatureKernel(GraphKernel):
         ----------
         graph : GraphBatch with one graph, or a list with one graph
         feature : int or str
-            A column of the feature matrix, or its name.
+            A column of the feature matrix, its name, or the long form of the name.
 
         Returns
         -------
@@ -489,7 +509,7 @@ class FeatureKernel(GraphKernel):
         >>> import graphgrain as gg
         >>> graph = [([(0, 1), (1, 2)], ["C", "C", "O"])]
         >>> kernel = gg.PathPattern(path_depth=1).fit(graph)
-        >>> kernel.occurrences(graph, "k=0: C - O")
+        >>> kernel.occurrences(graph, "C->O")
         [(1, 2), (2, 1)]
         """
         batch = one_graph(self._checked(graph), "occurrences")
@@ -528,12 +548,17 @@ class FeatureKernel(GraphKernel):
         name, times = times_of_name(feature) if self.counts == "intersection" else (feature, 1)
         for level, found in enumerate(levels):
             distinct, counts = np.unique(found.hashes, return_counts=True)
-            matches = np.array(self._describe(batch, level, distinct), dtype=object) == name
-            if matches.any():
-                return found, distinct[matches & (counts >= times)]
-        if not any(feature in self._names(number) for number in range(len(levels))):
-            raise KeyError(f"No feature has the name {feature!r}; feature_names() lists them.")
-        return levels[0], np.empty(0, dtype=np.uint64)
+            for write in (self._write_names, self._describe):
+                matches = np.array(write(batch, level, distinct), dtype=object) == name
+                if matches.any():
+                    return found, distinct[matches & (counts >= times)]
+        for level, found in enumerate(levels):
+            # The fitted graphs may show more forms of a pattern, and its name then tells them all.
+            names = self._names(level)
+            if feature in names:
+                code = self.vocabulary_[level][names.index(feature)]
+                return found, self._patterns_behind(found, code)
+        raise KeyError(f"No feature has the name {feature!r}; feature_names() lists them.")
 
     def _level_of_column(self, column: int) -> tuple[int, np.uint64]:
         offsets = self.level_offsets_
