@@ -26,12 +26,12 @@ print(train)
 # %%
 # Fit
 # ---
-# Tree depth, count map, edge labels and C are judged inside the training graphs; the best few
-# combinations decide together.
-model = gg.TreePlusPlusClassifier(max_tree_depth=3).fit(train, y_train)
+# Path and tree depths, similarities, edge labels and C are judged inside the training graphs; the
+# kernels that help are added up.
+model = gg.GraphClassifier(max_level=3).fit(train, y_train)
 print("accuracy on the other half:", round(model.score(test, y_test), 3))
-for member in model.members_[:3]:
-    print({name: member[name] for name in ("counts", "edge_labels", "tree_depth", "C")})
+for term in model.terms_:
+    print(term)
 
 # %%
 # Where it errs

@@ -26,7 +26,7 @@ target = mass / 100 - 0.5 * polar + rng.normal(0, 0.1, len(graphs))
 # Out-of-fold predictions
 # -----------------------
 # The regressor chooses its parameters inside each training part.
-model = gg.TreePlusPlusRegressor(max_tree_depth=1)
+model = gg.GraphRegressor(max_level=1)
 predicted = cross_val_predict(model, graphs, target, cv=3)
 r2 = 1 - ((target - predicted) ** 2).sum() / ((target - target.mean()) ** 2).sum()
 print("R2:", round(float(r2), 3))

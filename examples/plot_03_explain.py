@@ -15,7 +15,7 @@ import numpy as np
 import graphgrain as gg
 
 graphs, family, names = gg.load_drugs(names=True)
-model = gg.TreePlusPlusClassifier(max_tree_depth=2).fit(graphs, family == "benzodiazepines")
+model = gg.GraphClassifier(max_level=2).fit(graphs, family == "benzodiazepines")
 [why] = gg.explain(model, graphs[names == "diazepam"])
 print("decision:", round(why.decision, 3), " bias:", round(why.bias, 3))
 print("bias and vertices together:", round(why.bias + why.vertices.sum(), 3))

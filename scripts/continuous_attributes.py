@@ -6,7 +6,7 @@ cross-validation of the training graphs, and bins are learnt on these alone.
 
     GRAPHGRAIN_DATA=folder python scripts/continuous_attributes.py --repeats 3 BZR PROTEINS
 
-With ``--self-tuned`` the same for TreePlusPlusClassifier: without attributes, and with bins of them
+With ``--self-tuned`` the same for GraphClassifier: without attributes, and with bins of them
 as one more view to choose from.
 """
 
@@ -77,7 +77,7 @@ def self_tuned(name: str) -> dict[str, Maker]:
     views = {"labels": usual}
     for word, strategy in (("quantiles", "quantile"), ("k-means", "kmeans")):
         views[word] = [*usual, make_pipeline(*before, gg.AttributeBins(on, BINS, strategy))]
-    return {word: partial(gg.TreePlusPlusClassifier, views=some) for word, some in views.items()}
+    return {word: partial(gg.GraphClassifier, views=some) for word, some in views.items()}
 
 
 def of_self_tuned(
@@ -127,7 +127,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("datasets", nargs="*", help=f"default: all, that is {'; '.join(SETS)}")
     parser.add_argument("--repeats", type=int, default=3, help="repetitions (default: 3)")
-    parser.add_argument("--self-tuned", action="store_true", help="of TreePlusPlusClassifier")
+    parser.add_argument("--self-tuned", action="store_true", help="of GraphClassifier")
     arguments = parser.parse_args()
     names = [name for name in SETS if not (arguments.self_tuned and name.endswith("complete"))]
     if unknown := set(arguments.datasets) - set(names):

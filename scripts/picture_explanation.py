@@ -16,7 +16,7 @@ PICTURE = Path(__file__).parents[1] / "docs" / "images" / "explanation.svg"
 
 def main() -> None:
     graphs, family, names = gg.load_drugs(names=True)
-    model = gg.TreePlusPlusClassifier().fit(graphs, family)
+    model = gg.GraphClassifier().fit(graphs, family)
     [why] = gg.explain(model, graphs[names == "diazepam"], target="predicted")
     why.to_svg(PICTURE)
     print(why)

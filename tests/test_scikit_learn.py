@@ -55,16 +55,16 @@ def test_checks_without_data(Estimator, name):
 
 # ---------------------------------------------------------------- all checks, on tables
 
-SMALL = {"path_depth": 0, "max_tree_depth": 0, "counts": "raw", "committee": 1, "cv": 3}
+SMALL = {"path_depth": 0, "max_level": 0, "counts": "raw", "max_terms": 1, "cv": 3}
 #: A kernel with a matrix, with named and with hashed columns, one without features, three learners.
 ON_TABLES = [
     for_tables(gg.TreePlusPlus)(path_depth=2, tree_depth=1),
     for_tables(gg.WeisfeilerLehman)(output="features"),
     for_tables(gg.VertexHistogram)(output="features", n_features=64),
     for_tables(gg.PyramidMatch)(depth=1),
-    for_tables(gg.TreePlusPlusClassifier)(**SMALL, C=1.0),
-    for_tables(gg.TreePlusPlusRegressor)(**SMALL, alpha=(0.01, 0.1), similarity="cosine"),
-    for_tables(gg.GraphClassifier)("wl", 0, counts="raw", committee=1, cv=3, C=1.0),
+    for_tables(gg.GraphClassifier)(**SMALL, C=1.0, similarity="cosine"),
+    for_tables(gg.GraphRegressor)(**SMALL, alpha=(0.01, 0.1), similarity="cosine"),
+    for_tables(gg.GraphClassifier)("wl", 0, counts="raw", max_terms=1, cv=3, C=1.0),
 ]
 
 

@@ -65,9 +65,7 @@ from .kernels import WLShortestPath as WLShortestPath
 from .kernels import list_kernels as list_kernels
 from .learning import GraphClassifier as GraphClassifier
 from .learning import GraphRegressor as GraphRegressor
-from .learning import PatternWeights as PatternWeights
-from .learning import TreePlusPlusClassifier as TreePlusPlusClassifier
-from .learning import TreePlusPlusRegressor as TreePlusPlusRegressor
+from .learning import KernelMachine as KernelMachine
 from .learning import load_model as load_model
 from .scaling import FeatureShards as FeatureShards
 from .scaling import Shard as Shard

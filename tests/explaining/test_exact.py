@@ -27,6 +27,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 
 import graphgrain as gg
+from graphgrain.errors import InvalidParameterError
 from tests.kernels.found_kernels import EXPLICIT, GRAPHS, Y
 from tests.strategies import graphs, to_tuple
 
@@ -148,11 +149,10 @@ def test_several_numbers():
     y = np.column_stack([NUMBERS, -(NUMBERS**2)])
     for steps in ([features(), Ridge()], [gram(), KernelRidge(kernel="precomputed")]):
         model = make_pipeline(*steps).fit(GRAPHS, y)
-        for found, values in zip(gg.explain(model, NEW), model.predict(NEW), strict=True):
-            assert list(found) == [0, 1]
-            assert found[0].prediction is None
-            for why, value in zip(found.values(), values, strict=True):
-                check_one(why, value)
+        for target in (0, 1):
+            found = gg.explain(model, NEW, target=target)
+            for why, values in zip(found, model.predict(NEW), strict=True):
+                check_one(why, values[target])
 
 
 MANY = {
@@ -169,15 +169,13 @@ def test_several_classes(name):
         model = GridSearchCV(model, {"treeplusplus__tree_depth": [0, 1]}, cv=2)
     model.fit(GRAPHS, THREE)
     values, predicted = model.decision_function(NEW), model.predict(NEW)
-    for number, found in enumerate(gg.explain(model, NEW)):
-        assert list(found) == [0, 1, 2]
-        for why, value in zip(found.values(), values[number], strict=True):
-            check_one(why, value)
+    for label in range(3):
+        for number, why in enumerate(gg.explain(model, NEW, target=label)):
+            check_one(why, values[number, label])
             assert why.prediction == predicted[number]
-    for number, why in enumerate(gg.explain(model, NEW, target=2)):
-        check_one(why, values[number, 2])
-    for number, why in enumerate(gg.explain(model, NEW, target="predicted")):
+    for number, why in enumerate(gg.explain(model, NEW)):
         assert why.target == predicted[number]
+        check_one(why, values[number].max())
 
 
 def test_pairs_of_classes():
@@ -192,62 +190,77 @@ def test_pairs_of_classes():
             -values[:, 1] - values[:, 2],
         ]
     )
-    for found, own in zip(gg.explain(model, NEW), expected / 2, strict=True):
-        for why, value in zip(found.values(), own, strict=True):
-            check_one(why, value)
+    for label in range(3):
+        for why, own in zip(gg.explain(model, NEW, target=label), expected / 2, strict=True):
+            check_one(why, own[label])
     assert model[-1].decision_function_shape == "ovo"
 
 
 TUNED = {
-    "one": {"committee": 1},
-    "committee": {"committee": 6},
-    "views": {"committee": 4, "views": [None, gg.EdgeFilter(drop=[2])]},
-    "learned weights": {"committee": 20, "weights": "learned", "counts": ["sqrt", "intersection"]},
-    "not normalised": {"committee": 2, "counts": ["raw", "intersection", "binary"]},
+    "one": {"max_terms": 1},
+    "several": {"max_terms": 6},
+    "views": {"views": [None, gg.EdgeFilter(drop=[2])]},
+    "min-max": {"similarity": "minmax", "max_terms": 3},
+    "min-max of roots": {"similarity": "minmax", "counts": "sqrt", "max_terms": 2},
+    "cosine": {"similarity": "cosine", "counts": ["raw", "intersection", "binary"]},
+    "dot": {"similarity": "dot", "counts": ["raw", "intersection", "log"]},
+    "features": {"solver": "linear"},
+    "features, units": {"solver": "linear", "counts": "intersection"},
 }
 
 
 @pytest.mark.parametrize("name", TUNED)
-def test_self_tuned_classifiers(name):
-    model = gg.TreePlusPlusClassifier(2, 1, cv=2, **TUNED[name]).fit(GRAPHS, Y)
+def test_classifiers(name):
+    model = gg.GraphClassifier(max_level=1, path_depth=(0, 2), cv=2, **TUNED[name]).fit(GRAPHS, Y)
     for why, predicted in zip(check(model), model.predict(NEW), strict=True):
         assert why.prediction == predicted
 
 
-def test_self_tuned_over_kernels():
+def test_classifier_over_kernels():
     kernels = ["wl-oa", "sp", gg.WeisfeilerLehman(2, counts="sqrt"), "graph-hopper"]
     model = gg.GraphClassifier(kernels, 1, cv=2, C=[1, 10]).fit(GRAPHS, Y)
-    assert len({member["kernel"] for member in model.members_}) > 1
     for why, predicted in zip(check(model), model.predict(NEW), strict=True):
         assert why.prediction == predicted
 
 
-def test_self_tuned_classifier_of_several_classes():
-    """Pairs of classes: a class has the mean of its values against each other class."""
-    model = gg.TreePlusPlusClassifier(2, 1, cv=2, committee=2).fit(GRAPHS, THREE)
-    pairs = np.mean([member.decision_values(NEW) for member in model.pattern_weights_], axis=0)
-    # (0, 1), (0, 2), (1, 2): positive values speak for the second
-    expected = np.column_stack(
-        [-pairs[:, 0] - pairs[:, 1], pairs[:, 0] - pairs[:, 2], pairs[:, 1] + pairs[:, 2]]
-    )
-    for found, own in zip(gg.explain(model, NEW), expected / 2, strict=True):
-        assert list(found) == [0, 1, 2]
-        for why, value in zip(found.values(), own, strict=True):
-            check_one(why, value)
-    told = [next(iter(found.values())).prediction for found in gg.explain(model, NEW)]
-    assert told == model.predict(NEW).tolist()
-    chosen = gg.explain(model, NEW, target="predicted")
-    assert [why.target for why in chosen] == told
+@pytest.mark.parametrize("solver", ["kernel", "linear"])
+def test_classifier_of_several_classes(solver):
+    """Each class has a value that is a sum over patterns, and the largest is predicted."""
+    model = gg.GraphClassifier(max_level=1, path_depth=2, cv=2, solver=solver).fit(GRAPHS, THREE)
+    values, predicted = model.decision_function(NEW), model.predict(NEW)
+    for label in (0, 1, 2):
+        for why, own in zip(gg.explain(model, NEW, target=label), values, strict=True):
+            check_one(why, own[label])
+    chosen = gg.explain(model, NEW)
+    assert [why.target for why in chosen] == predicted.tolist()
+    for why, own in zip(chosen, values, strict=True):
+        assert why.prediction == why.target
+        assert abs(why.decision - own.max()) < 1e-9
 
 
-def test_self_tuned_regressors():
-    model = gg.TreePlusPlusRegressor(2, 1, cv=2, committee=3).fit(GRAPHS, NUMBERS)
-    check(model, own=model.predict(NEW))
+@pytest.mark.parametrize("solver", ["kernel", "linear"])
+def test_regressors(solver):
+    model = gg.GraphRegressor(max_level=1, path_depth=2, cv=2, scale="none", solver=solver)
+    check(model.fit(GRAPHS, NUMBERS), own=model.predict(NEW))
     several = np.column_stack([NUMBERS, -3 * NUMBERS**2])
-    model = gg.TreePlusPlusRegressor(2, 1, cv=2, committee=2).fit(GRAPHS, several)
-    for found, values in zip(gg.explain(model, NEW), model.predict(NEW), strict=True):
-        for why, value in zip(found.values(), values, strict=True):
-            check_one(why, value)
+    model.fit(GRAPHS, several)
+    with pytest.raises(InvalidParameterError, match="target=0 to 1"):
+        gg.explain(model, NEW)
+    for target in (0, 1):
+        found = gg.explain(model, NEW, target=target)
+        for why, values in zip(found, model.predict(NEW), strict=True):
+            check_one(why, values[target])
+
+
+def test_uncertainty_is_a_sum_over_patterns():
+    model = gg.GraphRegressor(max_level=1, path_depth=(0, 2), cv=2, scale="none")
+    model.fit(GRAPHS, NUMBERS)
+    _, deviations = model.predict(NEW, return_std=True)
+    for why, deviation in zip(gg.explain(model, NEW, of="uncertainty"), deviations, strict=True):
+        assert abs(why.decision - deviation**2) <= 1e-9 * max(1.0, deviation**2)
+        total = why.bias + why.vertices.sum()
+        assert abs(total - why.decision) <= 1e-9 * max(1.0, why.decision)
+        assert why.bias >= -1e-12
 
 
 @functools.cache

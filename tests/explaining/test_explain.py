@@ -242,7 +242,7 @@ class TestRefusals:
         with pytest.raises(NotFittedError):
             gg.explain(make_pipeline(clone(FEATURES), LogisticRegression()), GRAPHS[0])
         with pytest.raises(NotFittedError):
-            gg.explain(gg.TreePlusPlusClassifier(), GRAPHS[0])
+            gg.explain(gg.GraphClassifier(), GRAPHS[0])
         with pytest.raises(InvalidParameterError, match="share must be one of"):
             gg.explain(model, GRAPHS[0], share="fair")
         with pytest.raises(InvalidParameterError, match="Leave it out"):

@@ -7,7 +7,7 @@ import pytest
 from sklearn.svm import SVC
 
 import graphgrain as gg
-from graphgrain.learning.committee import best_value
+from graphgrain.learning.scoring import best_value
 from graphgrain.learning.svm import KernelSvm, classes_of
 
 GRID = (1, 10, 100, 1000)

@@ -30,14 +30,14 @@ def test_classes_of_any_kind(y):
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        ([1.5, 2.5, 1.5, 2.5], r"continuous values such as 1.5.*TreePlusPlusRegressor"),
+        ([1.5, 2.5, 1.5, 2.5], r"continuous values such as 1.5.*GraphRegressor"),
         ([1, 1, 1, 1], r"at least two classes.*all 4 graphs have the class"),
         ([1, 1, 1, 2], r"at least 2 graphs.*class 2 has 1"),
         ([1, np.nan, 1, 2], r"graph 1 has nan \(1 in all\)"),
         (np.array(["a", None, "a", "b"], dtype=object), r"graph 1 has None"),
         ([1, 2, 1], r"each of the 4 graphs; its shape is \(3,\)"),
         ([[1, 2], [1, 2], [2, 1], [2, 1]], r"one class per graph; y has the shape \(4, 2\)"),
-        (np.array([1, "a", 1, "a"], dtype=object), r"all of one kind; got .*'int', 'str'"),
+        (np.array([1, "a", 1, "a"], dtype=object), r"all numbers or all strings; got .*int, str"),
         (None, r"must be classes to learn; got y=None"),
     ],
 )

@@ -12,7 +12,7 @@ Values of vertices are kept as whole per cents of the largest.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -183,12 +183,8 @@ def explain_row(
             f"{targets[0] if len(targets) else None!r}."
         )
     train = np.flatnonzero(known & (np.arange(len(y)) != row))
-    model = usual_model(graphs, targets, n_jobs).fit(graphs[train], targets)
-    several = classification and len(np.unique(targets)) > 2
-    [why] = cast(
-        list[Explanation],
-        explain(model, graphs[row], target="predicted" if several else None),
-    )
+    model = usual_model(targets, n_jobs).fit(graphs[train], targets)
+    [why] = explain(model, graphs[row])
     truth = y[row] if known[row] else None
     return _seen(graph_name(row, names), why, truth, classification, []), why
 
@@ -206,9 +202,8 @@ def _out_of_fold(
     found: list[Any] = [None] * len(batch)
     for fold in range(folds):
         train, test = train_and_test(parts, fold)
-        model = usual_model(batch, y, n_jobs).fit(batch[train], y[train])
-        several = classification and len(np.unique(y[train])) > 2
-        whys = explain(model, batch[test], target="predicted" if several else None)
+        model = usual_model(y, n_jobs).fit(batch[train], y[train])
+        whys = explain(model, batch[test])
         for place, why in zip(test.tolist(), whys, strict=True):
             found[place] = why
     return found

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InvalidParameterError
-from ..learning.classifier import TreePlusPlusClassifier
-from ..learning.regressor import TreePlusPlusRegressor
+from ..learning.classifier import GraphClassifier
+from ..learning.regressor import GraphRegressor
 from ..learning.scoring import area_under_roc
 from .fingerprints import GaussianRegression, logistic_regression, random_forest
 from .molecule_benchmark import Method
@@ -64,7 +64,7 @@ def methods_for(data: MoleculeSet) -> list[Method]:
         return [
             Method(
                 "tree++",
-                lambda seed, n_jobs: TreePlusPlusClassifier(
+                lambda seed, n_jobs: GraphClassifier(
                     scoring="roc_auc", random_state=seed, n_jobs=n_jobs
                 ),
                 bits=0,
@@ -78,7 +78,7 @@ def methods_for(data: MoleculeSet) -> list[Method]:
     return [
         Method(
             "tree++",
-            lambda seed, n_jobs: TreePlusPlusRegressor(random_state=seed, n_jobs=n_jobs),
+            lambda seed, n_jobs: GraphRegressor(random_state=seed, n_jobs=n_jobs),
             bits=0,
         ),
         Method("ecfp4 + svm", lambda seed, n_jobs: GaussianRegression()),

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..learning.classifier import TreePlusPlusClassifier
+from ..learning.classifier import GraphClassifier
 from ..learning.scoring import area_under_roc
 from .fingerprints import logistic_regression, random_forest
 from .molecule_benchmark import Method, run_method
@@ -31,7 +31,7 @@ COSTS = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 METHODS = (
     Method(
         "tree++",
-        lambda seed, n_jobs: TreePlusPlusClassifier(
+        lambda seed, n_jobs: GraphClassifier(
             C=COSTS, class_weight="balanced", random_state=seed, n_jobs=n_jobs
         ),
         bits=0,

@@ -22,11 +22,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidParameterError
-from ..learning.committee import best_value
-from ..learning.learner import Split, part, split_answers
-from ..learning.scoring import accuracy
-from ..learning.splits import random_folds, stratified_folds, train_and_test
-from ..learning.svm import KernelSvm, classes_of
+from ..learning.scoring import accuracy, best_value
+from ..learning.splits import Split, random_folds, stratified_folds, train_and_test
+from ..learning.svm import KernelSvm, classes_of, part, split_answers
 from .records import Level, ProtocolKey
 
 MODES = ("paper", "nested")
@@ -140,8 +138,8 @@ class Protocol:
                 axis=0,
             ).round(12)
             C = self.C[best_value(scores)]
-            training = part(gram, fold.train, fold.train, learner.dtype)
-            [model] = learner.only(C).fit(training, codes[fold.train])
+            training = part(gram, fold.train, fold.train, np.float32)
+            [model] = KernelSvm([C], n_classes).fit(training, codes[fold.train], warn=False)
             fits += 1 + sum(trained for _, trained in tried)
             values = model.scores(part(gram, fold.test, fold.train))
             levels.append(

@@ -1,6 +1,6 @@
 """Past the paper: classifiers that choose everything inside the training data.
 
-1. In each fold a :class:`TreePlusPlusClassifier` (or another :class:`TunedRow`) is fitted to the
+1. In each fold a :class:`GraphClassifier` (or another :class:`TunedRow`) is fitted to the
    training graphs and predicts the test graphs; the record keeps who decided.
 2. Beside it stands the paper's Tree++, plain counts and vertex labels alone, on the same folds.
 3. The competitor is the kernel with the best published figure on the data set next to Tree++
@@ -21,10 +21,7 @@ from typing import Any
 
 from ..kernels.grid import KernelGrid
 from ..kernels.registry import KERNELS
-from ..learning.classification import SelfTunedClassifier
-from ..learning.classifier import TreePlusPlusClassifier
-from ..learning.committee import MEMBERS
-from ..learning.graph_classifier import GraphClassifier
+from ..learning.classifier import GraphClassifier
 from ..learning.svm import classes_of
 from ..views.attribute_bins import AttributeBins
 from ..views.base import view_name
@@ -63,7 +60,7 @@ class TunedRow:
     """
 
     name: str
-    classifier: type[SelfTunedClassifier]
+    classifier: type[GraphClassifier]
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -74,13 +71,13 @@ class TunedRow:
 
 
 #: Tree++ with everything chosen inside, and all usual kernels beside it.
-TREE_ROW = TunedRow(KERNEL, TreePlusPlusClassifier)
-AUTO_ROW = TunedRow(AUTO, GraphClassifier)
+TREE_ROW = TunedRow(KERNEL, GraphClassifier)
+AUTO_ROW = TunedRow(AUTO, GraphClassifier, {"kernels": AUTO})
 
 
 def classifier_for(
     data: LabelledGraphs, protocol: Protocol, estimator: TunedRow = TREE_ROW
-) -> SelfTunedClassifier:
+) -> GraphClassifier:
     """The classifier that is evaluated: its defaults, and the protocol's C, folds and seed."""
     view = offered_view(data.name)
     return estimator.classifier(
@@ -114,7 +111,7 @@ def run_self_tuned(
         **rules_of(protocol),
         "kernel": estimator.name,
         "variant": estimator.variant,
-        "settings": {"committee": estimator.parameters.get("committee", MEMBERS)}
+        "settings": {"kernels": estimator.parameters.get("kernels", KERNEL)}
         | ({} if view is None else {"view": view_name(view)}),
         "level_names": [{}],
     }
@@ -165,9 +162,9 @@ class _Fold:
             test=split.test.tolist(),
             truth=codes[split.test].tolist(),
             levels=[level],
-            fits=len(tried) * self.protocol.inner_folds + len(model.members_),
+            fits=len(tried) * self.protocol.inner_folds + len(model.terms_),
             seconds=round(time.perf_counter() - start, 4),
-            members=[_name(member) for member in model.members_],
+            members=[_name(member) for member in model.terms_],
         )
 
 

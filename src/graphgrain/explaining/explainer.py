@@ -10,60 +10,70 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..graphs.convert.dispatch import as_graphs
+from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.features import Counts
+from ..learning.estimator import GraphEstimator
 from ..views.base import seen_through
 from .explanation import Explanation, FoundLevel
-from .models import LinearForm, check_linear, linear_form
+from .models import LinearForm, Term, check_linear, linear_form
 from .sharing import check_share, edges_as_in, removal_values, share_occurrences
-from .terms import Term
-
-#: Parameters in which kernels may differ and still find the same patterns.
 
 
 def explain(
-    model: Any, graphs: Any, *, target: Any = None, share: str = "tree"
-) -> list[Explanation] | list[dict[Any, Explanation]]:
+    model: Any,
+    graphs: Any,
+    *,
+    target: Any = None,
+    of: str = "decision",
+    share: str = "tree",
+    n_jobs: int | None = None,
+) -> list[Explanation]:
     """Why a model says what it says: its decisions as exact sums over patterns, atoms, bonds.
 
     Parameters
     ----------
     model : fitted model
-        A self-tuned estimator (:class:`TreePlusPlusClassifier`, :class:`TreePlusPlusRegressor`,
-        :class:`GraphClassifier`, :class:`GraphRegressor`);
+        A :class:`GraphClassifier` or :class:`GraphRegressor`;
         or a scikit-learn pipeline of a kernel with explicit features and a linear model
         (``LogisticRegression``, ``LinearSVC``, ``Ridge``, ...), with views before the kernel and
         scalers, normalisers, selectors, ``PCA`` or ``TruncatedSVD`` behind it; or a pipeline of a
         kernel with ``output="gram"`` and ``SVC(kernel="precomputed")``, ``SVR``, ``KernelRidge``;
         or a search such as ``GridSearchCV`` over one of these.
-    graphs : GraphBatch or sequence of graphs
+    graphs : GraphBatch, sequence of graphs, or a table as the model takes it
     target : optional
-        For several classes (or targets): the one to explain, or ``"predicted"`` for the class that
-        the model predicts.
+        For several classes: the one to explain; by default the class that the model predicts for
+        each graph. For several targets of a regressor: the number of one of them.
+    of : {"decision", "uncertainty"}, default="decision"
+        What is explained. "uncertainty" is the variance of a :class:`GraphRegressor`'s prediction
+        (for a :class:`GraphClassifier` that of its score, in units of the kernel): what is new or
+        rare in training adds to it, what training graphs share takes from it.
     share : {"path", "tree", "shapley", "removal"}, default="tree"
         How a pattern's contribution is shared among vertices and edges: among those along its
-        path alone; handed on from each vertex of the path to the tree that stands there; among
-        all that take part (then the values of vertices are Shapley values); or, instead of
-        sharing, by asking the model again without each vertex and each edge. The default did
-        best where the truth is known.
+        path alone; handed on from each vertex of the path to the tree that stands there; equally
+        among all that take part in an occurrence; or, instead of sharing, by asking the model
+        again without each vertex and each edge. The default did best where the truth is known.
+    n_jobs : int, optional
+        Number of threads.
 
     Returns
     -------
-    list
-        One :class:`Explanation` per graph. For several classes and no ``target``: one dictionary
-        per graph, from each class to its explanation.
+    list of Explanation
+        One per graph.
 
     Notes
     -----
-    ``decision == bias + sum of contributions`` holds up to rounding, and the values of vertices
-    add up to the same. Where an explanation can mislead all the same is told in
+    ``decision == bias + columns + sum of contributions`` holds up to rounding, and the values of
+    vertices add up to the same. For a regressor that learns on another scale (``scale_``) it is
+    the prediction on that scale. Where an explanation can mislead all the same is told in
     docs/explaining.md.
 
     Examples
@@ -79,34 +89,41 @@ def explain(
     True
     """
     check_share(share)
-    batch = as_graphs(graphs)
+    if of not in ("decision", "uncertainty"):
+        raise InvalidParameterError(f"of must be 'decision' or 'uncertainty'; got {of!r}.")
+    while hasattr(model, "best_estimator_"):  # a search, such as GridSearchCV
+        model = model.best_estimator_
+    if of == "uncertainty":
+        return explain_uncertainty(model, graphs, share, n_jobs)
     form = linear_form(model)
-    outputs = _wanted(form, target, is_classifier(model))
+    batch, columns = form.read(graphs)
+    wanted = _wanted(form, target, is_classifier(model))
     if not len(batch):
         return []
-    decisions = form.decisions(batch)
-    biases = form.biases(batch)
-    predictions = form.predictions(batch)
-    found = list(_contributions(form, batch))
-    sums = biases + [_total(levels, len(form.outputs)) for _, levels in found]
-    check_linear(model, decisions, sums)
-    result: list[Any] = []
+    biases, beside = form.biases(batch), form.beside(columns, len(batch))
+    found = list(_contributions(form, batch, n_jobs))
+    sums = biases + beside + [_total(levels, len(form.outputs)) for _, levels in found]
+    decisions = sums
+    if form.decisions is not None:
+        decisions = form.decisions(batch)
+        check_linear(model, decisions, sums)
+    predictions = form.predictions(batch, decisions)
+    result = []
     for number, (graph, levels) in enumerate(found):
         predicted = predictions[number]
-        if target == "predicted" and len(form.outputs) > 1:
-            outputs = [form.outputs.index(predicted)]
-        lost = removal_values(graph, form.decisions) if share == "removal" else None
-        explained = {}
-        for output in outputs:
-            own = [part._replace(contributions=part.contributions[:, output]) for part in levels]
-            if lost is None:
-                vertices, edges = _shared(graph, own, share)
-            else:
-                vertices, edges = lost[0][:, output], lost[1][:, output]
-            low, high = form.two_classes or (None, form.outputs[output])
-            explained[form.outputs[output]] = Explanation(
+        output = form.outputs.index(predicted) if wanted is None else wanted
+        own = [part._replace(contributions=part.contributions[:, output]) for part in levels]
+        if share == "removal":
+            lost = removal_values(graph, form.values)
+            vertices, edges = lost[0][:, output], lost[1][:, output]
+        else:
+            vertices, edges = shared_values(graph, own, share)
+        low, high = form.two_classes or (None, form.outputs[output])
+        result.append(
+            Explanation(
                 decision=float(decisions[number, output]),
                 bias=float(biases[number, output]),
+                columns=float(beside[number, output]),
                 vertices=vertices,
                 edges=edges,
                 prediction=predicted,
@@ -116,40 +133,111 @@ def explain(
                 share=share,
                 levels=own,
             )
-        single = len(form.outputs) == 1 or target is not None
-        result.append(next(iter(explained.values())) if single else explained)
+        )
     return result
 
 
-def _wanted(form: LinearForm, target: Any, is_classification: bool) -> list[int]:
-    """The outputs that are asked for."""
-    if target is None:
-        return list(range(len(form.outputs)))
-    if len(form.outputs) == 1:
+def _wanted(form: LinearForm, target: Any, is_classification: bool) -> int | None:
+    """The output that is asked for; None stands for that of the predicted class."""
+    several = len(form.outputs) > 1
+    if target is None or (isinstance(target, str) and target == "predicted" and is_classification):
+        if several and not is_classification:
+            raise InvalidParameterError(
+                f"The model predicts {len(form.outputs)} numbers; say which of them to explain: "
+                f"target=0 to {len(form.outputs) - 1}."
+            )
+        return None if several else 0
+    if not several:
         words = " or ".join(map(repr, form.two_classes or ()))
         about = f"the two classes {words}" if words else "a single number"
-        if isinstance(target, str) and target == "predicted" and form.two_classes:
-            return [0]
         raise InvalidParameterError(
             f"target chooses among several classes; this model tells {about} with one value. "
             "Leave it out."
         )
-    if isinstance(target, str) and target == "predicted" and is_classification:
-        return list(range(len(form.outputs)))
     if target not in form.outputs:
         predicted = ", or 'predicted'" if is_classification else ""
         raise InvalidParameterError(
             f"target must be one of {', '.join(map(repr, form.outputs))}{predicted}; got "
             f"{target!r}."
         )
-    return [form.outputs.index(target)]
+    return form.outputs.index(target)
+
+
+def explain_uncertainty(
+    model: Any, graphs: Any, share: str, n_jobs: int | None
+) -> list[Explanation]:
+    """The variance of predictions as a sum over patterns.
+
+    The variance of a Gaussian process at a graph x is k(x, x) - k(x)' v + what the intercept and
+    noise add, with v = A^-1 k(x). Both k(x, x) and k(x)' v are sums over the patterns of x: the
+    first by the share of each in the similarity of x with itself, the second as the decision of a
+    machine with the coefficients v.
+    """
+    if not isinstance(model, GraphEstimator):
+        raise InvalidParameterError(
+            "of='uncertainty' needs a GraphRegressor or a GraphClassifier; got "
+            f"{type(model).__name__}."
+        )
+    check_is_fitted(model, "machine_")
+    batch, columns = model._read(graphs)
+    machine, process = model.machine_, model._process()
+    sources = machine.sources
+    located = {
+        id(source): _with_threads(source.kernel, n_jobs).locate_each(source.see(batch))
+        for source in sources
+    }
+    result = []
+    for number in range(len(batch)):
+        graph = batch[number]
+        here = {name: values[number : number + 1] for name, values in columns.items()}
+        K, own = process.similarities(graph, here)
+        v = process.posterior.influence(K)
+        total = process.posterior.variance(K, own, v)[0] * process.variance
+        levels = []
+        for source in sources:
+            found = next(located[id(source)])
+            shown = source.see(graph)
+            tallies = [level.tally() for level in found]
+            counted = [Counts(np.array([len(t.hashes)]), t.hashes, t.values) for t in tallies]
+            sums = [np.zeros(len(t.hashes)) for t in tallies]
+            known = [np.zeros(len(t.hashes), dtype=bool) for t in tallies]
+            for term in machine.terms:
+                if term.term.source is not source:
+                    continue
+                explained = term.contributions(counted, v)
+                prior = term.own_contributions(counted)
+                for level, (less, more) in enumerate(zip(explained, prior, strict=True)):
+                    sums[level] += (more - less[:, 0]) * process.share * process.variance
+                    known[level] |= term.known(level, tallies[level].hashes)
+            for level, tally in enumerate(tallies):
+                where = (source.kernel, shown, level, found[level])
+                tallied = (tally.hashes, tally.place, tally.times)
+                levels.append(FoundLevel(*where, *tallied, sums[level], known[level]))
+        patterns = float(sum(part.contributions.sum() for part in levels))
+        vertices, edges = shared_values(graph, levels, share)
+        result.append(
+            Explanation(
+                decision=float(total + process.noise),
+                bias=float(total + process.noise - patterns),
+                columns=0.0,
+                vertices=vertices,
+                edges=edges,
+                prediction=None,
+                target="unsure",
+                opposite="sure",
+                graph=graph,
+                share=share,
+                levels=levels,
+            )
+        )
+    return result
 
 
 def _total(levels: list[FoundLevel], outputs: int) -> np.ndarray:
     return sum((part.contributions.sum(axis=0) for part in levels), np.zeros(outputs))
 
 
-def _shared(
+def shared_values(
     graph: GraphBatch, levels: list[FoundLevel], share: str
 ) -> tuple[np.ndarray, np.ndarray]:
     by_view: dict[int, list[FoundLevel]] = {}
@@ -169,7 +257,7 @@ def _shared(
 
 
 def _contributions(
-    form: LinearForm, batch: GraphBatch
+    form: LinearForm, batch: GraphBatch, n_jobs: int | None
 ) -> Iterator[tuple[GraphBatch, list[FoundLevel]]]:
     """For each graph the patterns of all kernels, with contributions (patterns, outputs)."""
     prepared = []
@@ -180,7 +268,7 @@ def _contributions(
                 f"explain needs views that keep the vertices of graphs; {terms[0].view!r} "
                 "changes their number, so that values cannot be told to vertices."
             )
-        kernel = max(terms, key=lambda term: term.n_levels).kernel
+        kernel = _with_threads(max(terms, key=lambda term: term.n_levels).kernel, n_jobs)
         scales = [term.scales(seen) for term in terms]
         prepared.append((terms, kernel, seen, scales, kernel.locate_each(seen)))
     width = len(form.outputs)
@@ -189,32 +277,30 @@ def _contributions(
         graph = batch[number]
         for terms, kernel, seen, scales, located in prepared:
             shown = graph if seen is batch else seen[number]
-            for level, found in enumerate(next(located)):
-                hashes, place, counts, values = found.tally()
-                whole = Counts(np.array([len(hashes)]), hashes, values)
-                total = np.zeros((len(hashes), width))
-                known = np.zeros(len(hashes), dtype=bool)
-                for term, scale in zip(terms, scales, strict=True):
-                    if level < term.n_levels:
-                        total += scale[number] * term.contributions(level, whole)
-                        known |= term.known(level, hashes)
-                levels.append(
-                    FoundLevel(kernel, shown, level, found, hashes, place, counts, total, known)
-                )
+            found = next(located)
+            tallies = [level.tally() for level in found]
+            counted = [Counts(np.array([len(t.hashes)]), t.hashes, t.values) for t in tallies]
+            totals = [np.zeros((len(t.hashes), width)) for t in tallies]
+            known = [np.zeros(len(t.hashes), dtype=bool) for t in tallies]
+            for term, scale in zip(terms, scales, strict=True):
+                own = term.contributions(counted[: term.n_levels], float(scale[number]))
+                for level, part in enumerate(own):
+                    totals[level] += part
+                    known[level] |= term.known(level, tallies[level].hashes)
+            for level, tally in enumerate(tallies):
+                where = (kernel, shown, level, found[level])
+                tallied = (tally.hashes, tally.place, tally.times)
+                levels.append(FoundLevel(*where, *tallied, totals[level], known[level]))
         yield graph, levels
+
+
+def _with_threads(kernel: FeatureKernel, n_jobs: int | None) -> FeatureKernel:
+    return kernel if n_jobs is None else copy(kernel).set_params(n_jobs=n_jobs)
 
 
 def sources(terms: Sequence[Term]) -> list[list[Term]]:
     """Terms grouped by where their patterns are found."""
     groups: dict[Any, list[Term]] = {}
     for term in terms:
-        kernel = term.kernel
-        depth = {kernel.level_parameter} if kernel.level_parameter else set()
-        own = {
-            name: repr(value)
-            for name, value in kernel.get_params(deep=False).items()
-            if name not in kernel.parameters_after_counting | depth
-        }
-        key = (id(term.view), type(kernel).__name__, tuple(sorted(own.items())))
-        groups.setdefault(key, []).append(term)
+        groups.setdefault(term.place(), []).append(term)
     return list(groups.values())

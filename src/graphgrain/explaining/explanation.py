@@ -32,7 +32,7 @@ class Pattern:
     occurrences : list of tuples
         The vertices of each occurrence.
     known : bool
-        Whether the model has a weight for it; what was not met in training has none.
+        Whether some training graph has it.
     description : str
         The long form of the name: the level, every label in full.
 
@@ -80,24 +80,27 @@ class Explanation:
     Attributes
     ----------
     decision : float
-        The value of the model's ``decision_function`` (classifiers) or ``predict`` (regressors).
-        Where a classifier compares classes pair by pair: the mean value of a class against each
-        of the others.
+        The value of the model's ``decision_function`` (classifiers) or ``predict`` (regressors; on
+        the scale of learning, ``scale_``). For a pipeline whose machine compares classes pair by
+        pair: the mean value of a class against each of the others.
     bias : float
-        What the model says before it has seen any pattern. ``decision`` is ``bias`` plus the sum
-        of all contributions.
+        What the model says before it has seen any pattern. ``decision`` is ``bias`` plus
+        ``columns`` plus the sum of all contributions.
+    columns : float
+        What the columns beside the graph add, where the model was trained on a table.
     patterns : list of Pattern
         All patterns of the graph, those that contribute most first.
     vertices : array
-        One value per vertex. They add up to ``decision - bias``, unless ``share="removal"``.
+        One value per vertex. They add up to ``decision - bias - columns``, unless
+        ``share="removal"``.
     edges : array
         One value per row of ``graph.edges``. Patterns without an edge leave them alone.
     prediction : object
         The class, or None for a number.
     target : object
-        What positive values speak for: a class, the number of a target, or None.
+        What positive values are for: a class, the number of a target, or None.
     opposite : object
-        What negative values speak for, where there are two classes.
+        What negative values are for, where there are two classes.
     graph : GraphBatch
         The one graph.
     share : str
@@ -118,6 +121,7 @@ class Explanation:
 
     decision: float
     bias: float
+    columns: float
     vertices: np.ndarray
     edges: np.ndarray
     prediction: Any
@@ -178,7 +182,7 @@ class Explanation:
 
     @property
     def unknown(self) -> float:
-        """The share of the graph's pattern occurrences that the model has no weight for."""
+        """The share of the graph's pattern occurrences that no training graph has."""
         total = sum(int(part.counts.sum()) for part in self.levels)
         if not total:
             return 0.0

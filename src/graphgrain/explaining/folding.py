@@ -32,9 +32,7 @@ from sklearn.preprocessing import (
 )
 
 from ..errors import InvalidParameterError
-from ..graphs.batch import GraphBatch
 from ..kernels.bases.feature_kernel import FeatureKernel
-from .terms import inverse_norms
 
 _NORMS: dict[str, Callable[[Any], np.ndarray]] = {
     "l1": lambda X: np.abs(X).sum(axis=1),
@@ -157,10 +155,3 @@ def fold_gram(kernel: FeatureKernel, folded: Folded) -> None:
     X = sparse.csc_array((values, rows, indptr), shape=(kernel.n_graphs_, len(indptr) - 1))
     sizes = [len(vocabulary) for vocabulary in kernel.vocabulary_]
     folded.weights = (X.T @ W) * np.repeat(scales, sizes)[:, None]
-
-
-def gram_scales(kernel: FeatureKernel, seen: GraphBatch) -> np.ndarray:
-    """One over the norm of each graph if similarities are normalised, else ones."""
-    if kernel.similarity != "cosine":
-        return np.ones(len(seen))
-    return inverse_norms(kernel, seen, kernel.level_scales)

@@ -1,11 +1,16 @@
-"""Which models can be explained, and how each becomes weights on patterns."""
+"""Which models can be explained, and how the values of each become sums over patterns.
+
+A model's values for a graph are ``bias + sum over terms of what the patterns of the graph add``. A
+term belongs to one kernel, seen through one view.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -16,16 +21,156 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.counting import find_columns
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
+from ..graphs.convert.dispatch import as_graphs
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.bases.graph_kernel import GraphKernel
+from ..kernels.features import Counts, columns_of_hashes, map_counts, squared_norms
+from ..learning.estimator import GraphEstimator
 from ..views.base import seen_through
-from .folding import fold_gram, fold_steps, gram_scales, row_norms
-from .terms import ColumnWeights, MemberWeights, Term
+from .folding import fold_gram, fold_steps, row_norms
 
 #: How far the weights may be from the model's own values before it does not count as linear.
 _TOLERANCE = 1e-6
+
+
+class Term(Protocol):
+    """What the patterns of one kernel add to the values of a model."""
+
+    @property
+    def kernel(self) -> FeatureKernel: ...
+
+    @property
+    def view(self) -> Any: ...
+
+    @property
+    def n_levels(self) -> int: ...
+
+    def place(self) -> Any:
+        """The same for terms whose patterns are found in one pass."""
+
+    def scales(self, seen: GraphBatch) -> np.ndarray:
+        """What the contributions of each graph are multiplied with."""
+
+    def contributions(self, levels: Sequence[Counts], scale: float) -> list[np.ndarray]:
+        """What the patterns of one graph add, (patterns, outputs) for each level."""
+
+    def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
+        """Which patterns training has met."""
+
+
+@dataclass(frozen=True)
+class ColumnWeights:
+    """Weights on the columns of a fitted kernel.
+
+    Attributes
+    ----------
+    kernel : FeatureKernel
+        Fitted.
+    view : fitted view or None
+    weights : array of shape (columns, outputs)
+    row_scales : callable
+        The scale of each graph of a batch.
+    """
+
+    kernel: FeatureKernel
+    view: Any
+    weights: np.ndarray
+    row_scales: Callable[[GraphBatch], np.ndarray]
+
+    @property
+    def n_levels(self) -> int:
+        return len(self.kernel.level_scales)
+
+    def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
+        """Which patterns training has met; with ``n_features`` nobody can tell: all."""
+        return self._columns(level, hashes) >= 0
+
+    def _columns(self, level: int, hashes: np.ndarray) -> np.ndarray:
+        """The columns of features, -1 for those without."""
+        kernel = self.kernel
+        if hasattr(kernel, "vocabulary_"):
+            columns = find_columns(hashes, kernel.vocabulary_[level]).astype(np.int64)
+            return np.where(columns >= 0, columns + int(kernel.level_offsets_[level]), -1)
+        return columns_of_hashes(hashes, level, len(self.weights))
+
+    def place(self) -> Any:
+        """Where its patterns are found."""
+        return id(self.kernel)
+
+    def contributions(self, levels: Sequence[Counts], scale: float) -> list[np.ndarray]:
+        """See :class:`Term`."""
+        return [scale * self._added(number, counts) for number, counts in enumerate(levels)]
+
+    def _added(self, level: int, counts: Counts) -> np.ndarray:
+        """What patterns add before the scale; for an intersection their units are added up."""
+        mapped = map_counts(counts, self.kernel.counts)
+        rows = np.arange(len(counts.hashes))
+        if self.kernel.counts == "intersection":
+            rows = np.repeat(rows, counts.counts.astype(np.int64))
+        columns = self._columns(level, mapped.hashes)
+        there = columns >= 0
+        values = mapped.counts[there] * self.kernel.level_scales[level]
+        added = np.zeros((len(counts.hashes), self.weights.shape[1]))
+        np.add.at(added, rows[there], values[:, None] * self.weights[columns[there]])
+        return added
+
+    def scales(self, seen: GraphBatch) -> np.ndarray:
+        return self.row_scales(seen)
+
+
+@dataclass(frozen=True)
+class MachineTerm:
+    """A term of the machine of an estimator.
+
+    Attributes
+    ----------
+    fitted : FittedTerm or PatternWeights
+    coefficients : array of shape (outputs, training graphs), or None
+    factors : array of shape (outputs,)
+        From the values of the machine to those that are explained.
+    """
+
+    fitted: Any
+    coefficients: Any
+    factors: np.ndarray
+
+    @property
+    def kernel(self) -> FeatureKernel:
+        kernel: FeatureKernel = self.fitted.term.kernel
+        return kernel
+
+    @property
+    def view(self) -> Any:
+        return self.fitted.term.source.view
+
+    @property
+    def n_levels(self) -> int:
+        return len(self.kernel.level_scales)
+
+    def place(self) -> Any:
+        return id(self.fitted.term.source)
+
+    def scales(self, seen: GraphBatch) -> np.ndarray:
+        return np.ones(len(seen))
+
+    def contributions(self, levels: Sequence[Counts], scale: float) -> list[np.ndarray]:
+        parts = self.fitted.contributions(levels, self.coefficients)
+        return [part * self.factors for part in parts]
+
+    def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
+        known: np.ndarray = self.fitted.known(level, hashes)
+        return known
+
+
+def inverse_norms(kernel: FeatureKernel, seen: GraphBatch, level_scales: np.ndarray) -> np.ndarray:
+    """One over the norm of each graph's features, whether seen at fit or not; 1 without any."""
+    squares = np.zeros(len(seen))
+    for counts, scale in zip(kernel.count_features(seen), level_scales, strict=True):
+        squares += scale**2 * squared_norms(map_counts(counts, kernel.counts))
+    return 1.0 / np.sqrt(np.where(squares > 0, squares, 1.0))
 
 
 @dataclass(frozen=True)
@@ -35,36 +180,64 @@ class LinearForm:
     Attributes
     ----------
     outputs : list
-        What each output speaks for: a class, the number of a target, or None for the only one.
+        What each output is for: a class, the number of a target, or None for the only one.
     two_classes : tuple or None
         For one output that tells two classes apart: what negative and positive values mean.
     terms : list of Term
-    biases, decisions : callables
-        The bias, and the model's own values, of each graph of a batch: (graphs, outputs).
+    biases : callable
+        The bias of each graph of a batch: (graphs, outputs).
+    values : callable
+        The model's own values.
     predictions : callable
-        The class that the model predicts for each graph; None for each where it predicts numbers.
+        From a batch and its decisions to the class that the model predicts for each graph; None
+        for each where it predicts numbers.
+    decisions : callable or None
+        The model's own values, where they are to be compared with the sums; without it the sums
+        are the decisions.
+    read : callable
+        From what the user gives to graphs and the columns beside them.
+    beside : callable
+        What these columns add.
     """
 
     outputs: list[Any]
     two_classes: tuple[Any, Any] | None
     terms: Sequence[Term]
     biases: Callable[[GraphBatch], np.ndarray]
-    decisions: Callable[[GraphBatch], np.ndarray]
-    predictions: Callable[[GraphBatch], list[Any]]
+    values: Callable[[GraphBatch], np.ndarray]
+    predictions: Callable[[GraphBatch, np.ndarray], list[Any]]
+    decisions: Callable[[GraphBatch], np.ndarray] | None = None
+    read: Callable[[Any], tuple[GraphBatch, dict[str, np.ndarray]]] = lambda X: (as_graphs(X), {})
+
+    def beside(self, columns: dict[str, np.ndarray], graphs: int) -> np.ndarray:
+        """What columns add, (graphs, outputs)."""
+        return np.zeros((graphs, len(self.outputs)))
 
 
-def _predictions(model: Any) -> Callable[[GraphBatch], list[Any]]:
+@dataclass(frozen=True)
+class MachineForm(LinearForm):
+    """The form of an estimator, whose columns may add something."""
+
+    columns: Callable[[dict[str, np.ndarray]], np.ndarray] | None = None
+
+    def beside(self, columns: dict[str, np.ndarray], graphs: int) -> np.ndarray:
+        if self.columns is None:
+            return super().beside(columns, graphs)
+        return self.columns(columns)
+
+
+def _predictions(model: Any) -> Callable[[GraphBatch, np.ndarray], list[Any]]:
     if is_classifier(model):
-        return lambda batch: _plain(model.predict(batch))
-    return lambda batch: [None] * len(batch)
+        return lambda batch, _: _plain(model.predict(batch))
+    return lambda batch, _: [None] * len(batch)
 
 
 def linear_form(model: Any) -> LinearForm:
     """Weights on patterns from a fitted model; see :func:`graphgrain.explain` for which."""
     if hasattr(model, "best_estimator_"):  # a search, such as GridSearchCV
         return linear_form(model.best_estimator_)
-    if hasattr(model, "pattern_weights_"):
-        return _of_members(model)
+    if isinstance(model, GraphEstimator):
+        return _of_estimator(model)
     if isinstance(model, Pipeline):
         return _of_pipeline(model)
     if isinstance(model, GraphKernel):
@@ -76,46 +249,57 @@ def linear_form(model: Any) -> LinearForm:
     if hasattr(model, "fit"):
         check_is_fitted(model)
     raise InvalidParameterError(
-        "explain takes a self-tuned estimator (TreePlusPlusClassifier, ...) or a Pipeline of a "
+        "explain takes a GraphClassifier, a GraphRegressor or a Pipeline of a "
         f"kernel and a linear model; got {type(model).__name__}. For example "
         "make_pipeline(TreePlusPlus(output='features'), LogisticRegression()).fit(graphs, y)."
     )
 
 
-# -------------------------------------------------------------------- self-tuned estimators
+# -------------------------------------------------------------------- estimators
 
 
-def _of_members(model: Any) -> LinearForm:
-    members = model.pattern_weights_
-    width = members[0].n_outputs
-    if is_classifier(model) and len(model.classes_) > 2:
-        mixing, outputs, two = _pairs_to_classes(len(model.classes_)), _plain(model.classes_), None
-    elif is_classifier(model):
-        mixing, outputs, two = np.eye(1), [None], tuple(_plain(model.classes_))
+def _of_estimator(model: GraphEstimator) -> LinearForm:
+    """The machine of an estimator: log-odds of classes, or numbers in the units of learning."""
+    check_is_fitted(model, "machine_")
+    machine = model.machine_
+    factors, shifts = model._explained_units()
+    two: tuple[Any, Any] | None = None
+    classes: list[Any] = []
+    if is_classifier(model):
+        classes = _plain(model.classes_)
+        outputs = classes if len(classes) > 2 else [None]
+        two = None if len(classes) > 2 else (classes[0], classes[1])
     else:
-        mixing, outputs, two = np.eye(width), list(range(width)) if width > 1 else [None], None
-    mixing = mixing / len(members)
-    bias = np.sum([member.intercept @ mixing for member in members], axis=0)
-
-    def decisions(batch: GraphBatch) -> np.ndarray:
-        values = [member.decision_values(batch) @ mixing for member in members]
-        return np.sum(values, axis=0)
+        outputs = list(range(machine.n_outputs)) if machine.n_outputs > 1 else [None]
+    bias = machine.intercept * factors + shifts
+    coefficients = machine.coefficients
 
     def biases(batch: GraphBatch) -> np.ndarray:
         result = np.tile(bias, (len(batch), 1))
-        for member in members:
-            if member.normalize and member.without_patterns.any():
-                seen = seen_through(member.view, batch)
-                counts = [level.lengths for level in member.kernel.count_features(seen)]
-                result[np.sum(counts, axis=0) == 0] += member.without_patterns @ mixing
+        empty = batch.vertex_counts == 0
+        if empty.any():  # without patterns a graph equals training graphs without any
+            for term in machine.terms:
+                result[empty] += term.without_patterns(coefficients) * factors
         return result
 
-    terms = [MemberWeights(member, mixing) for member in members]
-    return LinearForm(outputs, two, terms, biases, decisions, _predictions(model))
+    def values(batch: GraphBatch) -> np.ndarray:
+        return (machine.graph_values(batch, model.n_jobs) * factors) + shifts
+
+    def predictions(batch: GraphBatch, decisions: np.ndarray) -> list[Any]:
+        if not is_classifier(model):
+            return [None] * len(batch)
+        one = decisions.shape[1] == 1
+        codes = (decisions[:, 0] > 0).astype(int) if one else decisions.argmax(axis=1)
+        return [classes[code] for code in codes.tolist()]
+
+    part = machine.columns
+    columns = None if part is None else lambda table: part.values(table) * factors
+    terms = [MachineTerm(term, coefficients, factors) for term in machine.terms]
+    return MachineForm(outputs, two, terms, biases, values, predictions, None, model._read, columns)
 
 
 def _pairs_to_classes(classes: int) -> np.ndarray:
-    """The mean, for each class, of the values of its pairs; positive ones speak for the second."""
+    """The mean, for each class, of the values of its pairs; positive ones are for the second."""
     pairs = list(combinations(range(classes), 2))
     mixing = np.zeros((len(pairs), classes))
     for row, (first, second) in enumerate(pairs):
@@ -153,6 +337,12 @@ def _of_pipeline(model: Pipeline) -> LinearForm:
     coefficients, intercept, outputs, two = _coefficients(final, kernel)
     folded = fold_steps(between, coefficients, intercept)
     gram = kernel.output == "gram"
+    if gram and kernel.similarity == "minmax":
+        raise InvalidParameterError(
+            "explain looks through similarity='cosine' and 'dot' in pipelines; a machine on "
+            "similarity='minmax' has no weights on patterns. Use GraphClassifier or "
+            "GraphRegressor, which explain it exactly."
+        )
     if gram:
         fold_gram(kernel, folded)
 
@@ -164,8 +354,10 @@ def _of_pipeline(model: Pipeline) -> LinearForm:
         return np.vstack((np.ones(len(seen)), np.cumprod(norms, axis=0)))
 
     def row_scales(seen: GraphBatch) -> np.ndarray:
-        own = gram_scales(kernel, seen) if gram else 1.0
-        return scales(seen)[-1] * own
+        whole = scales(seen)[-1]
+        if gram and kernel.similarity == "cosine":
+            whole = whole * inverse_norms(kernel, seen, kernel.level_scales)
+        return whole
 
     def decisions(batch: GraphBatch) -> np.ndarray:
         return _own_values(model, final, batch)
@@ -182,7 +374,7 @@ def _of_pipeline(model: Pipeline) -> LinearForm:
         return result
 
     term = ColumnWeights(kernel, view, folded.weights, row_scales)
-    return LinearForm(outputs, two, [term], biases, decisions, _predictions(model))
+    return LinearForm(outputs, two, [term], biases, decisions, _predictions(model), decisions)
 
 
 def _coefficients(final: Any, kernel: FeatureKernel) -> tuple[Any, Any, list[Any], Any]:
@@ -219,8 +411,7 @@ def _coefficients(final: Any, kernel: FeatureKernel) -> tuple[Any, Any, list[Any
         raise InvalidParameterError(
             "explain needs a linear model, whose value is a sum over patterns; got "
             f"{type(final).__name__}. Use LogisticRegression, LinearSVC, Ridge, "
-            "SVC(kernel='precomputed') after a kernel with output='gram', or a self-tuned "
-            "estimator."
+            "SVC(kernel='precomputed') after a kernel with output='gram', or GraphClassifier."
         )
     if is_classifier(final):
         if len(coefficients) == 1:
@@ -259,12 +450,9 @@ def _pairwise(machine: Any, graphs: int) -> tuple[np.ndarray, np.ndarray]:
 def _own_values(model: Pipeline, final: Any, batch: GraphBatch) -> np.ndarray:
     """The model's own values, of shape (graphs, outputs)."""
     if isinstance(final, SVC | NuSVC) and len(final.classes_) > 2:
-        shape = final.decision_function_shape
-        try:
-            final.decision_function_shape = "ovo"
-            values = -model.decision_function(batch)
-        finally:
-            final.decision_function_shape = shape
+        by_pairs = copy(final)  # the user's own machine stays as it is
+        by_pairs.decision_function_shape = "ovo"
+        values = -by_pairs.decision_function(model[:-1].transform(batch))
         return values @ _pairs_to_classes(len(final.classes_))
     values = model.decision_function(batch) if is_classifier(final) else model.predict(batch)
     return np.asarray(values).reshape(len(batch), -1)

@@ -230,12 +230,18 @@ def _tables(form: LinearForm, batch: GraphBatch, y: np.ndarray) -> list[_Table]:
         seen = seen_through(terms[0].view, batch)
         kernel = max(terms, key=lambda term: term.n_levels).kernel
         scales = [term.scales(seen) for term in terms]
-        for level, counts in enumerate(kernel.count_features(seen)):
-            rows = np.repeat(np.arange(len(batch)), counts.lengths)
-            added = np.zeros((len(rows), len(form.outputs)))
+        features = kernel.count(seen)
+        parts = [np.zeros((len(level.hashes), len(form.outputs))) for level in features.levels]
+        bounds = [np.concatenate(([0], np.cumsum(level.lengths))) for level in features.levels]
+        for graph in range(len(batch)):
+            own = features[graph : graph + 1].levels
             for term, scale in zip(terms, scales, strict=True):
-                if level < term.n_levels:
-                    added += scale[rows, None] * term.contributions(level, counts)
+                found = term.contributions(own[: term.n_levels], float(scale[graph]))
+                for level, part in enumerate(found):
+                    parts[level][bounds[level][graph] : bounds[level][graph + 1]] += part
+        for level, counts in enumerate(features.levels):
+            rows = np.repeat(np.arange(len(batch)), counts.lengths)
+            added = parts[level]
             distinct, place = np.unique(counts.hashes, return_inverse=True)
             sums = np.zeros((len(classes), len(distinct), len(form.outputs)))
             for number, inside in enumerate(belongs):

@@ -1,7 +1,5 @@
 # The names that this package offers; __init__.py loads each when it is asked for.
-from .classifier import TreePlusPlusClassifier as TreePlusPlusClassifier
-from .graph_classifier import GraphClassifier as GraphClassifier
-from .graph_regressor import GraphRegressor as GraphRegressor
+from .classifier import GraphClassifier as GraphClassifier
+from .machine import KernelMachine as KernelMachine
 from .model_file import load_model as load_model
-from .pattern_weights import PatternWeights as PatternWeights
-from .regressor import TreePlusPlusRegressor as TreePlusPlusRegressor
+from .regressor import GraphRegressor as GraphRegressor

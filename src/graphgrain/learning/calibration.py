@@ -1,32 +1,35 @@
-"""From decision values to probabilities, by the method of Platt.
+"""From scores to probabilities, by the method of Platt, and to sets of classes that hold.
 
-A sigmoid is fitted to the decision values of graphs that were held out in cross-validation, so that
-it does not see how well the training graphs are fitted. With several classes each has a sigmoid
-against the rest, and the probabilities of a graph are scaled to add up to one.
+A sigmoid is fitted to the scores of graphs that were held out in cross-validation of the machine
+that is shipped, so that it does not see how well the training graphs are fitted. With several
+classes each has a sigmoid against the rest, and the probabilities of a graph are scaled to add up
+to one. The class with the largest probability is the one with the largest log-odds.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ..errors import InvalidParameterError
 
-def fit_sigmoids(
-    codes: np.ndarray, scores: np.ndarray, n_classes: int, stand_for: np.ndarray
-) -> np.ndarray:
-    """Slope and intercept for each class; for two classes those of the second alone.
+#: A sigmoid that would fall with the score, by chance on a set without signal, is made this flat.
+FLAT = 1e-3
 
-    ``stand_for`` says how many graphs each stands for, where classes were sampled unevenly.
+
+def fit_sigmoids(codes: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Slope and intercept for each output of scores (graphs, outputs).
+
+    With one output it is the score of class 1. ``weights`` say how much each graph counts.
     """
-    if scores.ndim == 1:
-        return np.array([_sigmoid(codes == 1, scores, stand_for)])
+    positive = [1] if scores.shape[1] == 1 else range(scores.shape[1])
     return np.array(
-        [_sigmoid(codes == code, scores[:, code], stand_for) for code in range(n_classes)]
+        [_sigmoid(codes == code, scores[:, place], weights) for place, code in enumerate(positive)]
     )
 
 
-def _sigmoid(
-    positive: np.ndarray, scores: np.ndarray, stand_for: np.ndarray
-) -> tuple[float, float]:
+def _sigmoid(positive: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
     from sklearn.linear_model import LogisticRegression
 
     # Targets that are not quite 0 and 1, as Platt has them: a set that is told apart without a
@@ -39,19 +42,55 @@ def _sigmoid(
     model = LogisticRegression(C=1e6, max_iter=1000).fit(
         np.concatenate([column, column]),
         np.repeat([1, 0], len(scores)),
-        sample_weight=np.concatenate([share * stand_for, (1 - share) * stand_for]),
+        sample_weight=np.concatenate([share * weights, (1 - share) * weights]),
     )
-    return float(model.coef_[0, 0]) / scale, float(model.intercept_[0])
+    slope, intercept = float(model.coef_[0, 0]), float(model.intercept_[0])
+    if slope < FLAT:
+        mean = float(np.average(share, weights=weights))
+        slope, intercept = FLAT, float(np.log(mean / (1 - mean)))
+    return slope / scale, intercept
 
 
-def probabilities(sigmoids: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """The probability of each class, of shape (graphs, classes)."""
+def probabilities(log_odds: np.ndarray) -> np.ndarray:
+    """The probability of each class, (graphs, classes), from log-odds (graphs, outputs)."""
     from scipy.special import expit
 
-    if scores.ndim == 1:
-        [(slope, intercept)] = sigmoids
-        second = expit(slope * scores + intercept)
-        return np.column_stack([1 - second, second])
-    each = expit(scores * sigmoids[:, 0] + sigmoids[:, 1])
+    each = expit(log_odds)
+    if each.shape[1] == 1:
+        return np.hstack([1 - each, each])
     total = each.sum(axis=1, keepdims=True)
     return np.where(total > 0, each / np.where(total > 0, total, 1.0), 1.0 / each.shape[1])
+
+
+def check_coverage(coverage: Any) -> None:
+    """A coverage is a probability, and neither 0 nor 1."""
+    if isinstance(coverage, bool) or not isinstance(coverage, int | float) or not 0 < coverage < 1:
+        raise InvalidParameterError(
+            f"coverage must be a number above 0 and below 1; got {coverage!r}."
+        )
+
+
+def class_sets(
+    held_out: np.ndarray, codes: np.ndarray, new: np.ndarray, coverage: float
+) -> np.ndarray:
+    """Which classes belong to the set of each new graph, (graphs, classes).
+
+    A class is left out where its probability is lower than that of all but a share of
+    ``1 - coverage`` of the training graphs of this class, which were held out: each class is
+    covered by itself, so that rare ones are too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphgrain.learning.calibration import class_sets
+    >>> held_out = np.linspace([0.99, 0.01], [0.51, 0.49], 9)
+    >>> class_sets(held_out, np.zeros(9, int), np.array([[0.9, 0.1], [0.3, 0.7]]), 0.9).tolist()
+    [[True, True], [False, True]]
+    """
+    sets = np.ones(new.shape, dtype=bool)
+    for code in range(new.shape[1]):
+        own = np.sort(held_out[codes == code, code])
+        allowed = int(np.floor((1 - coverage) * (len(own) + 1) + 1e-9))
+        if allowed:
+            sets[:, code] = new[:, code] >= own[allowed - 1]
+    return sets

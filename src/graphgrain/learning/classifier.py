@@ -1,34 +1,67 @@
-"""TreePlusPlusClassifier: from graphs to classes by Tree++, with nothing left to choose."""
+"""GraphClassifier: from graphs to classes, with nothing left to choose."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
-from ..graphs.batch import GraphBatch
-from ..kernels.grid import KernelGrid
-from ..parameters import Rule
-from .candidates import TREE_RULES, tree_grid_of
-from .classification import SelfTunedClassifier
-from .committee import MEMBERS
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..errors import InvalidParameterError
+from ..parameters import Number, OneOf, Rule
+from .calibration import check_coverage, class_sets, fit_sigmoids, probabilities
+from .columns import TREES, ColumnKernel, ColumnPart
+from .estimator import GraphEstimator, Training
+from .machine import KernelMachine
+from .scoring import AUTO, OF_CLASSES, for_classes
+from .selection import Judge
+from .splits import even_sample, stratified_sample
+from .svm import Svm
+from .targets import check_classes, check_folds, check_two_classes
+from .terms import OF_CLASSES as USUAL
+from .terms import OneOrMore, alternatives
+
+#: Bytes for each pair of graphs: the matrix, and what one fold cuts out of it.
+PAIR_BYTES = 12.0
 
 
-class TreePlusPlusClassifier(SelfTunedClassifier):
-    """Classify graphs: Tree++ and a support vector machine that choose their own parameters.
+class ClassWeightRule:
+    """None, "balanced", or a weight for each class."""
 
-    ``fit`` counts features once for all tree depths and count maps (once more with edge labels,
-    where graphs have them, and again for each further view) and judges every combination and C by
-    stratified cross-validation. The best dozen combinations, each with its best C, are trained on
-    all graphs and decide together.
+    def allows(self, value: Any) -> bool:
+        return (
+            value is None
+            or (isinstance(value, str) and value == "balanced")
+            or isinstance(value, dict)
+        )
+
+    def __str__(self) -> str:
+        return "None, 'balanced' or a dictionary with the weight of each class"
+
+
+class GraphClassifier(ClassifierMixin, GraphEstimator):
+    """Classify graphs: a sum of kernels and a support vector machine that choose for themselves.
+
+    ``fit`` counts features once for each way to count, judges all their similarities by stratified
+    cross-validation in rounds (all on a sample, the better part on more), and adds up those that
+    help. One support vector machine is trained on the sum. Sigmoids turn its scores into
+    probabilities; the class with the largest probability is the prediction.
 
     Parameters
     ----------
-    path_depth : int or list of int, default=6
-        Length of the longest paths, the paper's d.
-    max_tree_depth : int, default=7
-        Tree depths (the paper's k) from 0 to this are tried.
-    C : float or list of float, default=(1, 10, 100, 1000)
-        How much an error costs the support vector machine. Of equally good values the largest
-        is taken, of equally good tree depths the smallest.
+    kernels : str, kernel, KernelGrid, or list of these, default="tree++"
+        Kernels with explicit features to choose from, by name with all that they offer, or as they
+        are given. "auto" stands for Tree++, Weisfeiler-Lehman and shortest paths.
+    max_level : int, default=4
+        The levels of named kernels (tree depths, refinement steps) from 0 to this are tried.
+    path_depth : int or list of int, default=(0, 6)
+        Length of the longest paths of Tree++, the paper's d. With 0 the features are single
+        neighbourhoods.
+    C : float or list of float, default=(0.1, 1, 10, 100, 1000)
+        How much an error costs the support vector machine. Of equally good values the largest is
+        taken.
     centrality : str or None, or list of these, default="eigenvector"
         As in :class:`TreePlusPlus`.
     edge_labels : "auto", bool or list of bool, default="auto"
@@ -36,132 +69,391 @@ class TreePlusPlusClassifier(SelfTunedClassifier):
     views : view, None or list of these, optional
         How to see the graphs: None is as they are, else :class:`EdgeFilter`,
         :class:`AttributeBins` or a pipeline of views. ``[None, EdgeFilter(drop=[1])]`` tries
-        both. Each is fitted to the training graphs alone. A view is not tried where the kernel
-        would see what another has shown it already.
+        both. Each is fitted to the training graphs alone.
+    attributes : bool, default=True
+        Whether graphs with attributes are also seen with these as labels.
     counts : "auto", str or list of str, default="auto"
-        As in :class:`TreePlusPlus`. "auto" tries "raw", "sqrt" and "intersection".
-    normalize : bool, list of bool or "auto", default=True
-        As in :class:`TreePlusPlus`. "auto" tries both.
-    weights : {"equal", "learned"}, default="equal"
-        How tree depths are added up. "equal" is their plain sum, as in :class:`TreePlusPlus`.
-        "learned" tries, beside these sums, all depths with weights that make the kernel most like
-        the classes (centred alignment): a sum of weight times the cosine of what two graphs
-        count at one depth alone. It takes about an eighth longer, and the memory of the kernel
-        matrices of all depths at once.
-    committee : int, default=12
-        How many of the best combinations decide together, by the mean of their decision values:
-        this number, but no more than half of those that were tried. 1 is the best alone, which
-        is quicker to predict.
+        As in :class:`TreePlusPlus`.
+    similarity : "auto", str or list of str, default="auto"
+        As in :class:`TreePlusPlus`. "auto" tries min-max of counts, and cosines of counts and of
+        their roots.
+    max_terms : int, default=8
+        How many kernels the sum has at most.
     solver : {"auto", "kernel", "linear"}, default="auto"
-        On what the support vector machines are trained: on kernel matrices, or on the features
-        themselves, which takes any number of graphs. "auto" is "kernel" up to 5,000 graphs.
-        Beyond that, combinations are judged by a sample of 3,000 graphs, unless the solver is
-        "kernel"; where the ROC AUC of two classes or the balanced accuracy judges, a rare class
-        is in it whole, and each graph of the others weighs as much as those it stands for.
+        On what the machine is trained: on the kernel matrix, or on the features themselves, which
+        takes any number of graphs and no min-max. "auto" is "kernel" as long as the matrix takes
+        at most a quarter of the memory that is free.
     scoring : {"auto", "accuracy", "balanced_accuracy", "roc_auc", "average_precision"}
-        What combinations are judged by. "auto" is the ROC AUC if one of two classes has less than
-        a tenth of the graphs, else the accuracy.
+        What kernels are judged by. "auto" is the ROC AUC if one of two classes has less than a
+        tenth of the graphs, else the accuracy.
     class_weight : None, "balanced" or dict, default=None
         What C is multiplied by for each class; "balanced" lets all classes weigh the same.
+    graphs : str, optional
+        The column of a table that holds the graphs; by default it is found by its content.
+    descriptors : {None, "rdkit"}, default=None
+        "rdkit" adds RDKit's descriptors of the molecules as columns.
     time_budget : float, optional
-        Seconds. Once they are over, no further combination of the parameters above is begun; at
-        least one is tried. Combinations are tried in this order: the first count map without
-        edge labels, with edge labels, through the other views, then the other count maps in the
-        same way.
-    cv : int, default=5
-        Number of inner folds.
+        Seconds. Once they are over, no further way to count is begun; at least one is tried.
+    cv : int, splitter or "scaffold", default=5
+        The inner folds. "scaffold" keeps molecules with the same ring systems together.
     random_state : int or None, default=0
-        Seed of the inner folds.
+        Seed of samples and folds.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
     verbose : int, default=0
-        1 tells on standard error how far the search is.
+        1 reports the progress of the search on standard error.
 
     Attributes
     ----------
     classes_ : array
         The classes in sorted order.
-    members_ : list of dict
-        The parameters of those that decide together, the best first. The weights of a member with
-        ``"weights": "learned"`` are ``level_weights`` of its :class:`PatternWeights`.
+    terms_ : list of dict
+        The kernels of the sum.
     best_params_ : dict
-        The first of them.
+        These and C.
     best_score_ : float
         Its score in the inner cross-validation. Having been chosen makes it optimistic: for an
         honest figure give the classifier to ``cross_val_score``.
     scoring_ : str
-        What combinations were judged by.
+        What kernels were judged by.
     cv_results_ : dict
-        All that was tried, in the form of scikit-learn's ``GridSearchCV``.
+        All that was tried, in the form of scikit-learn's ``HalvingGridSearchCV``.
     skipped_ : list of dict
         What there was no time for.
-    member_weights_ : array
-        How much each counts; all the same.
-    pattern_weights_ : list of PatternWeights
-        What each member has learnt, as a weight for each pattern; no training graph is kept.
-    kernel_ : TreePlusPlus
-        The kernel with the best parameters, not fitted to any graphs.
-    view_ : view or None
-        The fitted view in front of it.
+    machine_ : KernelMachine
+        What was learned; its values are the log-odds of classes.
+
+    See Also
+    --------
+    GraphRegressor : The same for numbers.
+    explain : Why it predicts what it predicts.
 
     Examples
     --------
     >>> import graphgrain as gg
     >>> graphs, y = gg.load_drugs()
-    >>> model = gg.TreePlusPlusClassifier().fit(graphs[::2], y[::2])
-    >>> [model.best_params_[name] for name in ("counts", "edge_labels", "tree_depth", "C")]
-    ['intersection', True, 0, 10]
+    >>> model = gg.GraphClassifier(max_level=2).fit(graphs[::2], y[::2])
     >>> model.predict(graphs[[61, 81, 221]]).tolist()
     ['benzodiazepines', 'beta blockers', 'opioids']
-    >>> float(round(model.score(graphs[1::2], y[1::2]), 2))
-    0.99
+    >>> model.score(graphs[1::2], y[1::2]) > 0.95
+    True
     """
 
     parameter_rules: ClassVar[dict[str, Rule]] = {
-        **SelfTunedClassifier.parameter_rules,
-        **TREE_RULES,
+        **GraphEstimator.parameter_rules,
+        "C": OneOrMore(Number(0.0)),
+        "scoring": OneOf((AUTO, *OF_CLASSES)),
+        "class_weight": ClassWeightRule(),
     }
+    _tuned = "C"
+    _usual = USUAL
+    _rounds = (400, 1500, 3000)
 
     def __init__(
         self,
-        path_depth: Any = 6,
-        max_tree_depth: int = 7,
+        kernels: Any = "tree++",
+        max_level: int = 4,
         *,
-        C: Any = (1, 10, 100, 1000),
+        path_depth: Any = (0, 6),
+        C: Any = (0.1, 1, 10, 100, 1000),
         centrality: Any = "eigenvector",
         edge_labels: Any = "auto",
         views: Any = None,
+        attributes: bool = True,
         counts: Any = "auto",
-        normalize: Any = True,
-        weights: str = "equal",
-        committee: int = MEMBERS,
+        similarity: Any = "auto",
+        max_terms: int = 8,
         solver: str = "auto",
         scoring: str = "auto",
         class_weight: Any = None,
+        graphs: str | None = None,
+        descriptors: str | None = None,
         time_budget: float | None = None,
-        cv: int = 5,
+        cv: Any = 5,
         random_state: int | None = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
+        self.kernels = kernels
+        self.max_level = max_level
         self.path_depth = path_depth
-        self.max_tree_depth = max_tree_depth
         self.C = C
         self.centrality = centrality
         self.edge_labels = edge_labels
         self.views = views
+        self.attributes = attributes
         self.counts = counts
-        self.normalize = normalize
-        self.weights = weights
-        self.committee = committee
+        self.similarity = similarity
+        self.max_terms = max_terms
         self.solver = solver
         self.scoring = scoring
         self.class_weight = class_weight
+        self.graphs = graphs
+        self.descriptors = descriptors
         self.time_budget = time_budget
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _grids(self, batch: GraphBatch) -> list[KernelGrid]:
-        return [tree_grid_of(self, batch)]
+    # ---------------------------------------------------------------- fit
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Choose kernels and parameters, and train.
+
+        Parameters
+        ----------
+        X : GraphBatch, sequence of graphs, or data frame with a column of graphs
+        y : array-like of integers or strings
+            The class of each graph.
+        sample_weight : array-like, optional
+            What C is multiplied by for each graph; graphs of weight 0 are left out.
+        groups : array-like, optional
+            Graphs of a group are never in different folds.
+        """
+        batch, columns = self._read_to_fit(X)
+        self.classes_, codes = check_classes(y, len(batch), members=1)
+        weights = self._checked_weights(sample_weight, len(batch)) * self._class_weights(codes)
+        groups = None if groups is None else np.asarray(groups)
+        if (weights == 0).any():
+            kept = np.flatnonzero(weights)
+            batch, codes, weights = batch[kept], codes[kept], weights[kept]
+            columns = {name: values[kept] for name, values in columns.items()}
+            groups = None if groups is None else groups[kept]
+            check_two_classes(self.classes_[np.unique(codes)], len(kept))
+            check_folds(self.cv if isinstance(self.cv, int) else 2, len(kept))
+        rng = np.random.default_rng(self.random_state)
+        self.scoring_ = for_classes(self.scoring, codes)
+        folds = self._folds(batch, codes, groups, rng)
+        with self._blas():
+            self._fit(Training(batch, columns, codes, weights, folds), rng)
+        return self
+
+    def _fit(self, data: Training, rng: np.random.Generator) -> None:
+        codes = data.targets
+        linear = self._is_linear(len(codes), PAIR_BYTES)
+        sample, stand_for = self._sample(codes, self._rounds[-1], rng)
+        learner = Svm(sorted(alternatives(self.C)), len(self.classes_))
+        measure = OF_CLASSES[self.scoring_]
+
+        def score(positions: np.ndarray, values: np.ndarray) -> float:
+            own = values[:, 0] if values.shape[1] == 1 else values
+            return measure(codes[sample][positions], own)
+
+        judge = Judge(
+            learner,
+            codes[sample],
+            data.folds[sample],
+            data.weights[sample] * stand_for,
+            score,
+            self.n_jobs,
+        )
+        rounds = [
+            self._sample(codes[sample], size, rng)[0]
+            for size in self._rounds[:1]
+            if 2 * size <= len(sample)
+        ]
+        rounds.append(self._sample(codes[sample], self._rounds[1], rng)[0])
+        terms = self._terms(data.batch, linear)
+        selection, selector = self._select(data, sample, rounds, judge, terms)
+        everyone = np.arange(len(sample))
+        total = selector.mean(selection.terms, everyone)
+        judged = judge(total, everyone)
+        if len(self.classes_) > 2 and not linear:
+            other = replace(judge, learner=replace(learner, scheme="rest"))
+            against = other(total, everyone)
+            if against.mean >= judged.mean:
+                judge, judged, learner = other, against, replace(learner, scheme="rest")
+        selection.value = float(learner.grid[judged.place])
+        selection.score = judged.mean
+        self._keep(selection, learner.grid)
+        if linear:
+            machine, held_out = self._train_features(
+                selection.terms,
+                data,
+                lambda matrix, rows: learner.fit_features(
+                    matrix, codes[rows], selection.value, data.weights[rows]
+                ),
+            )
+        else:
+            machine, held_out = self._train_kernel(
+                selection.terms, data, learner, selection.value, judge, sample, total
+            )
+        self._calibrate(machine, held_out, data)
+        self.n_graphs_ = len(codes)
+
+    def _train_kernel(
+        self,
+        terms: Any,
+        data: Training,
+        learner: Svm,
+        C: float,
+        judge: Judge,
+        sample: np.ndarray,
+        judged_gram: np.ndarray,
+    ) -> tuple[KernelMachine, np.ndarray]:
+        """Train on the kernel matrix of all graphs; the machine, and scores of held-out graphs."""
+        machine = KernelMachine(
+            self._fitted_terms(terms, data.batch), None, np.zeros(learner.n_outputs)
+        )
+        K = machine.gram(self.n_jobs, np.float32)
+        part, share = None, 0.0
+        encoder, rows = None, np.empty((len(K), 0))
+        if data.columns:
+            encoder, rows = self._column_rows(data.columns)
+            alone = judge(judged_gram, np.arange(len(sample)))
+            share, best, _ = self._column_share(
+                judged_gram, rows[sample], judge, np.arange(len(sample)), alone
+            )
+            C = float(learner.grid[best.place])
+            if share:
+                part = ColumnKernel.of(rows, np.random.default_rng(0))
+                own = part.compare(rows).astype(np.float32)
+                K = (np.float32(1 - share) * K + np.float32(share) * own).astype(np.float32)
+        only = replace(learner, grid=[C])
+        held_out = only.held_out(K, data.targets, data.folds, data.weights, self.n_jobs)[0]
+        self._learn_domain(K, data.folds)
+        coefficients, intercept, _ = learner.fit(K, data.targets, C, data.weights)
+        self.best_params_[self._tuned] = C
+        machine.coefficients, machine.intercept = (1 - share) * coefficients, intercept
+        if encoder is not None:
+            machine.columns = ColumnPart(
+                encoder, part, None if part is None else share * coefficients
+            )
+            machine, held_out = self._with_forest(machine, held_out, rows, data, judge, sample)
+        return machine, held_out
+
+    def _with_forest(
+        self,
+        machine: KernelMachine,
+        held_out: np.ndarray,
+        rows: np.ndarray,
+        data: Training,
+        judge: Judge,
+        sample: np.ndarray,
+    ) -> tuple[KernelMachine, np.ndarray]:
+        """Trees on the columns join the machine where they help; both speak in log-odds."""
+        number = len(self.classes_)
+        sigmoids = fit_sigmoids(data.targets, held_out, data.weights)
+        calibrated = held_out * sigmoids[:, 0] + sigmoids[:, 1]
+        found = self._held_out_forest(rows, data, np.arange(len(rows)), number)
+        share = self._forest_share(judge, np.arange(len(sample)), calibrated[sample], found[sample])
+        if not share:
+            return machine, held_out
+        machine = machine.rescaled((1 - share) * sigmoids[:, 0], (1 - share) * sigmoids[:, 1])
+        forest = self._forest(rows, data.targets, data.weights, TREES, number)
+        assert machine.columns is not None
+        machine.columns = replace(
+            machine.columns, forest=forest, share=np.full(len(sigmoids), share)
+        )
+        return machine, (1 - share) * calibrated + share * found
+
+    def _calibrate(self, machine: KernelMachine, held_out: np.ndarray, data: Training) -> None:
+        """Scores become log-odds, by graphs that were held out."""
+        sigmoids = fit_sigmoids(data.targets, held_out, np.ones(len(held_out)))
+        self.machine_ = machine.rescaled(sigmoids[:, 0], sigmoids[:, 1])
+        log_odds = held_out * sigmoids[:, 0] + sigmoids[:, 1]
+        self.held_out_probabilities_ = probabilities(log_odds).astype(np.float32)
+        self.held_out_classes_ = data.targets.astype(np.int32)
+
+    def _sample(
+        self, codes: np.ndarray, size: int, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Graphs that judge, and how many each stands for.
+
+        A measure that does not depend on how large the classes are is known best from a sample
+        with as many graphs of the rare class as there are. Standing for many, each of the others
+        weighs more, so that a C means the same there as for all graphs.
+        """
+        if len(codes) <= size:
+            return np.arange(len(codes)), np.ones(len(codes))
+        pairs = len(self.classes_) == 2 and self.scoring_ in ("roc_auc", "average_precision")
+        if pairs or self.scoring_ == "balanced_accuracy":
+            return even_sample(codes, size, rng)
+        return stratified_sample(codes, size, rng), np.ones(size)
+
+    def _class_weights(self, codes: np.ndarray) -> np.ndarray:
+        counts = np.bincount(codes, minlength=len(self.classes_))
+        if self.class_weight is None:
+            return np.ones(len(codes))
+        if isinstance(self.class_weight, dict):
+            known = {str(name): weight for name, weight in self.class_weight.items()}
+            missing = [name for name in self.classes_.tolist() if str(name) not in known]
+            if missing:
+                raise InvalidParameterError(
+                    f"class_weight must have a weight for every class; {missing[0]!r} has none."
+                )
+            factors = np.array([known[str(name)] for name in self.classes_.tolist()], dtype=float)
+            if not (np.isfinite(factors) & (factors > 0)).all():
+                raise InvalidParameterError(
+                    f"Weights of classes must be finite numbers above 0; got {factors.tolist()}."
+                )
+            return factors[codes]
+        return (len(codes) / (len(counts) * counts))[codes]
+
+    # ---------------------------------------------------------------- predict
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The log-odds of classes: a sum over patterns, by which classes are predicted.
+
+        Returns
+        -------
+        array of shape (graphs,) for two classes, where positive means ``classes_[1]``, else
+        (graphs, classes)
+        """
+        values = self._values(X)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each graph: that of the largest probability."""
+        values = self._values(X)
+        codes = (values[:, 0] > 0).astype(int) if values.shape[1] == 1 else values.argmax(axis=1)
+        found: np.ndarray = self.classes_[codes]
+        return found
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of each class.
+
+        Sigmoids of the scores, fitted to graphs that were held out in cross-validation of this
+        machine.
+
+        Returns
+        -------
+        array of shape (graphs, classes)
+        """
+        return probabilities(self._values(X))
+
+    def predict_set(self, X: Any, coverage: float = 0.9) -> list[list[Any]]:
+        """The classes that each graph may have: the true one is among them with this probability.
+
+        Each class is covered by itself, rare ones too. That holds for graphs of the kind of the
+        training graphs (exchangeable with them); new scaffolds are not. A set may be empty: the
+        graph is like those of no class.
+
+        Parameters
+        ----------
+        X : as in :meth:`fit`
+        coverage : float, default=0.9
+            Above 0 and below 1.
+
+        Returns
+        -------
+        list of lists of classes, the likeliest first
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> graphs, y = gg.load_drugs()
+        >>> model = gg.GraphClassifier(max_level=1, max_terms=1).fit(graphs, y == "opioids")
+        >>> model.predict_set(graphs[[221]], coverage=0.9)
+        [[True]]
+        """
+        check_is_fitted(self, "machine_")
+        check_coverage(coverage)
+        new = self.predict_proba(X)
+        inside = class_sets(self.held_out_probabilities_, self.held_out_classes_, new, coverage)
+        order = np.argsort(-new, axis=1, kind="stable")
+        return [
+            [self.classes_[code].item() for code in row if inside[number, code]]
+            for number, row in enumerate(order.tolist())
+        ]

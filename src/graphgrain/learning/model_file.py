@@ -1,49 +1,81 @@
 """Fitted models in files: arrays and JSON in one archive, and nothing that could be run.
 
-A model file is an uncompressed NumPy archive (``.npz``). ``header`` holds JSON: the version of the
-format, the class, its parameters, what it has fitted, and a digest of all of it. Everything else
-is arrays, which the header names. Views are written by their class's name, which must be one of
-graphgrain's (or a scikit-learn pipeline of these), their parameters and what they have fitted.
+The format is that of :mod:`graphgrain.archives`. ``about`` holds the class, its parameters and what
+it has fitted, as JSON in which everything that is not a plain value is a list with a tag; arrays
+are parts of the archive. Counted features of training graphs are written once for all terms that
+share them, by columns, in the smallest integers that hold them. Kernels and views are written by
+the names of their classes, which must be graphgrain's own (or a scikit-learn pipeline of these).
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import zipfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
-from ..errors import InvalidFileError
+from ..archives import Archive, Format, write_archive
+from ..core.counting import group_hashes, transpose
+from ..errors import InvalidFileError, InvalidParameterError
+from ..kernels.bases.graph_kernel import GraphKernel
+from ..kernels.features import Counts, Features
+from ..kernels.grid import KernelGrid, Setting
+from ..kernels.registry import KERNELS, kernel_from_json, kernel_to_json
+from ..views import AttributeBins, AttributeScaler, EdgeFilter, EdgeLengths
+from ..views.base import View
 from ..writing import atomic_write
-from .model_json import Decoder, Encoder
+from .columns import ColumnEncoder, ColumnForest, ColumnKernel, ColumnPart
+from .machine import FittedTerm, KernelMachine, PatternWeights
+from .targets import TargetScale
+from .terms import Source, Term
 
-FORMAT = 1
+if TYPE_CHECKING:
+    from .classifier import GraphClassifier
+    from .regressor import GraphRegressor
+
+FORMAT = Format("graphgrain model", b"GGMODEL\0", 2, "Train the model again")
+
+#: Views by the name of their class.
+VIEWS: dict[str, type[View]] = {
+    view.__name__: view for view in (AttributeBins, AttributeScaler, EdgeFilter, EdgeLengths)
+}
+#: Classes that are their attributes, by the names that files have for them.
+PLAIN: dict[str, tuple[type[Any], tuple[str, ...]]] = {
+    "term": (Term, ("source", "counts", "similarity", "n_levels")),
+    "source": (Source, ("name", "kernel", "view", "label_kind")),
+    "fitted term": (FittedTerm, ("term", "features", "scale")),
+    "pattern weights": (PatternWeights, ("term", "vocabulary", "weights")),
+    "machine": (KernelMachine, ("terms", "coefficients", "intercept", "columns")),
+    "column part": (ColumnPart, ("encoder", "kernel", "coefficients", "forest", "share")),
+    "column encoder": (
+        ColumnEncoder,
+        ("numbers", "categories", "medians", "marked", "quantiles", "values"),
+    ),
+    "column kernel": (ColumnKernel, ("rows", "gamma")),
+    "column forest": (ColumnForest, ("trees", "classes")),
+}
+_TAGS = {kind: tag for tag, (kind, _) in PLAIN.items()}
+_SHARED = (Source, Features)
 
 
 def write_model(model: Any, path: Path) -> None:
     """Write a fitted estimator; the file appears whole or not at all."""
-    encoder = Encoder()
+    encoder = _Encoder()
     parameters = model.get_params(deep=False)
-    fitted = {n: v for n, v in vars(model).items() if n not in (*parameters, "kernel_", "view_")}
-    header: dict[str, Any] = {
-        "graphgrain model": FORMAT,
+    fitted = {n: v for n, v in vars(model).items() if n not in parameters and n != "_factored"}
+    about = {
         "class": type(model).__name__,
         "parameters": encoder.encode(parameters),
         "fitted": encoder.encode(fitted),
-        "patterns": encoder.patterns,
+        "shared": encoder.shared,
     }
-    arrays = encoder.arrays
-    header["digest"] = _digest(header, arrays)
-    text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     with atomic_write(path, "The model") as file:
-        np.savez(file, **{"header": text, **arrays})  # type: ignore[arg-type]  # names are ours
+        write_archive(file, FORMAT, about, encoder.arrays)
 
 
-def load_model(path: str | Path) -> Any:
-    """Read a model that ``save`` of a self-tuned estimator has written.
+def load_model(path: str | Path) -> GraphClassifier | GraphRegressor:
+    """Read a model that ``save`` of an estimator has written.
 
     Parameters
     ----------
@@ -51,7 +83,7 @@ def load_model(path: str | Path) -> Any:
 
     Returns
     -------
-    TreePlusPlusClassifier, TreePlusPlusRegressor, GraphClassifier or GraphRegressor
+    GraphClassifier or GraphRegressor
 
     Examples
     --------
@@ -60,58 +92,241 @@ def load_model(path: str | Path) -> Any:
     >>> sizes = graphs.vertex_counts
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder) / "sizes.ggm"
-    ...     gg.TreePlusPlusRegressor(2, 1).fit(graphs[::2], sizes[::2]).save(file)
+    ...     gg.GraphRegressor(max_level=1).fit(graphs[::2], sizes[::2]).save(file)
     ...     model = gg.load_model(file)
     >>> model.score(graphs[1::2], sizes[1::2]) > 0.99
     True
     """
+    from .classifier import GraphClassifier
+    from .regressor import GraphRegressor
+
     path = Path(path)
+    _check_beginning(path)
+    archive = Archive(path, FORMAT)
+    classes = {kind.__name__: kind for kind in (GraphClassifier, GraphRegressor)}
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        header = json.loads(arrays.pop("header").tobytes())
-        version = header["graphgrain model"]
+        about = archive.about
+        decoder = _Decoder(archive, about["shared"])
+        model: Any = classes[about["class"]](**decoder.decode(about["parameters"]))
+        for name, value in decoder.decode(about["fitted"]).items():
+            setattr(model, str(name), value)
+        _check_machine(model.machine_)
+    except InvalidFileError:
+        raise
+    except (
+        KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError, MemoryError,
+    ) as error:  # fmt: skip
+        raise archive.damaged("header", f"it does not describe a model ({error})") from None
+    loaded: GraphClassifier | GraphRegressor = model
+    return loaded
+
+
+def _check_beginning(path: Path) -> None:
+    try:
+        with open(path, "rb") as file:
+            first = file.read(8)
     except FileNotFoundError:
         raise InvalidFileError(f"There is no file {str(path)!r}.") from None
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, AttributeError):
+    except OSError as error:
+        raise InvalidFileError(f"{str(path)!r} cannot be read: {error.strerror}.") from None
+    if first[:2] == b"PK":
+        raise InvalidFileError(
+            f"{str(path)!r} is a model of graphgrain 0.2, which had other estimators. Train it "
+            "again with GraphClassifier or GraphRegressor."
+        )
+    if first != FORMAT.magic:
         raise InvalidFileError(
             f"{str(path)!r} is no model of graphgrain, or it is damaged. Save the model again."
-        ) from None
-    if version != FORMAT:
-        raise InvalidFileError(
-            f"{str(path)!r} has format {version!r} of model files; this version of graphgrain "
-            f"reads {FORMAT}."
         )
-    digest = header.pop("digest", None)
-    if digest != _digest(header, arrays):
-        raise InvalidFileError(
-            f"{str(path)!r} is damaged: its content does not match its digest. Save the model "
-            "again."
-        )
-    return _model(header, arrays)
 
 
-def _model(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
-    from .classifier import TreePlusPlusClassifier
-    from .graph_classifier import GraphClassifier
-    from .graph_regressor import GraphRegressor
-    from .regressor import TreePlusPlusRegressor
-
-    kinds: list[type[Any]] = [TreePlusPlusClassifier, TreePlusPlusRegressor]
-    classes = {kind.__name__: kind for kind in (*kinds, GraphClassifier, GraphRegressor)}
-    decoder = Decoder(arrays, header["patterns"])
-    model = classes[header["class"]](**decoder.decode(header["parameters"]))
-    for name, value in decoder.decode(header["fitted"]).items():
-        setattr(model, name, value)
-    best = model.pattern_weights_[0]
-    model.kernel_, model.view_ = best.kernel, best.view
-    return model
+def _check_machine(machine: KernelMachine) -> None:
+    """Refuse what does not fit together before anything is computed with it."""
+    outputs = len(machine.intercept)
+    for term in machine.terms:
+        if isinstance(term, PatternWeights):
+            sizes = sum(len(vocabulary) for vocabulary in term.vocabulary)
+            fits = term.weights.shape == (sizes, outputs)
+        else:
+            wanted = (outputs, len(term.features))
+            fits = machine.coefficients is not None and machine.coefficients.shape == wanted
+        if not fits:
+            raise ValueError("weights and patterns differ in number")
 
 
-def _digest(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
-    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
-    for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
-        digest.update(f"{name};{array.dtype.str};{array.shape};".encode())
-        digest.update(array.reshape(-1).view(np.uint8).data)
-    return digest.hexdigest()
+class _Encoder:
+    """Turns values into JSON; arrays and what is shared are set aside."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, np.ndarray] = {}
+        self.shared: list[Any] = []
+        self._numbers: dict[int, int] = {}
+
+    def encode(self, value: Any) -> Any:
+        """A value as JSON: plain values as they are, all others as a list behind a tag."""
+        if value is None or isinstance(value, bool | int | float | str):
+            return value
+        if isinstance(value, np.generic):
+            return self.encode(value.item())
+        if isinstance(value, list | range):
+            return ["list", *(self.encode(item) for item in value)]
+        if isinstance(value, tuple):
+            return ["tuple", *(self.encode(item) for item in value)]
+        if isinstance(value, dict):
+            return ["dict", *([self.encode(k), self.encode(v)] for k, v in value.items())]
+        if isinstance(value, np.ndarray):
+            return self._array(value)
+        if isinstance(value, _SHARED):
+            if id(value) not in self._numbers:
+                content = (
+                    self._features(value) if isinstance(value, Features) else self._plain(value)
+                )
+                self._numbers[id(value)] = len(self.shared)
+                self.shared.append(content)
+            return ["shared", self._numbers[id(value)]]
+        if type(value) in _TAGS:
+            return self._plain(value)
+        if isinstance(value, TargetScale):
+            return ["target scale", self.encode(vars(value))]
+        if isinstance(value, GraphKernel):
+            return ["kernel", kernel_to_json(value, leave_out=("n_jobs", "verbose"))]
+        if isinstance(value, KernelGrid):
+            return ["grid", self._grid(value)]
+        return self._view(value)
+
+    def _plain(self, value: Any) -> list[Any]:
+        tag = _TAGS[type(value)]
+        return [tag, *(self.encode(getattr(value, name)) for name in PLAIN[tag][1])]
+
+    def _array(self, value: np.ndarray) -> list[Any]:
+        if value.dtype.kind == "U" or value.dtype == object:
+            return ["texts", value.dtype.kind, [self.encode(item) for item in value.tolist()]]
+        name = f"array{len(self.arrays)}"
+        own = value.astype(np.uint8) if value.dtype == bool else value
+        self.arrays[name] = own
+        return ["array", name, value.dtype == bool]
+
+    def _features(self, features: Features) -> list[Any]:
+        levels = []
+        for level in features.levels:
+            vocabulary, indptr, rows, values, _ = group_hashes(*level)
+            whole = bool((values == np.round(values)).all())
+            levels.append(
+                [
+                    self._array(vocabulary),
+                    self._array(_small(np.diff(indptr))),
+                    self._array(_small(rows)),
+                    self._array(_small(values.astype(np.int64)) if whole else values),
+                ]
+            )
+        return ["features", len(features), features.whole, levels]
+
+    def _grid(self, grid: KernelGrid) -> dict[str, Any]:
+        settings = [[self.encode(dict(s.parameters)), self.encode(s.view)] for s in grid.settings]
+        known = {each.kernel: name for name, each in KERNELS.items()}
+        if grid.kernel not in known:
+            raise InvalidParameterError(
+                f"A model file holds kernels of graphgrain ({', '.join(KERNELS)}); got a "
+                f"{grid.kernel.__name__}. Use pickle for models with other kernels."
+            )
+        rest = {"level_parameter": grid.level_parameter, "variant": grid.variant}
+        own = {"name": grid.name, "kernel": known[grid.kernel], "title": grid.title}
+        return {**own, **rest, "settings": settings}
+
+    def _view(self, view: Any) -> list[Any]:
+        if type(view) is Pipeline:
+            return ["pipeline", *([name, self.encode(step)] for name, step in view.steps)]
+        if VIEWS.get(type(view).__name__) is not type(view):
+            raise InvalidParameterError(
+                "A model file holds numbers, texts and the views of graphgrain "
+                f"({', '.join(sorted(VIEWS))}, and pipelines of them); got a "
+                f"{type(view).__name__}. Use pickle for models with other views."
+            )
+        parameters = view.get_params(deep=False)
+        fitted = {name: value for name, value in vars(view).items() if name not in parameters}
+        return ["view", type(view).__name__, self.encode(parameters), self.encode(fitted)]
+
+
+def _small(values: np.ndarray) -> np.ndarray:
+    """Integers of 0 or more in the smallest type that holds them."""
+    most = int(values.max(initial=0))
+    for kind in (np.uint8, np.uint16, np.uint32):
+        if most <= np.iinfo(kind).max:
+            return values.astype(kind)
+    return values.astype(np.int64)
+
+
+class _Decoder:
+    """The way back."""
+
+    def __init__(self, archive: Archive, shared: list[Any]) -> None:
+        self.archive = archive
+        self.shared: list[Any] = []
+        for content in shared:
+            self.shared.append(self.decode(content))
+
+    def decode(self, value: Any) -> Any:
+        """The value that JSON stands for."""
+        if not isinstance(value, list):
+            return value
+        tag, *content = value
+        if tag == "list":
+            return [self.decode(item) for item in content]
+        if tag == "tuple":
+            return tuple(self.decode(item) for item in content)
+        if tag == "dict":
+            return {self.decode(key): self.decode(item) for key, item in content}
+        if tag == "array":
+            array = np.array(self.archive[content[0]])
+            return array.astype(bool) if content[1] else array
+        if tag == "texts":
+            items = [self.decode(item) for item in content[1]]
+            return np.array(items, dtype=object if content[0] == "O" else None)
+        if tag == "shared":
+            return self.shared[content[0]]
+        if tag == "features":
+            return self._features(*content)
+        if tag == "target scale":
+            scale = TargetScale.__new__(TargetScale)
+            vars(scale).update(self.decode(content[0]))
+            return scale
+        if tag == "kernel":
+            return kernel_from_json(content[0])
+        if tag == "grid":
+            own = content[0]
+            settings = tuple(Setting(*map(self.decode, item)) for item in own["settings"])
+            return KernelGrid(
+                **{**own, "kernel": KERNELS[own["kernel"]].kernel, "settings": settings}
+            )
+        if tag == "pipeline":
+            return Pipeline([(name, self.decode(step)) for name, step in content])
+        if tag == "view":
+            view = VIEWS[content[0]](**self.decode(content[1]))
+            for name, item in self.decode(content[2]).items():
+                setattr(view, name, item)
+            return view
+        kind, _ = PLAIN[tag]
+        return kind(*(self.decode(item) for item in content))
+
+    def _features(self, graphs: Any, whole: Any, levels: list[Any]) -> Features:
+        found = []
+        for level in levels:
+            vocabulary, lengths, rows, values = (self.decode(part) for part in level)
+            total = int(lengths.sum())
+            ascending = bool((vocabulary[1:] > vocabulary[:-1]).all())
+            if (
+                vocabulary.dtype != np.uint64
+                or not ascending
+                or len(lengths) != len(vocabulary)
+                or not len(rows) == len(values) == total
+                or rows.max(initial=0) >= max(graphs, 1)
+                or (total and values.min() <= 0)
+            ):
+                raise ValueError("counted features do not fit together")
+            indptr = np.concatenate(([0], np.cumsum(lengths.astype(np.int64))))
+            starts, columns, counts = transpose(
+                indptr, rows.astype(np.int32), values.astype(np.float64), graphs
+            )
+            kind = np.int64 if whole and values.dtype.kind in "iu" else np.float64
+            found.append(Counts(np.diff(starts), vocabulary[columns], counts.astype(kind)))
+        return Features(found, bool(whole))

@@ -1,109 +1,571 @@
-"""TreePlusPlusRegressor: from graphs to numbers by Tree++, with nothing left to choose."""
+"""GraphRegressor: from graphs to numbers, with an interval for each, and nothing left to choose."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..kernels.grid import KernelGrid
-from ..parameters import Rule
-from .candidates import TREE_RULES, tree_grid_of
-from .committee import MEMBERS
-from .regression import SelfTunedRegressor
+from ..parameters import Number, OneOf, Rule
+from .calibration import check_coverage
+from .columns import TREES, ColumnKernel, ColumnPart
+from .estimator import GraphEstimator, Process, Training
+from .machine import KernelMachine
+from .ridge import Posterior, Ridge, sparse_ridge
+from .scoring import AUTO, OF_NUMBERS
+from .selection import Judge, Judged, Selector, grains_of, helps
+from .targets import TargetScale, check_folds, check_values
+from .terms import OF_NUMBERS as USUAL
+from .terms import OneOrMore, Term, alternatives
+
+#: Bytes for each pair of graphs: the matrix, its factor, and room for one more.
+PAIR_BYTES = 24.0
+SCALES = ("none", "log", "yeo-johnson")
 
 
-class TreePlusPlusRegressor(SelfTunedRegressor):
-    """Predict numbers from graphs: Tree++ and kernel ridge regression that tune themselves.
+class GraphRegressor(RegressorMixin, GraphEstimator):
+    """Predict numbers from graphs: a sum of kernels and ridge regression that tune themselves.
 
     Parameters
     ----------
-    path_depth : int or list of int, default=(0, 6)
-        Length of the longest paths, the paper's d. With 0 the features are single neighbourhoods.
-    max_tree_depth : int, default=3
-        Tree depths (the paper's k) from 0 to this are tried.
-    centrality, edge_labels, views, counts, weights, solver, time_budget, cv
-        As in :class:`TreePlusPlusClassifier`; but with more than 1,000 graphs, combinations are
-        judged by a sample of so many, unless the solver is "kernel".
-    random_state, n_jobs, verbose
-        As in :class:`TreePlusPlusClassifier`.
-    normalize : bool, list of bool or "auto", default="auto"
-        As in :class:`TreePlusPlus`. "auto" tries both: what grows with the size of a graph, such
-        as its mass, is better told without.
-    committee : int, default=12
-        How many of the best combinations may predict together, no more than half of those that
-        were tried. What they say is added up with shares: equal ones, or those of non-negative
-        least squares, whichever predicts held-out graphs better; those without a share are left
-        out.
+    kernels : str, kernel, KernelGrid, or list of these, default="tree++"
+        As in :class:`GraphClassifier`.
+    max_level : int, default=3
+        The levels of named kernels (tree depths, refinement steps) from 0 to this are tried.
+    path_depth, centrality, edge_labels, views, attributes, counts
+        As in :class:`GraphClassifier`.
     alpha : float or list of float
         How much to smooth, for kernels whose graphs have similarity 1 with themselves (on
         average). Of equally good values the largest is taken.
-    scoring : {"r2", "neg_mean_absolute_error"}, default="r2"
-        What combinations are judged by: the squared or the absolute error. Targets are scaled to
-        mean 0 and standard deviation 1, so that their unit does not matter.
+    similarity : "auto", str or list of str, default="auto"
+        As in :class:`TreePlusPlus`. "auto" tries min-max, cosines, and dot products: what grows
+        with the size of a graph, such as its mass, is a dot product.
+    max_terms, solver, graphs, descriptors, time_budget, cv, random_state, n_jobs, verbose
+        As in :class:`GraphClassifier`.
+    scale : {"auto", "none", "log", "yeo-johnson"}, default="auto"
+        The scale on which targets are learned. "auto" compares targets as they are, their
+        logarithm where all are above 0, and the power of Yeo and Johnson, by the score in the
+        units of the targets.
+    loss : {"squared", "huber"}, default="squared"
+        "huber" lets large errors count linearly, so that a few wild values do not rule.
+    scoring : {"auto", "rmse", "mae", "r2", "spearman"}, default="auto"
+        What kernels and scales are judged by. "auto" is the root mean squared error, and the mean
+        absolute one with ``loss="huber"``.
 
     Attributes
     ----------
-    member_weights_ : array
-        The share of each member.
-    members_, best_params_, cv_results_, skipped_, pattern_weights_, kernel_, view_
-        As in :class:`TreePlusPlusClassifier`.
+    terms_, best_params_, cv_results_, skipped_
+        As in :class:`GraphClassifier`.
     best_score_ : float
-        The score in the inner cross-validation: R2, or minus the mean absolute error in standard
-        deviations of the targets.
+        The score in the inner cross-validation; errors are negative.
+    scale_ : str
+        The scale on which targets are learned.
+    machine_ : KernelMachine
+        What was learned; its values are targets on that scale, with mean 0 and deviation 1.
+    held_out_ : array
+        What was predicted for each training graph by a model trained without it.
+
+    See Also
+    --------
+    GraphClassifier : The same for classes.
+    explain : Why it predicts what it predicts.
 
     Examples
     --------
     >>> import graphgrain as gg
     >>> graphs, _ = gg.load_drugs()
     >>> atoms = graphs.vertex_counts
-    >>> model = gg.TreePlusPlusRegressor(max_tree_depth=2).fit(graphs[::2], atoms[::2])
-    >>> model.score(graphs[1::2], atoms[1::2]) > 0.5
+    >>> model = gg.GraphRegressor(max_level=2).fit(graphs[::2], atoms[::2])
+    >>> model.score(graphs[1::2], atoms[1::2]) > 0.95
+    True
+    >>> low, high = model.predict_interval(graphs[1::2], coverage=0.9)
+    >>> bool(((low <= atoms[1::2]) & (atoms[1::2] <= high)).mean() > 0.8)
     True
     """
 
     parameter_rules: ClassVar[dict[str, Rule]] = {
-        **SelfTunedRegressor.parameter_rules,
-        **TREE_RULES,
+        **GraphEstimator.parameter_rules,
+        "alpha": OneOrMore(Number(0.0)),
+        "scale": OneOf((AUTO, *SCALES)),
+        "loss": OneOf(("squared", "huber")),
+        "scoring": OneOf((AUTO, *OF_NUMBERS)),
     }
+    _tuned = "alpha"
+    _usual = USUAL
+    _rounds = (300, 700, 1000)
 
     def __init__(
         self,
-        path_depth: Any = (0, 6),
-        max_tree_depth: int = 3,
+        kernels: Any = "tree++",
+        max_level: int = 3,
         *,
-        alpha: Any = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0),
+        path_depth: Any = (0, 6),
+        alpha: Any = (1e-6, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0),
         centrality: Any = "eigenvector",
         edge_labels: Any = "auto",
         views: Any = None,
+        attributes: bool = True,
         counts: Any = "auto",
-        normalize: Any = "auto",
-        weights: str = "equal",
-        committee: int = MEMBERS,
+        similarity: Any = "auto",
+        max_terms: int = 8,
         solver: str = "auto",
-        scoring: str = "r2",
+        scale: str = "auto",
+        loss: str = "squared",
+        scoring: str = "auto",
+        graphs: str | None = None,
+        descriptors: str | None = None,
         time_budget: float | None = None,
-        cv: int = 5,
+        cv: Any = 5,
         random_state: int | None = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
+        self.kernels = kernels
+        self.max_level = max_level
         self.path_depth = path_depth
-        self.max_tree_depth = max_tree_depth
         self.alpha = alpha
         self.centrality = centrality
         self.edge_labels = edge_labels
         self.views = views
+        self.attributes = attributes
         self.counts = counts
-        self.normalize = normalize
-        self.weights = weights
-        self.committee = committee
+        self.similarity = similarity
+        self.max_terms = max_terms
         self.solver = solver
+        self.scale = scale
+        self.loss = loss
         self.scoring = scoring
+        self.graphs = graphs
+        self.descriptors = descriptors
         self.time_budget = time_budget
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _grids(self, batch: GraphBatch) -> list[KernelGrid]:
-        return [tree_grid_of(self, batch)]
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    # ---------------------------------------------------------------- fit
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Choose kernels, scale and parameters, and train.
+
+        Parameters
+        ----------
+        X : GraphBatch, sequence of graphs, or data frame with a column of graphs
+        y : array-like of numbers
+            One per graph, or one row per graph. Rows may have gaps (NaN): each target is learned
+            from the graphs that have it, with the same kernels.
+        sample_weight : array-like, optional
+            How much the error of each graph counts; graphs of weight 0 are left out.
+        groups : array-like, optional
+            Graphs of a group are never in different folds.
+        """
+        batch, columns = self._read_to_fit(X)
+        values = check_values(y, len(batch), gaps=True)
+        weights = self._checked_weights(sample_weight, len(batch))
+        groups = None if groups is None else np.asarray(groups)
+        kept = weights > 0
+        if values.ndim == 2:
+            kept &= np.isfinite(values).any(axis=1)
+        if not kept.all():
+            rows = np.flatnonzero(kept)
+            batch, values, weights = batch[rows], values[rows], weights[rows]
+            columns = {name: own[rows] for name, own in columns.items()}
+            groups = None if groups is None else groups[rows]
+            check_folds(self.cv if isinstance(self.cv, int) else 2, len(rows))
+        weights = weights / weights.mean()
+        self._one_target = values.ndim == 1
+        targets = values.reshape(len(batch), -1)
+        rng = np.random.default_rng(self.random_state)
+        folds = self._folds(batch, None, groups, rng)
+        self.scoring_ = self.scoring
+        if self.scoring == AUTO:
+            self.scoring_ = "mae" if self.loss == "huber" else "rmse"
+        with self._blas():
+            self._fit(Training(batch, columns, targets, weights, folds), rng)
+        return self
+
+    def _fit(self, data: Training, rng: np.random.Generator) -> None:
+        targets = data.targets
+        linear = self._is_linear(len(targets), PAIR_BYTES)
+        # The target with most values chooses the kernels for all, if there are gaps.
+        whole = np.isfinite(targets).all(axis=1)
+        chosen = slice(None)
+        if not whole.all():
+            most = int(np.isfinite(targets).sum(axis=0).argmax())
+            whole, chosen = np.isfinite(targets[:, most]), slice(most, most + 1)
+        there = np.flatnonzero(whole)
+        sample = np.sort(rng.permutation(there)[: self._rounds[-1]])
+        rounds = [
+            np.sort(rng.permutation(len(sample))[:size])
+            for size in self._rounds[:-1]
+            if 1.25 * size <= len(sample)
+        ]
+        rounds = rounds or [np.arange(len(sample))]
+        terms = self._terms(data.batch, linear)
+        learner = Ridge(sorted(alternatives(self.alpha)), self.loss)
+        self._target_scale = TargetScale("none", targets, data.weights)
+        judge = self._judge(learner, data, sample, chosen)
+        kind = self._choose_scale(terms, data, sample, rounds[0], chosen, learner)
+        if kind != "none":
+            self._target_scale = TargetScale(kind, targets, data.weights)
+            judge = self._judge(learner, data, sample, chosen)
+        self.scale_ = kind
+        selection, selector = self._select(data, sample, rounds, judge, terms)
+        everyone = np.arange(len(sample))
+        total = selector.mean(selection.terms, everyone)
+        judged = judge(total, everyone)
+        selection.value = float(learner.grid[judged.place])
+        selection.score = judged.mean
+        self._keep(selection, learner.grid)
+        scaled = data._replace(targets=self._target_scale.scaled(targets))
+        if linear:
+            self._train_linear(selection.terms, scaled, selection.value)
+        else:
+            self._train_kernel(selection.terms, scaled, learner, judge, judged, sample, total)
+        self.n_graphs_ = len(targets)
+
+    def _judge(self, learner: Ridge, data: Training, sample: np.ndarray, chosen: slice) -> Judge:
+        """Judges by the score in the user's units; models learn scaled targets."""
+        scale, own = self._target_scale, data.targets[sample]
+        measure = OF_NUMBERS[self.scoring_]
+        # targets of different units count the same
+        units = np.nanstd(data.targets, axis=0)
+        units = np.where((units > 0) & (data.targets.shape[1] > 1), units, 1.0)
+
+        def score(positions: np.ndarray, values: np.ndarray) -> float:
+            wide = np.zeros((len(values), data.targets.shape[1]))
+            wide[:, chosen] = values
+            said = scale.original(wide)
+            return measure((own[positions] / units)[:, chosen], (said / units)[:, chosen])
+
+        return Judge(
+            learner,
+            scale.scaled(own)[:, chosen],
+            data.folds[sample],
+            data.weights[sample],
+            score,
+            self.n_jobs,
+        )
+
+    def _choose_scale(
+        self,
+        terms: list[Term],
+        data: Training,
+        sample: np.ndarray,
+        positions: np.ndarray,
+        chosen: slice,
+        learner: Ridge,
+    ) -> str:
+        """The scale by which a plain kernel predicts best in the user's units."""
+        if self.scale != AUTO:
+            if self.scale == "log":
+                known = data.targets[np.isfinite(data.targets)]
+                if (known <= 0).any():
+                    raise InvalidParameterError(
+                        f"scale='log' needs targets above 0; the smallest is {known.min():g}. Use "
+                        "scale='yeo-johnson'."
+                    )
+            return self.scale
+        batch = data.batch[sample[positions]]
+        selector = Selector(
+            lambda source: source.count(batch, self.n_jobs),
+            self._judge(learner, data, sample, chosen),
+            [],
+            1,
+            self._tell,
+            lambda: True,
+        )
+        everyone = np.arange(len(positions))
+        plain = grains_of(terms) or terms[:1]
+        K = selector.mean(plain, everyone)
+        own = data.targets[np.isfinite(data.targets)]
+        kinds = ["none", *(["log"] if (own > 0).all() else []), "yeo-johnson"]
+        best: tuple[Judged, str] | None = None
+        for kind in kinds:
+            before = self._target_scale
+            self._target_scale = TargetScale(kind, data.targets, data.weights)
+            judged = self._judge(learner, data, sample, chosen)(K, positions)
+            self._target_scale = before
+            if best is None or helps(judged, best[0]):
+                best = (judged, kind)
+        assert best is not None
+        return best[1]
+
+    def _train_kernel(
+        self,
+        terms: list[Term],
+        data: Training,
+        learner: Ridge,
+        judge: Judge,
+        judged: Judged,
+        sample: np.ndarray,
+        total: np.ndarray,
+    ) -> None:
+        """Train on the kernel matrix of all graphs; held-out errors come with it."""
+        outputs = data.targets.shape[1]
+        machine = KernelMachine(self._fitted_terms(terms, data.batch), None, np.zeros(outputs))
+        K = machine.gram(self.n_jobs)
+        everyone = np.arange(len(sample))
+        encoder, rows, share, part = None, np.empty((len(K), 0)), 0.0, None
+        if data.columns:
+            encoder, rows = self._column_rows(data.columns)
+            share, judged, _ = self._column_share(total, rows[sample], judge, everyone, judged)
+            if share:
+                part = ColumnKernel.of(rows, np.random.default_rng(0))
+                K = (1 - share) * K + share * part.compare(rows)
+        self._learn_domain(K, data.folds)
+        coefficients = np.zeros((outputs, len(K)))
+        intercept = np.zeros(outputs)
+        self.held_out_ = np.full(data.targets.shape, np.nan)
+        self._deviations = np.full(data.targets.shape, np.nan)
+        self._variance = np.ones(outputs)
+        self._alphas = np.zeros(outputs)
+        self._training_weights = np.ones(len(K))
+        self._column_share_ = share
+        groups: dict[bytes, list[int]] = {}
+        for output, own in enumerate(np.isfinite(data.targets).T):
+            groups.setdefault(own.tobytes(), []).append(output)
+        for names in groups.values():
+            members = np.array(names)
+            there = np.flatnonzero(np.isfinite(data.targets[:, members[0]]))
+            wanted = data.targets[np.ix_(there, members)]
+            here = K if len(there) == len(K) else K[np.ix_(there, there)]
+            alpha = float(learner.grid[judged.place])
+            if len(groups) > 1:
+                alpha = self._best_alpha(here, wanted, learner, data, there)
+            own, bias, weights = learner.fit(here, wanted, alpha, data.weights[there])
+            coefficients[np.ix_(members, there)] = own
+            intercept[members] = bias
+            posterior = Posterior(here, alpha, weights)
+            factors = posterior.held_out_factors()[:, np.newaxis]
+            errors = own.T / factors
+            self.held_out_[np.ix_(there, members)] = wanted - errors
+            self._deviations[np.ix_(there, members)] = np.sqrt(1.0 / factors)
+            # the scale of the process with the largest leave-one-out density
+            self._variance[members] = np.average(errors**2 * factors, axis=0, weights=weights)
+            self._alphas[members] = alpha
+            self._training_weights[there] = weights / data.weights[there]
+            if len(groups) == 1:
+                self.__dict__["_factored"] = posterior
+        self.best_params_[self._tuned] = float(self._alphas[0])
+        machine.coefficients, machine.intercept = (1 - share) * coefficients, intercept
+        if encoder is not None:
+            machine.columns = ColumnPart(
+                encoder, part, None if part is None else share * coefficients
+            )
+            machine = self._with_forest(machine, rows, data, judge, sample)
+        self._scaled_targets = data.targets
+        self.machine_ = machine
+
+    def _best_alpha(
+        self, K: np.ndarray, wanted: np.ndarray, learner: Ridge, data: Training, there: np.ndarray
+    ) -> float:
+        """The alpha of a target that has its own graphs."""
+        some = np.arange(len(there))[: self._rounds[-1]]
+        found = learner.held_out(
+            K[np.ix_(some, some)],
+            wanted[some],
+            data.folds[there][some],
+            data.weights[there][some],
+            self.n_jobs,
+        )
+        errors = [float(np.mean((values - wanted[some]) ** 2)) for values in found]
+        return float(learner.grid[int(np.argmin(errors))])
+
+    def _with_forest(
+        self,
+        machine: KernelMachine,
+        rows: np.ndarray,
+        data: Training,
+        judge: Judge,
+        sample: np.ndarray,
+    ) -> KernelMachine:
+        """Trees on the columns join the machine where they help."""
+        if not np.isfinite(data.targets).all():
+            return machine
+        found = self._held_out_forest(rows, data, np.arange(len(rows)), None)
+        share = self._forest_share(
+            judge, np.arange(len(sample)), self.held_out_[sample], found[sample]
+        )
+        if not share:
+            return machine
+        outputs = data.targets.shape[1]
+        machine = machine.rescaled(np.full(outputs, 1 - share), np.zeros(outputs))
+        forest = self._forest(rows, data.targets, data.weights, TREES, None)
+        assert machine.columns is not None
+        machine.columns = replace(machine.columns, forest=forest, share=np.full(outputs, share))
+        self.held_out_ = (1 - share) * self.held_out_ + share * found
+        return machine
+
+    def _train_linear(self, terms: list[Term], data: Training, alpha: float) -> None:
+        if not np.isfinite(data.targets).all():
+            raise InvalidParameterError(
+                f"Targets with gaps need solver='kernel'; {len(data.targets):,} graphs are too "
+                "many for it here. Fit a model for each target."
+            )
+        self.machine_, self.held_out_ = self._train_features(
+            terms,
+            data,
+            lambda matrix, rows: sparse_ridge(
+                matrix, data.targets[rows], alpha, data.weights[rows]
+            ),
+        )
+        errors = data.targets - self.held_out_
+        self._deviations = np.ones(data.targets.shape)
+        self._variance = np.mean(errors**2, axis=0)
+        self._alphas = np.full(data.targets.shape[1], alpha)
+        self._scaled_targets = data.targets
+        self._column_share_ = 0.0
+
+    def _explained_units(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._target_scale.spread, self._target_scale.mean
+
+    def _noise(self) -> float:
+        return float(self._alphas[0])
+
+    # ---------------------------------------------------------------- predict
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """The number of each graph.
+
+        Parameters
+        ----------
+        X : as in :meth:`fit`
+        return_std : bool, default=False
+            Also return the standard deviation of the prediction, noise included, from the
+            Gaussian process whose mean this model is.
+
+        Returns
+        -------
+        array of shape (graphs,) or (graphs, targets); with ``return_std`` a pair of such arrays
+        """
+        check_is_fitted(self, "machine_")
+        values = self._values(X)
+        said = self._shaped(self._target_scale.original(values))
+        if not return_std:
+            return said
+        deviations = self._deviation(X) * self._target_scale.slope(values)
+        return said, self._shaped(deviations)
+
+    def _deviation(self, X: Any) -> np.ndarray:
+        """Standard deviations on the scale of learning, (graphs, targets)."""
+        machine = self.machine_
+        if machine.coefficients is None:
+            batch, _ = self._read(X)
+            return np.tile(np.sqrt(self._variance), (len(batch), 1))
+        batch, columns = self._read(X)
+        result = np.empty((len(batch), len(self._variance)))
+        with self._blas():
+            for output, rows in self._processes():
+                posterior = self._posterior_of(output, rows)
+                for begin, end in machine._blocks(len(batch)):
+                    some = {name: values[begin:end] for name, values in columns.items()}
+                    K, own = self._pair_similarities(batch[begin:end], some)
+                    K = K if rows is None else K[:, rows]
+                    left = posterior.variance(K, own, posterior.influence(K))
+                    result[begin:end, output] = np.sqrt(
+                        self._variance[output] * (left + self._alphas[output])
+                    )
+        return result
+
+    def _processes(self) -> list[tuple[int, np.ndarray | None]]:
+        """The outputs, each with its training graphs; None stands for all."""
+        found = []
+        for output, own in enumerate(np.isfinite(self._scaled_targets).T):
+            found.append((output, None if own.all() else np.flatnonzero(own)))
+        return found
+
+    def _posterior_of(self, output: int, rows: np.ndarray | None) -> Posterior:
+        if rows is None and (known := self.__dict__.get("_factored")) is not None:
+            posterior: Posterior = known
+            return posterior
+        K = self._training_gram()
+        K = K if rows is None else K[np.ix_(rows, rows)]
+        weights = self._training_weights if rows is None else self._training_weights[rows]
+        found = Posterior(K, float(self._alphas[output]), weights)
+        if rows is None:
+            self.__dict__["_factored"] = found
+        return found
+
+    def _posterior(self) -> Posterior:
+        return self._posterior_of(0, self._processes()[0][1])
+
+    def _process(self) -> Process:
+        process = super()._process()
+        units = float(self._target_scale.spread[0]) ** 2
+        variance = float(self._variance[0]) * units
+        return process._replace(
+            variance=variance,
+            noise=variance * float(self._alphas[0]),
+            share=1.0 - self._column_share_,
+        )
+
+    def _training_gram(self) -> np.ndarray:
+        K, share = self.machine_.gram(self.n_jobs), self._column_share_
+        part = self.machine_.columns
+        if share and part is not None and part.kernel is not None:
+            K = (1 - share) * K + share * part.kernel.compare(part.kernel.rows)
+        return K
+
+    def _pair_similarities(
+        self, batch: GraphBatch, columns: dict[str, np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        K, own = super()._pair_similarities(batch, columns)
+        share, part = self._column_share_, self.machine_.columns
+        if share and part is not None and part.kernel is not None:
+            other = part.kernel.compare(part.encoder.transform(columns))
+            K, own = (1 - share) * K + share * other, (1 - share) * own + share
+        return K, own
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
+        """Where the number of each graph lies with this probability.
+
+        The errors of training graphs that were held out, each over its own standard deviation,
+        say how many standard deviations are needed (the jackknife, normalised): graphs of which
+        the model is sure get short intervals. That holds for graphs of the kind of the training
+        graphs (exchangeable with them); for new scaffolds it is less.
+
+        Parameters
+        ----------
+        X : as in :meth:`fit`
+        coverage : float, default=0.9
+            Above 0 and below 1.
+
+        Returns
+        -------
+        low, high : arrays of shape (graphs,) or (graphs, targets)
+        """
+        check_is_fitted(self, "machine_")
+        check_coverage(coverage)
+        values, deviations = self._values(X), self._deviation(X)
+        factors = np.empty(values.shape[1])
+        for output in range(values.shape[1]):
+            own = np.isfinite(self._scaled_targets[:, output])
+            errors = np.abs(self._scaled_targets - self.held_out_)[own, output]
+            spread = self._deviations[own, output] * np.sqrt(self._variance[output])
+            factors[output] = _upper_quantile(errors / spread, coverage)
+        low = self._target_scale.original(values - factors * deviations)
+        high = self._target_scale.original(values + factors * deviations)
+        return self._shaped(low), self._shaped(high)
+
+    def _shaped(self, values: np.ndarray) -> np.ndarray:
+        return values[:, 0] if self._one_target else values
+
+
+def _upper_quantile(scores: np.ndarray, coverage: float) -> float:
+    """The conformal quantile: the smallest score that covers this part of one more than there are.
+
+    With too few scores it is the largest.
+    """
+    place = int(np.ceil(coverage * (len(scores) + 1))) - 1
+    return float(np.sort(scores)[min(place, len(scores) - 1)])

@@ -1,122 +1,175 @@
-"""Kernel ridge regression for a whole grid of alpha from one eigendecomposition.
+"""Kernel ridge regression: one decomposition for all alpha, held-out errors in closed form.
 
-The intercept b is free: coefficients c and b solve ``(K + alpha) c + b = y`` with c adding up to 0.
-With M the inverse of K + alpha and u = M 1, c is G y for ``G = M - u u' / (1' u)``. Leaving out the
-graphs of a fold F and predicting them by the rest takes no second decomposition: the errors are the
-solution x of ``G[F, F] x = c[F]``. So cross-validation costs little more than a single fit.
+With A = K + alpha I (rows scaled by the roots of their weights) and an intercept, the errors of a
+model trained without some graphs follow from the whole solution: they solve ``B[t, t] e = c[t]``,
+where c are the coefficients, ``B = A^-1 - u u' / (1' u)`` and ``u = A^-1 1``. For single graphs
+that is ``c_i / B_ii``.
+
+The same model is the mean of a Gaussian process with noise; :class:`Posterior` gives its variance.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from .learner import Learner, Split
+#: Beyond this many times the spread of the residuals an error counts linearly with "huber".
+BEND = 1.345
+#: How often "huber" weighs its residuals anew.
+ROUNDS = 5
 
 
 @dataclass(frozen=True)
-class RidgeModel:
-    """A trained kernel ridge regression.
+class Ridge:
+    """Ridge regression on kernel matrices for a grid of alpha.
 
     Attributes
     ----------
-    coefficients : array of shape (outputs, training graphs)
-    intercepts : array of shape (outputs,)
+    grid : sequence of float, ascending
+    loss : {"squared", "huber"}
     """
 
-    coefficients: np.ndarray
-    intercepts: np.ndarray
-
-    @property
-    def linear(self) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients of the training graphs, a row for each output, and intercepts."""
-        return self.coefficients, self.intercepts
-
-    def answers(self, outputs: np.ndarray) -> np.ndarray:
-        """Predictions, with a column for each column of the targets."""
-        return outputs
-
-
-@dataclass(frozen=True)
-class KernelRidge(Learner):
-    """Kernel ridge regression for a grid of alpha; targets have the shape (graphs, outputs)."""
-
     grid: Sequence[float]
-    dtype = np.float64
-
-    def only(self, value: float) -> KernelRidge:
-        """The same for a single alpha."""
-        return replace(self, grid=[value])
-
-    def fit(
-        self, K: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None
-    ) -> list[RidgeModel]:
-        """One model per alpha; a graph's error counts as often as its weight says."""
-        if len(self.grid) == 1 and (model := _solved(K, targets, weights, self.grid[0])):
-            return [model]
-        problem = _Problem(K, targets, weights)
-        models = []
-        for alpha in self.grid:
-            coefficients, intercepts, _ = problem.solve(alpha)
-            models.append(RidgeModel((problem.roots * coefficients).T, intercepts))
-        return models
+    loss: str = "squared"
 
     def held_out(
         self,
         K: np.ndarray,
         targets: np.ndarray,
-        splits: Sequence[Split],
-        weights: np.ndarray | None = None,
+        folds: np.ndarray,
+        weights: np.ndarray,
         n_jobs: int | None = None,
-    ) -> list[list[np.ndarray]]:
-        """For each split the answers of all models; each trains on all that it does not test."""
+    ) -> np.ndarray:
+        """What models say of graphs that they were not trained on, (alphas, graphs, outputs).
+
+        ``folds`` has the fold of each graph; each is predicted by a model of all others.
+        """
         problem = _Problem(K, targets, weights)
-        solutions = [(alpha, *problem.solve(alpha)) for alpha in self.grid]
-        return [
-            [
-                targets[test] - problem.errors(test, alpha, coefficients, ones)
-                for alpha, coefficients, _, ones in solutions
-            ]
-            for _, test in splits
-        ]
+        if self.loss == "huber":
+            middle = self.grid[len(self.grid) // 2]
+            weights = weights * robust_weights(problem, targets, middle)
+            problem = _Problem(K, targets, weights)
+        members = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
+        result = np.empty((len(self.grid), *targets.shape))
+        for place, alpha in enumerate(self.grid):
+            coefficients, _, ones = problem.solve(alpha)
+            for test in members:
+                errors = problem.errors(test, alpha, coefficients, ones)
+                result[place, test] = targets[test] - errors
+        return result
+
+    def fit(
+        self, K: np.ndarray, targets: np.ndarray, alpha: float, weights: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Coefficients (outputs, graphs), intercepts, and the weights that graphs ended up with."""
+        if self.loss == "huber":
+            weights = weights * robust_weights(_Problem(K, targets, weights), targets, alpha)
+        posterior = Posterior(K, alpha, weights)
+        return *posterior.solve(targets), weights
 
 
-def _solved(
-    K: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, alpha: float
-) -> RidgeModel | None:
-    """The model of one alpha without eigenvectors; None if the matrix is too close to singular."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+class Posterior:
+    """The Gaussian process whose mean is the ridge model; the matrix is factored once.
 
-    roots = np.ones((len(K), 1)) if weights is None else np.sqrt(weights)[:, np.newaxis]
-    matrix = K * (roots * roots.T) if weights is not None else K.copy()
-    matrix[np.diag_indices_from(matrix)] += alpha
-    try:
-        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-    except LinAlgError:
-        return None
-    ones = cho_solve(factor, roots, check_finite=False)
-    own = cho_solve(factor, roots * targets, check_finite=False)
-    intercepts = (roots * own).sum(axis=0) / float((roots * ones).sum())
-    return RidgeModel((roots * (own - ones * intercepts)).T, intercepts)
+    Parameters
+    ----------
+    K : array of shape (graphs, graphs)
+    alpha : float
+        Noise relative to the kernel.
+    weights : array
+        The noise of a graph is alpha over its weight.
+    """
+
+    def __init__(self, K: np.ndarray, alpha: float, weights: np.ndarray) -> None:
+        from scipy.linalg import LinAlgError, cho_factor
+
+        self.alpha = alpha
+        noise = alpha / weights
+        jitter = 0.0
+        while True:  # rounding may leave the smallest eigenvalues below zero
+            matrix = K.astype(np.float64)
+            matrix[np.diag_indices_from(matrix)] += noise + jitter
+            try:
+                self.factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+                break
+            except LinAlgError:
+                trace = float(np.trace(K)) / max(len(K), 1)
+                jitter = 10 * jitter if jitter else 1e-10 * max(trace, 1e-300)
+        self.ones = self._solved(np.ones(len(K)))
+        self.total = float(self.ones.sum())
+
+    def _solved(self, right: np.ndarray) -> np.ndarray:
+        from scipy.linalg import cho_solve
+
+        solved: np.ndarray = cho_solve(self.factor, right, check_finite=False)
+        return solved
+
+    def solve(self, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients (outputs, graphs) and intercepts for targets (graphs, outputs)."""
+        own = self._solved(targets)
+        intercepts = own.sum(axis=0) / self.total
+        return (own - np.outer(self.ones, intercepts)).T, intercepts
+
+    def held_out_factors(self) -> np.ndarray:
+        """B_ii for each training graph: its held-out error is its coefficient over this."""
+        from scipy.linalg import lapack
+
+        inverse, _ = lapack.dpotri(self.factor[0], lower=True)
+        return np.diagonal(inverse) - self.ones**2 / self.total
+
+    def influence(self, K: np.ndarray) -> np.ndarray:
+        """A^-1 k(x) for each row k(x) of K: how much each training graph takes part in x."""
+        return self._solved(K.T).T
+
+    def variance(self, K: np.ndarray, own: np.ndarray, influence: np.ndarray) -> np.ndarray:
+        """Variance of new graphs in units of the kernel, without noise.
+
+        ``K`` are their similarities to the training graphs (rows), ``own`` those to themselves,
+        ``influence`` what :meth:`influence` gives for K. The last part is that of the intercept.
+        """
+        explained = np.einsum("ij,ij->i", K, influence)
+        rest = (1.0 - K @ self.ones) ** 2 / self.total
+        return np.maximum(own - explained + rest, 0.0)
+
+
+def robust_weights(problem: _Problem, targets: np.ndarray, alpha: float) -> np.ndarray:
+    """Weights that let large held-out errors count linearly, by iteration."""
+    weights = np.ones(len(targets))
+    for _ in range(ROUNDS):
+        coefficients, _, ones = problem.solve(alpha)
+        inverse = ((problem.vectors**2) / (problem.values + alpha)).sum(axis=1)
+        diagonal = inverse - ones[:, 0] ** 2 / float((problem.roots * ones).sum())
+        errors = np.abs(coefficients / diagonal[:, np.newaxis] / problem.roots).max(axis=1)
+        spread = max(1.4826 * float(np.median(errors)), 1e-12)
+        weights = np.minimum(1.0, BEND * spread / np.maximum(errors, 1e-300))
+        problem = problem.reweighted(targets, weights)
+    return weights
 
 
 class _Problem:
     """A kernel matrix with targets, decomposed; rows are scaled by the roots of their weights."""
 
-    def __init__(self, K: np.ndarray, targets: np.ndarray, weights: np.ndarray | None) -> None:
+    def __init__(self, K: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> None:
         from scipy.linalg import eigh
 
-        roots = np.ones(len(K)) if weights is None else np.sqrt(weights)
-        values, self.vectors = eigh(K if weights is None else K * np.outer(roots, roots))
+        self.K, self.weights = K, weights
+        roots = np.sqrt(weights)
+        plain = bool((weights == 1.0).all())
+        matrix = K.astype(np.float64) if plain else K * np.outer(roots, roots)
+        values, self.vectors = eigh(matrix, check_finite=False, overwrite_a=True)
         self.values = np.maximum(values, 0.0)
         self.roots = roots[:, np.newaxis]
         self.targets = self.vectors.T @ (self.roots * targets)
         self.ones = self.vectors.T @ self.roots
 
+    def reweighted(self, targets: np.ndarray, weights: np.ndarray) -> _Problem:
+        """The same with other weights beside those of the graphs themselves."""
+        return _Problem(self.K, targets, self.weights * weights)
+
     def solve(self, alpha: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Coefficients, intercepts, and u."""
+        """Coefficients (of scaled rows), intercepts, and u."""
         scale = (self.values + alpha)[:, np.newaxis]
         ones = self.vectors @ (self.ones / scale)
         total = float((self.ones**2 / scale).sum())
@@ -133,4 +186,17 @@ class _Problem:
         own = self.vectors[test]
         block = (own / (self.values + alpha)) @ own.T
         block -= ones[test] @ ones[test].T / float((self.roots * ones).sum())
-        return solve(block, coefficients[test], assume_a="pos") / self.roots[test]
+        solved: np.ndarray = solve(block, coefficients[test], assume_a="pos", check_finite=False)
+        return solved / self.roots[test]
+
+
+def sparse_ridge(
+    matrix: object, targets: np.ndarray, alpha: float, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ridge regression on features themselves: coefficients (outputs, columns), intercepts."""
+    from sklearn.linear_model import Ridge as SparseRidge
+
+    model = SparseRidge(alpha, solver="sparse_cg", tol=1e-6)
+    model.fit(matrix, targets, sample_weight=weights)
+    intercept = np.broadcast_to(model.intercept_, targets.shape[1])
+    return np.atleast_2d(model.coef_), np.array(intercept, dtype=np.float64)

@@ -91,18 +91,44 @@ def for_classes(name: str, codes: np.ndarray) -> str:
     return "roc_auc" if rare else "accuracy"
 
 
-def r2(values: np.ndarray, predictions: np.ndarray) -> float:
-    """R2 of targets whose variance is 1."""
-    return 1.0 - float(np.mean((values - predictions) ** 2))
+def rmse(values: np.ndarray, predictions: np.ndarray) -> float:
+    """Minus the root mean squared error."""
+    return -float(np.sqrt(np.mean((values - predictions) ** 2)))
 
 
-def negative_absolute_error(values: np.ndarray, predictions: np.ndarray) -> float:
+def mae(values: np.ndarray, predictions: np.ndarray) -> float:
     """Minus the mean absolute error."""
     return -float(np.mean(np.abs(values - predictions)))
 
 
-#: For regressors, on targets that are scaled to variance 1.
+def r2(values: np.ndarray, predictions: np.ndarray) -> float:
+    """One minus the squared error over the variance; 0 where there is no variance."""
+    spread = float(np.sum((values - values.mean(axis=0)) ** 2))
+    return 1.0 - float(np.sum((values - predictions) ** 2)) / spread if spread > 0 else 0.0
+
+
+def spearman(values: np.ndarray, predictions: np.ndarray) -> float:
+    """The correlation of ranks, the mean over several targets; 0 where nothing varies."""
+    from scipy.stats import rankdata
+
+    found = []
+    for y, p in zip(values.T, predictions.T, strict=True):
+        own, other = rankdata(y), rankdata(p)
+        spread = float(own.std() * other.std())
+        found.append(float(np.cov(own, other, bias=True)[0, 1]) / spread if spread > 0 else 0.0)
+    return float(np.mean(found))
+
+
+#: For regressors, on targets of shape (graphs, outputs) in the user's units; larger is better.
 OF_NUMBERS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
+    "rmse": rmse,
+    "mae": mae,
     "r2": r2,
-    "neg_mean_absolute_error": negative_absolute_error,
+    "spearman": spearman,
 }
+
+
+def best_value(scores: np.ndarray) -> int:
+    """The best entry of a learner's grid; of equal ones the last, which is the largest."""
+    means = np.round(scores, 12)  # so that the order in which equal scores are added is no matter
+    return len(means) - 1 - int(np.argmax(means[::-1]))

@@ -5,7 +5,16 @@ They do not depend on the version of scikit-learn, so that results can be contin
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+
+from ..core.hashing import mix_array
+from ..errors import InvalidParameterError
+from ..graphs.batch import GraphBatch
+
+#: Positions of the graphs to train on and of those to test.
+Split = tuple[np.ndarray, np.ndarray]
 
 
 def random_folds(graphs: int, folds: int, rng: np.random.Generator) -> list[np.ndarray]:
@@ -99,3 +108,125 @@ def train_and_test(folds: list[np.ndarray], test: int) -> tuple[np.ndarray, np.n
     """All folds but one, in ascending order, and that one."""
     rest = [fold for number, fold in enumerate(folds) if number != test]
     return np.sort(np.concatenate(rest)), folds[test]
+
+
+def fold_numbers(
+    cv: Any,
+    batch: GraphBatch,
+    codes: np.ndarray | None,
+    groups: Any,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """The fold of each graph, by whatever ``cv`` of an estimator says.
+
+    Parameters
+    ----------
+    cv : int, splitter, or "scaffold"
+        An int makes random folds, of the same share of classes where there are ``codes``; with
+        ``groups`` none of these is cut. "scaffold" takes the ring systems of molecules as groups.
+    """
+    graphs = len(batch)
+    if hasattr(cv, "split"):
+        numbers = np.full(graphs, -1)
+        target = np.zeros(graphs) if codes is None else codes
+        for fold, (_, test) in enumerate(cv.split(np.zeros(graphs), target, groups)):
+            if (numbers[test] >= 0).any():
+                raise InvalidParameterError(
+                    f"cv must hold out every graph once; {cv!r} holds out graph "
+                    f"{int(np.asarray(test)[numbers[test] >= 0][0])} twice. Use KFold, GroupKFold "
+                    "or StratifiedKFold."
+                )
+            numbers[test] = fold
+        if (numbers < 0).any():
+            raise InvalidParameterError(
+                f"cv must hold out every graph once; {cv!r} leaves out graph "
+                f"{int(np.flatnonzero(numbers < 0)[0])}. Use KFold, GroupKFold or StratifiedKFold."
+            )
+        if numbers.max() < 1:
+            raise InvalidParameterError(f"cv must make at least two folds; {cv!r} makes one.")
+        return numbers
+    if isinstance(cv, str):
+        groups, cv = scaffold_codes(batch), 5
+    if groups is not None:
+        return _grouped_folds(np.asarray(groups), graphs, cv, rng)
+    folds = random_folds(graphs, cv, rng) if codes is None else stratified_folds(codes, cv, rng)
+    numbers = np.empty(graphs, dtype=np.int64)
+    for fold, members in enumerate(folds):
+        numbers[members] = fold
+    return numbers
+
+
+def _grouped_folds(
+    groups: np.ndarray, graphs: int, folds: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Folds of nearly equal size that cut no group: the largest first, each to the emptiest."""
+    if groups.shape != (graphs,):
+        raise InvalidParameterError(
+            f"groups must hold one entry for each of the {graphs} graphs; its shape is "
+            f"{groups.shape}."
+        )
+    _, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    codes = codes.reshape(-1)
+    if len(sizes) < folds:
+        raise InvalidParameterError(
+            f"There must be at least as many groups as folds; got {len(sizes)} groups for {folds} "
+            "folds. Use fewer folds."
+        )
+    order = rng.permutation(len(sizes))
+    order = order[np.argsort(-sizes[order], kind="stable")]
+    filled = np.zeros(folds, dtype=np.int64)
+    fold_of = np.empty(len(sizes), dtype=np.int64)
+    for group in order.tolist():
+        fold_of[group] = int(filled.argmin())
+        filled[fold_of[group]] += sizes[group]
+    return fold_of[codes]
+
+
+def scaffold_codes(batch: GraphBatch) -> np.ndarray:
+    """The scaffold of each graph as a number: what is left if ends are taken off again and again.
+
+    Rings and the chains between them stay, as in Murcko's scaffolds; graphs without rings share
+    one.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> from graphgrain.learning.splits import scaffold_codes
+    >>> codes = scaffold_codes(gg.from_smiles(["Cc1ccccc1", "CCO", "OCc1ccccc1", "C"]))
+    >>> bool(codes[0] == codes[2] != codes[1] == codes[3])
+    True
+    """
+    from ..kernels.weisfeiler_lehman import WeisfeilerLehman
+
+    degrees = batch.degrees.copy()
+    kept = np.ones(batch.n_vertices, dtype=bool)
+    ends = np.flatnonzero(degrees <= 1)
+    while len(ends):
+        kept[ends] = False
+        after = []
+        for vertex in ends.tolist():
+            for other in batch.indices[batch.indptr[vertex] : batch.indptr[vertex + 1]].tolist():
+                if kept[other]:
+                    degrees[other] -= 1
+                    if degrees[other] == 1:
+                        after.append(other)
+        ends = np.unique(np.array(after, dtype=np.int64))
+        ends = ends[kept[ends]] if len(ends) else ends
+    number = np.cumsum(kept) - 1
+    stays = kept[batch.edges].all(axis=1) if batch.n_edges else np.zeros(0, dtype=bool)
+    owner = np.repeat(np.arange(len(batch)), batch.vertex_counts)
+    labels = batch.edge_labels
+    core = GraphBatch.from_edges(
+        np.bincount(owner[kept], minlength=len(batch)),
+        number[batch.edges[stays]],
+        batch.labels[kept] if batch.labelled else None,
+        edge_labels=None if labels is None else labels[stays],
+    )
+    kernel = WeisfeilerLehman(8, edge_labels=core.edge_label_codes is not None and core.n_edges > 0)
+    last = kernel.count(core).levels[-1]
+    with np.errstate(over="ignore"):
+        mixed = mix_array(last.hashes + mix_array(last.counts.astype(np.uint64)))
+        ends = np.cumsum(last.lengths)
+        running = np.concatenate((np.zeros(1, np.uint64), np.cumsum(mixed)))
+        sums = running[ends] - running[ends - last.lengths]
+    return np.unique(sums, return_inverse=True)[1].reshape(-1)

@@ -9,12 +9,18 @@ from itertools import combinations
 
 import numpy as np
 
-from ..core.support_vectors import train
-from .learner import Learner, part
+from ..core.support_vectors import cut, train
+from ..core.threads import run
+from .splits import Split
 
 #: How exactly machines are trained; the same as scikit-learn's.
 TOLERANCE = 1e-3
 MOST_STEPS = 10_000_000
+#: How large the constant column is that stands for the intercept of liblinear: the larger, the
+#: freer.
+INTERCEPT = 3.0
+#: Passes of liblinear over the training graphs.
+MOST_PASSES = 300
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,17 @@ class ClassPairs:
     def pairs(self) -> list[tuple[int, int]]:
         """The pairs, in the order of the decision values: positive ones speak for the second."""
         return list(combinations(self.known, 2))
+
+    def margins(self) -> np.ndarray:
+        """From the values of pairs to those of classes: the mean margin against the others.
+
+        A row for each class and a column for each pair; for two classes the second alone.
+        """
+        pairs = self.pairs
+        mixing = np.zeros((self.n_classes, len(pairs)))
+        for column, (first, second) in enumerate(pairs):
+            mixing[[first, second], column] = [-1.0, 1.0]
+        return mixing[1:] if self.n_classes == 2 else mixing / (self.n_classes - 1)
 
     def answers(self, outputs: np.ndarray) -> np.ndarray:
         """One value per graph for two classes, else one per graph and class.
@@ -91,41 +108,195 @@ class SvmModel:
 
 
 @dataclass(frozen=True)
-class KernelSvm(Learner):
+class KernelSvm:
     """C-SVMs for an ascending grid of C; several classes are told apart pair by pair."""
 
     grid: Sequence[float]
     n_classes: int
-    dtype = np.float32
-
-    def only(self, value: float) -> KernelSvm:
-        """The same for a single C."""
-        return replace(self, grid=[value])
 
     def fit(
-        self, K: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None
+        self,
+        K: np.ndarray,
+        targets: np.ndarray,
+        weights: np.ndarray | None = None,
+        warn: bool = True,
     ) -> list[SvmModel]:
-        """One machine per C; a graph's C is multiplied by its weight."""
+        """One machine per C; a graph's C is multiplied by its weight.
+
+        Models that are the same object are the same solution.
+        """
         classes = ClassPairs(tuple(np.unique(targets).tolist()), self.n_classes)
         shape = (len(self.grid), len(classes.pairs), len(targets))
         coefficients, intercepts = np.zeros(shape), np.zeros(shape[:2])
         solutions = 1
-        K = np.ascontiguousarray(K, dtype=self.dtype)
+        K = np.ascontiguousarray(K, dtype=np.float32)
         grid = np.array(self.grid, dtype=np.float64)
         weights = np.ones(len(targets)) if weights is None else weights
         for number, (first, second) in enumerate(classes.pairs):
             rows = np.flatnonzero((targets == first) | (targets == second))
             signs = np.where(targets[rows] == second, 1.0, -1.0)
-            square = K if len(rows) == len(K) else part(K, rows, rows, self.dtype)
+            square = K if len(rows) == len(K) else part(K, rows, rows, np.float32)
             found = train(square, signs, weights[rows], grid, TOLERANCE, MOST_STEPS)
             coefficients[:, number, rows], intercepts[:, number], solved, converged = found
             solutions = max(solutions, solved)
-            if not converged:
-                _warn_of_steps()
+            if warn and not converged:
+                _warn_of_steps(float(grid[-1]))
         models = [
             SvmModel(classes, coefficients[place], intercepts[place]) for place in range(solutions)
         ]
         return models + models[-1:] * (len(self.grid) - solutions)
+
+
+def part(
+    gram: np.ndarray, rows: np.ndarray, columns: np.ndarray, dtype: type = np.float64
+) -> np.ndarray:
+    """The part of a kernel matrix with these rows and columns."""
+    return cut(gram, rows, columns, np.empty((len(rows), len(columns)), dtype))
+
+
+def split_answers(
+    svm: KernelSvm,
+    gram: np.ndarray,
+    targets: np.ndarray,
+    split: Split,
+    weights: np.ndarray | None = None,
+) -> tuple[list[np.ndarray], int]:
+    """What the machine of each C answers on the test part of one split.
+
+    Returned with the number of different machines that were trained for it.
+    """
+    train_rows, test = split
+    models = svm.fit(
+        part(gram, train_rows, train_rows, np.float32),
+        targets[train_rows],
+        None if weights is None else weights[train_rows],
+        warn=False,
+    )
+    K = part(gram, test, train_rows)
+    different = list({id(model): model for model in models}.values())
+    # one product for all machines: the matrix is read once
+    linear = [model.linear for model in different]
+    outputs = K @ np.concatenate([coefficients for coefficients, _ in linear]).T
+    bounds = np.cumsum([len(coefficients) for coefficients, _ in linear])[:-1]
+    answers = {
+        id(model): model.answers(values + intercepts)
+        for model, (_, intercepts), values in zip(
+            different, linear, np.split(outputs, bounds, axis=1), strict=True
+        )
+    }
+    return [answers[id(model)] for model in models], len(different)
+
+
+@dataclass(frozen=True)
+class Svm:
+    """Support vector machines whose class scores are linear, for an ascending grid of C.
+
+    Attributes
+    ----------
+    grid : sequence of float
+    n_classes : int
+    scheme : {"pairs", "rest"}
+        For several classes: the margins of each class against the others, pair by pair, added up;
+        or a machine for each class against the rest.
+    """
+
+    grid: Sequence[float]
+    n_classes: int
+    scheme: str = "pairs"
+
+    @property
+    def n_outputs(self) -> int:
+        """One score for two classes, else one for each."""
+        return 1 if self.n_classes == 2 else self.n_classes
+
+    def machines(
+        self, K: np.ndarray, codes: np.ndarray, weights: np.ndarray, warn: bool = False
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Coefficients (outputs, graphs) and intercepts, for each C."""
+        if self.n_classes == 2 or self.scheme == "pairs":
+            models = KernelSvm(self.grid, self.n_classes).fit(K, codes, weights, warn)
+            return [self._mixed(model.classes, *model.linear) for model in models]
+        each = []
+        for code in range(self.n_classes):
+            two = KernelSvm(self.grid, 2).fit(K, (codes == code).astype(int), weights, warn)
+            none = np.zeros(len(codes)), -1.0
+            each.append(
+                [(m.coefficients[0], m.intercepts[0]) if len(m.intercepts) else none for m in two]
+            )
+        return [
+            (np.array([one[0] for one in found]), np.array([one[1] for one in found]))
+            for found in zip(*each, strict=True)
+        ]
+
+    def _mixed(
+        self, classes: ClassPairs, coefficients: np.ndarray, intercepts: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        mixing = classes.margins()
+        width = coefficients.shape[1]
+        bias = mixing @ intercepts
+        missing = np.setdiff1d(np.arange(self.n_classes), classes.known)
+        if self.n_classes == 2 and len(missing):
+            bias = np.array([1.0 if classes.known[0] else -1.0])
+        elif len(missing):  # a class that was not among the training graphs comes after all others
+            bias[missing] = -float(self.n_classes)
+        return (mixing @ coefficients).reshape(-1, width), bias
+
+    def held_out(
+        self,
+        K: np.ndarray,
+        codes: np.ndarray,
+        folds: np.ndarray,
+        weights: np.ndarray,
+        n_jobs: int | None = None,
+    ) -> np.ndarray:
+        """Scores of graphs that machines were not trained on, (grid, graphs, outputs)."""
+        result = np.empty((len(self.grid), len(codes), self.n_outputs))
+        numbers = np.unique(folds)
+
+        def one_fold(begin: int, end: int) -> None:
+            test = np.flatnonzero(folds == numbers[begin])
+            rest = np.flatnonzero(folds != numbers[begin])
+            found = self.machines(part(K, rest, rest, np.float32), codes[rest], weights[rest])
+            rows = part(K, test, rest)
+            scores = rows @ np.concatenate([coefficients for coefficients, _ in found]).T
+            for place, (_, intercept) in enumerate(found):
+                own = slice(place * self.n_outputs, (place + 1) * self.n_outputs)
+                result[place, test] = scores[:, own] + intercept
+
+        run(one_fold, [(n, n + 1) for n in range(len(numbers))], n_jobs)
+        return result
+
+    def fit(
+        self, K: np.ndarray, codes: np.ndarray, C: float, weights: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Coefficients (outputs, graphs), intercepts, and the weights of the graphs."""
+        [found] = replace(self, grid=[C]).machines(K, codes, weights, warn=True)
+        return *found, weights
+
+    def fit_features(
+        self, matrix: object, codes: np.ndarray, C: float, weights: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The same on a sparse matrix of features: weights (outputs, columns), intercepts."""
+        positive = [1] if self.n_classes == 2 else range(self.n_classes)
+        found = [_linear_svm(matrix, codes == code, C, weights) for code in positive]
+        return np.array([one[0] for one in found]), np.array([one[1] for one in found])
+
+
+def _linear_svm(
+    matrix: object, positive: np.ndarray, C: float, weights: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """A support vector machine on features, by liblinear."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.svm import LinearSVC
+
+    svm = LinearSVC(
+        loss="hinge", C=C, intercept_scaling=INTERCEPT, max_iter=MOST_PASSES, random_state=0
+    )
+    with warnings.catch_warnings():
+        # What the last passes could still improve is far below what validation can see.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        svm.fit(matrix, positive, sample_weight=weights)
+    return svm.coef_[0], float(svm.intercept_[0])
 
 
 def classes_of(scores: np.ndarray) -> np.ndarray:
@@ -133,12 +304,13 @@ def classes_of(scores: np.ndarray) -> np.ndarray:
     return (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
 
 
-def _warn_of_steps() -> None:
+def _warn_of_steps(C: float) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
     warnings.warn(
-        f"A support vector machine was not solved exactly within {MOST_STEPS:,} steps; its "
-        "kernel matrix is extreme. A smaller C or a normalised kernel helps.",
+        f"A support vector machine with C={C:g} was stopped after {MOST_STEPS:,} steps, close to "
+        "its solution but not within the tolerance. A grid of C without such large values is "
+        "solved exactly.",
         ConvergenceWarning,
         stacklevel=3,
     )

@@ -9,6 +9,9 @@ from sklearn.utils import column_or_1d
 
 from ..errors import InvalidParameterError
 
+#: Values beyond this have squares that cannot be added up.
+_LARGEST = 1e150
+
 
 def check_classes(y: Any, graphs: int, *, members: int = 2) -> tuple[np.ndarray, np.ndarray]:
     """The classes in sorted order, and the class of each graph as a position in them.
@@ -43,8 +46,7 @@ def check_classes(y: Any, graphs: int, *, members: int = 2) -> tuple[np.ndarray,
     if values.dtype.kind == "f" and (fractions := values[values != np.round(values)]).size:
         raise InvalidParameterError(
             f"Classes must be integers or strings; got continuous values such as {fractions[0]:g}, "
-            "as for regression. Use GraphRegressor or TreePlusPlusRegressor, or cut the values "
-            "into classes."
+            "as for regression. Use GraphRegressor, or cut the values into classes."
         )
     classes, codes = np.unique(values, return_inverse=True)
     check_two_classes(classes, graphs)
@@ -68,21 +70,39 @@ def check_two_classes(classes: np.ndarray, graphs: int) -> None:
         )
 
 
-def check_values(y: Any, graphs: int) -> np.ndarray:
-    """Regression targets as floats, one or one row per graph."""
-    values = _one_per_graph(y, graphs, "values")
+def check_values(y: Any, graphs: int, gaps: bool = False) -> np.ndarray:
+    """Regression targets as floats, one or one row per graph; NaN only if ``gaps`` are allowed."""
+    values = _one_per_graph(y, graphs, "values", gaps)
+    if np.iscomplexobj(values):
+        raise InvalidParameterError(
+            "Values to predict must be real numbers; got complex ones. Predict the real and the "
+            "imaginary part as two columns."
+        )
     try:
         values = values.astype(np.float64)
     except (TypeError, ValueError):
         raise InvalidParameterError(
             f"Values to predict must be numbers; got {values.ravel().tolist()[0]!r}. Use "
-            "GraphClassifier or TreePlusPlusClassifier for classes."
+            "GraphClassifier for classes."
         ) from None
-    if values.ndim > 2 or not np.isfinite(values).all():
+    if values.ndim > 2 or np.isinf(values).any():
         raise InvalidParameterError(
             "Values to predict must be finite, one or one row per graph; got "
             + (f"{values.ndim} dimensions." if values.ndim > 2 else "an infinite one.")
         )
+    largest = float(np.nanmax(np.abs(values), initial=0.0))
+    if largest > _LARGEST:
+        raise InvalidParameterError(
+            f"Values to predict must be below {_LARGEST:g} in size, so that their squares can be "
+            f"added up; got {largest:g}. Divide them by a constant."
+        )
+    if values.ndim == 2:
+        empty = np.isnan(values).all(axis=0)
+        if empty.any():
+            raise InvalidParameterError(
+                f"Every target must have a value for some graph; column {int(empty.argmax())} has "
+                "none. Leave it out."
+            )
     return values
 
 
@@ -95,12 +115,19 @@ def check_folds(folds: int, graphs: int) -> None:
         )
 
 
-def _one_per_graph(y: Any, graphs: int, what: str) -> np.ndarray:
+def _one_per_graph(y: Any, graphs: int, what: str, gaps: bool = False) -> np.ndarray:
     if y is None:
         raise InvalidParameterError(
             f"There must be {what} to learn; got y=None. Files without them can be compared "
             "(`graphgrain kernel`) but not learned from."
         )
+    if isinstance(y, list | tuple) or str(getattr(y, "dtype", "")) == "object":
+        kinds = {type(v).__name__ for v in np.asarray(y, dtype=object).ravel() if v is not None}
+        if "str" in kinds and len(kinds) > 1 and not kinds <= {"str", "str_"}:
+            raise InvalidParameterError(
+                f"Targets must be all numbers or all strings; got values of the types "
+                f"{', '.join(sorted(kinds))}. Convert them to one kind."
+            )
     values = np.asarray(y)
     if values.dtype.kind == "O":
         values = np.asarray(values.tolist())  # a list of str in an object array, say
@@ -110,6 +137,8 @@ def _one_per_graph(y: Any, graphs: int, what: str) -> np.ndarray:
         raise InvalidParameterError(
             f"y must hold one entry for each of the {graphs} graphs; its shape is {values.shape}."
         )
+    if gaps and values.ndim == 2:
+        return values
     missing = [
         place
         for place, value in enumerate(values.tolist())
@@ -121,3 +150,115 @@ def _one_per_graph(y: Any, graphs: int, what: str) -> np.ndarray:
             f"({len(missing)} in all). Remove these graphs, or fill in what is missing."
         )
     return values
+
+
+class TargetScale:
+    """The scale on which targets are learned: as they are, their logarithm, or Yeo-Johnson's power.
+
+    Parameters
+    ----------
+    kind : {"none", "log", "yeo-johnson"}
+    values : array of shape (graphs, targets)
+        NaN where there is none. Scaled targets have mean 0 and standard deviation 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphgrain.learning.targets import TargetScale
+    >>> y = np.array([[1.0], [10.0], [100.0]])
+    >>> scale = TargetScale("log", y)
+    >>> scale.scaled(y).round(3).ravel().tolist()
+    [-1.225, 0.0, 1.225]
+    >>> scale.original(scale.scaled(y)).round(6).ravel().tolist()
+    [1.0, 10.0, 100.0]
+    """
+
+    def __init__(self, kind: str, values: np.ndarray, weights: np.ndarray | None = None) -> None:
+        self.kind = kind
+        self.powers = np.ones(values.shape[1])
+        if kind == "yeo-johnson":
+            from scipy.stats import yeojohnson_normmax
+
+            for column, own in enumerate(values.T):
+                known = own[np.isfinite(own)]
+                spread = max(float(known.std()), 1e-300)
+                self.powers[column] = float(np.clip(yeojohnson_normmax(known / spread), -4, 4))
+        self.units = np.nanstd(values, axis=0)
+        self.units = np.where(self.units > 0, self.units, 1.0)
+        self.mean, self.spread = np.zeros(values.shape[1]), np.ones(values.shape[1])
+        moved = self.scaled(values)
+        own = np.ones(len(values)) if weights is None else weights
+        known = np.isfinite(moved)
+        total = np.where(known, own[:, np.newaxis], 0.0)
+        filled = np.where(known, moved, 0.0)
+        self.mean = (total * filled).sum(axis=0) / total.sum(axis=0)
+        variance = (total * (filled - self.mean) ** 2).sum(axis=0) / total.sum(axis=0)
+        self.spread = np.where(variance > 0, np.sqrt(variance), 1.0)
+        scaled = self.scaled(values)
+        self.low, self.high = np.nanmin(scaled, axis=0), np.nanmax(scaled, axis=0)
+
+    def scaled(self, values: np.ndarray) -> np.ndarray:
+        """Targets on the scale on which they are learned."""
+        if self.kind == "log":
+            moved = np.log(values)
+        elif self.kind == "yeo-johnson":
+            moved = np.column_stack(
+                [
+                    _power(own / unit, power)
+                    for own, unit, power in zip(values.T, self.units, self.powers, strict=True)
+                ]
+            )
+        else:
+            moved = values
+        result: np.ndarray = (moved - self.mean) / self.spread
+        return result
+
+    def original(self, scaled: np.ndarray) -> np.ndarray:
+        """Back to the user's units.
+
+        Off a straight scale nothing lies further outside of the training targets than they are
+        wide: there the way back has no limit.
+        """
+        if self.kind == "none":
+            return scaled * self.spread + self.mean
+        width = self.high - self.low
+        inside = np.clip(scaled, self.low - width, self.high + width)
+        moved = inside * self.spread + self.mean
+        if self.kind == "log":
+            return np.exp(moved)
+        return np.column_stack(
+            [u * _unpower(m, p) for m, u, p in zip(moved.T, self.units, self.powers, strict=True)]
+        )
+
+    def slope(self, scaled: np.ndarray) -> np.ndarray:
+        """How much the original changes for a small change on the scale."""
+        step = 1e-4
+        change = self.original(scaled + step) - self.original(scaled - step)
+        return np.maximum(change / (2 * step), 0.0)
+
+
+def _power(values: np.ndarray, power: float) -> np.ndarray:
+    """The transformation of Yeo and Johnson."""
+    from scipy.stats import yeojohnson
+
+    known = np.isfinite(values)
+    result = np.full(values.shape, np.nan)
+    result[known] = yeojohnson(values[known], power)
+    return result
+
+
+def _unpower(values: np.ndarray, power: float) -> np.ndarray:
+    """Its inverse; beyond what the transformation reaches, the last value."""
+    result = np.empty(values.shape)
+    up = values >= 0
+    with np.errstate(all="ignore"):
+        if abs(power) < 1e-12:
+            result[up] = np.expm1(values[up])
+        else:
+            result[up] = np.maximum(power * values[up] + 1, 1e-12) ** (1 / power) - 1
+        if abs(power - 2) < 1e-12:
+            result[~up] = -np.expm1(-values[~up])
+        else:
+            base = np.maximum(1 - (2 - power) * values[~up], 1e-12)
+            result[~up] = 1 - base ** (1 / (2 - power))
+    return result

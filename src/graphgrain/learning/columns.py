@@ -1,0 +1,461 @@
+"""Columns beside the graphs: doses, assays, temperatures, descriptors of molecules.
+
+1. A table has one column of graphs, found by its content or named; the others are numbers or
+   categories. ``descriptors="rdkit"`` adds RDKit's descriptors of molecules as such columns.
+2. Numbers become normal by their quantiles, gaps are filled with the median and marked, categories
+   become one column each; all by scikit-learn, fitted to the training rows alone.
+3. What columns add to a decision is one term beside that of the graph: a Gaussian kernel on them,
+   in the same machine, or the answer of extremely randomised trees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidParameterError, MissingDependencyError
+from ..graphs.progress import progress_bar
+
+#: Transformed numbers beyond this are drawn in: what no training row had says little.
+FAR = 3.0
+#: Quantiles of a column of numbers at most.
+MOST_QUANTILES = 1000
+#: Trees that judge, and trees that predict.
+TREES_TO_JUDGE, TREES = 100, 300
+#: Probabilities of trees closer to 0 or 1 are not taken at their word.
+SURE = 0.005
+#: Seconds after which the progress of descriptors is shown.
+_PATIENCE = 2.0
+
+
+def is_table(X: Any) -> bool:
+    """Whether something is a data frame of pandas or polars."""
+    return hasattr(X, "columns") and hasattr(X, "shape") and len(X.shape) == 2
+
+
+def split_table(X: Any, graphs: str | None) -> tuple[Any, str | None, dict[str, np.ndarray]]:
+    """The graphs of a table, the name of their column, and all other columns.
+
+    Parameters
+    ----------
+    X : data frame, or anything that holds graphs alone
+    graphs : str or None
+        The name of the column with graphs; None looks for it.
+    """
+    from ..graphs.convert.dispatch import holds_graphs
+
+    if not is_table(X):
+        if graphs is not None:
+            raise InvalidParameterError(
+                f"graphs={graphs!r} names a column of a table; got a {type(X).__name__}. Give a "
+                "data frame of pandas or polars, or leave graphs out."
+            )
+        return X, None, {}
+    names = [str(name) for name in X.columns]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidParameterError(
+            f"The columns of a table must have different names; {twice!r} comes twice."
+        )
+    if graphs is None:
+        found = [n for n, own in zip(names, X.columns, strict=True) if holds_graphs(X[own])]
+        if len(found) != 1:
+            there = f"these do: {', '.join(found)}" if found else f"none of {', '.join(names)} does"
+            raise InvalidParameterError(
+                f"One column of a table must hold graphs; {there}. Name it with graphs='...'."
+            )
+        graphs = found[0]
+    elif graphs not in names:
+        raise InvalidParameterError(
+            f"The table has no column {graphs!r}; its columns are {', '.join(names)}."
+        )
+    own = dict(zip(names, X.columns, strict=True))
+    rest = {name: _values(X[own[name]]) for name in names if name != graphs}
+    return X[own[graphs]], graphs, rest
+
+
+def _values(column: Any) -> np.ndarray:
+    """A column as an array; pandas' own kinds of missing values become None or NaN."""
+    if hasattr(column, "to_numpy"):
+        values = np.asarray(column.to_numpy())
+    else:
+        values = np.asarray(column)
+    if values.dtype.kind == "O":
+        values = np.array([None if _is_missing(v) else v for v in values], dtype=object)
+    return values
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):
+        return type(value).__name__ == "NAType"
+
+
+# -------------------------------------------------------------------- descriptors
+
+
+def molecule_descriptors(molecules: Any, verbose: int = 0) -> dict[str, np.ndarray]:
+    """RDKit's 2-D descriptors of molecules, one column each; each molecule is computed once.
+
+    Parameters
+    ----------
+    molecules : sequence of SMILES strings or RDKit molecules
+    verbose : int
+        1 shows the progress on standard error where it takes longer than two seconds.
+
+    Examples
+    --------
+    >>> from graphgrain.learning.columns import molecule_descriptors
+    >>> molecule_descriptors(["CCO", "c1ccccc1"])["HeavyAtomCount"].tolist()
+    [3.0, 6.0]
+    """
+    try:
+        from rdkit.Chem import Mol, MolToSmiles
+    except ImportError:
+        raise MissingDependencyError(
+            "descriptors='rdkit' needs RDKit: pip install graphgrain[chem]."
+        ) from None
+    items = list(molecules)
+    texts = []
+    for place, item in enumerate(items):
+        if not isinstance(item, str | Mol):
+            raise InvalidParameterError(
+                "descriptors='rdkit' needs molecules, as SMILES strings or RDKit molecules; item "
+                f"{place} is a {type(item).__name__}. Give these instead of graphs, or leave "
+                "descriptors out."
+            )
+        texts.append(item if isinstance(item, str) else MolToSmiles(item))
+    names = _descriptor_names()
+    rows = []
+    with progress_bar(bool(verbose), len(texts), "molecules", "descriptors", _PATIENCE) as bar:
+        for text in texts:
+            rows.append(_descriptors(text))
+            bar.update(1)
+    table = np.array(rows, dtype=np.float64).reshape(len(rows), len(names))
+    return {name: table[:, number] for number, name in enumerate(names)}
+
+
+@lru_cache(maxsize=1)
+def _descriptor_names() -> tuple[str, ...]:
+    from rdkit.Chem import Descriptors
+
+    return tuple(name for name, _ in Descriptors.descList)
+
+
+@lru_cache(maxsize=200_000)
+def _descriptors(smiles: str) -> tuple[float, ...]:
+    from rdkit.Chem import Descriptors, MolFromSmiles
+    from rdkit.rdBase import BlockLogs
+
+    with BlockLogs():
+        molecule = MolFromSmiles(smiles)
+        if molecule is None:
+            raise InvalidParameterError(f"RDKit cannot read the SMILES {smiles!r}.")
+        found = []
+        for _, function in Descriptors.descList:
+            try:
+                value = float(function(molecule))
+            except (ValueError, ZeroDivisionError, RuntimeError):
+                value = float("nan")
+            found.append(value if abs(value) < 1e30 else float("nan"))
+    return tuple(found)
+
+
+# -------------------------------------------------------------------- columns as numbers
+
+
+@dataclass(eq=False)
+class ColumnEncoder:
+    """Columns as a matrix of numbers of about unit size.
+
+    Attributes
+    ----------
+    numbers, categories : list of str
+        The names of the columns of each kind.
+    medians : array
+        What fills the gaps of numbers.
+    marked : array
+        Which columns of numbers had gaps in training: each has a column that marks them.
+    quantiles : array of shape (quantiles, numbers)
+    values : list of lists of str
+        The categories of each column of categories.
+    """
+
+    numbers: list[str]
+    categories: list[str]
+    medians: np.ndarray
+    marked: np.ndarray
+    quantiles: np.ndarray
+    values: list[list[str]]
+
+    @classmethod
+    def fit(cls, columns: dict[str, np.ndarray]) -> ColumnEncoder:
+        """Learn quantiles, medians and categories of the training rows."""
+        from sklearn.impute import SimpleImputer
+        from sklearn.preprocessing import OneHotEncoder, QuantileTransformer
+
+        numbers = [name for name, values in columns.items() if _is_number(name, values)]
+        categories = [name for name in columns if name not in numbers]
+        medians, marked, quantiles = np.zeros(0), np.zeros(0, dtype=np.int64), np.zeros((0, 0))
+        values: list[list[str]] = []
+        if numbers:
+            table = np.column_stack([_as_numbers(name, columns[name]) for name in numbers])
+            imputer = SimpleImputer(strategy="median", add_indicator=True).fit(table)
+            medians = imputer.statistics_
+            marked = np.asarray(imputer.indicator_.features_, dtype=np.int64)
+            filled = imputer.transform(table)[:, : len(numbers)]
+            quantiles = (
+                QuantileTransformer(n_quantiles=min(len(table), MOST_QUANTILES), random_state=0)
+                .fit(filled)
+                .quantiles_
+            )
+        if categories:
+            one_hot = OneHotEncoder().fit(_texts(categories, columns))
+            values = [[str(value) for value in own] for own in one_hot.categories_]
+        return cls(numbers, categories, medians, marked, quantiles, values)
+
+    def transform(self, columns: dict[str, np.ndarray]) -> np.ndarray:
+        """The columns of new rows, by their names; unknown categories are none of the known."""
+        missing = [n for n in (*self.numbers, *self.categories) if n not in columns]
+        if missing:
+            raise InvalidParameterError(
+                f"The table must have the columns of the training table; {missing[0]!r} is missing"
+                + (f" ({len(missing)} in all)." if len(missing) > 1 else ".")
+            )
+        parts = []
+        if self.numbers:
+            table = np.column_stack([_as_numbers(name, columns[name]) for name in self.numbers])
+            filled = np.where(np.isnan(table), self.medians, table)
+            moved = self._normal().transform(filled)
+            parts += [np.clip(moved, -FAR, FAR), np.isnan(table[:, self.marked])]
+        if self.categories:
+            texts = _texts(self.categories, columns)
+            for own, known in zip(texts.T, self.values, strict=True):
+                parts.append(own[:, np.newaxis] == np.array(known, dtype=object))
+        return np.hstack(parts).astype(np.float64)
+
+    def _normal(self) -> Any:
+        """scikit-learn's transformer with the quantiles of the training rows."""
+        from sklearn.preprocessing import QuantileTransformer
+
+        number = len(self.quantiles)
+        transformer = QuantileTransformer(n_quantiles=number, output_distribution="normal")
+        transformer.quantiles_, transformer.n_quantiles_ = self.quantiles, number
+        transformer.references_ = np.linspace(0, 1, number)
+        transformer.n_features_in_ = len(self.numbers)
+        return transformer
+
+
+def _texts(names: list[str], columns: dict[str, np.ndarray]) -> np.ndarray:
+    return np.column_stack(
+        [
+            np.array(["" if v is None else str(v) for v in columns[name].tolist()], dtype=object)
+            for name in names
+        ]
+    )
+
+
+def _is_number(name: str, values: np.ndarray) -> bool:
+    if values.dtype.kind in "fiu":
+        known = values[np.isfinite(values)] if values.dtype.kind == "f" else values
+        _require_some(name, len(known))
+        return True
+    if values.dtype.kind == "b":
+        return False
+    present = [v for v in values.tolist() if v is not None]
+    _require_some(name, len(present))
+    numbers = [isinstance(v, int | float) and not isinstance(v, bool) for v in present]
+    if any(numbers) and not all(numbers):
+        text = next(v for v, own in zip(present, numbers, strict=True) if not own)
+        raise InvalidParameterError(
+            f"A column must hold numbers or categories; {name!r} has numbers and {text!r}. Convert "
+            "it, or leave such rows out."
+        )
+    return all(numbers)
+
+
+def _require_some(name: str, known: int) -> None:
+    if not known:
+        raise InvalidParameterError(
+            f"A column must have a value in some row; {name!r} has none. Leave it out."
+        )
+
+
+def _as_numbers(name: str, values: np.ndarray) -> np.ndarray:
+    try:
+        numbers = np.array([np.nan if v is None else v for v in values.tolist()], dtype=np.float64)
+    except (TypeError, ValueError):
+        text = next(v for v in values.tolist() if isinstance(v, str))
+        raise InvalidParameterError(
+            f"The column {name!r} held numbers in training; got {text!r}. Convert it."
+        ) from None
+    if np.isinf(numbers).any():
+        raise InvalidParameterError(
+            f"Numbers of a column must be finite; {name!r} has an infinite one in row "
+            f"{int(np.flatnonzero(np.isinf(numbers))[0])}. Leave such rows out, or mark them as "
+            "missing."
+        )
+    return numbers
+
+
+# -------------------------------------------------------------------- what columns add
+
+
+def squared_distances(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Squared Euclidean distances between rows."""
+    from sklearn.metrics.pairwise import euclidean_distances
+
+    distances: np.ndarray = euclidean_distances(left, right, squared=True)
+    return distances
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnKernel:
+    """A Gaussian kernel on columns.
+
+    Attributes
+    ----------
+    rows : array
+        The training rows, encoded.
+    gamma : float
+        One over the median squared distance of training rows.
+    """
+
+    rows: np.ndarray
+    gamma: float
+
+    @classmethod
+    def of(cls, rows: np.ndarray, rng: np.random.Generator) -> ColumnKernel:
+        """The kernel of training rows."""
+        some = rows[rng.permutation(len(rows))[:1000]]
+        distances = squared_distances(some, some)
+        apart = distances[distances > 1e-12]
+        return cls(rows, 1.0 / float(np.median(apart)) if len(apart) else 1.0)
+
+    def compare(self, rows: np.ndarray) -> np.ndarray:
+        """Similarities of rows to the training rows."""
+        similar: np.ndarray = np.exp(-self.gamma * squared_distances(rows, self.rows))
+        return similar
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnForest:
+    """Extremely randomised trees on columns.
+
+    Attributes
+    ----------
+    trees : list
+        For each tree the arrays (left, right, feature, threshold, value), value (nodes, outputs).
+    classes : bool
+        Whether values are probabilities of classes, of which log-odds are taken.
+    """
+
+    trees: list[tuple[np.ndarray, ...]]
+    classes: bool
+
+    @classmethod
+    def fit(
+        cls,
+        rows: np.ndarray,
+        targets: np.ndarray,
+        weights: np.ndarray,
+        number: int,
+        n_classes: int | None,
+        n_jobs: int | None,
+    ) -> ColumnForest:
+        """Train on encoded rows; ``n_classes`` is None for numbers."""
+        from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+
+        shared = {"n_estimators": number, "random_state": 0, "n_jobs": n_jobs, "bootstrap": False}
+        if n_classes is None:
+            model: Any = ExtraTreesRegressor(max_features=1 / 3, min_samples_leaf=2, **shared)
+            model.fit(rows, targets if targets.shape[1] > 1 else targets[:, 0], weights)
+        else:
+            model = ExtraTreesClassifier(max_features="sqrt", min_samples_leaf=2, **shared)
+            model.fit(rows, targets, weights)
+        trees: list[tuple[np.ndarray, ...]] = []
+        for estimator in model.estimators_:
+            tree = estimator.tree_
+            values = tree.value[:, 0, :] if n_classes is not None else tree.value[:, :, 0]
+            if n_classes is not None:
+                own = values / values.sum(axis=1, keepdims=True)
+                values = np.zeros((len(own), n_classes))
+                values[:, model.classes_.astype(int)] = own
+            trees.append(
+                (
+                    tree.children_left.astype(np.int32),
+                    tree.children_right.astype(np.int32),
+                    tree.feature.astype(np.int16),
+                    tree.threshold.astype(np.float32),
+                    values.astype(np.float32),
+                )
+            )
+        return cls(trees, n_classes is not None)
+
+    def values(self, rows: np.ndarray) -> np.ndarray:
+        """What the trees say of encoded rows: numbers, or log-odds of classes."""
+        rows = rows.astype(np.float32)
+        total = np.zeros((len(rows), self.trees[0][4].shape[1]))
+        everyone = np.arange(len(rows))
+        for left, right, feature, threshold, value in self.trees:
+            node = np.zeros(len(rows), dtype=np.int64)
+            inner = everyone[left[node] >= 0]
+            while len(inner):
+                at = node[inner]
+                down = rows[inner, feature[at]] <= threshold[at]
+                node[inner] = np.where(down, left[at], right[at])
+                inner = inner[left[node[inner]] >= 0]
+            total += value[node]
+        total /= len(self.trees)
+        if not self.classes:
+            return total
+        sure = np.clip(total, SURE, 1 - SURE)
+        odds = np.log(sure / (1 - sure))
+        return odds[:, 1:] if odds.shape[1] == 2 else odds
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnPart:
+    """What columns add to the values of a machine.
+
+    Attributes
+    ----------
+    encoder : ColumnEncoder
+    kernel : ColumnKernel or None
+    coefficients : array of shape (outputs, training rows), or None
+        Of the training rows, with the share of the kernel.
+    forest : ColumnForest or None
+    share : array of shape (outputs,)
+        What the values of the trees are multiplied with.
+    """
+
+    encoder: ColumnEncoder
+    kernel: ColumnKernel | None = None
+    coefficients: np.ndarray | None = None
+    forest: ColumnForest | None = None
+    share: np.ndarray | None = None
+
+    def values(self, columns: dict[str, np.ndarray]) -> np.ndarray:
+        """What the columns of new rows add, (rows, outputs)."""
+        rows = self.encoder.transform(columns)
+        total: Any = 0.0
+        if self.kernel is not None and self.coefficients is not None:
+            total = total + self.kernel.compare(rows) @ self.coefficients.T
+        if self.forest is not None:
+            total = total + self.forest.values(rows) * self.share
+        return np.asarray(total)
+
+    def rescaled(self, factors: np.ndarray) -> ColumnPart:
+        """The same with each output multiplied by its factor."""
+        coefficients, share = self.coefficients, self.share
+        if coefficients is not None:
+            coefficients = coefficients * np.reshape(factors, (-1, 1))
+        if share is not None:
+            share = share * factors
+        return replace(self, coefficients=coefficients, share=share)

@@ -1,0 +1,406 @@
+"""KernelMachine: a fitted machine whose decision is a sum over the patterns of a graph.
+
+The kernel is a sum of terms. The value for a graph x is the sum over terms and training graphs i of
+``coefficient[i] * scale * similarity(x, i)``, plus an intercept. For every similarity that is a sum
+over the patterns p of x itself:
+
+dot
+    ``x_p * w_p``, where the weight w_p is the sum of ``coefficient[i] * i_p``.
+cosine
+    The same with graph i divided by its norm, all divided by the norm of x.
+minmax
+    The sum over i of ``coefficient[i] * min(x_p, i_p) / m_i``, where m_i is the sum of the maxima
+    of x and i. Here the counted features of the training graphs are needed.
+
+Machines trained on the features themselves have weights on patterns and no training graphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..core.counting import find_columns
+from ..graphs.batch import GraphBatch
+from ..kernels.features import Counts, FeatureColumns, Features
+from .columns import ColumnPart
+from .terms import Source, Term
+
+#: About how many similarities are held at a time when graphs are compared with training graphs.
+BLOCK = 4_000_000
+
+
+class FittedTerm:
+    """A term with the training graphs in it.
+
+    Parameters
+    ----------
+    term : Term
+    features : Features
+        What its source has counted in the training graphs.
+    scale : float
+        What similarities are multiplied with.
+    """
+
+    def __init__(self, term: Term, features: Features, scale: float = 1.0) -> None:
+        self.term = term
+        self.features = features
+        self.scale = scale
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: self.__dict__[name] for name in ("term", "features", "scale")}
+
+    @cached_property
+    def columns(self) -> FeatureColumns:
+        """The training graphs by columns."""
+        return self.term.prepare(self.features).columns()
+
+    @cached_property
+    def totals(self) -> np.ndarray:
+        """Squared norms of the training graphs, for min-max the sums of their features."""
+        own = self.columns
+        return (own.sums if self.term.similarity == "minmax" else own.squares).sum(axis=0)
+
+    def gram(self, n_jobs: int | None, dtype: type = np.float64) -> np.ndarray:
+        """Similarities of the training graphs to each other, scaled."""
+        own = self.columns.grams(self.term.similarity, n_jobs, every_level=False, dtype=dtype)
+        [K] = own
+        K *= dtype(self.scale)
+        return K
+
+    def compare(self, features: Features, n_jobs: int | None) -> np.ndarray:
+        """Similarities of graphs to the training graphs, scaled."""
+        K = self.columns.compare(self.term.prepare(features), self.term.similarity, n_jobs)
+        K *= self.scale
+        return K
+
+    def own_similarity(self, features: Features) -> np.ndarray:
+        """Similarity of each graph to itself, scaled."""
+        if self.term.similarity == "dot":
+            return self.scale * self.term.prepare(features).squares.sum(axis=0)
+        return np.full(len(features), self.scale)
+
+    def weights(self, coefficients: np.ndarray) -> np.ndarray:
+        """Weights of the columns, (columns, outputs), for similarities that are products."""
+        scaled = np.atleast_2d(coefficients) * self.scale
+        if self.term.similarity == "cosine":
+            scaled = scaled / np.sqrt(np.where(self.totals > 0, self.totals, 1.0))
+        indptr, rows, values = self.columns.entries
+        found = np.empty((len(indptr) - 1, len(scaled)))
+        for output, row in enumerate(scaled):
+            running = np.concatenate(([0.0], np.cumsum(values * row[rows])))
+            found[:, output] = np.diff(running[indptr])
+        return found
+
+    def without_patterns(self, coefficients: np.ndarray) -> np.ndarray:
+        """The value of a graph without any pattern: it equals training graphs without any."""
+        if self.term.similarity == "dot":
+            return np.zeros(len(coefficients))
+        return self.scale * coefficients[:, self.totals == 0].sum(axis=1)
+
+    def contributions(self, levels: Sequence[Counts], coefficients: np.ndarray) -> list[np.ndarray]:
+        """What each pattern of one graph adds, (patterns, outputs) for each level.
+
+        ``levels`` hold the graph's patterns as they were counted, ``coefficients`` (outputs,
+        training graphs) those of the training graphs.
+        """
+        own = list(levels[: self.term.n_levels])
+        prepared = self.term.prepare(Features(own))
+        owners = [_owners(counts, self.term.counts) for counts in own]
+        places = [
+            _known(level.hashes, vocabulary, int(offset))
+            for level, vocabulary, offset in zip(
+                prepared.levels, self.columns.vocabulary, self.columns.offsets, strict=False
+            )
+        ]
+        if self.term.similarity == "minmax":
+            added = self._minima(prepared, places, coefficients)
+        else:
+            added = self._products(prepared, places, coefficients)
+        return [
+            _summed(part, owner, len(counts.hashes))
+            for part, owner, counts in zip(added, owners, own, strict=True)
+        ]
+
+    def own_contributions(self, levels: Sequence[Counts]) -> list[np.ndarray]:
+        """The share of each pattern of one graph in the graph's similarity with itself."""
+        own = list(levels[: self.term.n_levels])
+        prepared = self.term.prepare(Features(own))
+        minmax = self.term.similarity == "minmax"
+        values = [
+            level.counts.astype(np.float64) ** (1 if minmax else 2) for level in prepared.levels
+        ]
+        total = sum(float(part.sum()) for part in values)
+        factor = self.scale if self.term.similarity == "dot" else self.scale / (total or 1.0)
+        found = []
+        for part, counts in zip(values, own, strict=True):
+            owners = _owners(counts, self.term.counts)
+            found.append(_summed(factor * part[:, np.newaxis], owners, len(counts.hashes))[:, 0])
+        return found
+
+    def _products(
+        self, prepared: Features, places: list[np.ndarray], coefficients: np.ndarray
+    ) -> list[np.ndarray]:
+        weights = self._remembered_weights(coefficients)
+        norm = 1.0
+        if self.term.similarity == "cosine":
+            norm = float(np.sqrt(prepared.squares.sum())) or 1.0
+        found = []
+        for level, place in zip(prepared.levels, places, strict=True):
+            part = np.zeros((len(place), weights.shape[1]))
+            known = place >= 0
+            part[known] = weights[place[known]] * (level.counts[known] / norm)[:, np.newaxis]
+            found.append(part)
+        return found
+
+    def _remembered_weights(self, coefficients: np.ndarray) -> np.ndarray:
+        """Weights of the same coefficients are computed once."""
+        remembered = self.__dict__.get("_weights_of")
+        if remembered is None or remembered[0] is not coefficients:
+            remembered = self.__dict__["_weights_of"] = (coefficients, self.weights(coefficients))
+        weights: np.ndarray = remembered[1]
+        return weights
+
+    def _minima(
+        self, prepared: Features, places: list[np.ndarray], coefficients: np.ndarray
+    ) -> list[np.ndarray]:
+        indptr, rows, values = self.columns.entries
+        place = np.concatenate(places)
+        counts = np.concatenate([level.counts for level in prepared.levels]).astype(np.float64)
+        known = np.flatnonzero(place >= 0)
+        starts, ends = indptr[place[known]], indptr[place[known] + 1]
+        lengths = ends - starts
+        first = np.concatenate(([0], np.cumsum(lengths)))
+        entries = np.arange(first[-1]) + np.repeat(starts - first[:-1], lengths)
+        shared = np.minimum(np.repeat(counts[known], lengths), values[entries])
+        graphs = rows[entries]
+        minima = np.bincount(graphs, shared, len(self.totals))
+        maxima = counts.sum() + self.totals - minima
+        factors = self.scale * coefficients / np.where(maxima > 0, maxima, 1.0)
+        found = np.zeros((len(place), len(factors)))
+        for output, row in enumerate(factors):
+            running = np.concatenate(([0.0], np.cumsum(shared * row[graphs])))
+            found[known, output] = np.diff(running[first])
+        return np.split(found, np.cumsum([len(part) for part in places])[:-1])
+
+    def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
+        """Which patterns of a level some training graph has."""
+        return _known(hashes, self.columns.vocabulary[level], 0) >= 0
+
+
+@dataclass(frozen=True, eq=False)
+class PatternWeights:
+    """A term as weights on patterns, without training graphs.
+
+    Attributes
+    ----------
+    term : Term
+        Its similarity is "dot" or "cosine".
+    vocabulary : list of uint64 arrays
+        The hashes of each level, after the count map, ascending.
+    weights : array of shape (patterns, outputs)
+        Level after level.
+    """
+
+    term: Term
+    vocabulary: list[np.ndarray]
+    weights: np.ndarray
+
+    @property
+    def offsets(self) -> np.ndarray:
+        """Where the patterns of each level begin."""
+        return np.cumsum([0] + [len(vocabulary) for vocabulary in self.vocabulary])
+
+    def values(self, features: Features) -> np.ndarray:
+        """The values of graphs, (graphs, outputs)."""
+        return weighted_sums(
+            self.term.prepare(features), self.vocabulary, self.weights, self.term.similarity
+        )
+
+    def contributions(self, levels: Sequence[Counts], _: np.ndarray) -> list[np.ndarray]:
+        """What each pattern of one graph adds, (patterns, outputs) for each level."""
+        own = list(levels[: self.term.n_levels])
+        prepared = self.term.prepare(Features(own))
+        norm = 1.0
+        if self.term.similarity == "cosine":
+            norm = float(np.sqrt(prepared.squares.sum())) or 1.0
+        found = []
+        parts = zip(prepared.levels, own, self.vocabulary, self.offsets, strict=False)
+        for level, counts, vocabulary, offset in parts:
+            place = _known(level.hashes, vocabulary, int(offset))
+            part = np.zeros((len(place), self.weights.shape[1]))
+            there = place >= 0
+            part[there] = self.weights[place[there]] * (level.counts[there] / norm)[:, np.newaxis]
+            found.append(_summed(part, _owners(counts, self.term.counts), len(counts.hashes)))
+        return found
+
+    def without_patterns(self, _: np.ndarray) -> np.ndarray:
+        """The value of a graph without any pattern."""
+        return np.zeros(self.weights.shape[1])
+
+    def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
+        """Which patterns of a level some training graph has."""
+        return _known(hashes, self.vocabulary[level], 0) >= 0
+
+
+@dataclass(eq=False)
+class KernelMachine:
+    """A fitted machine.
+
+    Attributes
+    ----------
+    terms : list of FittedTerm or PatternWeights
+    coefficients : array of shape (outputs, training graphs)
+        None with weights on patterns.
+    intercept : array of shape (outputs,)
+    columns : ColumnPart or None
+        What the columns beside the graphs add.
+    """
+
+    terms: list[Any]
+    coefficients: np.ndarray | None
+    intercept: np.ndarray
+    columns: ColumnPart | None = None
+    sources: list[Source] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.sources = list({id(t.term.source): t.term.source for t in self.terms}.values())
+
+    @property
+    def n_outputs(self) -> int:
+        """How many values a graph gets."""
+        return len(self.intercept)
+
+    def count(self, batch: GraphBatch, n_jobs: int | None = None) -> dict[int, Features]:
+        """The features of graphs, once for each source."""
+        return {id(source): source.count(batch, n_jobs) for source in self.sources}
+
+    def values(
+        self, batch: GraphBatch, columns: dict[str, np.ndarray], n_jobs: int | None = None
+    ) -> np.ndarray:
+        """The values of graphs with their columns, (graphs, outputs)."""
+        result = self.graph_values(batch, n_jobs)
+        return result if self.columns is None else result + self.columns.values(columns)
+
+    def graph_values(self, batch: GraphBatch, n_jobs: int | None = None) -> np.ndarray:
+        """The values of graphs, without what columns add."""
+        result = np.tile(self.intercept, (len(batch), 1))
+        for begin, end in self._blocks(len(batch)):
+            counted = self.count(batch[begin:end], n_jobs)
+            for term in self.terms:
+                result[begin:end] += self._term_values(term, counted[id(term.term.source)], n_jobs)
+        return result
+
+    def _blocks(self, graphs: int) -> list[tuple[int, int]]:
+        size = max(1, BLOCK // (1 if self.coefficients is None else self.coefficients.shape[1]))
+        return [(begin, min(begin + size, graphs)) for begin in range(0, graphs, size)]
+
+    def _term_values(self, term: Any, features: Features, n_jobs: int | None) -> np.ndarray:
+        if isinstance(term, PatternWeights):
+            return term.values(features)
+        assert self.coefficients is not None
+        if term.term.similarity == "minmax":
+            values: np.ndarray = term.compare(features, n_jobs) @ self.coefficients.T
+            return values
+        prepared = term.term.prepare(features)
+        weights = term._remembered_weights(self.coefficients)
+        values = weighted_sums(prepared, term.columns.vocabulary, weights, term.term.similarity)
+        if term.term.similarity == "cosine":
+            values[prepared.squares.sum(axis=0) == 0] += term.without_patterns(self.coefficients)
+        return values
+
+    # ---------------------------------------------------------------- similarities
+
+    def gram(self, n_jobs: int | None = None, dtype: type = np.float64) -> np.ndarray:
+        """The kernel matrix of the training graphs, without what columns add."""
+        total: np.ndarray | None = None
+        for term in self.terms:
+            K = term.gram(n_jobs, dtype)
+            total = K if total is None else np.add(total, K, out=total)
+        assert total is not None
+        return total
+
+    def compare(self, counted: dict[int, Features], n_jobs: int | None = None) -> np.ndarray:
+        """The kernel between new graphs (rows) and the training graphs."""
+        parts = [t.compare(counted[id(t.term.source)], n_jobs) for t in self.terms]
+        total: np.ndarray = np.sum(parts, axis=0)
+        return total
+
+    def own_similarity(self, counted: dict[int, Features]) -> np.ndarray:
+        """The kernel of each new graph with itself."""
+        parts = [t.own_similarity(counted[id(t.term.source)]) for t in self.terms]
+        total: np.ndarray = np.sum(parts, axis=0)
+        return total
+
+    def unseen(self, counted: dict[int, Features]) -> np.ndarray:
+        """The share of the pattern occurrences of graphs that no training graph has."""
+        graphs = len(next(iter(counted.values())))
+        new, total = np.zeros(graphs), np.zeros(graphs)
+        for source in self.sources:
+            own = [term for term in self.terms if term.term.source is source]
+            deepest = max(own, key=lambda term: term.term.n_levels or 0)
+            levels = counted[id(source)].levels[: deepest.term.n_levels]
+            for number, level in enumerate(levels):
+                known = deepest.known(number, level.hashes)
+                rows = np.repeat(np.arange(len(level.lengths)), level.lengths)
+                new += np.bincount(rows[~known], level.counts[~known], graphs)
+                total += np.bincount(rows, level.counts, graphs)
+        return new / np.maximum(total, 1.0)
+
+    def rescaled(self, factors: np.ndarray, shifts: np.ndarray) -> KernelMachine:
+        """The same machine with each output multiplied by its factor, then shifted."""
+        terms = [
+            PatternWeights(t.term, t.vocabulary, t.weights * factors)
+            if isinstance(t, PatternWeights)
+            else t
+            for t in self.terms
+        ]
+        coefficients = self.coefficients
+        if coefficients is not None:
+            coefficients = coefficients * np.reshape(factors, (-1, 1))
+        columns = None if self.columns is None else self.columns.rescaled(factors)
+        return KernelMachine(terms, coefficients, self.intercept * factors + shifts, columns)
+
+
+def weighted_sums(
+    features: Features, vocabulary: list[np.ndarray], weights: np.ndarray, similarity: str
+) -> np.ndarray:
+    """Sums of weight times value over the patterns of graphs, divided by norms for a cosine."""
+    graphs = len(features)
+    result = np.zeros((graphs, weights.shape[1]))
+    offset = 0
+    for level, known in zip(features.levels, vocabulary, strict=True):
+        place = find_columns(level.hashes, known)
+        there = np.flatnonzero(place >= 0)
+        rows = np.repeat(np.arange(graphs), level.lengths)[there]
+        own = weights[offset + place[there]]
+        for output in range(weights.shape[1]):
+            result[:, output] += np.bincount(rows, own[:, output] * level.counts[there], graphs)
+        offset += len(known)
+    if similarity == "cosine":
+        squares = features.squares.sum(axis=0)
+        result /= np.sqrt(np.where(squares > 0, squares, 1.0))[:, np.newaxis]
+    return result
+
+
+def _known(hashes: np.ndarray, vocabulary: np.ndarray, offset: int) -> np.ndarray:
+    """The columns of hashes, -1 for those without."""
+    place = find_columns(hashes, vocabulary).astype(np.int64)
+    return np.where(place >= 0, place + offset, -1)
+
+
+def _owners(counts: Counts, how: str) -> np.ndarray | None:
+    """For an intersection, where a count of c became c features: the pattern of each of them."""
+    if how != "intersection":
+        return None
+    return np.repeat(np.arange(len(counts.hashes)), counts.counts.astype(np.int64))
+
+
+def _summed(part: np.ndarray, owners: np.ndarray | None, size: int) -> np.ndarray:
+    if owners is None:
+        return part
+    return np.column_stack([np.bincount(owners, column, size) for column in part.T])
