@@ -24,12 +24,12 @@ from collections.abc import Callable
 from itertools import groupby
 
 import numpy as np
+from graphgrain.learning.committee import MEMBERS, Candidate, best_members, committee_size
 from rich.console import Console
 from rich.table import Table
 
 from graphgrain.evaluation.records import FoldRecord, Level, fold_records
 from graphgrain.evaluation.results_file import read_results
-from graphgrain.learning.committee import MEMBERS, Candidate, best_members, committee_size
 from graphgrain.learning.svm import classes_of
 
 #: The settings in one fold, each with its levels' figures.
