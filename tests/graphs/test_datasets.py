@@ -167,20 +167,20 @@ def server(tmp_path, monkeypatch):
 
 
 def fetch(server, folder, **options):
-    options = {"progress": False, "address": server.address, "cache": folder} | options
+    options = {"verbose": 0, "address": server.address, "cache": folder} | options
     return gg.fetch_tu(NAME, **options)
 
 
-@pytest.mark.parametrize("progress", [False, True])
-def test_a_download_is_cached_with_its_hash(server, tmp_path, capfd, progress):
+@pytest.mark.parametrize("verbose", [0, 1])
+def test_a_download_is_cached_with_its_hash(server, tmp_path, capfd, verbose):
     cache = tmp_path / "cache"
-    graphs, y = fetch(server, cache, progress=progress)
+    graphs, y = fetch(server, cache, verbose=verbose)
     assert graphs == GRAPHS
     assert y.tolist() == [1, 2]
     assert sorted(file.name for file in cache.iterdir()) == [f"{NAME}.zip", f"{NAME}.zip.sha256"]
     recorded = (cache / f"{NAME}.zip.sha256").read_text().strip()
     assert recorded == hashlib.sha256(server.content).hexdigest()
-    assert ("100%" in capfd.readouterr().err) == progress
+    assert ("100%" in capfd.readouterr().err) == bool(verbose)
 
 
 def test_the_cache_works_without_a_network(server, tmp_path):
@@ -224,7 +224,7 @@ def test_no_network(tmp_path, monkeypatch):
     monkeypatch.delenv("GRAPHGRAIN_DATA", raising=False)
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
     with pytest.raises(DownloadError, match=r"Without a network, get .*GRAPHGRAIN_DATA"):
-        gg.fetch_tu(NAME, cache=tmp_path, address="http://127.0.0.1:9/", progress=False)
+        gg.fetch_tu(NAME, cache=tmp_path, address="http://127.0.0.1:9/", verbose=0)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -251,10 +251,10 @@ def test_a_damaged_cache_heals(server, tmp_path):
 
 def test_known_hashes_are_enforced(server, tmp_path):
     with pytest.raises(DownloadError, match="does not exist"):
-        gg.fetch_tu("MUTAG", cache=tmp_path, address=server.address, progress=False)
+        gg.fetch_tu("MUTAG", cache=tmp_path, address=server.address, verbose=0)
     (tmp_path / "MUTAG.zip").write_bytes(server.content)
     with pytest.raises(DownloadError):
-        gg.fetch_tu("MUTAG", cache=tmp_path, address=server.address, progress=False)
+        gg.fetch_tu("MUTAG", cache=tmp_path, address=server.address, verbose=0)
 
 
 def test_a_folder_of_ones_own_comes_first(server, tmp_path, monkeypatch):

@@ -206,7 +206,7 @@ def test_real_data(name, labelled, shared_data):
 def test_colours_alone_prove_nothing(pair, monkeypatch):
     """Even if colours said that two graphs agree, the edges and labels have the last word."""
 
-    def numbers(batch, colours, rounds=None):
+    def numbers(batch, colours, rounds=None, work=None):
         return np.concatenate([np.arange(n, dtype=np.uint64) for n in batch.vertex_counts])
 
     monkeypatch.setattr(isomorphism, "_refined", numbers)
@@ -247,3 +247,29 @@ def test_attributes_of_real_data(name, shared_data):
 def test_nothing_in_nothing():
     assert gg.duplicates([]) == []
     assert gg.duplicates(gg.GraphBatch.from_edges([0, 0], [])) == [[0, 1]]
+
+
+def test_long_paths_are_told_apart_without_refining_them_to_the_end(monkeypatch):
+    """A path needs as many rounds as half its length; one that looks like no other needs none."""
+    rounds = []
+    real = isomorphism.refine_colours
+
+    def counted(*arguments):
+        rounds.append(1)
+        return real(*arguments)
+
+    monkeypatch.setattr(isomorphism, "refine_colours", counted)
+    paths = [([(i, i + 1) for i in range(n)], None) for n in (3000, 3001, 3002)]
+    assert gg.duplicates(paths) == []
+    assert len(rounds) < 10
+
+
+def test_pairs_that_take_too_long_count_as_different(monkeypatch):
+    path = [(i, i + 1) for i in range(300)]
+    turned = [(300 - u, 300 - v) for u, v in path]
+    labels = ["a"] * 300 + ["b"]
+    pair = [(path, labels), (turned, labels[::-1])]
+    assert gg.duplicates(pair) == [[0, 1]]
+    monkeypatch.setattr(isomorphism, "_WORK", 20_000)
+    with pytest.warns(GraphgrainWarning, match=r"graphs 0 and 1 .* they are large"):
+        assert gg.duplicates(pair) == []

@@ -213,3 +213,58 @@ def test_a_packed_bomb(tmp_path):
     (tmp_path / "x.smi.gz").write_bytes(gzip.compress(b"C\n" * (40 * 2**20)))
     with pytest.raises(InvalidFileError, match="max_bytes"):
         gg.load_molecules(tmp_path / "x.smi.gz")
+
+
+# ---------------------------------------------------------------- large molecules
+
+
+def test_a_large_molecule_is_read_as_rdkit_reads_it():
+    smiles = "N" + "C(=O)NC" * 900 + "c1ccc(O)cc1"
+    molecule = Chem.MolFromSmiles(smiles)
+    graphs = gg.from_smiles([smiles, "CO"])
+    bonds = sorted(
+        (*sorted((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx())), bond.GetBondType().name.lower())
+        for bond in molecule.GetBonds()
+    )
+    found = zip(graphs[0].edges.tolist(), graphs[0].edge_labels.tolist(), strict=True)
+    assert [(u, v, label) for (u, v), label in found] == bonds
+    assert graphs[0].labels.tolist() == [atom.GetSymbol() for atom in molecule.GetAtoms()]
+    assert graphs[1].edge_labels.tolist() == ["single"]
+
+
+@pytest.mark.parametrize(
+    ("smiles", "message"),
+    [
+        ("C" * 20_001, "it has 20,001 atoms, and a molecule must not have more than 20,000"),
+        ("C1" + "C" * 12_000 + "C1", "12,002 atoms and 1 rings"),
+        ("C1CC1" * 1_001, "it closes 1,001 rings"),
+        ("C%10CC%10" * 1_001, "it closes 1,001 rings"),
+    ],
+)
+def test_molecules_that_would_take_minutes_are_refused(smiles, message, tmp_path):
+    with pytest.raises(InvalidGraphError, match=message) as caught:
+        gg.from_smiles([smiles])
+    assert len(str(caught.value)) < 500  # the molecule itself is not repeated
+    (tmp_path / "x.smi").write_text(f"CCO\n{smiles}\n")
+    with pytest.raises(InvalidGraphError, match=rf"x\.smi, line 2.*{message}"):
+        gg.load_molecules(tmp_path / "x.smi")
+
+
+def test_digits_in_brackets_close_no_rings():
+    smiles = "[13CH2]" * 1_500
+    assert gg.from_smiles([smiles]).n_edges == 1_499
+
+
+def test_large_mol_blocks_are_refused(tmp_path):
+    size = 20_001
+    lines = [
+        "chain", "", "", "  0  0  0     0  0            999 V3000", "M  V30 BEGIN CTAB",
+        f"M  V30 COUNTS {size} {size - 1} 0 0 0", "M  V30 BEGIN ATOM",
+        *(f"M  V30 {atom} C {atom} 0 0 0" for atom in range(1, size + 1)),
+        "M  V30 END ATOM", "M  V30 BEGIN BOND",
+        *(f"M  V30 {bond} 1 {bond} {bond + 1}" for bond in range(1, size)),
+        "M  V30 END BOND", "M  V30 END CTAB", "M  END", "$$$$", "",
+    ]  # fmt: skip
+    (tmp_path / "x.sdf").write_text("\n".join(lines))
+    with pytest.raises(InvalidGraphError, match="20,001 atoms"):
+        gg.load_molecules(tmp_path / "x.sdf")

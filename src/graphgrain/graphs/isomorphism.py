@@ -27,6 +27,10 @@ from .convert.dispatch import as_graphs
 
 _MARKED_ROUNDS = 12  # fixed, so that the invariant of step 3 is one
 _MARKED_CHUNK = 500_000  # vertices refined at a time in step 3
+_FIRST_ROUNDS = 3  # enough to tell nearly all graphs apart
+#: Vertices times rounds of refinement for a set and for a pair, some seconds: long paths need as
+#: many rounds as vertices.
+_WORK = 50_000_000
 
 
 def duplicates(
@@ -78,13 +82,23 @@ def duplicates(
     if attributes:
         batch = _with_attributes_in_labels(batch, decimals)
     batch = batch._replace(vertex_attributes=None, edge_attributes=None)
-    colours = _refined(batch, _mixed(batch.label_codes))
-    sums = _segment_sums(_mixed(colours), batch.offsets)
-    keys = zip(batch.vertex_counts.tolist(), batch.edge_counts.tolist(), sums.tolist(), strict=True)
+    # A few rounds settle nearly all; only graphs that look like another one are refined further.
+    buckets = _coloured(batch, range(len(batch)), _FIRST_ROUNDS)
+    similar = [number for bucket in buckets if len(bucket) > 1 for number in bucket]
     groups = []
-    for bucket in _split(range(len(batch)), keys):
+    for bucket in _coloured(batch[similar], similar):
         groups += _grouped(batch, bucket, max_steps)
     return sorted(group for group in groups if len(group) > 1)
+
+
+def _coloured(
+    batch: GraphBatch, numbers: Iterable[int], rounds: int | None = None
+) -> list[list[int]]:
+    """The numbers of the graphs of a batch, grouped by size and colours."""
+    colours = _refined(batch, _mixed(batch.label_codes), rounds)
+    sums = _segment_sums(_mixed(colours), batch.offsets)
+    keys = zip(batch.vertex_counts.tolist(), batch.edge_counts.tolist(), sums.tolist(), strict=True)
+    return _split(numbers, keys)
 
 
 def _with_attributes_in_labels(batch: GraphBatch, decimals: int | None) -> GraphBatch:
@@ -147,11 +161,28 @@ def _segment_sums(values: np.ndarray, pointers: np.ndarray) -> np.ndarray:
     return running[pointers[1:]] - running[pointers[:-1]]
 
 
-def _refined(batch: GraphBatch, colours: np.ndarray, rounds: int | None = None) -> np.ndarray:
-    """Refine a colouring: until it is stable, or for a fixed number of rounds."""
+class _Work:
+    """How much more a search may refine; what stops early is coarser, and still right."""
+
+    def __init__(self) -> None:
+        self.left = _WORK
+
+    def take(self, vertices: int) -> bool:
+        """Whether another round over so many vertices may be done."""
+        self.left -= vertices
+        return self.left >= 0
+
+
+def _refined(
+    batch: GraphBatch, colours: np.ndarray, rounds: int | None = None, work: _Work | None = None
+) -> np.ndarray:
+    """Refine a colouring: until it is stable or the work is used up, or for some rounds."""
     edges = batch.edge_label_codes is not None
     before = -1
+    work = work or _Work()
     while rounds is None or rounds > 0:
+        if rounds is None and not work.take(len(colours)):
+            break
         colours = refine_colours(batch.arrays, edges, colours)
         if rounds is not None:
             rounds -= 1
@@ -188,7 +219,8 @@ def _isomorphic(batch: GraphBatch, first: int, second: int, max_steps: int) -> b
     pair = batch[[first, second]]
     if pair[0] == pair[1]:
         return True
-    colours = _refined(pair, _mixed(pair.label_codes))
+    work = _Work()
+    colours = _refined(pair, _mixed(pair.label_codes), work=work)
     if not _agree(colours):
         return False
     steps = 0
@@ -199,21 +231,26 @@ def _isomorphic(batch: GraphBatch, first: int, second: int, max_steps: int) -> b
             stack.pop()
             continue
         steps += 1
-        if steps > max_steps:
+        if steps > max_steps or work.left < 0:
+            limit = (
+                f"{max_steps} steps; they count as different. Raise max_steps to search on."
+                if steps > max_steps
+                else "reasonable time: they are large. They count as different."
+            )
             warnings.warn(
                 f"Whether the graphs {first} and {second} are isomorphic could not be decided in "
-                f"{max_steps} steps; they count as different. Raise max_steps to search on.",
+                f"{limit}",
                 GraphgrainWarning,
                 stacklevel=4,
             )
             return False
-        colours_now = _numbered_twins(pair, colours_now)
+        colours_now = _numbered_twins(pair, colours_now, work)
         left = colours_now[: len(colours_now) // 2]
         if len(np.unique(left)) == len(left):
             if _is_isomorphism(pair, colours_now):
                 return True
         else:
-            stack.append(_branches(pair, colours_now))
+            stack.append(_branches(pair, colours_now, work))
     return False
 
 
@@ -223,7 +260,7 @@ def _agree(colours: np.ndarray) -> bool:
     return np.array_equal(np.sort(left), np.sort(right))
 
 
-def _branches(pair: GraphBatch, colours: np.ndarray) -> Iterator[np.ndarray]:
+def _branches(pair: GraphBatch, colours: np.ndarray, work: _Work) -> Iterator[np.ndarray]:
     """Mark a vertex of the first graph and, one after the other, each that it can go to."""
     left, right = np.split(colours, 2)
     values, counts = np.unique(left, return_counts=True)
@@ -234,12 +271,12 @@ def _branches(pair: GraphBatch, colours: np.ndarray) -> Iterator[np.ndarray]:
     for image in np.flatnonzero(right == colour) + len(left):
         marked = colours.copy()
         marked[[vertex, image]] = mark
-        refined = _refined(pair, marked)
+        refined = _refined(pair, marked, work=work)
         if _agree(refined):
             yield refined
 
 
-def _numbered_twins(pair: GraphBatch, colours: np.ndarray) -> np.ndarray:
+def _numbered_twins(pair: GraphBatch, colours: np.ndarray, work: _Work) -> np.ndarray:
     """Tell twins apart at once: vertices of one colour with the very same neighbours.
 
     They are found by their neighbours' colours being unique. Any way to match twins with
@@ -259,7 +296,7 @@ def _numbered_twins(pair: GraphBatch, colours: np.ndarray) -> np.ndarray:
     rank = np.arange(len(order)) - np.repeat(begins, np.diff(np.r_[begins, len(order)]))
     numbered = colours.copy()
     numbered[order] = _mixed(numbered[order] + _mixed(rank))
-    return _refined(pair, numbered)
+    return _refined(pair, numbered, work=work)
 
 
 def _is_isomorphism(pair: GraphBatch, colours: np.ndarray) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def progress_bar(
-    verbose: bool,
+    verbose: int,
     total: int | None,
     unit: str = "molecules",
     description: str | None = None,

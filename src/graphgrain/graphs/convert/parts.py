@@ -227,8 +227,12 @@ def check_items(items: Sequence[Any], right: Callable[[Any], bool], kind: str) -
 
 def shown(x: Any) -> str:
     """A value as messages show it: short, with its type."""
-    text = repr(x)
-    return f"{text[:60]}{'...' if len(text) > 60 else ''} ({type(x).__name__})"
+    return f"{cut(repr(x))} ({type(x).__name__})"
+
+
+def cut(text: str) -> str:
+    """The beginning of a text, for messages."""
+    return text if len(text) <= 63 else f"{text[:60]}..."
 
 
 def column_items(x: Any) -> list[Any]:

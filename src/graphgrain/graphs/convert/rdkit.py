@@ -19,7 +19,7 @@ import warnings
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -33,7 +33,18 @@ from ..batch import GraphBatch
 from ..labels import encode_labels
 from ..processes import map_processes
 from ..progress import progress_bar
-from .parts import check_items, column_items, is_from, shown
+from .parts import check_items, column_items, cut, is_from, shown
+
+
+class LabelFlags(TypedDict, total=False):
+    """The keywords with which functions take :class:`LabelOptions`."""
+
+    charge: bool
+    aromatic: bool
+    hydrogens: bool
+    stereo: bool
+    isotopes: bool
+    radicals: bool
 
 
 class LabelOptions(NamedTuple):
@@ -45,6 +56,17 @@ class LabelOptions(NamedTuple):
     stereo: bool = False
     isotopes: bool = False
     radicals: bool = False
+
+    @classmethod
+    def of(cls, flags: LabelFlags) -> LabelOptions:
+        """The options from the keywords of a function."""
+        unknown = next((name for name in flags if name not in cls._fields), None)
+        if unknown is not None:
+            raise TypeError(
+                f"There is no parameter {unknown!r}; what labels tell is said by "
+                f"{', '.join(cls._fields)}."
+            )
+        return cls(**flags)
 
     @property
     def needs_full_sanitisation(self) -> bool:
@@ -61,16 +83,7 @@ def is_rdkit(x: Any) -> bool:
     return is_from(x, "rdkit") and hasattr(x, "GetAtoms")
 
 
-def from_rdkit(
-    molecules: Iterable[Any],
-    *,
-    charge: bool = False,
-    aromatic: bool = False,
-    hydrogens: bool = False,
-    stereo: bool = False,
-    isotopes: bool = False,
-    radicals: bool = False,
-) -> GraphBatch:
+def from_rdkit(molecules: Iterable[Any], **labels: Unpack[LabelFlags]) -> GraphBatch:
     """Turn RDKit molecules into a :class:`GraphBatch`: atoms with symbols, bonds with types.
 
     By default a graph does not see charges, hydrogens, stereochemistry, isotopes and radicals:
@@ -113,7 +126,7 @@ def from_rdkit(
     """
     molecules = list(molecules)
     check_items(molecules, is_rdkit, "an RDKit molecule")
-    options = LabelOptions(charge, aromatic, hydrogens, stereo, isotopes, radicals)
+    options = LabelOptions.of(labels)
     collector = MoleculeCollector(rdkit(), options)
     with quiet_log():
         for number, molecule in enumerate(molecules):
@@ -127,28 +140,45 @@ def from_rdkit(
     return collector.batch()
 
 
+@overload
 def from_smiles(
     smiles: Iterable[str],
     *,
-    charge: bool = False,
-    aromatic: bool = False,
-    hydrogens: bool = False,
-    stereo: bool = False,
-    isotopes: bool = False,
-    radicals: bool = False,
+    errors: str = "raise",
+    return_index: Literal[False] = False,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    **labels: Unpack[LabelFlags],
+) -> GraphBatch: ...
+
+
+@overload
+def from_smiles(
+    smiles: Iterable[str],
+    *,
+    errors: str = "raise",
+    return_index: Literal[True],
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    **labels: Unpack[LabelFlags],
+) -> tuple[GraphBatch, np.ndarray]: ...
+
+
+def from_smiles(
+    smiles: Iterable[str],
+    *,
     errors: str = "raise",
     return_index: bool = False,
     n_jobs: int | None = None,
-    verbose: bool = False,
-) -> Any:
+    verbose: int = 0,
+    **labels: Unpack[LabelFlags],
+) -> GraphBatch | tuple[GraphBatch, np.ndarray]:
     """Turn SMILES into a :class:`GraphBatch`: atoms with symbols, bonds with types.
 
     Parameters
     ----------
     smiles : iterable of str
         A list, an array, a pandas or polars Series, or a table with one column.
-    charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
-        What the labels tell; see :func:`from_rdkit`.
     errors : {"raise", "skip"}
         What happens with SMILES that do not parse: an error, or a warning that names them and
         graphs for the rest.
@@ -157,8 +187,10 @@ def from_smiles(
         be brought in line: ``y = y[index]``.
     n_jobs : int, optional
         Number of processes that read; None means this one alone, -1 one per core.
-    verbose : bool
-        Show a progress bar.
+    verbose : int
+        1 shows a progress bar.
+    charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
+        What the labels tell; see :func:`from_rdkit`.
 
     Returns
     -------
@@ -178,7 +210,7 @@ def from_smiles(
     items = column_items(smiles)
     rdkit()
     unreadable = Unreadable(errors)
-    options = LabelOptions(charge, aromatic, hydrogens, stereo, isotopes, radicals)
+    options = LabelOptions.of(labels)
     pieces = [items[begin : begin + _AT_A_TIME] for begin in range(0, len(items), _AT_A_TIME)]
     batches, found = [], []
     begin = 0
@@ -188,7 +220,7 @@ def from_smiles(
         ):
             unreadable.add(
                 [
-                    f"number {begin + place}, {items[begin + place]!r}: {reason}"
+                    f"number {begin + place}, {cut(repr(items[begin + place]))}: {reason}"
                     for place, reason in problems
                 ]
             )
@@ -268,6 +300,18 @@ class Parsed(NamedTuple):
     problems: list[tuple[int, str]]
 
 
+#: The largest molecules that are read. RDKit's search for rings takes time that grows with the
+#: square of their size: seconds at these limits.
+MAX_ATOMS = 20_000
+MAX_RING_ATOMS = 10_000
+MAX_RINGS = 1_000
+#: Shorter texts cannot hold a molecule that takes long.
+_LONG_SMILES = 2_000
+_LONG_BLOCK = 50_000
+#: An atom in brackets, or what opens or closes a ring: digits do, those in brackets do not.
+_CLOSURES = re.compile(r"\[[^\]]*\]|(%\d\d|%\(\d+\)|\d)")
+
+
 def rdkit() -> Any:
     """RDKit's module for molecules."""
     try:
@@ -335,6 +379,12 @@ class _SmilesReader:
         """Add the molecule of a SMILES; what is wrong with it, if it is none."""
         chem, text = self.chem, text.strip()
         try:
+            if len(text) > _LONG_SMILES:
+                problem = _too_many_rings(text) or _too_large(
+                    chem, chem.MolFromSmiles(text, self.parameters)
+                )
+                if problem:
+                    return problem
             codes = None if self.fully else collector.codes(text)
             if codes is None:
                 molecule = chem.MolFromSmiles(text)
@@ -351,10 +401,39 @@ class _SmilesReader:
         return _problem(chem, lambda: chem.MolFromSmiles(text, self.parameters)) or reason
 
 
+def _too_many_rings(smiles: str) -> str | None:
+    """Why a SMILES is not to be parsed at all: ring closures alone take quadratic time."""
+    closures = sum(map(bool, _CLOSURES.findall(smiles))) // 2
+    if closures <= MAX_RINGS:
+        return None
+    return f"it closes {closures:,} rings, and a molecule must not have more than {MAX_RINGS:,}"
+
+
+def _too_large(chem: Any, molecule: Any) -> str | None:
+    """Why a molecule that is not yet sanitised is not to be: RDKit would take minutes."""
+    if molecule is None:
+        return None
+    atoms, bonds = molecule.GetNumAtoms(), molecule.GetNumBonds()
+    rings = bonds - atoms + len(chem.GetMolFrags(molecule))
+    if atoms > MAX_ATOMS:
+        return f"it has {atoms:,} atoms, and a molecule must not have more than {MAX_ATOMS:,}"
+    if rings and (atoms > MAX_RING_ATOMS or rings > MAX_RINGS):
+        return (
+            f"it has {atoms:,} atoms and {rings:,} rings, and a molecule with rings must not have "
+            f"more than {MAX_RING_ATOMS:,} atoms and {MAX_RINGS:,} rings"
+        )
+    return None
+
+
 def _add_block(collector: MoleculeCollector, block: str) -> str | None:
     """Add the molecule of a mol block; what is wrong with it, if it is none."""
     chem = collector.chem
     try:
+        if len(block) > _LONG_BLOCK:
+            raw = chem.MolFromMolBlock(block, sanitize=False, removeHs=False)
+            problem = _too_large(chem, raw)
+            if problem:
+                return problem
         molecule = chem.MolFromMolBlock(block)
         if molecule is not None:
             collector.add(molecule)
@@ -556,7 +635,10 @@ class MoleculeCollector:
                 bond.GetEndAtomIdx(),
                 codes.setdefault(bond_label(bond, stereo), 100 + len(codes)),
             )
-            for bond in molecule.GetBonds()
+            for atom in molecule.GetAtoms()
+            # Iterating over the molecule's own bonds takes quadratic time.
+            for bond in atom.GetBonds()
+            if bond.GetBeginAtomIdx() == atom.GetIdx()
         ]
         first, second, kinds = np.array(bonds, dtype=np.int64).reshape(-1, 3).T
         source, target = np.concatenate((first, second)), np.concatenate((second, first))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -25,7 +25,17 @@ RETRIES = 2
 TIMEOUT = 30  # seconds without a byte
 
 
-def load_drugs(*, names: bool = False) -> Any:
+@overload
+def load_drugs(*, names: Literal[False] = False) -> tuple[GraphBatch, np.ndarray]: ...
+
+
+@overload
+def load_drugs(*, names: Literal[True]) -> tuple[GraphBatch, np.ndarray, np.ndarray]: ...
+
+
+def load_drugs(
+    *, names: bool = False
+) -> tuple[GraphBatch, np.ndarray] | tuple[GraphBatch, np.ndarray, np.ndarray]:
     """Load the bundled data set: 292 drugs in 11 pharmacological families.
 
     Each graph is a molecule without hydrogens; vertices are labelled by atom symbol, edges by
@@ -59,6 +69,7 @@ def load_drugs(*, names: bool = False) -> Any:
     data = resources.files(__package__).joinpath("data")
     with resources.as_file(data.joinpath("drugs.zip")) as file:
         graphs, families = load_tu(file)
+    assert families is not None
     if not names:
         return graphs, families
     table = csv.DictReader(data.joinpath("drugs.csv").read_text(encoding="utf-8").splitlines())
@@ -69,7 +80,7 @@ def fetch_tu(
     name: str,
     *,
     cache: str | os.PathLike[str] | None = None,
-    progress: bool = True,
+    verbose: int = 1,
     refresh: bool = False,
     address: str = TU_ADDRESS,
     **options: Any,
@@ -87,8 +98,8 @@ def fetch_tu(
         See :func:`tu_datasets`.
     cache : path, optional
         Where downloads are kept; by default the user's cache folder.
-    progress : bool
-        Whether to show a progress bar.
+    verbose : int
+        1 shows a progress bar, 0 none.
     refresh : bool
         Download anew, and accept the file whatever its SHA-256.
     address : str
@@ -110,7 +121,7 @@ def fetch_tu(
     local = _in_data_folder(name)
     if local is None:
         known_data_set(name)
-        local = _downloaded(name, cache, progress, refresh, address)
+        local = _downloaded(name, cache, verbose, refresh, address)
     return load_tu(local, **options)
 
 
@@ -146,7 +157,7 @@ def _in_data_folder(name: str) -> Path | None:
 def _downloaded(
     name: str,
     cache: str | os.PathLike[str] | None,
-    progress: bool,
+    verbose: int,
     refresh: bool,
     address: str,
 ) -> Path:
@@ -175,7 +186,7 @@ def _downloaded(
                 temporary, address, registry={file.name: known}, retry_if_failed=RETRIES
             )
             pooch.get_logger().setLevel("WARNING")
-            path = downloader.fetch(file.name, downloader=_Downloader(progress))
+            path = downloader.fetch(file.name, downloader=_Downloader(verbose))
             found = pooch.file_hash(path)
             put_in_place(path, file)
             _remember(record, found)
@@ -193,15 +204,15 @@ def _remember(record: Path, found: str) -> None:
 class _Downloader:
     """Pooch's download by HTTP, followed by a look at whether a whole zip has arrived."""
 
-    def __init__(self, progress: bool) -> None:
-        self.progress = progress
+    def __init__(self, verbose: int) -> None:
+        self.verbose = verbose
 
     def __call__(self, url: str, output: str, pooch_instance: Any) -> None:
         import pooch
         import requests
 
         try:
-            pooch.HTTPDownloader(progressbar=self.progress, timeout=TIMEOUT)(
+            pooch.HTTPDownloader(progressbar=bool(self.verbose), timeout=TIMEOUT)(
                 url, output, pooch_instance
             )
         except requests.HTTPError as error:

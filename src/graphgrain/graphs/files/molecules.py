@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from ...errors import InvalidFileError, InvalidParameterError
 from ..batch import GraphBatch
-from ..convert.rdkit import LabelOptions, Unreadable, parse_molecules, rdkit
+from ..convert.rdkit import LabelFlags, LabelOptions, Unreadable, parse_molecules, rdkit
 from ..processes import map_processes
 from ..progress import progress_bar
 from ..streams import CHUNK_SIZE, Chunk, check_chunk_size, join_chunks
@@ -47,16 +47,11 @@ def iter_molecules(
     *,
     chunk_size: int = CHUNK_SIZE,
     smiles: str | None = None,
-    charge: bool = False,
-    aromatic: bool = False,
-    hydrogens: bool = False,
-    stereo: bool = False,
-    isotopes: bool = False,
-    radicals: bool = False,
     errors: str = "raise",
     after_line: int = 0,
     n_jobs: int | None = None,
-    verbose: bool = False,
+    verbose: int = 0,
+    **labels: Unpack[LabelFlags],
 ) -> Iterator[Chunk]:
     """Read molecules from a file in chunks: memory does not grow with the length of the file.
 
@@ -70,8 +65,6 @@ def iter_molecules(
     smiles : str, optional
         The column of a table that holds the SMILES; by default the first whose name contains
         "smiles".
-    charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
-        What the labels tell; see :func:`from_rdkit`. The default does not see any of it.
     errors : {"raise", "skip"}
         What happens with a molecule that cannot be read: an error that names its line, or the
         rest without it and a warning, at the end, that names them.
@@ -79,8 +72,10 @@ def iter_molecules(
         Leave out everything up to this line: to go on where an earlier run has stopped.
     n_jobs : int, optional
         Number of processes that read; None means this one alone, -1 one per core.
-    verbose : bool
-        Show a progress bar.
+    verbose : int
+        1 shows a progress bar.
+    charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
+        What the labels tell; see :func:`from_rdkit`. The default does not see any of it.
 
     Yields
     ------
@@ -108,7 +103,7 @@ def iter_molecules(
     check_chunk_size(chunk_size)
     file = MoleculeFile.opened(path, smiles)
     file = file._replace(records=_after(file, after_line))
-    options = LabelOptions(charge, aromatic, hydrogens, stereo, isotopes, radicals)
+    options = LabelOptions.of(labels)
     return _chunks(file, chunk_size, options, Unreadable(errors), n_jobs, verbose)
 
 
@@ -152,16 +147,11 @@ def load_molecules(
     path: str | os.PathLike[str],
     *,
     smiles: str | None = None,
-    charge: bool = False,
-    aromatic: bool = False,
-    hydrogens: bool = False,
-    stereo: bool = False,
-    isotopes: bool = False,
-    radicals: bool = False,
     errors: str = "raise",
     max_bytes: int | None = None,
     n_jobs: int | None = None,
-    verbose: bool = False,
+    verbose: int = 0,
+    **labels: Unpack[LabelFlags],
 ) -> tuple[GraphBatch, dict[str, np.ndarray]]:
     """Load molecules from a file, with everything that the file says about them.
 
@@ -173,8 +163,6 @@ def load_molecules(
     smiles : str, optional
         The column of a table that holds the SMILES; by default the first whose name contains
         "smiles".
-    charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
-        What the labels tell; see :func:`from_rdkit`. The default does not see any of it.
     errors : {"raise", "skip"}
         What happens with a molecule that cannot be read: an error that names its line, or a
         warning that does, and the rest without it.
@@ -183,8 +171,10 @@ def load_molecules(
         their size, but 64 MiB to 1 GiB.
     n_jobs : int, optional
         Number of processes that read; None means this one alone, -1 one per core.
-    verbose : bool
-        Show a progress bar.
+    verbose : int
+        1 shows a progress bar.
+    charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
+        What the labels tell; see :func:`from_rdkit`. The default does not see any of it.
 
     Returns
     -------
@@ -216,15 +206,10 @@ def load_molecules(
     chunks = iter_molecules(
         place,
         smiles=smiles,
-        charge=charge,
-        aromatic=aromatic,
-        hydrogens=hydrogens,
-        stereo=stereo,
-        isotopes=isotopes,
-        radicals=radicals,
         errors=errors,
         n_jobs=n_jobs,
         verbose=verbose,
+        **labels,
     )
     graphs, columns = join_chunks(list(chunks) or [Chunk(GraphBatch.from_edges([], []), {})])
     return graphs, {name: _typed(values) for name, values in columns.items()}
@@ -245,7 +230,7 @@ def _chunks(
     options: LabelOptions,
     unreadable: Unreadable,
     n_jobs: int | None,
-    verbose: bool,
+    verbose: int,
 ) -> Iterator[Chunk]:
     waiting: deque[list[Record]] = deque()  # given to the processes, not yet back
 
