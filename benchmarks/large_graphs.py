@@ -21,7 +21,7 @@ from rich.table import Table
 
 import graphgrain as gg
 from graphgrain.errors import NotEnoughMemoryError
-from graphgrain.kernels.estimate import CountingKernel
+from graphgrain.kernels.bases.estimate import CountingKernel
 from graphgrain.kernels.registry import KERNELS
 
 from .memory import own_peak, reset_peak

@@ -10,10 +10,9 @@ import numpy as np
 
 import graphgrain as gg
 from graphgrain.core.compiling import compiled
-from graphgrain.core.patterns import search_trees
+from graphgrain.core.patterns import Options, bare_searches, make_work, renumber, search_trees
 from graphgrain.core.patterns import walk as walk_patterns
 from graphgrain.core.threads import chunks, run, stop_flag
-from graphgrain.core.traversal import Options, bare_searches, make_work, renumber
 
 
 @compiled

@@ -16,9 +16,9 @@ import networkx as nx
 import numpy as np
 
 import graphgrain as gg
+from graphgrain.core.counting import count_hashes
 from graphgrain.core.hashing import hash_labels
 from graphgrain.kernels.bases.feature_kernel import FeatureKernel
-from graphgrain.kernels.features import counted
 
 
 class Triangles(FeatureKernel):
@@ -48,7 +48,7 @@ class Triangles(FeatureKernel):
         pointers = np.cumsum([0] + [len(part) for part in found])
         with np.errstate(over="ignore"):
             hashes = np.concatenate(found).sum(axis=1, dtype=np.uint64)  # in any order
-        return [counted(pointers, hashes)]
+        return [count_hashes(pointers, hashes)]
 
 
 # %%

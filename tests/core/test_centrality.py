@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import graphgrain as gg
-from graphgrain.core.centrality import centrality_classes
-from graphgrain.core.perron import ENVELOPE_WORK
+from graphgrain.core.centrality import ENVELOPE_WORK, centrality_classes
 
 GRAPHS = [
     *(nx.gnp_random_graph(n, p, seed=s) for s in range(6) for n, p in [(30, 0.1), (60, 0.05)]),

@@ -32,7 +32,7 @@ def test_the_roots_divided(monkeypatch, kernel, n_jobs):
     made = random_graphs(12, seed=1, largest=30)
     kernel = kernel.set_params(n_jobs=n_jobs)
     whole = kernel.count_features(made)
-    monkeypatch.setattr("graphgrain.core.large_graphs.STORED_PAIRS", 200)
+    monkeypatch.setattr("graphgrain.core.counting.STORED_PAIRS", 200)
     assert (made.vertex_counts > 14).any()
     assert (made.vertex_counts <= 14).any()
     divided = kernel.count_features(made)

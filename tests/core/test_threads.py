@@ -12,6 +12,7 @@ import weakref
 import joblib
 import pytest
 
+import graphgrain as gg
 from graphgrain.core import threads
 from graphgrain.core.threads import call, run, stop_flag, thread_count
 
@@ -27,6 +28,22 @@ def test_no_number_of_jobs_is_what_joblib_says():
         nested = joblib.Parallel()(joblib.delayed(thread_count)(None) for _ in range(4))
     assert nested == [1] * 4  # what is side by side already has one thread each
     assert thread_count(None) == 1
+
+
+def crossings(monkeypatch, work) -> int:
+    """How often work is handed over to a worker."""
+    number = []
+    original = threads._hand_over
+    monkeypatch.setattr(threads, "_hand_over", lambda one: (number.append(1), original(one)))
+    work()
+    return len(number)
+
+
+@pytest.mark.parametrize("kernel", [gg.VertexHistogram(), gg.TreePlusPlus(), gg.RandomWalk()])
+def test_a_small_gram_matrix_crosses_to_a_worker_once(kernel, monkeypatch):
+    graphs = gg.as_graphs([([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])])
+    assert crossings(monkeypatch, lambda: kernel.fit_transform(graphs)) == 1
+    assert crossings(monkeypatch, lambda: kernel.transform(graphs)) == 1
 
 
 def test_workers_stay_for_the_next_call():

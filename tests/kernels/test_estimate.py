@@ -52,7 +52,7 @@ def test_memory_is_that_of_the_features_to_be_found(kernel, name):
 @pytest.mark.parametrize("name", ["path", "star", "random"])
 @pytest.mark.parametrize(("kernel", "size"), OTHERS, ids=lambda item: type(item).__name__)
 def test_memory_of_kernels_without_roots(monkeypatch, kernel, size, name):
-    monkeypatch.setattr("graphgrain.core.large_graphs.STORED_PAIRS", 100**2)
+    monkeypatch.setattr("graphgrain.core.counting.STORED_PAIRS", 100**2)
     batch = graph(name, 200 if isinstance(kernel, gg.GraphHopper) else 8000)
     found = sum(len(level.hashes) for level in kernel.count_features(batch))
     cost = kernel.estimate(batch)

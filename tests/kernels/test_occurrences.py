@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 
 import graphgrain as gg
+from graphgrain.core.counting import count_hashes
 from graphgrain.errors import InvalidParameterError
 from graphgrain.kernels.bases.feature_kernel import FeatureKernel
-from graphgrain.kernels.features import counted
 from graphgrain.kernels.tree_plus_plus import _Patterns
 from tests import real_data
 from tests.kernels.found_kernels import COUNTED, EXPLICIT, GRAPHS, ODD_GRAPHS, every_explicit, plain
@@ -229,7 +229,7 @@ def test_a_kernel_need_not_know_where_its_features_are():
             self.counts, self.n_features, self.n_jobs = counts, n_features, None
 
         def count_features(self, batch):
-            return [counted(np.arange(len(batch) + 1), batch.vertex_counts.astype(np.uint64))]
+            return [count_hashes(np.arange(len(batch) + 1), batch.vertex_counts.astype(np.uint64))]
 
     graphs = gg.as_graphs([([(0, 1)], ["C", "O"]), ([], ["C", "N"]), ([], ["C"])])
     assert Sizes().fit_transform(graphs).tolist() == [[1, 1, 0], [1, 1, 0], [0, 0, 1]]

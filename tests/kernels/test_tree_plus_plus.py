@@ -128,7 +128,7 @@ class TestAgainstOracle:
     def test_every_feature_count_with_the_roots_divided(self, graph, options):
         """The way of large graphs, taken by small ones."""
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("graphgrain.core.large_graphs.STORED_PAIRS", 3)
+            patch.setattr("graphgrain.core.counting.STORED_PAIRS", 3)
             self.compare(graph, options)
 
     @staticmethod
@@ -211,7 +211,7 @@ def test_graphs_too_large_to_keep_all_searches(monkeypatch, centrality, n_jobs):
     nx.set_node_attributes(small, 1, "label")
     kernel = gg.TreePlusPlus(output="features", centrality=centrality, n_jobs=n_jobs)
     kept = kernel.fit_transform([small, graph, small, graph]).toarray()
-    monkeypatch.setattr("graphgrain.core.large_graphs.STORED_PAIRS", 500)
+    monkeypatch.setattr("graphgrain.core.counting.STORED_PAIRS", 500)
     again = kernel.fit_transform([small, graph, small, graph]).toarray()
     np.testing.assert_array_equal(kept, again)
 

@@ -18,7 +18,7 @@ def impatient(monkeypatch):
     """Work in many parts, and bars that appear at once."""
     monkeypatch.setattr(graph_kernel, "_PATIENCE", 0.0)
     monkeypatch.setattr("graphgrain.core.threads.CHUNK_VERTICES", 10)
-    monkeypatch.setattr("graphgrain.kernels.pairwise.PAIRS_PER_TASK", 100)
+    monkeypatch.setattr("graphgrain.kernels.bases.pairwise.PAIRS_PER_TASK", 100)
 
 
 @pytest.mark.parametrize("Kernel", KERNELS)

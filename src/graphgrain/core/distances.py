@@ -10,14 +10,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .compiling import compiled
 from .components import sort_by
+from .counting import RootedFeatures, Tables, count_into, make_tables, read_out, with_room
 from .hashing import BASE, GOLDEN, mix
-from .structures import most_vertices
-from .tables import count_into, make_tables, read_out, with_room
-from .threads import entry_point
+from .structures import Graphs, most_vertices
+from .threads import call, entry_point
 
 _ZERO = np.uint64(0)
 
@@ -192,3 +194,50 @@ def paths_between(pairs, before, longest):
             paths[i, place] = v
             v = before[u, v]
     return paths
+
+
+# --------------------------------------------------------------------
+# The pairs of vertices of one large graph with their distances, root by root.
+
+
+@entry_point
+def _count_roots(graphs, label_hashes, edges, g, roots, scratch, tables, stop):
+    """Count the pairs of some roots, at each level by other hashes of labels."""
+    work, paths, codes = scratch
+    base = graphs.offsets[g]
+    for root in roots:
+        if stop[0]:
+            return tables
+        reached = search(graphs, edges, base, root, work, paths)
+        for level in range(len(label_hashes)):
+            pair_codes(
+                graphs.labels, label_hashes[level], edges, base, root, reached, work, paths, codes
+            )
+            tables = count_into(tables, level, codes, reached - 1)
+    return tables
+
+
+class PairRoots(RootedFeatures):
+    """The pairs of graph ``g``.
+
+    Parameters
+    ----------
+    label_hashes : array of shape (levels, labels)
+        Hashes of the labels at each level.
+    """
+
+    instead = "Use a kernel with fewer features such as WeisfeilerLehman or PathPattern"
+
+    def __init__(self, graphs: Graphs, label_hashes: np.ndarray, edges: bool, g: int) -> None:
+        super().__init__(int(graphs.offsets[g + 1] - graphs.offsets[g]), len(label_hashes))
+        self.graphs, self.label_hashes, self.edges, self.g = graphs, label_hashes, edges, g
+
+    def scratch(self) -> Any:
+        codes = np.empty(self.size, dtype=np.uint64)
+        return call(make_search, self.size), np.zeros(self.size, dtype=np.uint64), codes
+
+    def add(self, roots: np.ndarray, scratch: Any, tables: Tables) -> Tables:
+        tables = _count_roots(
+            self.graphs, self.label_hashes, self.edges, self.g, roots, scratch, tables
+        )
+        return tables

@@ -8,10 +8,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from .compiling import compiled
+from .balls import empty_ball, fill_ball, make_ball
+from .compiling import compiled, subroutine
+from .components import sort_by
 from .hashing import BASE, mix
+from .structures import most_vertices
 from .threads import entry_point
 
 
@@ -52,3 +57,181 @@ def refine(graphs, edges, steps, begin, end):
     for step in range(steps):
         refine_once(graphs, edges, base, colours[step], colours[step + 1])
     return colours
+
+
+# --------------------------------------------------------------------
+# Colours of vertices within the neighbourhoods that they belong to.
+#
+# The pattern of radius r of a root is the subgraph of all vertices within distance r.
+# 1. Colour refinement within the pattern: neighbours outside it do not count.
+# 2. The pattern as a whole is the multiset of the last colours, hashed by a sum.
+# 3. Two graphs are compared feature by feature: both list the vertices that show a feature, and
+#    every pair of them counts by the product of their weights and their similarity.
+
+
+class VertexFeatures(NamedTuple):
+    """Which vertices of each graph show which features, and with what weight.
+
+    The entries ``offsets[g]:offsets[g + 1]`` are those of graph g, features ascending.
+    """
+
+    offsets: np.ndarray
+    hashes: np.ndarray
+    vertices: np.ndarray
+    weights: np.ndarray
+    attributes: np.ndarray  # one row per vertex
+    starts: np.ndarray  # first vertex of each graph
+
+
+@entry_point
+def pattern_colours(graphs, edges, radius, steps, begin, end):
+    """The patterns of one radius of the graphs ``begin`` to ``end``, one per vertex, its root.
+
+    Returns ``(pointers, members, colours, keys)``: root i owns the members from ``pointers[i]``
+    to ``pointers[i + 1]``, counted from the first vertex of the range, with their colours within
+    the pattern (one row per step); ``keys[i]`` hashes the pattern.
+    """
+    indptr, indices = graphs.indptr, graphs.indices
+    first = graphs.offsets[begin]
+    roots = graphs.offsets[end] - first
+    ball = make_ball(graphs, begin, end)
+    place, inside = ball.place, ball.members
+    pointers = np.zeros(roots + 1, dtype=np.int64)
+    keys = np.empty(roots, dtype=np.uint64)
+    members = np.empty(max(1024, 4 * roots), dtype=np.int64)
+    colours = np.empty((steps + 1, len(members)), dtype=np.uint64)
+    total = 0
+    for g in range(begin, end):
+        base = graphs.offsets[g]
+        for root in range(graphs.offsets[g + 1] - base):
+            count = fill_ball(graphs, base, root, radius, ball)
+            if total + count > len(members):
+                more = np.empty(2 * (total + count), dtype=np.int64)
+                more[:total] = members[:total]
+                members = more
+                finer = np.empty((steps + 1, len(members)), dtype=np.uint64)
+                finer[:, :total] = colours[:, :total]
+                colours = finer
+            for i in range(count):
+                v = base + inside[i]
+                members[total + i] = v - first
+                colours[0, total + i] = graphs.label_hashes[graphs.labels[v]]
+            for step in range(steps):
+                for i in range(count):
+                    v = base + inside[i]
+                    code = colours[step, total + i] * BASE
+                    for entry in range(indptr[v], indptr[v + 1]):
+                        j = place[indices[entry] - base]
+                        if j >= 0:
+                            colour = colours[step, total + j]
+                            if edges:
+                                colour = mix(colour + graphs.edge_hashes[graphs.edge_labels[entry]])
+                            code += colour
+                    colours[step + 1, total + i] = mix(code)
+            key = np.uint64(0)
+            for i in range(count):
+                key += mix(colours[steps, total + i])
+            empty_ball(ball, count)
+            keys[base + root - first] = mix(key)
+            total += count
+            pointers[base + root - first + 1] = total
+    return pointers, members[:total].copy(), colours[:, :total].copy(), keys
+
+
+@entry_point
+def equal_pairs(pointers, colours):
+    """In how many ways two vertices of each pattern have the same colour, over all steps."""
+    roots = len(pointers) - 1
+    pairs = np.zeros(roots, dtype=np.int64)
+    most = 0
+    for root in range(roots):
+        most = max(most, pointers[root + 1] - pointers[root])
+    codes = np.empty(most, dtype=np.uint64)
+    places = np.empty(most, dtype=np.int64)
+    for root in range(roots):
+        first = pointers[root]
+        count = pointers[root + 1] - first
+        for step in range(len(colours)):
+            for i in range(count):
+                codes[i] = colours[step, first + i]
+            sort_by(codes, places, 0, count)
+            alike = 0
+            for i in range(count):
+                alike = alike + 1 if i > 0 and codes[i] == codes[i - 1] else 1
+                pairs[root] += 2 * alike - 1
+    return pairs
+
+
+@subroutine
+def _meet(left, i, right, j, meetings):
+    """Fill how much each pair of vertices of two graphs has in common."""
+    u, v = left.starts[i], right.starts[j]
+    for x in range(left.starts[i + 1] - u):
+        for y in range(right.starts[j + 1] - v):
+            meetings[x, y] = 0.0
+    a, last_a = left.offsets[i], left.offsets[i + 1]
+    b, last_b = right.offsets[j], right.offsets[j + 1]
+    while a < last_a and b < last_b:
+        if left.hashes[a] < right.hashes[b]:
+            a += 1
+        elif left.hashes[a] > right.hashes[b]:
+            b += 1
+        else:
+            code = left.hashes[a]
+            after = b
+            while a < last_a and left.hashes[a] == code:
+                x = left.vertices[a] - u
+                after = b
+                while after < last_b and right.hashes[after] == code:
+                    y = right.vertices[after] - v
+                    meetings[x, y] += left.weights[a] * right.weights[after]
+                    after += 1
+                a += 1
+            b = after
+
+
+@subroutine
+def _similarity(left, i, right, j, gaussian, gamma, meetings):
+    """Sum over pairs of vertices of what they have in common times how similar they are."""
+    _meet(left, i, right, j, meetings)
+    u, v = left.starts[i], right.starts[j]
+    total = 0.0
+    for x in range(left.starts[i + 1] - u):
+        for y in range(right.starts[j + 1] - v):
+            if meetings[x, y] > 0.0:
+                alike = 0.0
+                for d in range(left.attributes.shape[1]):
+                    p, q = left.attributes[u + x, d], right.attributes[v + y, d]
+                    alike += (p - q) * (p - q) if gaussian else p * q
+                total += meetings[x, y] * (np.exp(-gamma * alike) if gaussian else alike)
+    return total
+
+
+@subroutine
+def _room(left, right):
+    """Room for all pairs of vertices of any two graphs."""
+    n = most_vertices(left.starts, 0, len(left.starts) - 1)
+    return np.empty((n, most_vertices(right.starts, 0, len(right.starts) - 1)))
+
+
+@entry_point
+def compare_vertices(left, right, gaussian, gamma, lower, begin, end, K, stop):
+    """Fill the rows ``begin`` to ``end`` of K; up to the diagonal if ``lower``."""
+    meetings = _room(left, right)
+    for i in range(begin, end):
+        for j in range(i + 1 if lower else len(right.starts) - 1):
+            if stop[0]:
+                return
+            K[i, j] = _similarity(left, i, right, j, gaussian, gamma, meetings)
+
+
+@entry_point
+def own_vertices(graphs, gaussian, gamma, begin, end, stop):
+    """Similarity of the graphs ``begin`` to ``end``, each with itself."""
+    meetings = _room(graphs, graphs)
+    result = np.empty(end - begin)
+    for i in range(begin, end):
+        if stop[0]:
+            break
+        result[i - begin] = _similarity(graphs, i, graphs, i, gaussian, gamma, meetings)
+    return result

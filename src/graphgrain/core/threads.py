@@ -13,8 +13,7 @@ bytecodes alone, so compiled work there would keep Ctrl-C waiting for as long as
    would wait for each other, and sums would depend on their number (:func:`blas_threads`).
 
 Workers stay for the next call: to wake one takes a few microseconds, to start a thread, and to
-let it find memory of its own, many times that, and a small Gram matrix has seven such calls. One
-that has had nothing to do for a minute ends.
+let it find memory of its own, many times that. One that has had nothing to do for a minute ends.
 """
 
 from __future__ import annotations
@@ -159,6 +158,23 @@ def call(function: Callable[..., Result], *arguments: Any) -> Result:
         return function(*arguments)
     [(_, result)] = _in_workers(lambda _: function(*arguments), 1, 1)
     return result
+
+
+def in_one_worker(function: Callable[[], Result], n_jobs: int | None) -> Result:
+    """``function()`` with all that it runs in one worker, if ``n_jobs`` is one thread.
+
+    What takes many short steps crosses to a worker once, not at each step. Progress is shown as
+    the calling thread would show it.
+    """
+    if thread_count(n_jobs) > 1 or _may_work_here():
+        return function()
+    watch = getattr(_here, "watch", None)
+
+    def whole() -> Result:
+        with watched(watch):
+            return function()
+
+    return call(whole)
 
 
 def _may_work_here() -> bool:

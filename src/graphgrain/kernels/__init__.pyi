@@ -1,9 +1,9 @@
 # The names that this package offers; __init__.py loads each when it is asked for.
 from .attributed_graph_hopper import AttributedGraphHopper as AttributedGraphHopper
 from .attributed_graph_invariants import AttributedGraphInvariants as AttributedGraphInvariants
+from .bases.estimate import Estimate as Estimate
 from .deep_graph_kernel import DeepGraphKernel as DeepGraphKernel
 from .descriptor_matching import DescriptorMatching as DescriptorMatching
-from .estimate import Estimate as Estimate
 from .graph_hopper import GraphHopper as GraphHopper
 from .graph_invariants import GraphInvariants as GraphInvariants
 from .graphlet import Graphlet as Graphlet

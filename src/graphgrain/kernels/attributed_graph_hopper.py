@@ -10,7 +10,7 @@ from ..core.hops import hop_matrices
 from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule
-from .attributed import AttributedKernel
+from .bases.pairwise import AttributedKernel
 
 
 class _Hops(NamedTuple):

@@ -7,11 +7,11 @@ from typing import ClassVar
 import numpy as np
 
 from ..core.hashing import GOLDEN, mix_array
-from ..core.invariants import VertexFeatures, compare_vertices, own_vertices
+from ..core.refinement import VertexFeatures, compare_vertices, own_vertices
 from ..graphs.batch import GraphBatch
 from ..parameters import Rule
-from .attributed import AttributedKernel
-from .patterned import PatternedKernel
+from .bases.neighbourhood_roles import PatternedKernel
+from .bases.pairwise import AttributedKernel
 
 
 class AttributedGraphInvariants(AttributedKernel, PatternedKernel):

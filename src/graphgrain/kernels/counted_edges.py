@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.hashing import mix_array
 from ..graphs.batch import GraphBatch
-from .edge_labels import check_edge_labels
+from .bases.graph_kernel import check_edge_labels
 from .naming import label_name
 
 

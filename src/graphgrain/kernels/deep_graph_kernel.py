@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..core.hashing import GOLDEN, mix_array
-from ..core.threads import blas_threads
 from ..errors import MissingDependencyError
 from ..graphs.batch import GraphBatch
 from ..parameters import OneOf, Rule, Seed, Whole
@@ -239,7 +238,6 @@ class _Sentences:
         return words[np.lexsort((keys, self.levels[words]))]
 
 
-@blas_threads(1)
 def _product(left: Any, right: Any) -> np.ndarray:
     K = left @ right.T
     return np.asarray(K) if isinstance(K, np.ndarray) else K.toarray()

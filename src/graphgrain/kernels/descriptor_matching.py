@@ -14,14 +14,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..core.descriptor_cells import descriptor_cells
+from ..core.counting import count_graphs, count_hashes
 from ..core.hashing import GOLDEN, mix_array
+from ..core.propagation import descriptor_cells
 from ..graphs.batch import GraphBatch
 from ..parameters import Number, Rule, Whole
-from .features import Counts, count_in_chunks, counted
+from .bases.propagated import Propagated
+from .bases.pyramid import Pyramid
+from .features import Counts
 from .occurrences import Occurrences, balls
-from .propagated import Propagated
-from .pyramid import Pyramid
 
 
 class DescriptorMatching(Pyramid, Propagated):
@@ -172,9 +173,9 @@ class DescriptorMatching(Pyramid, Propagated):
         def count(begin: int, end: int) -> list[Counts]:
             cells = self._cells(batch, attributes, columns, shifts, begin, end)
             first = self.n_draws * (batch.offsets[begin : end + 1] - batch.offsets[begin])
-            return [counted(first, level.ravel()) for level in cells]
+            return [count_hashes(first, level.ravel()) for level in cells]
 
-        return count_in_chunks(count, batch, self.n_jobs)
+        return count_graphs(count, batch.vertex_counts, self.n_jobs)
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
         """The vertex in the cell."""

@@ -14,14 +14,14 @@ batch, process and machine; no dictionary is needed to compare or merge counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.columns import hashed_rows
-from ..core.counting import find_columns, group_hashes, transpose
+from ..core.counting import Counts as Counts
+from ..core.counting import find_columns, group_hashes, hashed_rows, transpose
 from ..core.gram import (
     COSINE,
     DOT,
@@ -33,12 +33,9 @@ from ..core.gram import (
     reached_parts,
 )
 from ..core.hashing import GOLDEN, mix_array
-from ..core.large_graphs import RootedFeatures, count_large_graph, is_large
 from ..core.structures import Csc
-from ..core.tables import count_hashes
 from ..core.threads import chunks, run
 from ..errors import InvalidParameterError
-from ..graphs.batch import GraphBatch
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -49,14 +46,6 @@ _MOST_ONES = 2**29
 COUNT_MAPS = ("raw", "sqrt", "log", "binary", "intersection")
 #: Similarities of features, by the names that users give.
 SIMILARITIES = {"cosine": COSINE, "minmax": MINMAX, "dot": DOT}
-
-
-class Counts(NamedTuple):
-    """The features of a batch at one level, graph after graph."""
-
-    lengths: np.ndarray  # number of distinct features of each graph
-    hashes: np.ndarray  # uint64
-    counts: np.ndarray  # how often each occurs
 
 
 class Features:
@@ -352,49 +341,7 @@ def columns_of_hashes(hashes: np.ndarray, level: int, n_features: int) -> np.nda
     return (mixed % np.uint64(n_features)).astype(np.int64)
 
 
-# -------------------------------------------------------------------- counting
-
-
-def counted(pointers: np.ndarray, hashes: np.ndarray) -> Counts:
-    """Counts from one hash per occurrence; graph i owns ``pointers[i]:pointers[i + 1]``."""
-    return Counts(*count_hashes(pointers, hashes))
-
-
-def count_in_chunks(
-    count: Callable[[int, int], Sequence[Counts]],
-    batch: GraphBatch,
-    n_jobs: int | None,
-    roots: Callable[[int], RootedFeatures] | None = None,
-) -> list[Counts]:
-    """The levels of a batch, with ``count(begin, end)`` doing a range of graphs at a time.
-
-    Large graphs are left to ``roots``, one by one: threads share the work on each.
-    """
-    sizes = batch.vertex_counts
-    large = [g for g, size in enumerate(sizes.tolist()) if roots is not None and is_large(size)]
-    ranges = []
-    for begin, end in pairwise([-1, *large, len(batch)]):
-        ranges += [
-            (begin + 1 + first, begin + 1 + last) for first, last in chunks(sizes[begin + 1 : end])
-        ]
-    parts = dict(zip(ranges, run(count, ranges, n_jobs), strict=True))
-    if roots is not None:
-        for graph in large:
-            levels = count_large_graph(roots(graph), n_jobs)
-            parts[graph, graph + 1] = [
-                Counts(np.array([len(level[0])]), *level) for level in levels
-            ]
-    return joined([parts[key] for key in sorted(parts)] or [count(0, 0)])
-
-
-def joined(parts: Sequence[Sequence[Counts]]) -> list[Counts]:
-    """The levels of all graphs from those of parts of them."""
-    if len(parts) == 1:
-        return list(parts[0])
-    return [
-        Counts(*(np.concatenate(arrays) for arrays in zip(*level, strict=True)))
-        for level in zip(*parts, strict=True)
-    ]
+# -------------------------------------------------------------------- maps of counts
 
 
 def _rows_of(level: Counts, wanted: np.ndarray) -> Counts:

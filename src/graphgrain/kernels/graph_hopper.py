@@ -7,15 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..core.counting import count_graphs, is_large, timed_sample
 from ..core.hashing import GOLDEN, mix_array
 from ..core.hops import count_places, hop_matrices, sample_places
-from ..core.large_graphs import is_large, timed_sample
 from ..core.memory import require_memory
 from ..graphs.batch import GraphBatch
 from ..parameters import Rule
+from .bases.estimate import Estimate
 from .bases.feature_kernel import FeatureKernel
-from .estimate import Estimate
-from .features import Counts, count_in_chunks
+from .features import Counts
 from .naming import label_name
 from .occurrences import Occurrences, single_vertices
 
@@ -110,7 +110,7 @@ class GraphHopper(FeatureKernel):
         def count(begin: int, end: int) -> list[Counts]:
             return [Counts(*count_places(batch.arrays, begin, end))]
 
-        return count_in_chunks(count, batch, self.n_jobs)
+        return count_graphs(count, batch.vertex_counts, self.n_jobs)
 
     def estimate_large(self, graph: GraphBatch) -> Estimate:
         found: list[tuple[float, float]] = []

@@ -8,14 +8,15 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..core.invariants import equal_pairs
+from ..core.counting import count_graphs, count_hashes
+from ..core.refinement import equal_pairs
 from ..graphs.batch import GraphBatch
 from ..parameters import Rule
 from .bases.feature_kernel import FeatureKernel
-from .features import Counts, count_in_chunks, counted
+from .bases.neighbourhood_roles import PatternedKernel
+from .features import Counts
 from .naming import label_name
 from .occurrences import Occurrences, balls
-from .patterned import PatternedKernel
 
 
 class _Found(NamedTuple):
@@ -139,13 +140,13 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
         def count(begin: int, end: int) -> list[Counts]:
             return [self._shares(batch, r, begin, end) for r in range(self.radius + 1)]
 
-        return count_in_chunks(count, batch, self.n_jobs)
+        return count_graphs(count, batch.vertex_counts, self.n_jobs)
 
     def _shares(self, batch: GraphBatch, radius: int, begin: int, end: int) -> Counts:
         """How often each feature occurs, times the weight of its occurrences, which is one."""
         found = self._found(batch, radius, begin, end)
         distinct, where = np.unique(found.hashes, return_index=True)
-        level = counted(found.pointers, found.hashes)
+        level = count_hashes(found.pointers, found.hashes)
         weights = found.weights[where][np.searchsorted(distinct, level.hashes)]
         return level._replace(counts=level.counts * weights)
 

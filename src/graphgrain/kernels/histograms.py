@@ -7,12 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..core.counting import count_hashes
 from ..core.hashing import hash_labels
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule
 from .bases.feature_kernel import FeatureKernel
 from .counted_edges import edge_hashes, edge_names, edge_pointers, edges_by_graph
-from .features import Counts, counted
+from .features import Counts
 from .naming import Branch, Notation, label_name
 from .occurrences import Occurrences, single_vertices
 
@@ -72,7 +73,7 @@ class VertexHistogram(FeatureKernel):
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
         hashes = hash_labels(batch.label_table)[batch.label_codes]
-        return [counted(batch.offsets, hashes)]
+        return [count_hashes(batch.offsets, hashes)]
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
         hashes = hash_labels(batch.label_table)[batch.label_codes]
@@ -173,7 +174,7 @@ class EdgeHistogram(FeatureKernel):
         return self.vertex_labels
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
-        return [counted(edge_pointers(batch), self._hashes(batch))]
+        return [count_hashes(edge_pointers(batch), self._hashes(batch))]
 
     def _hashes(self, batch: GraphBatch) -> np.ndarray:
         """One hash per edge."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..graphs.batch import GraphBatch
 from ..parameters import Rule, Share
-from .common_walks import CommonWalks
+from .bases.common_walks import CommonWalks
 
 
 class Marginalized(CommonWalks):

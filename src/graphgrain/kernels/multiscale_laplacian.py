@@ -25,7 +25,7 @@ from ..core.multiscale import (
     summaries,
 )
 from ..core.spectra import adjacency
-from ..core.threads import blas_threads, chunks, run
+from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
 from ..parameters import Number, Rule, Seed, Whole
 from .bases.graph_kernel import GraphKernel
@@ -214,8 +214,7 @@ class MultiscaleLaplacian(GraphKernel):
         for anchor in range(len(K)):
             if not (K[anchor, kept] > _SAME).any():
                 kept.append(anchor)
-        with blas_threads(1):
-            values, vectors = np.linalg.eigh(K[np.ix_(kept, kept)])
+        values, vectors = np.linalg.eigh(K[np.ix_(kept, kept)])
         last = values[-self.n_directions :].min(initial=np.inf)  # eigenvalues ascend
         lowest = max(_ANCHOR_CUT * values.max(initial=0.0), (1.0 - _SAME_VALUE) * last)
         leading = np.flatnonzero(values > lowest)[::-1]  # equal ones stay together

@@ -8,15 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..core.counting import RootedFeatures, count_graphs, count_hashes
 from ..core.hashing import GOLDEN, mix_array
-from ..core.large_graphs import RootedFeatures
-from ..core.neighbourhood_pairs import near_pairs, neighbourhood_hashes
-from ..core.neighbourhood_roots import NeighbourhoodRoots
+from ..core.neighbourhood_pairs import NeighbourhoodRoots, near_pairs, neighbourhood_hashes
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule, Whole
 from .bases.feature_kernel import FeatureKernel
-from .edge_labels import check_edge_labels
-from .features import Counts, count_in_chunks, counted
+from .bases.graph_kernel import check_edge_labels
+from .features import Counts
 from .naming import label_name
 from .occurrences import Occurrences, balls
 
@@ -120,9 +119,9 @@ class NeighbourhoodPairs(FeatureKernel):
 
         def count(begin: int, end: int) -> list[Counts]:
             levels = self._occurrences(batch, begin, end)
-            return [counted(pointers, hashes) for pointers, _, hashes in levels]
+            return [count_hashes(pointers, hashes) for pointers, _, hashes in levels]
 
-        return count_in_chunks(count, batch, self.n_jobs, self._roots(batch))
+        return count_graphs(count, batch.vertex_counts, self.n_jobs, self._roots(batch))
 
     def _roots(self, batch: GraphBatch) -> Callable[[int], RootedFeatures]:
         check_edge_labels(batch, self.edge_labels)

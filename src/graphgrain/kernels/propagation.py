@@ -7,14 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..core.counting import count_graphs, count_hashes
 from ..core.hashing import hash_labels
 from ..core.propagation import project
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..parameters import Number, OneOf, Rule
-from .features import Counts, count_in_chunks, counted
+from .bases.propagated import Propagated
+from .features import Counts
 from .occurrences import Occurrences, balls, single_vertices
-from .propagated import Propagated
 
 #: Bins beyond this are all alike; far inside 64 bits and exact in float64.
 _LARGEST_BIN = 2.0**53
@@ -159,9 +160,9 @@ class Propagation(Propagated):
         def count(begin: int, end: int) -> list[Counts]:
             bins = self._bins(batch, attributes, directions, shifts, begin, end)
             pointers = batch.offsets[begin : end + 1] - batch.offsets[begin]
-            return [counted(pointers, hash_labels(row)) for row in bins]
+            return [count_hashes(pointers, hash_labels(row)) for row in bins]
 
-        return count_in_chunks(count, batch, self.n_jobs)
+        return count_graphs(count, batch.vertex_counts, self.n_jobs)
 
     def _bins(
         self,

@@ -8,15 +8,16 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..core.counting import count_hashes
 from ..core.hashing import hash_labels, mix_array
 from ..core.spectra import adjacency, eigenspace_magnitudes
 from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
 from ..parameters import OneOf, Rule, Whole
-from .features import Counts, counted
+from .bases.pyramid import Pyramid
+from .features import Counts
 from .naming import label_name
 from .occurrences import Occurrences, single_vertices
-from .pyramid import Pyramid
 
 #: Coordinates are rounded to this many digits, so that rounding errors cannot cross a border.
 _DIGITS = 9
@@ -154,7 +155,7 @@ class PyramidMatch(Pyramid):
         there = ~np.isnan(points)
         pointers = np.concatenate(([0], np.cumsum(there.sum(axis=1))))[batch.offsets]
         return [
-            counted(pointers, self._codes(batch, points, level)[there])
+            count_hashes(pointers, self._codes(batch, points, level)[there])
             for level in range(self.depth + 1)
         ]
 

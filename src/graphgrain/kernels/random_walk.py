@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core.spectra import adjacency
-from ..core.threads import blas_threads, chunks, run
+from ..core.threads import chunks, run
 from ..core.walks import WalkSpectra, compare_spectra, own_spectra
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Number, Rule, Whole
-from .common_walks import CommonWalks
+from .bases.common_walks import CommonWalks
 
 #: Eigenvectors whose squared sum is a smaller part of the vertices have the sum 0 but for rounding.
 _NO_WALK = 1e-20
@@ -205,7 +205,6 @@ def _largest_eigenvalue(batch: GraphBatch) -> float:
     return largest
 
 
-@blas_threads(1)
 def _eigenvalue(batch: GraphBatch, graph: int) -> float:
     if batch.vertex_counts[graph] <= _DENSE:
         return float(np.linalg.eigvalsh(adjacency(batch.arrays, graph))[-1])

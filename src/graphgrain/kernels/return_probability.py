@@ -16,7 +16,7 @@ import numpy as np
 from ..core.hashing import hash_labels
 from ..core.laplace_kernel import add_similarities, own_similarities, tiled
 from ..core.spectra import adjacency, return_probabilities
-from ..core.threads import blas_threads, chunks, run
+from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Number, Rule, Seed, Whole
 from .bases.graph_kernel import GraphKernel
@@ -218,8 +218,7 @@ class ReturnProbability(GraphKernel):
             rows, owners = left.of_label(a)
             columns, column_owners = other.of_label(b)
             if self.approximate:
-                with blas_threads(1):
-                    K[np.ix_(owners, column_owners)] += rows @ columns.T
+                K[np.ix_(owners, column_owners)] += rows @ columns.T
                 continue
             tiles = tiled(columns)
             run(self._adder(rows, owners, tiles, column_owners, symmetric, K), ranges, self.n_jobs)

@@ -8,14 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.distances import count_pairs, paths_between, trace_pairs
-from ..core.large_graphs import RootedFeatures
-from ..core.pair_roots import PairRoots
+from ..core.counting import RootedFeatures, count_graphs
+from ..core.distances import PairRoots, count_pairs, paths_between, trace_pairs
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule
 from .bases.feature_kernel import FeatureKernel
-from .edge_labels import check_edge_labels
-from .features import Counts, count_in_chunks
+from .bases.graph_kernel import check_edge_labels
+from .features import Counts
 from .naming import Notation, label_name
 from .occurrences import Occurrences, single_vertices
 
@@ -103,7 +102,7 @@ class ShortestPath(FeatureKernel):
         def count(begin: int, end: int) -> list[Counts]:
             return [Counts(*count_pairs(batch.arrays, self.edge_labels, begin, end))]
 
-        return count_in_chunks(count, batch, self.n_jobs, self._roots(batch))
+        return count_graphs(count, batch.vertex_counts, self.n_jobs, self._roots(batch))
 
     def _roots(self, batch: GraphBatch) -> Callable[[int], RootedFeatures]:
         check_edge_labels(batch, self.edge_labels)

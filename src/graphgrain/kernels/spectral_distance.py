@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..core.counting import count_graphs, count_hashes
 from ..core.hashing import hash_labels
 from ..core.spectra import laplacian_inverse
 from ..core.threads import blas_threads
@@ -14,7 +15,7 @@ from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..parameters import Number, OneOf, Rule, check_parameters
 from .bases.feature_kernel import FeatureKernel, one_graph
-from .features import Counts, count_in_chunks, counted
+from .features import Counts
 from .occurrences import Occurrences, single_vertices
 
 
@@ -110,9 +111,9 @@ class SpectralDistance(FeatureKernel):
             bins = [self._bins(batch, graph) for graph in range(begin, end)]
             hashes = hash_labels(np.concatenate([np.empty(0, dtype=np.int64), *bins]))
             pointers = np.cumsum([0] + [len(part) for part in bins])
-            return [counted(pointers, hashes)]
+            return [count_hashes(pointers, hashes)]
 
-        return count_in_chunks(count, batch, self.n_jobs)
+        return count_graphs(count, batch.vertex_counts, self.n_jobs)
 
     def distances(self, graph: Any) -> np.ndarray:
         """The matrix S of spectral distances between the vertices of one graph.

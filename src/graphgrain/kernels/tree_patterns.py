@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from ..core.tree_patterns import TreeWeights
 from ..parameters import BOOLEAN, OneOf, Rule
-from .common_trees import CommonTrees
+from .bases.common_trees import CommonTrees
 
 
 class TreePatterns(CommonTrees):

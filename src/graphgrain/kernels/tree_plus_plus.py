@@ -13,17 +13,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..core.centrality import centrality_classes
-from ..core.large_graphs import RootedFeatures
-from ..core.pattern_roots import PatternRoots
-from ..core.patterns import PatternCounter, trace_patterns
+from ..core.counting import RootedFeatures
+from ..core.patterns import Options, PatternRoots, count_patterns, make_work, trace_patterns
 from ..core.structures import Graphs
 from ..core.threads import call, chunks, stop_flag
-from ..core.traversal import Options, make_work
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, OneOf, Rule, Whole
 from .bases.feature_kernel import FeatureKernel
-from .edge_labels import check_edge_labels
-from .features import Counts, count_in_chunks, joined
+from .bases.graph_kernel import check_edge_labels
+from .features import Counts
 from .naming import Branch, Notation, flat, join_path, nested, tree_name
 from .occurrences import Occurrences
 
@@ -49,14 +47,7 @@ class _Patterns(FeatureKernel):
     edge_labels: bool
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
-        given = self._given(batch)
-        counter = PatternCounter(*given)
-
-        def count(begin: int, end: int) -> list[Counts]:
-            parts = counter.count(begin, end)
-            return joined([[Counts(*level) for level in part] for part in parts])
-
-        return count_in_chunks(count, batch, self.n_jobs, partial(PatternRoots, *given))
+        return count_patterns(*self._given(batch), self.n_jobs)
 
     def _roots(self, batch: GraphBatch) -> Callable[[int], RootedFeatures]:
         return partial(PatternRoots, *self._given(batch))

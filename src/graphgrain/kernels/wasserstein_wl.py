@@ -21,8 +21,8 @@ from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Number, Rule, Whole
 from ..views.base import attribute_columns
 from .bases.graph_kernel import GraphKernel
+from .bases.pairwise import require_pairs
 from .features import Counts
-from .pairwise import require_pairs
 from .weisfeiler_lehman import WeisfeilerLehman
 
 #: Pairs of vertices that one task compares, about.

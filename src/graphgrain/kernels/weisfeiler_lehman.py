@@ -7,13 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..core.counting import count_graphs, count_hashes
 from ..core.refinement import refine
 from ..core.structures import Graphs
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule, Whole
 from .bases.feature_kernel import FeatureKernel
-from .edge_labels import check_edge_labels
-from .features import Counts, count_in_chunks, counted
+from .bases.graph_kernel import check_edge_labels
+from .features import Counts
 from .naming import Notation, label_name
 from .occurrences import Occurrences, balls, single_vertices
 
@@ -115,9 +116,9 @@ class WeisfeilerLehman(FeatureKernel):
         def count(begin: int, end: int) -> list[Counts]:
             pointers = batch.offsets[begin : end + 1] - batch.offsets[begin]
             colours = refine(batch.arrays, self.edge_labels, self.n_iter, begin, end)
-            return [counted(pointers, row) for row in colours]
+            return [count_hashes(pointers, row) for row in colours]
 
-        return count_in_chunks(count, batch, self.n_jobs)
+        return count_graphs(count, batch.vertex_counts, self.n_jobs)
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
         check_edge_labels(batch, self.edge_labels)

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ..core.counting import count_hashes
 from ..core.refinement import refine
 from ..graphs.batch import GraphBatch
+from .bases.graph_kernel import check_edge_labels
 from .counted_edges import edge_hashes, edge_names, edge_pointers, edges_by_graph
-from .edge_labels import check_edge_labels
-from .features import Counts, counted
+from .features import Counts
 from .occurrences import Occurrences, balls
 from .weisfeiler_lehman import WeisfeilerLehman
 
@@ -72,7 +73,7 @@ class WLEdge(WeisfeilerLehman):
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
         pointers = edge_pointers(batch)
-        return [counted(pointers, hashes) for hashes in self._hashes(batch)]
+        return [count_hashes(pointers, hashes) for hashes in self._hashes(batch)]
 
     def _hashes(self, batch: GraphBatch) -> Iterator[np.ndarray]:
         """One hash per edge for each step."""

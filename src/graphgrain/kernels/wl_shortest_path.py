@@ -7,13 +7,12 @@ from functools import partial
 
 import numpy as np
 
-from ..core.distances import count_pairs, trace_pairs
-from ..core.large_graphs import RootedFeatures
-from ..core.pair_roots import PairRoots
+from ..core.counting import RootedFeatures, count_graphs
+from ..core.distances import PairRoots, count_pairs, trace_pairs
 from ..core.structures import Graphs
 from ..graphs.batch import GraphBatch
-from .edge_labels import check_edge_labels
-from .features import Counts, count_in_chunks
+from .bases.graph_kernel import check_edge_labels
+from .features import Counts
 from .occurrences import Occurrences, balls
 from .weisfeiler_lehman import WeisfeilerLehman
 
@@ -81,7 +80,7 @@ class WLShortestPath(WeisfeilerLehman):
         def count(begin: int, end: int) -> list[Counts]:
             return [Counts(*count_pairs(own, False, begin, end)) for own in graphs]
 
-        return count_in_chunks(count, batch, self.n_jobs, _roots_of(graphs))
+        return count_graphs(count, batch.vertex_counts, self.n_jobs, _roots_of(graphs))
 
     def _roots(self, batch: GraphBatch) -> Callable[[int], RootedFeatures]:
         check_edge_labels(batch, self.edge_labels)

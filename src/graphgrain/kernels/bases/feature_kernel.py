@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ...core.counting import find_columns
-from ...core.large_graphs import RootedFeatures
+from ...core.counting import RootedFeatures, find_columns
 from ...core.structures import Csc
 from ...errors import InvalidGraphError, InvalidParameterError
 from ...graphs.batch import GraphBatch
 from ...graphs.convert.dispatch import as_graphs
 from ...parameters import OneOf, Rule, Whole, check_parameters
-from ..estimate import Estimate, estimate_by_pieces, estimate_cost
 from ..features import (
     COUNT_MAPS,
     SIMILARITIES,
@@ -36,6 +34,7 @@ from ..features import (
 )
 from ..naming import at_least, times_of_name
 from ..occurrences import Occurrences
+from .estimate import Estimate, estimate_by_pieces, estimate_cost
 from .graph_kernel import GraphKernel, numbered_names
 
 if TYPE_CHECKING:
@@ -303,7 +302,7 @@ class FeatureKernel(GraphKernel):
 
     def gram(self) -> np.ndarray:
         check_is_fitted(self, "columns_")
-        return self._gram_of_fitted()
+        return self._at_work(self._gram_of_fitted)
 
     def _gram_of_fitted(self) -> np.ndarray:
         return list(self._grams())[-1]

@@ -7,20 +7,23 @@ A kernel states its parameters' rules and three steps, ``_fit``, ``_gram_of_fitt
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any, ClassVar
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ...core.memory import require_memory
-from ...core.threads import watched
+from ...core.threads import blas_threads, in_one_worker, watched
 from ...errors import InvalidGraphError, InvalidParameterError
 from ...graphs.batch import GraphBatch
 from ...graphs.convert.dispatch import as_graphs
 from ...graphs.progress import progress_bar
 from ...parameters import Jobs, OneOf, Rule, Verbosity, check_parameters
 from ...views.base import GraphTransformer
+
+Result = TypeVar("Result")
 
 #: A part of the work that takes longer than this shows its progress, in seconds.
 _PATIENCE = 2.0
@@ -67,16 +70,24 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         X : GraphBatch or sequence of graphs
         y : ignored
         """
-        with self._progress():
-            self._fit_batch(as_graphs(X))
+        batch = as_graphs(X)
+        self._at_work(lambda: self._fit_batch(batch))
         return self
 
-    def _progress(self) -> AbstractContextManager[None]:
-        """Show within the block how far work in parts is, if asked and if it takes a while."""
-        if not self.verbose:
-            return nullcontext()
-        name = type(self).__name__
-        return watched(lambda total: progress_bar(True, total, "parts", name, _PATIENCE))
+    def _at_work(self, work: Callable[[], Result]) -> Result:
+        """Do the work of a kernel: progress shown if asked, and no threads of BLAS beside ours.
+
+        Values must not depend on ``n_jobs``, and sums of BLAS would depend on its threads.
+        """
+        bar = None
+        if self.verbose:
+            name = type(self).__name__
+            bar = partial(progress_bar, True, unit="parts", description=name, delay=_PATIENCE)
+        with watched(bar), blas_threads(1):
+            # A kernel of a user may compute in Python, which Ctrl-C ends in the main thread alone.
+            if type(self).__module__.startswith("graphgrain."):
+                return in_one_worker(work, self.n_jobs)
+            return work()
 
     def _fit_batch(self, batch: GraphBatch) -> None:
         self._begin_fit(batch)
@@ -102,9 +113,12 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         batch = as_graphs(X)
         if self._gives_gram:
             self._check_memory(len(batch), len(batch))
-        with self._progress():
+
+        def work() -> Any:
             self._fit_batch(batch)
             return self._output_of_fitted(batch)
+
+        return self._at_work(work)
 
     def gram(self) -> np.ndarray:
         """The Gram matrix of the fitted graphs, as ``fit_transform`` gives it.
@@ -116,15 +130,14 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         [[1.0, 0.0], [0.0, 1.0]]
         """
         check_is_fitted(self, "n_graphs_")
-        return self._with_empty(self._gram_of_fitted(), self._empty)
+        return self._at_work(lambda: self._with_empty(self._gram_of_fitted(), self._empty))
 
     def transform(self, X: Any) -> Any:
         """Compare graphs with the fitted ones: a matrix (graphs, fitted graphs), or features."""
         batch = self._checked(X)
         if self._gives_gram:
             self._check_memory(len(batch), self.n_graphs_)
-        with self._progress():
-            return self._output_with_fitted(batch)
+        return self._at_work(lambda: self._output_with_fitted(batch))
 
     @property
     def _gives_gram(self) -> bool:
@@ -246,3 +259,12 @@ def numbered_names(kernel: GraphKernel, count: int) -> np.ndarray:
     """Column names in scikit-learn's manner: treeplusplus0, treeplusplus1, ..."""
     prefix = type(kernel).__name__.lower()
     return np.array([f"{prefix}{number}" for number in range(count)], dtype=object)
+
+
+def check_edge_labels(batch: GraphBatch, wanted: bool) -> None:
+    """Refuse graphs that have edges without labels where the labels are wanted."""
+    if wanted and batch.n_edges and batch.edge_label_codes is None:
+        raise InvalidGraphError(
+            "edge_labels=True needs graphs with edge labels; these have none. Give them "
+            "(for example from_networkx(graphs, edge_label=...)) or use edge_labels=False."
+        )

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..core.components import breadth_first_order
-from ..core.large_graphs import (
+from ...core.components import breadth_first_order
+from ...core.counting import (
     SHORT,
     TABLE_BYTES,
     estimate_large_graph,
     is_large,
 )
-from ..graphs.batch import GraphBatch
+from ...graphs.batch import GraphBatch
 
 if TYPE_CHECKING:
-    from .bases.feature_kernel import FeatureKernel
+    from .feature_kernel import FeatureKernel
 
 #: Vertices of the small graphs, and at least of the piece of a large one, that are counted.
 _SAMPLE_VERTICES, _PIECE_VERTICES = 4096, 2048

@@ -14,10 +14,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..core.gram import add_products, finish
-from ..parameters import Rule, Whole
-from .bases.feature_kernel import FeatureKernel
-from .features import SIMILARITIES, Features
+from ...core.gram import add_products, finish
+from ...parameters import Rule, Whole
+from ..features import SIMILARITIES, Features
+from .feature_kernel import FeatureKernel
 
 
 class Pyramid(FeatureKernel):

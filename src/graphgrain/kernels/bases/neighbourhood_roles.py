@@ -12,13 +12,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..core.hashing import GOLDEN, hash_labels, mix_array
-from ..core.invariants import pattern_colours
-from ..core.refinement import refine
-from ..graphs.batch import GraphBatch
-from ..parameters import BOOLEAN, OneOf, Rule, Whole
-from .bases.graph_kernel import GraphKernel
-from .edge_labels import check_edge_labels
+from ...core.hashing import GOLDEN, hash_labels, mix_array
+from ...core.refinement import pattern_colours, refine
+from ...graphs.batch import GraphBatch
+from ...parameters import BOOLEAN, OneOf, Rule, Whole
+from .graph_kernel import GraphKernel, check_edge_labels
 
 
 class VertexRoles(NamedTuple):

@@ -7,13 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..core.structures import Graphs
-from ..core.tree_patterns import LARGEST_DEGREE, TreeWeights, compare_patterns, own_patterns
-from ..errors import InvalidGraphError
-from ..graphs.batch import GraphBatch
-from ..parameters import BOOLEAN, Rule, Share, Whole
-from .bases.graph_kernel import GraphKernel
-from .edge_labels import check_edge_labels
+from ...core.structures import Graphs
+from ...core.tree_patterns import LARGEST_DEGREE, TreeWeights, compare_patterns, own_patterns
+from ...errors import InvalidGraphError
+from ...graphs.batch import GraphBatch
+from ...parameters import BOOLEAN, Rule, Share, Whole
+from .graph_kernel import GraphKernel, check_edge_labels
 from .pairwise import PairwiseKernel
 
 

@@ -7,11 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..core.walks import WalkGraphs, compare_walks, own_walks
-from ..graphs.batch import GraphBatch
-from ..parameters import BOOLEAN, Rule
-from .bases.graph_kernel import GraphKernel
-from .edge_labels import check_edge_labels
+from ...core.walks import WalkGraphs, compare_walks, own_walks
+from ...graphs.batch import GraphBatch
+from ...parameters import BOOLEAN, Rule
+from .graph_kernel import GraphKernel, check_edge_labels
 from .pairwise import PairwiseKernel
 
 

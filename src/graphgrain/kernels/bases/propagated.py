@@ -10,12 +10,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..core.hashing import GOLDEN, hash_labels, mix_array
-from ..errors import InvalidGraphError, InvalidParameterError
-from ..graphs.batch import GraphBatch
-from ..parameters import BOOLEAN, Rule, Seed, Whole
-from ..views.base import attribute_columns
-from .bases.feature_kernel import FeatureKernel
+from ...core.hashing import GOLDEN, hash_labels, mix_array
+from ...errors import InvalidGraphError, InvalidParameterError
+from ...graphs.batch import GraphBatch
+from ...parameters import BOOLEAN, Rule, Seed, Whole
+from ...views.base import attribute_columns
+from .feature_kernel import FeatureKernel
 
 
 class Propagated(FeatureKernel):
