@@ -1,10 +1,14 @@
 # The names that this package offers; __init__.py loads each when it is asked for.
+from .explaining import ClassFragment as ClassFragment
+from .explaining import ClassFragments as ClassFragments
 from .explaining import ClassPattern as ClassPattern
 from .explaining import ClassPatterns as ClassPatterns
 from .explaining import Comparison as Comparison
 from .explaining import Explanation as Explanation
+from .explaining import Fragment as Fragment
 from .explaining import Pattern as Pattern
 from .explaining import SharedPattern as SharedPattern
+from .explaining import class_fragments as class_fragments
 from .explaining import class_patterns as class_patterns
 from .explaining import compare as compare
 from .explaining import explain as explain

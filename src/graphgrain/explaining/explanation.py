@@ -15,6 +15,7 @@ from ..graphs.drawing.picture import as_png, picture
 from ..graphs.drawing.shapes import Picture, write_png, write_svg
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.occurrences import Occurrences
+from .fragments import Fragment, fragments_of
 
 
 @dataclass(frozen=True)
@@ -179,6 +180,32 @@ class Explanation:
                 known=bool(part.known[place]),
                 description=description,
             )
+
+    def fragments(self) -> list[Fragment]:
+        """The decision as a sum over parts of the graph that have names.
+
+        Molecules are cut into rings, functional groups and chains, from their labels alone;
+        other graphs into regions around their strongest vertices. Every vertex is in one part.
+
+        Returns
+        -------
+        list of Fragment
+            Those that add most, for or against, first; the bias last. Their contributions add up
+            to ``decision``.
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from sklearn.pipeline import make_pipeline
+        >>> graphs, y, names = gg.load_drugs(names=True)
+        >>> kernel = gg.TreePlusPlus(3, 1, output="features", counts="binary", edge_labels=True)
+        >>> model = make_pipeline(kernel, LogisticRegression()).fit(graphs, y == "opioids")
+        >>> [why] = gg.explain(model, graphs[names == "morphine"])
+        >>> [fragment.name for fragment in why.fragments()[:3]]
+        ['carbons of fused rings (5,6,6,6)', 'benzene ring', 'tertiary amine']
+        """
+        return fragments_of(self)
 
     @property
     def unknown(self) -> float:

@@ -10,6 +10,7 @@ from ..graphs.drawing.notebook import card, environment, picture
 if TYPE_CHECKING:
     from .comparison import Comparison
     from .explanation import Explanation
+    from .fragments import ClassFragments
     from .patterns_of_classes import ClassPatterns
 
 #: How many patterns a notebook shows.
@@ -87,3 +88,13 @@ def class_patterns_html(found: ClassPatterns, patterns: int = 5) -> str:
         for pattern in own[:patterns]
     ]
     return _macro("class_patterns", rows, found.n_resamples)
+
+
+def class_fragments_html(found: ClassFragments, fragments: int = 8) -> str:
+    """The fragments of each class, with examples drawn."""
+    rows = [
+        (label, each, picture(partial(found.to_svg, each), width=150, height=110))
+        for label, own in found.fragments.items()
+        for each in own[:fragments]
+    ]
+    return _macro("class_fragments", rows)

@@ -1,0 +1,850 @@
+"""Graphs cut into parts that people have names for, and decisions told by them.
+
+Every vertex belongs to exactly one part, and parts are connected, so that the values of vertices
+add up by parts as they add up by vertices.
+
+Molecules are cut by rules that need nothing but the labels of a molecule reader:
+
+1. Aromatic ring systems: atoms that aromatic bonds connect.
+2. Functional groups: the other atoms that are neither carbon nor hydrogen, with each other and
+   with the carbon atoms that have a multiple bond to one of them; carbon atoms with multiple bonds
+   among themselves; carbon with three halogens.
+3. What is left are carbon atoms of rings, and chains.
+
+In other graphs parts are regions around the vertices with the largest values.
+"""
+
+from __future__ import annotations
+
+import heapq
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..errors import InvalidParameterError
+from ..graphs.batch import GraphBatch
+from ..graphs.convert.dispatch import as_graphs
+from ..graphs.drawing.molecule import Molecule, read_molecule
+from ..graphs.drawing.picture import as_png, picture
+from ..graphs.drawing.shapes import Picture, write_png, write_svg
+from ..parameters import Whole
+
+if TYPE_CHECKING:
+    from .explanation import Explanation
+
+#: Regions of a graph that is no molecule, at most.
+_MOST_REGIONS = 6
+#: What vertices leave of a decision beyond this is no rounding.
+_ROUNDING = 1e-9
+#: Graphs that stand for a fragment of a class.
+_EXAMPLES = 3
+
+
+class Part(NamedTuple):
+    """A connected part of a graph."""
+
+    name: str
+    vertices: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """A part of a graph and what it adds to a decision.
+
+    Attributes
+    ----------
+    name : str
+        A ring or a functional group for molecules; for other graphs ``"around"`` and the label of
+        the strongest vertex. ``"bias"``: what the model says before it has seen the graph.
+    contribution : float
+    vertices : tuple of int
+        None for the bias.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> gg.Fragment("tertiary amine", 0.41, (3,)).name
+    'tertiary amine'
+    """
+
+    name: str
+    contribution: float
+    vertices: tuple[int, ...]
+
+
+def cut(graph: GraphBatch, values: np.ndarray | None = None) -> list[Part]:
+    """Cut one graph into connected parts.
+
+    Parameters
+    ----------
+    graph : GraphBatch with one graph
+    values : array, optional
+        One per vertex; where the regions of a graph that is no molecule begin.
+
+    Returns
+    -------
+    list of Part
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> from graphgrain.explaining.fragments import cut
+    >>> graphs, _, names = gg.load_drugs(names=True)
+    >>> [part.name for part in cut(graphs[names == "alimemazine"])][2:5]
+    ['tertiary amine', 'tertiary aromatic amine', 'thioether']
+    """
+    molecule = read_molecule(graph) if graph.edge_labels is not None else None
+    if molecule is not None:
+        return _Chemist(molecule).parts()
+    strength = np.zeros(graph.n_vertices) if values is None else np.asarray(values, dtype=float)
+    return _regions(graph, strength)
+
+
+def fragments_of(why: Explanation) -> list[Fragment]:
+    """The decision of an explanation as a sum over parts of its graph."""
+    if why.share == "removal":
+        raise InvalidParameterError(
+            "fragments add up what vertices contribute, and values of share='removal' are losses "
+            "that do not add up. Explain with share='tree', 'path' or 'shapley'."
+        )
+    found = [
+        Fragment(part.name, float(why.vertices[list(part.vertices)].sum()), part.vertices)
+        for part in cut(why.graph, why.vertices)
+    ]
+    found.sort(key=lambda fragment: (-abs(fragment.contribution), fragment.vertices))
+    rest = why.decision - why.bias - float(why.vertices.sum())
+    if abs(rest) > _ROUNDING * max(1.0, abs(why.decision), abs(why.bias)):
+        # what a model knows besides the graph, such as descriptors
+        found.append(Fragment("not in the graph", rest, ()))
+    found.append(Fragment("bias", why.bias, ()))
+    return found
+
+
+# -------------------------------------------------------------------- a set of graphs
+
+
+@dataclass(frozen=True)
+class ClassFragment:
+    """A fragment that occurs in the graphs of a set, and what it adds to decisions there.
+
+    Attributes
+    ----------
+    name : str
+    count : int
+        Number of graphs that have it.
+    contribution : float
+        What it adds to the decision for the class, mean over these graphs; all places of a graph
+        together.
+    interval : tuple of two float
+        95 % confidence interval of that mean (Student's t over graphs); NaN for a single graph.
+    precision : float
+        Share of these graphs that belong to the class; NaN where targets are numbers.
+    examples : tuple of (int, tuple of int)
+        Up to three graphs in which it adds most in the direction of its mean, each with the
+        vertices.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> nan = float("nan")
+    >>> gg.ClassFragment("thioether", 1, -0.12, (nan, nan), 1.0, ((7, (3,)),)).count
+    1
+    """
+
+    name: str
+    count: int
+    contribution: float
+    interval: tuple[float, float]
+    precision: float
+    examples: tuple[tuple[int, tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True, repr=False)
+class ClassFragments:
+    """The fragments of each class; made by :func:`graphgrain.class_fragments`.
+
+    Attributes
+    ----------
+    fragments : dict
+        From each class to its fragments, those that add most, for or against, first. Where
+        targets are numbers there is one entry, None.
+    graphs : GraphBatch
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> acid = ([(0, 1), (1, 2), (1, 3)], list("CCOO"), ["single", "double", "single"])
+    >>> amine = ([(0, 1), (1, 2)], list("CCN"), ["single", "single"])
+    >>> graphs, y = gg.as_graphs([acid, amine] * 5), ["acid", "base"] * 5
+    >>> kernel = gg.VertexHistogram(output="features")
+    >>> model = make_pipeline(kernel, LogisticRegression()).fit(graphs, y)
+    >>> [each.name for each in gg.class_fragments(model, graphs, y).fragments["acid"]][:2]
+    ['carboxylic acid', 'primary amine']
+    """
+
+    fragments: dict[Any, list[ClassFragment]]
+    graphs: GraphBatch
+
+    def to_svg(
+        self,
+        fragment: ClassFragment,
+        path: str | os.PathLike[str] | None = None,
+        **options: Any,
+    ) -> str:
+        """The examples of a fragment side by side, its atoms or vertices coloured.
+
+        Parameters
+        ----------
+        fragment : ClassFragment
+        path : path, optional
+            Where to write it as well; its name ends in ``.svg``.
+        options
+            As in :func:`graphgrain.draw`; ``width`` and ``height`` are those of one graph.
+        """
+        text = self._picture(fragment, **options).svg()
+        if path is not None:
+            write_svg(text, path)
+        return text
+
+    def to_png(
+        self,
+        fragment: ClassFragment,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        scale: float = 2.0,
+        **options: Any,
+    ) -> bytes:
+        """The same picture as PNG, drawn by matplotlib (``pip install 'graphgrain[plot]'``)."""
+        content = as_png(partial(self._picture, fragment), scale, **options)
+        if path is not None:
+            write_png(content, path)
+        return content
+
+    def _picture(self, fragment: ClassFragment, **options: Any) -> Picture:
+        given = {"legend": False, "width": 220, "height": 160, **options}
+        sign = 1.0 if fragment.contribution >= 0 else -1.0
+        drawn = []
+        for number, vertices in fragment.examples:
+            graph = self.graphs[number]
+            values = np.zeros(graph.n_vertices)
+            values[list(vertices)] = sign
+            bonds = [sign if {u, v} <= set(vertices) else 0.0 for u, v in graph.edges.tolist()]
+            drawn.append(picture(graph, vertices=values, edges=bonds, **given))
+        return reduce(Picture.beside, drawn)
+
+    def __repr__(self) -> str:
+        lines = []
+        for label, found in self.fragments.items():
+            lines += [f"for {label}:"] if label is not None else []
+            for each in found:
+                low, high = each.interval
+                between = "" if np.isnan(low) else f" ({low:+.3g} to {high:+.3g})"
+                inside = "" if np.isnan(each.precision) else f", {each.precision:.0%} in the class"
+                lines.append(
+                    f"  {each.contribution:+.3g}{between}  {each.name}  "
+                    f"({each.count} graph{'s' if each.count > 1 else ''}{inside})"
+                )
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from .html import class_fragments_html
+
+        return class_fragments_html(self)
+
+
+def class_fragments(model: Any, graphs: Any, y: Any, *, n: int = 10) -> ClassFragments:
+    """Which rings and functional groups speak for and against each class, or a larger value.
+
+    Every graph is explained and cut into fragments; fragments of the same name are taken
+    together.
+
+    Parameters
+    ----------
+    model : fitted model
+        As in :func:`explain`.
+    graphs : GraphBatch or sequence of graphs
+    y : array-like
+        Their classes, or numbers.
+    n : int, default=10
+        How many fragments of each class are kept, those that add most in all graphs together.
+
+    Returns
+    -------
+    ClassFragments
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> graphs, y = gg.load_drugs()
+    >>> kernel = gg.TreePlusPlus(3, 1, output="features", counts="binary", edge_labels=True)
+    >>> model = make_pipeline(kernel, LogisticRegression()).fit(graphs, y == "beta-lactams")
+    >>> found = gg.class_fragments(model, graphs, y == "beta-lactams", n=3)
+    >>> [(each.name, each.count) for each in found.fragments[True]]
+    [('carboxylic acid', 77), ('beta-lactam', 28), ('secondary amide', 35)]
+    """
+    if not Whole(1).allows(n):
+        raise InvalidParameterError(f"n must be {Whole(1)}; got {n!r}.")
+    batch = as_graphs(graphs)
+    targets = np.asarray(y)
+    if targets.shape != (len(batch),):
+        raise InvalidParameterError(
+            f"y must have one target per graph ({len(batch)}); got the shape {targets.shape}."
+        )
+    from .explainer import explain  # it makes explanations, which know their fragments
+
+    told: dict[Any, list[Explanation]] = {}
+    for each in explain(model, batch):
+        for label, why in (each if isinstance(each, dict) else _both_classes(each)).items():
+            told.setdefault(label, []).append(why)
+    found = {}
+    for label, whys in told.items():
+        sign = -1.0 if whys and label is not None and label == whys[0].opposite else 1.0
+        belongs = None if label is None else targets == label
+        found[label] = _of_class(whys, sign, belongs, n)
+    return ClassFragments(found, batch)
+
+
+def _both_classes(why: Explanation) -> dict[Any, Explanation]:
+    """One value that tells two classes apart speaks for one and against the other."""
+    if why.opposite is None:
+        return {None: why}
+    return {why.opposite: why, why.target: why}
+
+
+def _of_class(
+    whys: list[Explanation], sign: float, belongs: np.ndarray | None, n: int
+) -> list[ClassFragment]:
+    places: dict[str, dict[int, list[Fragment]]] = {}
+    for number, why in enumerate(whys):
+        for fragment in why.fragments():
+            if fragment.vertices:
+                places.setdefault(fragment.name, {}).setdefault(number, []).append(fragment)
+    found = []
+    for name, by_graph in places.items():
+        graphs = np.array(list(by_graph))
+        values = np.array([sign * sum(f.contribution for f in own) for own in by_graph.values()])
+        mean = float(values.mean())
+        order = np.lexsort((graphs, -np.sign(mean) * values))[:_EXAMPLES]
+        examples = []
+        for number in graphs[order].tolist():
+            best = max(by_graph[number], key=lambda f: np.sign(mean) * sign * f.contribution)
+            examples.append((number, best.vertices))
+        precision = float("nan") if belongs is None else float(belongs[graphs].mean())
+        found.append(
+            ClassFragment(name, len(graphs), mean, _interval(values), precision, tuple(examples))
+        )
+    found.sort(key=lambda each: (-abs(each.contribution) * each.count, each.name))
+    return found[:n]
+
+
+def _interval(values: np.ndarray) -> tuple[float, float]:
+    if len(values) < 2:
+        return float("nan"), float("nan")
+    from scipy.stats import t
+
+    half = float(t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
+    return float(values.mean()) - half, float(values.mean()) + half
+
+
+# -------------------------------------------------------------------- any graph
+
+
+def _neighbour_sets(graph: GraphBatch) -> list[set[int]]:
+    return [
+        set(graph.indices[graph.indptr[v] : graph.indptr[v + 1]].tolist())
+        for v in range(graph.n_vertices)
+    ]
+
+
+def _components(vertices: Iterable[int], linked: Callable[[int], Iterable[int]]) -> list[list[int]]:
+    """Connected components among some vertices, each sorted, in the order of their first vertex."""
+    left = set(vertices)
+    found = []
+    for start in sorted(left):
+        if start not in left:
+            continue
+        left.discard(start)
+        part = [start]
+        for vertex in part:
+            for other in linked(vertex):
+                if other in left:
+                    left.discard(other)
+                    part.append(other)
+        found.append(sorted(part))
+    return found
+
+
+def _regions(graph: GraphBatch, values: np.ndarray) -> list[Part]:
+    """Regions grown around the vertices with the largest values, strongest neighbours first."""
+    near = _neighbour_sets(graph)
+    strength = np.abs(values)
+    order = sorted(range(graph.n_vertices), key=lambda v: (-strength[v], v))
+    owner = np.full(graph.n_vertices, -1)
+    seeds: list[int] = []
+    for vertex in order:
+        # A seed is stronger than all of its neighbours; every component has one.
+        if len(seeds) < _MOST_REGIONS and not any(
+            (strength[n], -n) > (strength[vertex], -vertex) for n in near[vertex]
+        ):
+            seeds.append(vertex)
+    for part in _components(range(graph.n_vertices), near.__getitem__):
+        if not any(seed in part for seed in seeds):
+            seeds.append(max(part, key=lambda v: (strength[v], -v)))
+    queue = [(-strength[seed], seed, number) for number, seed in enumerate(seeds)]
+    heapq.heapify(queue)
+    while queue:
+        _, vertex, number = heapq.heappop(queue)
+        if owner[vertex] < 0:
+            owner[vertex] = number
+            for other in near[vertex]:
+                if owner[other] < 0:
+                    heapq.heappush(queue, (-strength[other], other, number))
+    labels = graph.labels
+    return [
+        Part(f"around {labels[seed]}", tuple(np.flatnonzero(owner == number).tolist()))
+        for number, seed in enumerate(seeds)
+    ]
+
+
+# -------------------------------------------------------------------- molecules
+
+_HALOGENS = {"F": "fluor", "Cl": "chlor", "Br": "brom", "I": "iod"}
+_FIVE = {
+    "N": "pyrrole",
+    "O": "furan",
+    "S": "thiophene",
+    "Se": "selenophene",
+    "N2": "imidazole",
+    "NO": "oxazole",
+    "NS": "thiazole",
+    "N3": "triazole",
+    "N4": "tetrazole",
+    "N2O": "oxadiazole",
+    "N2S": "thiadiazole",
+}
+_FIVE_ADJACENT = {"N2": "pyrazole", "NO": "isoxazole", "NS": "isothiazole"}
+_SIX = {"": "benzene", "N": "pyridine", "N3": "triazine", "N4": "tetrazine"}
+_SIX_TWO = {1: "pyridazine", 2: "pyrimidine", 3: "pyrazine"}
+_FUSED = {
+    ((5, 6), "N"): "indole",
+    ((5, 6), "O"): "benzofuran",
+    ((5, 6), "S"): "benzothiophene",
+    ((5, 6), "N2"): "benzimidazole",
+    ((5, 6), "NO"): "benzoxazole",
+    ((5, 6), "NS"): "benzothiazole",
+    ((5, 6), "N3"): "benzotriazole",
+    ((5, 6), "N4"): "purine",
+    ((6, 6), ""): "naphthalene",
+    ((6, 6), "N"): "quinoline",
+    ((5, 6, 6), "N"): "carbazole",
+    ((6, 6, 6), "N"): "acridine",
+}
+_CYCLOALKANES = {3: "cyclopropane", 4: "cyclobutane", 5: "cyclopentane", 6: "cyclohexane"}
+
+
+class _Chemist:
+    """Finds and names the parts of a molecule."""
+
+    def __init__(self, molecule: Molecule) -> None:
+        self.molecule = molecule
+        self.symbols = [atom.symbol for atom in molecule.atoms]
+        self.near = [sorted(own) for own in molecule.neighbours]
+        self.rings = molecule.rings(range(len(molecule.pairs)), longest=20)
+        self.in_ring = {vertex for ring in self.rings for vertex in ring}
+        self.heavy = [v for v, symbol in enumerate(self.symbols) if symbol != "H"]
+        self.aromatic = {v for v in self.heavy if molecule.atoms[v].aromatic}
+        self.hetero = {v for v in self.heavy if self.symbols[v] != "C" and v not in self.aromatic}
+
+    def kind(self, first: int, second: int) -> str:
+        return self.molecule.kinds[self.molecule.neighbours[first][second]]
+
+    def hydrogens(self, vertex: int) -> int:
+        """Hydrogens of an atom, whether they are vertices or not."""
+        vertices = sum(self.symbols[other] == "H" for other in self.near[vertex])
+        return self.molecule.atoms[vertex].hydrogens + vertices
+
+    def parts(self) -> list[Part]:
+        found: list[Part] = []
+        for system in _components(self.aromatic, self._aromatic_neighbours):
+            found.append(Part(self._aromatic_name(system), tuple(system)))
+        taken = set(self.aromatic)
+        functional = {
+            v
+            for v in self.heavy
+            if v not in taken and self.symbols[v] == "C" and self._holds_hetero(v)
+        }
+        grouped = self.hetero | functional
+        for group in _components(grouped, lambda v: self._group_neighbours(v, grouped, functional)):
+            found.append(Part(self._group_name(group), tuple(group)))
+        taken |= grouped
+        carbons = [v for v in self.heavy if v not in taken]
+        unsaturated = {
+            v
+            for v in carbons
+            if any(o in carbons and self.kind(v, o) in ("double", "triple") for o in self.near[v])
+        }
+        for group in _components(unsaturated, lambda v: self._multiple(v, unsaturated)):
+            found.append(Part(self._unsaturated_name(group), tuple(group)))
+        left = [v for v in carbons if v not in unsaturated]
+        rings = [v for v in left if v in self.in_ring]
+        for group in _components(rings, self._ring_neighbours):
+            found.append(Part(self._ring_name(group), tuple(group)))
+        chains = [v for v in left if v not in self.in_ring]
+        for group in _components(chains, self.near.__getitem__):
+            found.append(Part(self._chain_name(group), tuple(group)))
+        return self._with_hydrogens(found)
+
+    def _with_hydrogens(self, parts: list[Part]) -> list[Part]:
+        """Hydrogens that are vertices go with their atom; hydrogen alone is a part of its own."""
+        owner = {vertex: number for number, part in enumerate(parts) for vertex in part.vertices}
+        members = [list(part.vertices) for part in parts]
+        alone = []
+        for vertex, symbol in enumerate(self.symbols):
+            if symbol == "H":
+                held = [owner[other] for other in self.near[vertex] if other in owner]
+                if held:
+                    members[held[0]].append(vertex)
+                else:
+                    alone.append(vertex)
+        grown = [
+            Part(part.name, tuple(sorted(own))) for part, own in zip(parts, members, strict=True)
+        ]
+        return grown + [
+            Part("hydrogen", tuple(own)) for own in _components(alone, self.near.__getitem__)
+        ]
+
+    # ---------------------------------------------------------------- what belongs together
+
+    def _aromatic_neighbours(self, vertex: int) -> list[int]:
+        return [other for other in self.near[vertex] if self.kind(vertex, other) == "aromatic"]
+
+    def _holds_hetero(self, carbon: int) -> bool:
+        """Whether a carbon atom has a multiple bond to a heteroatom, or three halogens."""
+        halogens = sum(self.symbols[other] in _HALOGENS for other in self.near[carbon])
+        return halogens >= 3 or any(
+            other in self.hetero and self.kind(carbon, other) in ("double", "triple")
+            for other in self.near[carbon]
+        )
+
+    def _group_neighbours(
+        self, vertex: int, grouped: set[int], functional: set[int]
+    ) -> Iterable[int]:
+        for other in self.near[vertex]:
+            if other in grouped and not (vertex in functional and other in functional):
+                yield other
+
+    def _multiple(self, vertex: int, among: set[int]) -> Iterable[int]:
+        for other in self.near[vertex]:
+            if other in among and self.kind(vertex, other) in ("double", "triple"):
+                yield other
+
+    def _ring_neighbours(self, vertex: int) -> set[int]:
+        return {other for ring in self.rings if vertex in ring for other in ring} & set(
+            self.near[vertex]
+        )
+
+    # ---------------------------------------------------------------- names of rings and chains
+
+    def _aromatic_name(self, system: list[int]) -> str:
+        rings = [ring for ring in self.molecule.aromatic_rings if set(ring) <= set(system)]
+        hetero = [v for v in system if self.symbols[v] != "C"]
+        formula = _formula(self.symbols[v] for v in hetero)
+        sizes = tuple(sorted(len(ring) for ring in rings))
+        name = None
+        if sizes == (5,):
+            name = _FIVE.get(formula)
+            if len(hetero) == 2 and hetero[1] in self.near[hetero[0]]:
+                name = _FIVE_ADJACENT.get(formula, name)
+        elif sizes == (6,):
+            name = _SIX.get(formula)
+            if formula == "N2":
+                name = _SIX_TWO[self._apart(rings[0], *hetero)]
+        elif (sizes, formula) in _FUSED:
+            name = self._fused_name(sizes, formula, rings, hetero)
+        if name is not None:
+            return f"{name} ring" if len(sizes) == 1 else f"{name} rings"
+        if len(sizes) == 1:
+            return f"aromatic ring of {sizes[0]}" + (f" with {formula}" if formula else "")
+        told = ",".join(map(str, sizes))
+        return f"fused aromatic rings ({told})" + (f" with {formula}" if formula else "")
+
+    def _apart(self, ring: Sequence[int], first: int, second: int) -> int:
+        """How many bonds lie between two atoms of a ring."""
+        steps = abs(ring.index(first) - ring.index(second))
+        return min(steps, len(ring) - steps)
+
+    def _fused_name(
+        self,
+        sizes: tuple[int, ...],
+        formula: str,
+        rings: list[tuple[int, ...]],
+        hetero: list[int],
+    ) -> str:
+        name = _FUSED[sizes, formula]
+        both = set(rings[0]) & set(rings[1])
+        if sizes == (6, 6) and formula == "N":
+            return name if both & set(self.near[hetero[0]]) else "isoquinoline"
+        if sizes == (5, 6) and formula == "N2" and hetero[1] in self.near[hetero[0]]:
+            return "indazole"
+        five = min(rings, key=len)
+        inside = sum(v in five for v in hetero)
+        if sizes == (5, 6) and inside != (2 if formula == "N4" else len(hetero)):
+            return f"fused aromatic ring (5,6) of {formula}"
+        return name
+
+    def _unsaturated_name(self, group: list[int]) -> str:
+        if any(self.kind(v, o) == "triple" for v in group for o in self._multiple(v, set(group))):
+            return "alkyne"
+        return "alkene" if len(group) == 2 else "allene"
+
+    def _ring_name(self, group: list[int]) -> str:
+        inside = set(group)
+        rings = [ring for ring in self.rings if inside & set(ring)]
+        whole = [ring for ring in rings if set(ring) <= inside]
+        if len(rings) == 1 and whole and len(group) == len(rings[0]):
+            return f"{_CYCLOALKANES.get(len(group), f'cycloalkane of {len(group)}')} ring"
+        sizes = ",".join(str(len(ring)) for ring in sorted(rings, key=len))
+        if len(rings) == 1:
+            return f"carbons of a ring of {sizes}"
+        return f"carbons of fused rings ({sizes})"
+
+    def _chain_name(self, group: list[int]) -> str:
+        carbons = len(group)
+        outside = sum(other not in group for v in group for other in self._heavy_near(v))
+        if carbons == 1:
+            return {0: "methane", 1: "methyl", 2: "methylene", 3: "methine"}.get(
+                outside, "quaternary carbon"
+            )
+        if outside == 1:
+            ends = [v for v in group if len([o for o in self.near[v] if o in group]) == 1]
+            [root] = [v for v in group for o in self._heavy_near(v) if o not in group]
+            branches = len([o for o in self.near[root] if o in group])
+            if carbons == 2:
+                return "ethyl"
+            if carbons == 3:
+                return "isopropyl" if branches == 2 else "propyl"
+            if carbons == 4 and branches == 3:
+                return "tert-butyl"
+            if carbons == 4 and len(ends) == 3 and branches == 1:
+                return "isobutyl"
+        return f"C{carbons} chain"
+
+    # ---------------------------------------------------------------- names of functional groups
+
+    def _group_name(self, group: list[int]) -> str:
+        if len(group) == 1:
+            return self._atom_name(group[0])
+        inside = set(group)
+        count = Counter(self.symbols[v] for v in group)
+        for element, name in (("P", self._phosphorus_name), ("S", self._sulfur_name)):
+            centres = [v for v in group if self.symbols[v] == element and self._oxo(v, inside)]
+            if centres:
+                return name(centres[0], group)
+        carbons = [v for v in group if self.symbols[v] == "C"]
+        if not carbons:
+            return self._heteroatom_name(group, count)
+        if len(carbons) == 1:
+            return self._carbon_name(carbons[0], group, count)
+        return self._joined_name(carbons, group, count)
+
+    def _oxo(self, vertex: int, inside: set[int]) -> list[int]:
+        """Oxygen atoms with a double bond to an atom, or with a charge."""
+        return [
+            other
+            for other in self.near[vertex]
+            if other in inside
+            and self.symbols[other] == "O"
+            and len(self._heavy_near(other)) == 1
+            and self.kind(vertex, other) == "double"
+        ]
+
+    def _heavy_near(self, vertex: int) -> list[int]:
+        return [other for other in self.near[vertex] if self.symbols[other] != "H"]
+
+    def _on_aromatic(self, vertex: int) -> bool:
+        return any(other in self.aromatic for other in self.near[vertex])
+
+    def _atom_name(self, vertex: int) -> str:
+        atom, near = self.molecule.atoms[vertex], self._heavy_near(vertex)
+        symbol, hydrogens = atom.symbol, self.hydrogens(vertex)
+        if symbol in _HALOGENS:
+            return _HALOGENS[symbol] + ("ine" if near else "ide")
+        if not near:
+            return {"O": "water", "N": "ammonia"}.get(symbol, f"{symbol} alone")
+        aryl = " aromatic" if self._on_aromatic(vertex) else ""
+        double = any(self.kind(vertex, other) == "double" for other in near)
+        if symbol == "N":
+            if double:
+                return "imine of an aromatic ring"
+            if atom.charge > 0 and len(near) == 4:
+                return "quaternary ammonium"
+            degree = {1: "primary", 2: "secondary", 3: "tertiary"}.get(len(near), "quaternary")
+            return f"{degree}{aryl} amine"
+        if symbol == "O":
+            if double:
+                return "carbonyl of an aromatic ring"
+            if hydrogens or len(near) == 1:
+                return "phenol" if aryl else "alcohol"
+            return "aromatic ether" if aryl else "ether"
+        if symbol == "S":
+            if double:
+                return "thiocarbonyl of an aromatic ring"
+            if hydrogens or len(near) == 1:
+                return "thiol"
+            return "aromatic thioether" if aryl and len(near) == 1 else "thioether"
+        return {"B": "borane", "Si": "silane", "P": "phosphine", "Se": "selenide"}.get(
+            symbol, symbol if symbol != "*" else "any atom"
+        )
+
+    def _sulfur_name(self, centre: int, group: list[int]) -> str:
+        inside = set(group)
+        oxo = self._oxo(centre, inside)
+        others = [v for v in self.near[centre] if v in inside and v not in oxo]
+        symbols = Counter(self.symbols[v] for v in others)
+        if len(oxo) >= 2:
+            if symbols["N"]:
+                carbonyl = any(self.symbols[v] == "C" for v in group)
+                return "sulfonylurea or acylsulfonamide" if carbonyl else "sulfonamide"
+            if symbols["O"]:
+                acid = any(self.hydrogens(v) or self._is_anion(v) for v in others)
+                return "sulfonic acid" if acid else "sulfonate"
+            if any(symbols[halogen] for halogen in _HALOGENS):
+                return "sulfonyl halide"
+            return "sulfone"
+        return "sulfoxide" if not others else "sulfinic group"
+
+    def _phosphorus_name(self, centre: int, group: list[int]) -> str:
+        oxygens = sum(self.symbols[v] == "O" for v in self.near[centre])
+        return {4: "phosphate", 3: "phosphonate", 2: "phosphinate", 1: "phosphine oxide"}[
+            max(1, min(4, oxygens))
+        ]
+
+    def _is_anion(self, vertex: int) -> bool:
+        return self.molecule.atoms[vertex].charge < 0
+
+    def _heteroatom_name(self, group: list[int], count: Counter[str]) -> str:
+        """Groups without carbon of their own."""
+        inside = set(group)
+        if count == {"N": 1, "O": 2}:
+            ends = [v for v in group if self.symbols[v] == "O" and len(self._heavy_near(v)) == 1]
+            if len(ends) == 2:
+                return "nitro"
+        if count == {"N": 1, "O": 1}:
+            [nitrogen] = [v for v in group if self.symbols[v] == "N"]
+            [oxygen] = [v for v in group if self.symbols[v] == "O"]
+            if self.kind(nitrogen, oxygen) == "double":
+                return "nitroso"
+            return "N-oxide" if self._is_anion(oxygen) else "hydroxylamine"
+        if set(count) == {"N"}:
+            double = any(
+                o in inside and self.kind(v, o) == "double" for v in group for o in self.near[v]
+            )
+            return {2: "azo" if double else "hydrazine", 3: "azide"}.get(len(group), "N chain")
+        if count == {"O": 2}:
+            return "peroxide"
+        if count == {"S": 2}:
+            return "disulfide"
+        if count["B"] == 1 and count["O"]:
+            acid = any(self.hydrogens(v) for v in group if self.symbols[v] == "O")
+            return "boronic acid" if acid else "boronate"
+        if count["Si"]:
+            return "silyl ether"
+        return f"group {_formula(self.symbols[v] for v in group)}"
+
+    def _carbon_name(self, carbon: int, group: list[int], count: Counter[str]) -> str:
+        """Groups around one carbon atom with multiple bonds to heteroatoms."""
+        near = self._heavy_near(carbon)
+        halogens = [v for v in near if self.symbols[v] in _HALOGENS]
+        if len(halogens) >= 3:
+            kinds = {self.symbols[v] for v in halogens}
+            return f"tri{_HALOGENS[kinds.pop()]}omethyl" if len(kinds) == 1 else "trihalomethyl"
+        if any(self.kind(carbon, v) == "triple" for v in near):
+            return {"N": "nitrile", "O": "carbon monoxide"}.get(
+                next(self.symbols[v] for v in near if self.kind(carbon, v) == "triple"), "C triple"
+            )
+        double = [self.symbols[v] for v in near if self.kind(carbon, v) == "double"]
+        single = [v for v in near if v in group and self.kind(carbon, v) == "single"]
+        if len(double) == 2:
+            return {"NO": "isocyanate", "NS": "isothiocyanate", "O2": "carbon dioxide"}.get(
+                _formula(double), "cumulated group"
+            )
+        return self._by_double(double[0], carbon, single, group)
+
+    def _by_double(self, element: str, carbon: int, single: list[int], group: list[int]) -> str:
+        beside = Counter(self.symbols[v] for v in single)
+        further = set(group) - set(single) - {carbon}
+        linked = {self.symbols[v] for v in further if any(o in self.near[v] for o in single)}
+        if element == "O":
+            if not single:
+                return "aldehyde" if self.hydrogens(carbon) else "ketone"
+            if beside["O"] == 1 and len(single) == 1:
+                [oxygen] = single
+                if self._is_anion(oxygen):
+                    return "carboxylate"
+                if self.hydrogens(oxygen) or len(self._heavy_near(oxygen)) == 1:
+                    return "carboxylic acid"
+                return "lactone" if self._one_ring(carbon, oxygen) else "ester"
+            if beside["N"] == 1 and len(single) == 1:
+                return self._amide_name(carbon, single[0], linked)
+            names = {"N2": "urea", "NO": "carbamate", "O2": "carbonate", "S": "thioester"}
+            halide = any(beside[halogen] for halogen in _HALOGENS)
+            return names.get(_formula(beside.elements()), "acyl halide" if halide else "acyl group")
+        if element == "S":
+            return {"N": "thioamide", "N2": "thiourea"}.get(_formula(beside.elements()), "thione")
+        if element == "N":
+            [nitrogen] = [v for v in self.near[carbon] if self.kind(carbon, v) == "double"]
+            behind = {self.symbols[v] for v in self.near[nitrogen] if v in group and v != carbon}
+            if behind:
+                return {"O": "oxime", "N": "hydrazone"}.get("".join(sorted(behind)), "imine")
+            return {"N": "amidine", "N2": "guanidine", "O": "imidate"}.get(
+                _formula(beside.elements()), "imine"
+            )
+        return f"C={element} group"
+
+    def _amide_name(self, carbon: int, nitrogen: int, linked: set[str]) -> str:
+        if "N" in linked:
+            return "hydrazide"
+        if "O" in linked:
+            return "hydroxamic acid"
+        if self._one_ring(carbon, nitrogen):
+            small = any(
+                len(ring) == 4 for ring in self.rings if carbon in ring and nitrogen in ring
+            )
+            return "beta-lactam" if small else "lactam"
+        degree = {2: "primary", 1: "secondary", 0: "tertiary"}.get(self.hydrogens(nitrogen), "")
+        return f"{degree} amide".strip()
+
+    def _one_ring(self, first: int, second: int) -> bool:
+        return any(first in ring and second in ring for ring in self.rings)
+
+    def _joined_name(self, carbons: list[int], group: list[int], count: Counter[str]) -> str:
+        """Groups in which heteroatoms link several such carbon atoms."""
+        oxo = [v for v in carbons if self._oxo(v, set(group))]
+        if len(oxo) == len(carbons) == 2:
+            if count["N"] == 1 and count["O"] == 2:
+                return "imide"
+            if count["O"] == 3 and not count["N"]:
+                return "anhydride"
+            if count["N"] == 2 and count["O"] == 2:
+                return "acylurea or diacylhydrazine"
+        if len(oxo) == len(carbons) == 3 and count["N"] == 2 and count["O"] == 3:
+            return "barbiturate"
+        if not oxo and count["N"] >= 2 and set(count) == {"C", "N"}:
+            return "biguanide" if count["N"] >= 5 else "linked amidines"
+        return f"group {_formula(self.symbols[v] for v in group)}"
+
+
+def _formula(symbols: Iterable[str]) -> str:
+    """Elements and how often, carbon first: ``C2NO2``."""
+    count = Counter(symbols)
+    order = sorted(count, key=lambda symbol: (symbol != "C", symbol))
+    return "".join(symbol + (str(count[symbol]) if count[symbol] > 1 else "") for symbol in order)

@@ -1,0 +1,282 @@
+"""Fragments: connected parts that cover a graph once, with the names that chemists give them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+
+import graphgrain as gg
+from graphgrain.errors import InvalidParameterError
+from graphgrain.explaining.fragments import cut
+from tests.strategies import graphs, to_tuple
+
+#: What chemists search for, and what we call it.
+SMARTS = {
+    "carboxylic acid": "[CX3;!a](=O)[OX2H1]",
+    "nitrile": "[CX2]#[NX1]",
+    "nitro": "[$([NX3](=O)=O),$([N+](=O)[O-])]",
+    "beta-lactam": "C1(=O)N*~*1",
+    "thioether": "[SX2;!a]([#6])[#6]",
+    "phenol": "[OX2H]-c",
+    "ether": "[OX2;!a]([CX4])[CX4]",
+    "aromatic ether": "[OX2;!a]([#6;!$(C=[O,N])])c",
+    "trifluoromethyl": "FC(F)F",
+    "sulfone": "[SX4](=O)(=O)([#6])[#6]",
+    "secondary amine": "[NX3;H1;!a]([CX4])[CX4]",
+    "tertiary amine": "[NX3;H0;!a]([CX4,$(C=C)])([CX4,$(C=C)])[CX4,$(C=C)]",
+    "primary aromatic amine": "[NH2]c",
+    "primary amine": "[NH2;!$(N-C=[O,N,S]);!$(N-[!#6])][CX4]",
+    "urea": "[NX3][CX3](=O)[NX3]",
+    "secondary amide": "[NX3;H1;!R]([#6])[CX3](=O)[#6]",
+    "lactone": "O=C1OC~*~*~1",
+}
+
+
+def parts_of(graph, values=None):
+    return [(part.name, set(part.vertices)) for part in cut(graph, values)]
+
+
+def check_partition(graph, parts):
+    whole = nx.Graph(graph.edges.tolist())
+    whole.add_nodes_from(range(graph.n_vertices))
+    covered = Counter(vertex for _, vertices in parts for vertex in vertices)
+    assert covered == Counter(range(graph.n_vertices))
+    for _, vertices in parts:
+        assert nx.is_connected(whole.subgraph(vertices))
+
+
+@settings(max_examples=60, deadline=None)
+@given(graphs(max_size=14))
+def test_regions_cover_every_graph_once_and_are_connected(graph):
+    batch = gg.as_graphs([to_tuple(graph)])
+    rng = np.random.default_rng(len(graph.labels))
+    for values in (None, rng.normal(size=batch.n_vertices)):
+        check_partition(batch, parts_of(batch, values))
+
+
+def test_regions_are_grown_around_the_strongest_vertices():
+    path = gg.as_graphs([([(v, v + 1) for v in range(8)], list("abcdefghi"))])
+    values = np.array([0.1, 0.9, 0.2, 0.1, 0.0, -0.3, -0.8, -0.2, 0.1])
+    parts = dict(parts_of(path, values))
+    assert 0 in parts["around b"]
+    assert {5, 6, 7} <= parts["around g"]
+
+
+@pytest.mark.parametrize("options", [{}, {"hydrogens": True}, {"charge": True, "aromatic": True}])
+def test_molecules_are_covered_once(options):
+    pytest.importorskip("rdkit")
+    smiles = [
+        "CC(=O)Oc1ccccc1C(=O)O",
+        "[Na+].[Cl-]",
+        "C",
+        "[H][H]",
+        "CN1CC[C@]23c4c5ccc(O)c4O[C@H]2[C@@H](O)C=C[C@H]3[C@H]1C5",
+        "O=[N+]([O-])c1cc[nH]c1",
+        "CC(C)(C)NCC(O)c1ccc(O)c(CO)c1",
+        "FC(F)(F)C#CC=C=C",
+        "C1CC1C2CCC2",
+        "CS(=O)(=O)NC(=O)N",
+        "OP(=O)(O)OCC[N+](C)(C)C",
+        "OB(O)c1ccsc1",
+        "*C[SiH3]",
+    ]
+    for graph in gg.from_smiles(smiles, **options):
+        check_partition(graph, parts_of(graph))
+
+
+def test_names_of_functional_groups_are_those_of_chemists():
+    """On all drugs: as many places as RDKit finds for the SMARTS of the group, and the same."""
+    chem = pytest.importorskip("rdkit.Chem")
+    import csv
+    from importlib.resources import files
+
+    table = files("graphgrain.graphs.datasets").joinpath("data/drugs.csv").read_text()
+    rows = list(csv.DictReader(table.splitlines()))
+    batch, _ = gg.load_drugs()
+    # rings of two kinds of atoms hold these groups too, and have names of their own
+    for name, text in SMARTS.items():
+        query = chem.MolFromSmarts(text)
+        for row, graph in zip(rows, batch, strict=True):
+            molecule = chem.MolFromSmiles(row["smiles"])
+            found = molecule.GetSubstructMatches(query)
+            ours = [vertices for part, vertices in parts_of(graph) if part == name]
+            inside = [set(match) for match in found]
+            for vertices in ours:
+                assert any(vertices & match for match in inside), (name, row["name"])
+            core = {next(iter(v)) for v in ours if len(v) == 1}
+            theirs = {
+                atom
+                for match in found
+                for atom in match
+                if molecule.GetAtomWithIdx(atom).GetSymbol() not in ("C", "H")
+                and not molecule.GetAtomWithIdx(atom).GetIsAromatic()
+            }
+            if name in ("thioether", "phenol", "ether", "secondary amine", "tertiary amine"):
+                assert core <= theirs, (name, row["name"])
+            if name in ("nitrile", "nitro", "phenol", "trifluoromethyl", "beta-lactam"):
+                assert len(ours) == len(found), (name, row["name"])
+
+
+@pytest.mark.parametrize(
+    ("smiles", "names"),
+    [
+        ("c1ccncc1", ["pyridine ring"]),
+        ("c1cc[nH]c1", ["pyrrole ring"]),
+        ("c1cnc[nH]1", ["imidazole ring"]),
+        ("c1cn[nH]c1", ["pyrazole ring"]),
+        ("c1cncnc1", ["pyrimidine ring"]),
+        ("c1cnccn1", ["pyrazine ring"]),
+        ("c1ccnnc1", ["pyridazine ring"]),
+        ("c1ccc2ccccc2c1", ["naphthalene rings"]),
+        ("c1ccc2[nH]ccc2c1", ["indole rings"]),
+        ("c1ccc2ncccc2c1", ["quinoline rings"]),
+        ("c1ccc2cnccc2c1", ["isoquinoline rings"]),
+        ("c1ccc2[nH]cnc2c1", ["benzimidazole rings"]),
+        ("c1ncc2nc[nH]c2n1", ["purine rings"]),
+        ("c1ccc(-c2ccccc2)cc1", ["benzene ring", "benzene ring"]),
+        ("C1CCCCC1", ["cyclohexane ring"]),
+        ("C1CCNCC1", ["secondary amine", "carbons of a ring of 6"]),
+        ("CC(=O)C", ["ketone", "methyl", "methyl"]),
+        ("CC=O", ["aldehyde", "methyl"]),
+        ("CC(=O)OC", ["ester", "methyl", "methyl"]),
+        ("CC(N)=O", ["primary amide", "methyl"]),
+        ("CC(=O)N(C)C", ["tertiary amide", "methyl", "methyl", "methyl"]),
+        ("O=C1CCCN1", ["lactam", "carbons of a ring of 5"]),
+        ("NC(N)=O", ["urea"]),
+        ("NC(N)=N", ["guanidine"]),
+        ("CC(N)=N", ["amidine", "methyl"]),
+        ("COC(N)=O", ["carbamate", "methyl"]),
+        ("O=C1CCC(=O)N1", ["imide", "carbons of a ring of 5"]),
+        ("O=C1CC(=O)NC(=O)N1", ["barbiturate", "carbons of a ring of 6"]),
+        ("CS(C)(=O)=O", ["sulfone", "methyl", "methyl"]),
+        ("CS(C)=O", ["sulfoxide", "methyl", "methyl"]),
+        ("CS(N)(=O)=O", ["sulfonamide", "methyl"]),
+        ("CS(=O)(=O)O", ["sulfonic acid", "methyl"]),
+        ("CP(=O)(O)O", ["phosphonate", "methyl"]),
+        ("CC=NO", ["oxime", "methyl"]),
+        ("CC=NNC", ["hydrazone", "methyl", "methyl"]),
+        ("CN=C(C)C", ["imine", "methyl", "methyl", "methyl"]),
+        ("CN=NC", ["azo", "methyl", "methyl"]),
+        ("CSSC", ["disulfide", "methyl", "methyl"]),
+        ("CC(C)(C)O", ["alcohol", "tert-butyl"]),
+        ("CC(C)N", ["primary amine", "isopropyl"]),
+        ("C[N+](C)(C)C", ["quaternary ammonium"] + ["methyl"] * 4),
+        ("FC(F)(F)C", ["trifluoromethyl", "methyl"]),
+        ("C=C", ["alkene"]),
+        ("C#C", ["alkyne"]),
+        ("CN=C=S", ["isothiocyanate", "methyl"]),
+        ("CC(=O)OC(C)=O", ["anhydride", "methyl", "methyl"]),
+        ("CC(=O)NN", ["hydrazide", "methyl"]),
+        ("O=c1cc[nH]cc1", ["pyridine ring", "carbonyl of an aromatic ring"]),
+        ("O", ["water"]),
+    ],
+)
+def test_names(smiles, names):
+    pytest.importorskip("rdkit")
+    for options in ({}, {"hydrogens": True}, {"charge": True, "aromatic": True}):
+        found = [name for name, _ in parts_of(gg.from_smiles([smiles], **options))]
+        assert sorted(found) == sorted(names)
+
+
+def test_names_do_not_depend_on_numbers():
+    batch, _ = gg.load_drugs()
+    rng = np.random.default_rng(0)
+    for graph in batch[::17]:
+        order = rng.permutation(graph.n_vertices)
+        labels = np.empty(graph.n_vertices, dtype=object)
+        labels[order] = graph.labels
+        other = gg.GraphBatch.from_edges(
+            [graph.n_vertices], order[graph.edges], labels.tolist(), edge_labels=graph.edge_labels
+        )
+        mine = Counter((name, len(v)) for name, v in parts_of(graph))
+        assert mine == Counter((name, len(v)) for name, v in parts_of(other))
+
+
+@pytest.fixture(scope="module")
+def drugs():
+    batch, y, names = gg.load_drugs(names=True)
+    kernel = gg.TreePlusPlus(3, 1, output="features", counts="binary", edge_labels=True)
+    model = make_pipeline(kernel, LogisticRegression()).fit(batch, y == "beta-lactams")
+    return batch, y, names, model
+
+
+class TestDecisions:
+    def test_contributions_add_up_to_the_decision(self, drugs):
+        batch, _, _, model = drugs
+        some = batch[::29]
+        for why, decision in zip(
+            gg.explain(model, some), model.decision_function(some), strict=True
+        ):
+            found = why.fragments()
+            assert sum(each.contribution for each in found) == pytest.approx(decision, abs=1e-9)
+            assert found[-1].name == "bias"
+            assert found[-1].contribution == why.bias
+            sizes = [abs(each.contribution) for each in found[:-1]]
+            assert sizes == sorted(sizes, reverse=True)
+            for each in found[:-1]:
+                own = why.vertices[list(each.vertices)].sum()
+                assert each.contribution == pytest.approx(own, abs=1e-12)
+
+    def test_losses_do_not_add_up(self, drugs):
+        batch, _, _, model = drugs
+        [why] = gg.explain(model, batch[0], share="removal")
+        with pytest.raises(InvalidParameterError, match="losses that do not add up"):
+            why.fragments()
+
+    def test_fragments_of_a_class(self, drugs):
+        batch, y, _, model = drugs
+        belongs = y == "beta-lactams"
+        found = gg.class_fragments(model, batch, belongs, n=400)
+        assert set(found.fragments) == {True, False}
+        by_name = {each.name: each for each in found.fragments[True]}
+        ring = by_name["beta-lactam"]
+        has = [any(name == "beta-lactam" for name, _ in parts_of(graph)) for graph in batch]
+        assert ring.count == sum(has)
+        assert ring.precision == pytest.approx(belongs[has].mean())
+        values = [
+            sum(each.contribution for each in why.fragments() if each.name == "beta-lactam")
+            for why, holds in zip(gg.explain(model, batch), has, strict=True)
+            if holds
+        ]
+        assert ring.contribution == pytest.approx(np.mean(values))
+        from scipy.stats import t
+
+        expected = t.interval(
+            0.95, len(values) - 1, np.mean(values), np.std(values, ddof=1) / len(values) ** 0.5
+        )
+        assert ring.interval == pytest.approx(expected)
+        assert len(ring.examples) == 3
+        assert all(has[number] for number, _ in ring.examples)
+        against = {each.name: each for each in found.fragments[False]}["beta-lactam"]
+        assert against.contribution == pytest.approx(-ring.contribution)
+        assert found.to_svg(ring).count("data-v") >= 30
+        assert "beta-lactam" in repr(found)
+        assert "beta-lactam" in found._repr_html_()
+
+    def test_several_classes_and_numbers(self, drugs):
+        batch, y, _, _ = drugs
+        rows = np.flatnonzero(np.isin(y, ["barbiturates", "tricyclics", "opioids"]))
+        kernel = gg.VertexHistogram(output="features")
+        model = make_pipeline(kernel, LogisticRegression()).fit(batch[rows], y[rows])
+        found = gg.class_fragments(model, batch[rows], y[rows], n=3)
+        assert set(found.fragments) == {"barbiturates", "tricyclics", "opioids"}
+        assert all(len(own) == 3 for own in found.fragments.values())
+        sizes = batch.vertex_counts.astype(float)
+        model = make_pipeline(gg.VertexHistogram(output="features"), Ridge()).fit(batch, sizes)
+        [own] = gg.class_fragments(model, batch[:40], sizes[:40], n=5).fragments.values()
+        assert np.isnan(own[0].precision)
+        for each in own:  # the number of atoms: each counts one
+            assert each.contribution > 0
+
+    def test_mistakes(self, drugs):
+        batch, y, _, model = drugs
+        with pytest.raises(InvalidParameterError, match=r"one target per graph \(292\)"):
+            gg.class_fragments(model, batch, y[:5])
+        with pytest.raises(InvalidParameterError, match="n must be"):
+            gg.class_fragments(model, batch, y, n=0)
