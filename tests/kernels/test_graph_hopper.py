@@ -85,19 +85,19 @@ def with_attributes(batch, seed=0):
 
 
 @pytest.mark.parametrize("labels", [True, False])
-@pytest.mark.parametrize("node_kernel", ["gaussian", "linear"])
-def test_attributes_on_all_pairs_of_shortest_paths(node_kernel, labels):
+@pytest.mark.parametrize("vertex_kernel", ["gaussian", "linear"])
+def test_attributes_on_all_pairs_of_shortest_paths(vertex_kernel, labels):
     batch = with_attributes(random_graphs(5, seed=6, largest=6, density=0.4))
     x, names = batch.vertex_attributes, batch.labels
 
     def similarity(u, v):
         if labels and names[u] != names[v]:
             return 0.0
-        if node_kernel == "linear":
+        if vertex_kernel == "linear":
             return x[u] @ x[v]
         return np.exp(-0.3 * ((x[u] - x[v]) ** 2).sum())
 
-    kernel = gg.AttributedGraphHopper(node_kernel, gamma=0.3, labels=labels, similarity="dot")
+    kernel = gg.AttributedGraphHopper(vertex_kernel, gamma=0.3, labels=labels, similarity="dot")
     expected = by_definition(batch, similarity)
     K = kernel.fit_transform(batch)
     np.testing.assert_allclose(K, expected, rtol=1e-10, atol=1e-10)

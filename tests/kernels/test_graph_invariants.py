@@ -158,18 +158,18 @@ def test_neighbourhoods_with_equal_labels_and_other_edges_do_not_match():
 
 
 @pytest.mark.parametrize("invariant", ["local", "global"])
-@pytest.mark.parametrize("node_kernel", ["gaussian", "linear"])
-def test_attributes_on_all_patterns_and_vertices(node_kernel, invariant):
+@pytest.mark.parametrize("vertex_kernel", ["gaussian", "linear"])
+def test_attributes_on_all_patterns_and_vertices(vertex_kernel, invariant):
     batch = with_attributes(random_graphs(5, seed=6, largest=7, density=0.4))
     x = batch.vertex_attributes
 
     def similarity(u, v):
-        if node_kernel == "linear":
+        if vertex_kernel == "linear":
             return x[u] @ x[v]
         return np.exp(-0.3 * ((x[u] - x[v]) ** 2).sum())
 
     kernel = gg.AttributedGraphInvariants(
-        node_kernel, radius=2, n_iter=2, gamma=0.3, invariant=invariant, similarity="dot"
+        vertex_kernel, radius=2, n_iter=2, gamma=0.3, invariant=invariant, similarity="dot"
     )
     expected = by_definition(batch, 2, 2, invariant, "colours", False, similarity=similarity)
     K = kernel.fit_transform(batch)

@@ -14,7 +14,7 @@ import graphgrain as gg
 from graphgrain.core.counting import count_hashes
 from graphgrain.errors import InvalidParameterError
 from graphgrain.kernels.bases.feature_kernel import FeatureKernel
-from graphgrain.kernels.tree_plus_plus import _Patterns
+from graphgrain.kernels.tree_plus_plus import TreePlusPlus
 from tests import real_data
 from tests.kernels.found_kernels import COUNTED, EXPLICIT, GRAPHS, ODD_GRAPHS, every_explicit, plain
 from tests.strategies import graphs, to_tuple
@@ -161,13 +161,13 @@ def test_names_are_read_where_they_are_asked_for(monkeypatch):
     kernel = gg.TreePlusPlus().fit(GRAPHS)
     holder = next(g for g in GRAPHS if kernel.occurrences(g, 0))
     read = []
-    describe = _Patterns._write_names
+    describe = TreePlusPlus._write_names
 
     def counting(self, batch, level, hashes):
         read.append((len(batch), level))
         return describe(self, batch, level, hashes)
 
-    monkeypatch.setattr(_Patterns, "_write_names", counting)
+    monkeypatch.setattr(TreePlusPlus, "_write_names", counting)
     assert kernel.occurrences(holder, name) == kernel.occurrences(holder, 0)
     assert {graphs for graphs, _ in read} == {1}
     other = next(g for g in GRAPHS if not kernel.occurrences(g, 0))

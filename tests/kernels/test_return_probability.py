@@ -67,7 +67,7 @@ def test_sigma_1_is_the_median_distance_of_the_vertices():
 
 def test_the_random_features_approach_their_kernel():
     batch = random_graphs(10, seed=2, labels=2)
-    kernel = gg.ReturnProbability(approximate=True, n_features=40_000, gamma=3.0).fit(batch)
+    kernel = gg.ReturnProbability(approximate=True, n_components=40_000, gamma=3.0).fit(batch)
     distance = np.zeros((10, 10))
     graphs = [(returns(A, 50), labels) for A, labels in matrices_for_grakel(batch)]
 

@@ -31,7 +31,7 @@ class AttributedGraphHopper(AttributedKernel):
 
     Parameters
     ----------
-    node_kernel : {"gaussian", "linear"}, default="gaussian"
+    vertex_kernel : {"gaussian", "linear"}, default="gaussian"
         Similarity of vertices with attributes x and y: exp(-gamma ||x - y||^2), or their product.
     gamma : float, optional
         Width of the Gaussian; by default 1 / (number of attributes), as in the paper.
@@ -77,7 +77,7 @@ class AttributedGraphHopper(AttributedKernel):
 
     def __init__(
         self,
-        node_kernel: str = "gaussian",
+        vertex_kernel: str = "gaussian",
         *,
         gamma: float | None = None,
         labels: bool = True,
@@ -85,7 +85,7 @@ class AttributedGraphHopper(AttributedKernel):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.node_kernel = node_kernel
+        self.vertex_kernel = vertex_kernel
         self.gamma = gamma
         self.labels = labels
         self.similarity = similarity
@@ -113,7 +113,7 @@ class AttributedGraphHopper(AttributedKernel):
         columns = min(left.places[i].shape[1], right.places[j].shape[1])
         meetings = left.places[i][:, :columns] @ right.places[j][:, :columns].T
         x, y = left.attributes[i], right.attributes[j]
-        if self.node_kernel == "linear":
+        if self.vertex_kernel == "linear":
             alike = x @ y.T
         else:
             squares = (x**2).sum(axis=1)[:, np.newaxis] + (y**2).sum(axis=1) - 2.0 * x @ y.T

@@ -23,7 +23,7 @@ class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
 
     Parameters
     ----------
-    node_kernel : {"gaussian", "linear"}, default="gaussian"
+    vertex_kernel : {"gaussian", "linear"}, default="gaussian"
         Similarity of vertices with attributes x and y: exp(-gamma ||x - y||^2), or their product.
     radius : int, default=2
         Largest radius of patterns.
@@ -77,7 +77,7 @@ class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
 
     def __init__(
         self,
-        node_kernel: str = "gaussian",
+        vertex_kernel: str = "gaussian",
         *,
         radius: int = 2,
         n_iter: int = 3,
@@ -89,7 +89,7 @@ class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.node_kernel = node_kernel
+        self.vertex_kernel = vertex_kernel
         self.radius = radius
         self.n_iter = n_iter
         self.gamma = gamma
@@ -136,10 +136,10 @@ class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
         end: int,
         K: np.ndarray,
     ) -> None:
-        gaussian = self.node_kernel == "gaussian"
+        gaussian = self.vertex_kernel == "gaussian"
         compare_vertices(left, right, gaussian, self._gamma, lower, begin, end, K)
 
     def _compare_own(self, graphs: VertexFeatures, begin: int, end: int) -> np.ndarray:
-        gaussian = self.node_kernel == "gaussian"
+        gaussian = self.vertex_kernel == "gaussian"
         own: np.ndarray = own_vertices(graphs, gaussian, self._gamma, begin, end)
         return own

@@ -21,15 +21,16 @@ from ..views.attribute_scaler import AttributeScaler
 from .bases.graph_kernel import GraphKernel
 from .deep_graph_kernel import DeepGraphKernel
 from .descriptor_matching import DescriptorMatching
+from .edge_histogram import EdgeHistogram
 from .graph_hopper import GraphHopper
 from .graph_invariants import GraphInvariants
 from .graphlet import Graphlet
 from .grid import KernelGrid, Setting
-from .histograms import EdgeHistogram, VertexHistogram
 from .marginalized import Marginalized
 from .multiscale_laplacian import MultiscaleLaplacian
 from .neighbourhood_pairs import NeighbourhoodPairs
 from .netlsd import NetLSD
+from .path_pattern import PathPattern
 from .propagation import Propagation
 from .pyramid_match import PyramidMatch
 from .random_walk import RandomWalk
@@ -38,7 +39,8 @@ from .shortest_path import ShortestPath
 from .spectral_distance import SpectralDistance
 from .subtree_patterns import SubtreePatterns
 from .tree_patterns import TreePatterns
-from .tree_plus_plus import PathPattern, TreePlusPlus
+from .tree_plus_plus import TreePlusPlus
+from .vertex_histogram import VertexHistogram
 from .wasserstein_wl import WassersteinWL
 from .weisfeiler_lehman import WeisfeilerLehman
 from .wl_edge import WLEdge

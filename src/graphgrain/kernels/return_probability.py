@@ -56,10 +56,10 @@ class ReturnProbability(GraphKernel):
     n_steps : int, default=50
         Longest walk, the paper's S.
     approximate : bool, default=False
-        Instead of comparing all vertices (the paper's RetGK I), describe each by ``n_features``
+        Instead of comparing all vertices (the paper's RetGK I), describe each by ``n_components``
         random Fourier features of exp(-gamma ||r - r'||^2) and take the mean per label
         (RetGK II). Faster for many or large graphs.
-    n_features : int, default=200
+    n_components : int, default=200
         Number of random features; for ``approximate=True``.
     gamma : float, default=10
         Width of the similarity; for ``approximate=True``.
@@ -106,7 +106,7 @@ class ReturnProbability(GraphKernel):
         **GraphKernel.parameter_rules,
         "n_steps": Whole(1),
         "approximate": BOOLEAN,
-        "n_features": Whole(1),
+        "n_components": Whole(1),
         "gamma": Number(0.0),
         "random_state": Seed(),
     }
@@ -116,7 +116,7 @@ class ReturnProbability(GraphKernel):
         n_steps: int = 50,
         *,
         approximate: bool = False,
-        n_features: int = 200,
+        n_components: int = 200,
         gamma: float = 10.0,
         similarity: str = "cosine",
         random_state: int | None = 0,
@@ -125,7 +125,7 @@ class ReturnProbability(GraphKernel):
     ) -> None:
         self.n_steps = n_steps
         self.approximate = approximate
-        self.n_features = n_features
+        self.n_components = n_components
         self.gamma = gamma
         self.similarity = similarity
         self.random_state = random_state
@@ -137,9 +137,9 @@ class ReturnProbability(GraphKernel):
         R = self._descriptions(batch)
         if self.approximate:
             self._directions = np.sqrt(2.0 * self.gamma) * rng.standard_normal(
-                (self.n_steps, self.n_features)
+                (self.n_steps, self.n_components)
             )
-            self._phases = 2.0 * np.pi * rng.random(self.n_features)
+            self._phases = 2.0 * np.pi * rng.random(self.n_components)
         else:
             self.sigma_1_ = _median(_distances(_sample(batch, R, rng)))
         self._fitted = self._points(batch, R)
@@ -193,7 +193,7 @@ class ReturnProbability(GraphKernel):
     def _random_features(self, R: np.ndarray, order: np.ndarray, begins: np.ndarray) -> np.ndarray:
         """Sums of random Fourier features over the runs of ``order`` that begin at ``begins``."""
         bounds = np.append(begins, len(order))
-        sums = np.empty((len(begins), self.n_features))
+        sums = np.empty((len(begins), self.n_components))
 
         def add(first: int, last: int) -> None:
             part = order[bounds[first] : bounds[last]]
@@ -201,7 +201,7 @@ class ReturnProbability(GraphKernel):
             sums[first:last] = np.add.reduceat(Z, bounds[first:last] - bounds[first], axis=0)
 
         run(add, chunks(np.diff(bounds)), self.n_jobs)
-        return sums * np.sqrt(2.0 / self.n_features)
+        return sums * np.sqrt(2.0 / self.n_components)
 
     # ---------------------------------------------------------------- means of similarities
 

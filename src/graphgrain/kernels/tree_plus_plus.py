@@ -1,4 +1,4 @@
-"""Tree++ and its base kernel, the path-pattern kernel.
+"""Tree++, the truncated tree based graph kernel.
 
 Ye, Wang, Redberg, Singh: Tree++: Truncated Tree Based Graph Kernels. IEEE Transactions on
 Knowledge and Data Engineering 33 (4), 2021.
@@ -31,20 +31,112 @@ _LOCATED_VERTICES = 1024
 CENTRALITIES = ("eigenvector", "closeness", "betweenness", "degree", None)
 
 
-class _Patterns(FeatureKernel):
-    """What both kernels share: patterns along the paths of truncated breadth-first trees."""
+class TreePlusPlus(FeatureKernel):
+    """Tree++ graph kernel: path patterns whose elements grow from vertices to trees.
+
+    From every vertex a breadth-first tree of depth ``path_depth`` is grown. Its paths, read as
+    sequences of labels, are the features of level 0. At level i each vertex on a path is
+    replaced by its whole neighbourhood, the breadth-first tree of depth i (a super path). The
+    kernel adds the products of the counts of all levels from 0 to ``tree_depth``. The result
+    does not depend on how vertices are numbered.
+
+    Parameters
+    ----------
+    path_depth : int, default=6
+        Length of the longest paths, the paper's d.
+    tree_depth : int, default=3
+        Depth of the largest trees on a path, the paper's k. All levels come from one pass;
+        see :meth:`gram_levels`.
+    similarity : {"cosine", "minmax", "dot"}, default="cosine"
+        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
+        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
+        coefficient of counts). Does not concern ``output="features"``.
+    output : {"gram", "features"}, default="gram"
+        What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
+        feature counts with the columns seen at fit.
+    centrality : {"eigenvector", "closeness", "betweenness", "degree", None}
+        Orders vertices with equal labels in the breadth-first trees.
+    edge_labels : bool, default=False
+        Let edge labels take part in trees and patterns.
+    counts : {"raw", "sqrt", "log", "binary", "intersection"}, default="raw"
+        Map applied to each count c before the product: c, its root, log(1 + c), 1, or c ones (so
+        that the product becomes the sum of the minima).
+    n_features : int, optional
+        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
+        learnt, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
+        column for every feature seen at fit.
+    n_jobs : int, optional
+        Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
+
+    Attributes
+    ----------
+    vocabulary_ : list of uint64 arrays
+        Sorted feature hashes of each level.
+    graphs_ : GraphBatch
+        The fitted graphs.
+
+    Notes
+    -----
+    Labels must be integers or strings. Without labels all vertices are alike; see
+    :meth:`GraphBatch.with_degree_labels` for another choice. Features of new graphs that were
+    not seen at fit do not add to similarities but do count in the norm of the new graph.
+
+    Labels are compared as well as told apart: vertices are visited in the order of their labels,
+    integers as numbers, strings by code points. A renaming that keeps this order (and that of edge
+    labels, where they take part) changes nothing; one that does not may change trees and patterns,
+    and with them values.
+
+    References
+    ----------
+    Ye, Wang, Redberg, Singh: Tree++: Truncated Tree Based Graph Kernels. IEEE Transactions on
+    Knowledge and Data Engineering 33 (4), 2021.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> ethanol = ([(0, 1), (1, 2)], ["C", "C", "O"])
+    >>> methanol = ([(0, 1)], ["C", "O"])
+    >>> water = ([], ["O"])
+    >>> gg.TreePlusPlus(tree_depth=1).fit_transform([ethanol, methanol, water]).round(2).tolist()
+    [[1.0, 0.41, 0.12], [0.41, 1.0, 0.2], [0.12, 0.2, 1.0]]
+    """
 
     parameter_rules: ClassVar[dict[str, Rule]] = {
         **FeatureKernel.parameter_rules,
         "path_depth": Whole(0),
+        "tree_depth": Whole(0),
         "centrality": OneOf(CENTRALITIES),
         "edge_labels": BOOLEAN,
     }
+    level_parameter: ClassVar[str | None] = "tree_depth"
 
-    path_depth: int
-    tree_depth: int
-    centrality: str | None
-    edge_labels: bool
+    def __init__(
+        self,
+        path_depth: int = 6,
+        tree_depth: int = 3,
+        *,
+        similarity: str = "cosine",
+        output: str = "gram",
+        centrality: str | None = "eigenvector",
+        edge_labels: bool = False,
+        counts: str = "raw",
+        n_features: int | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.path_depth = path_depth
+        self.tree_depth = tree_depth
+        self.similarity = similarity
+        self.output = output
+        self.centrality = centrality
+        self.edge_labels = edge_labels
+        self.counts = counts
+        self.n_features = n_features
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
         return count_patterns(*self._given(batch), self.n_jobs)
@@ -202,150 +294,3 @@ def _breadth_first(tree: Branch) -> list[Any]:
     for branch in queue:
         queue.extend(branch.below)
     return [(branch.label, branch.bond) for branch in queue]
-
-
-class TreePlusPlus(_Patterns):
-    """Tree++ graph kernel: path patterns whose elements grow from vertices to trees.
-
-    From every vertex a breadth-first tree of depth ``path_depth`` is grown. Its paths, read as
-    sequences of labels, are the features of level 0. At level i each vertex on a path is
-    replaced by its whole neighbourhood, the breadth-first tree of depth i (a super path). The
-    kernel adds the products of the counts of all levels from 0 to ``tree_depth``. The result
-    does not depend on how vertices are numbered.
-
-    Parameters
-    ----------
-    path_depth : int, default=6
-        Length of the longest paths, the paper's d.
-    tree_depth : int, default=3
-        Depth of the largest trees on a path, the paper's k. All levels come from one pass;
-        see :meth:`gram_levels`.
-    similarity : {"cosine", "minmax", "dot"}, default="cosine"
-        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
-        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
-        coefficient of counts). Does not concern ``output="features"``.
-    output : {"gram", "features"}, default="gram"
-        What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
-        feature counts with the columns seen at fit.
-    centrality : {"eigenvector", "closeness", "betweenness", "degree", None}
-        Orders vertices with equal labels in the breadth-first trees.
-    edge_labels : bool, default=False
-        Let edge labels take part in trees and patterns.
-    counts : {"raw", "sqrt", "log", "binary", "intersection"}, default="raw"
-        Map applied to each count c before the product: c, its root, log(1 + c), 1, or c ones (so
-        that the product becomes the sum of the minima).
-    n_features : int, optional
-        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
-        learnt, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
-        column for every feature seen at fit.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
-
-    Attributes
-    ----------
-    vocabulary_ : list of uint64 arrays
-        Sorted feature hashes of each level.
-    graphs_ : GraphBatch
-        The fitted graphs.
-
-    Notes
-    -----
-    Labels must be integers or strings. Without labels all vertices are alike; see
-    :meth:`GraphBatch.with_degree_labels` for another choice. Features of new graphs that were
-    not seen at fit do not add to similarities but do count in the norm of the new graph.
-
-    Labels are compared as well as told apart: vertices are visited in the order of their labels,
-    integers as numbers, strings by code points. A renaming that keeps this order (and that of edge
-    labels, where they take part) changes nothing; one that does not may change trees and patterns,
-    and with them values.
-
-    References
-    ----------
-    Ye, Wang, Redberg, Singh: Tree++: Truncated Tree Based Graph Kernels. IEEE Transactions on
-    Knowledge and Data Engineering 33 (4), 2021.
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> ethanol = ([(0, 1), (1, 2)], ["C", "C", "O"])
-    >>> methanol = ([(0, 1)], ["C", "O"])
-    >>> water = ([], ["O"])
-    >>> gg.TreePlusPlus(tree_depth=1).fit_transform([ethanol, methanol, water]).round(2).tolist()
-    [[1.0, 0.41, 0.12], [0.41, 1.0, 0.2], [0.12, 0.2, 1.0]]
-    """
-
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **_Patterns.parameter_rules,
-        "tree_depth": Whole(0),
-    }
-    level_parameter = "tree_depth"
-
-    def __init__(
-        self,
-        path_depth: int = 6,
-        tree_depth: int = 3,
-        *,
-        similarity: str = "cosine",
-        output: str = "gram",
-        centrality: str | None = "eigenvector",
-        edge_labels: bool = False,
-        counts: str = "raw",
-        n_features: int | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.path_depth = path_depth
-        self.tree_depth = tree_depth
-        self.similarity = similarity
-        self.output = output
-        self.centrality = centrality
-        self.edge_labels = edge_labels
-        self.counts = counts
-        self.n_features = n_features
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-
-class PathPattern(_Patterns):
-    """Path-pattern graph kernel: counts of the label sequences along shortest paths.
-
-    It is level 0 of :class:`TreePlusPlus` on its own; the parameters mean the same there.
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> graphs = [([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])]
-    >>> kernel = gg.PathPattern(path_depth=2, output="features")
-    >>> kernel.fit_transform(graphs).sum(axis=1).tolist()
-    [9.0, 4.0]
-    >>> sorted(kernel.feature_names())
-    ['C', 'C->C', 'C->C->O', 'C->O', 'O']
-    """
-
-    tree_depth = 0
-
-    def __init__(
-        self,
-        path_depth: int = 6,
-        *,
-        similarity: str = "cosine",
-        output: str = "gram",
-        centrality: str | None = "eigenvector",
-        edge_labels: bool = False,
-        counts: str = "raw",
-        n_features: int | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.path_depth = path_depth
-        self.similarity = similarity
-        self.output = output
-        self.centrality = centrality
-        self.edge_labels = edge_labels
-        self.counts = counts
-        self.n_features = n_features
-        self.n_jobs = n_jobs
-        self.verbose = verbose

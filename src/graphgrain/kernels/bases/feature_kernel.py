@@ -206,6 +206,7 @@ class FeatureKernel(GraphKernel):
         >>> bool((shared.transform(graphs) == alone.transform(graphs)).all())
         True
         """
+        check_parameters(self, self.parameter_rules)
         self._begin_fit(batch)
         self._fit_features(batch, counted.levels if isinstance(counted, Features) else counted)
         return self

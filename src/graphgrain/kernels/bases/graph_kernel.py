@@ -70,6 +70,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         X : GraphBatch or sequence of graphs
         y : ignored
         """
+        check_parameters(self, self.parameter_rules)
         batch = as_graphs(X)
         self._at_work(lambda: self._fit_batch(batch))
         return self
@@ -94,7 +95,6 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         self._fit(batch)
 
     def _begin_fit(self, batch: GraphBatch) -> None:
-        check_parameters(self, self.parameter_rules)
         if not len(batch):
             raise InvalidGraphError(
                 f"{type(self).__name__} needs at least one graph to fit; got an empty list."
@@ -110,6 +110,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit to the graphs and return their Gram matrix (or features)."""
+        check_parameters(self, self.parameter_rules)
         batch = as_graphs(X)
         if self._gives_gram:
             self._check_memory(len(batch), len(batch))

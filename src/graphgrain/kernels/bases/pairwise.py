@@ -125,12 +125,12 @@ class AttributedKernel(PairwiseKernel):
 
     parameter_rules: ClassVar[dict[str, Rule]] = {
         **GraphKernel.parameter_rules,
-        "node_kernel": OneOf(("gaussian", "linear")),
+        "vertex_kernel": OneOf(("gaussian", "linear")),
         "gamma": Number(0.0, optional=True),
     }
     needs_attributes: ClassVar[bool] = True
 
-    node_kernel: str
+    vertex_kernel: str
     gamma: float | None
     n_attributes_: int
 

@@ -1,96 +1,21 @@
-"""Histograms of labels: the floor that every other kernel should beat."""
+"""The edge histogram kernel, and edges as features."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 import numpy as np
 
 from ..core.counting import count_hashes
-from ..core.hashing import hash_labels
+from ..core.hashing import hash_labels, mix_array
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule
 from .bases.feature_kernel import FeatureKernel
-from .counted_edges import edge_hashes, edge_names, edge_pointers, edges_by_graph
+from .bases.graph_kernel import check_edge_labels
 from .features import Counts
 from .naming import Branch, Notation, label_name
 from .occurrences import Occurrences, single_vertices
-
-
-class VertexHistogram(FeatureKernel):
-    """Vertex histogram kernel: counts of the vertex labels. Edges do not matter.
-
-    Parameters
-    ----------
-    similarity : {"cosine", "minmax", "dot"}, default="cosine"
-        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
-        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
-        coefficient of counts). Does not concern ``output="features"``.
-    output : {"gram", "features"}, default="gram"
-        What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
-        counts with the columns seen at fit.
-    counts : {"raw", "sqrt", "log", "binary", "intersection"}, default="raw"
-        Map applied to each count before the product.
-    n_features : int, optional
-        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
-        learnt, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
-        column for every feature seen at fit.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
-
-    References
-    ----------
-    Sugiyama, Borgwardt: Halting in Random Walk Kernels. NeurIPS 2015.
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> graphs = [([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])]
-    >>> gg.VertexHistogram(similarity="dot").fit_transform(graphs).tolist()
-    [[5.0, 3.0], [3.0, 2.0]]
-    """
-
-    def __init__(
-        self,
-        *,
-        similarity: str = "cosine",
-        output: str = "gram",
-        counts: str = "raw",
-        n_features: int | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.similarity = similarity
-        self.output = output
-        self.counts = counts
-        self.n_features = n_features
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def count_features(self, batch: GraphBatch) -> list[Counts]:
-        hashes = hash_labels(batch.label_table)[batch.label_codes]
-        return [count_hashes(batch.offsets, hashes)]
-
-    def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
-        hashes = hash_labels(batch.label_table)[batch.label_codes]
-        for graph in range(len(batch)):
-            own = slice(int(batch.offsets[graph]), int(batch.offsets[graph + 1]))
-            paths = single_vertices(own.stop - own.start)
-            yield [Occurrences(hashes[own], paths, paths)]
-
-    def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        codes = hash_labels(batch.label_table).tolist()
-        names = dict(zip(codes, map(label_name, batch.label_table.tolist()), strict=True))
-        return [names[code] for code in hashes.tolist()]
-
-    def _write_names(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        codes = hash_labels(batch.label_table).tolist()
-        names = dict(zip(codes, map(Notation(batch).vertex, batch.label_table), strict=True))
-        return [names[code] for code in hashes.tolist()]
 
 
 class EdgeHistogram(FeatureKernel):
@@ -212,3 +137,52 @@ class EdgeHistogram(FeatureKernel):
             bond = labels[edge] if self.edge_labels and labels is not None else None
             names[code] = notation.path(path, [bond], "")
         return [names[code] for code in hashes.tolist()]
+
+
+def edge_pointers(batch: GraphBatch) -> np.ndarray:
+    """Where the edges of each graph begin."""
+    return np.concatenate(([0], np.cumsum(batch.edge_counts)))
+
+
+def edge_hashes(batch: GraphBatch, of_vertices: np.ndarray, edge_labels: bool) -> np.ndarray:
+    """A hash per edge, from those of its ends and, if wanted, its label.
+
+    The ends are added up, so that it is the same from both.
+    """
+    own = np.zeros(batch.n_edges, dtype=np.uint64)
+    if edge_labels and batch.n_edges:
+        check_edge_labels(batch, True)
+        arrays = batch.arrays
+        own = mix_array(arrays.edge_hashes[arrays.edge_labels[batch.edge_entries]])
+    edges = batch.edges
+    with np.errstate(over="ignore"):
+        return mix_array(of_vertices[edges[:, 0]] + of_vertices[edges[:, 1]] + own)
+
+
+def edges_by_graph(batch: GraphBatch) -> Iterator[tuple[slice, np.ndarray]]:
+    """For each graph which edges are its own, and their ends, counted from its first vertex."""
+    edges, ends = batch.edges, edge_pointers(batch).tolist()
+    for graph, first in enumerate(batch.offsets[:-1].tolist()):
+        own = slice(ends[graph], ends[graph + 1])
+        yield own, (edges[own] - first).astype(np.int32)
+
+
+def edge_names(
+    batch: GraphBatch,
+    hashes: np.ndarray,
+    ends: Callable[[int, int], list[str]],
+    edge_labels: bool,
+) -> dict[int, str]:
+    """A readable name for each distinct hash: ``ends(u, v)``, with the edge between them.
+
+    ``hashes`` has one for every edge; without names of its ends an edge is its label alone.
+    """
+    edges, labels = batch.edges, batch.edge_labels
+    names = {}
+    distinct, where = np.unique(hashes, return_index=True)
+    for code, edge in zip(distinct.tolist(), where.tolist(), strict=True):
+        link = "-"
+        if edge_labels and labels is not None:
+            link = f"-[{label_name(labels[edge])}]-"
+        names[code] = f" {link} ".join(ends(*edges[edge].tolist())) or link
+    return names
