@@ -29,6 +29,7 @@ lint: .venv/test
 
 fuzz: .venv/test
 	$(BIN)/python scripts/fuzz_readers.py --seconds $(FUZZ_SECONDS)
+	$(BIN)/python scripts/fuzz_index.py --variants 2000
 
 bench: .venv/test
 	$(BIN)/python -m benchmarks

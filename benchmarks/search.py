@@ -60,9 +60,7 @@ def query_graphgrain(target: str, queries: list[str], threads: int) -> dict[str,
     times = {
         "one": timed(lambda: [index.search([q]) for q in queries[:SINGLE]], single),
         "many": timed(lambda: index.search(queries), len(queries)),
-        "approximate": timed(lambda: index.search(queries, approximate=True), len(queries)),
     }
-    times["recall"] = {"recall": index.recall(10)}
     return times
 
 
@@ -137,14 +135,6 @@ def compare(name: str, count: int | None, folder: Path, asked: int) -> None:
                     f"{title}, {words}, ms (CPU)",
                     f"{value['ms']:.2f} ({value['cpu_ms']:.2f})",
                 )
-            if "approximate" in found and threads == 1:
-                value = found["approximate"]
-                extra = f"approximate, {asked:,} queries, each, {words}, ms (CPU; recall)"
-                add(rows, extra, "")
-                rows[extra] = [
-                    "",
-                    f"{value['ms']:.2f} ({value['cpu_ms']:.2f}; {found['recall']['recall']:.3f})",
-                ]
             add(rows, f"searching, most memory, {words}, MiB", f"{cost.peak_bytes / 2**20:,.0f}")
     for title, values in rows.items():
         print(f"| {title} | {' | '.join(values)} |", flush=True)

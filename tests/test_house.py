@@ -18,6 +18,7 @@ ROOMS = [
     "errors",
     "locking",
     "writing",
+    "archives",
     "parameters",
     "core",
     "graphs",

@@ -6,9 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphgrain.core.gram import COSINE, DOT, MINMAX
 from graphgrain.core.graph_bits import pack_graphs, unpack_graphs
-from graphgrain.core.posting_scan import Best, Query, count_bits, scan
-from graphgrain.core.sketches import MOST_BITS, Lists, coarser, make_lists, sketch
+from graphgrain.core.posting_scan import CONTAINMENT, Best, Query, count_bits, scan
+from graphgrain.core.sketches import MOST_BITS, Lists, coarser, lists_fit, make_lists, sketch
 
 from ..graphs.graph_strategies import batches
 
@@ -29,7 +30,11 @@ def test_graphs_come_back(batch, data):
     )
     chosen = data.draw(st.lists(st.integers(0, len(batch) - 1), max_size=5)) if len(batch) else []
     rows = np.array(chosen, dtype=np.int64)
-    offsets, indptr, indices, labels, edges = unpack_graphs(stream, starts, rows, bits, edge_bits)
+    tables = len(batch.label_table), 0 if edge_table is None else len(edge_table)
+    offsets, indptr, indices, labels, edges, wrong = unpack_graphs(
+        stream, starts, rows, bits, tables[0], edge_bits, tables[1]
+    )
+    assert wrong == -1
     expected = batch[rows]
     np.testing.assert_array_equal(offsets, expected.offsets)
     np.testing.assert_array_equal(indptr, expected.indptr)
@@ -58,7 +63,7 @@ FEATURES = st.dictionaries(st.integers(0, 40), st.integers(1, 400), max_size=12)
 @given(
     st.lists(FEATURES, min_size=1, max_size=400),
     FEATURES,
-    st.integers(0, 2),
+    st.sampled_from([COSINE, MINMAX, DOT, CONTAINMENT]),
     st.booleans(),
     st.sets(st.integers(0, 40), max_size=5),
     st.integers(3, MOST_BITS),
@@ -86,10 +91,14 @@ def test_bounds_are_never_too_small(graphs, query, kind, weighted, common, bits)
     starts, gaps = make_lists(lengths, buckets, codes, bits)
     lists = Lists(chosen, rows, np.uint64(64 - bits), starts.astype(np.uint32), gaps, table)
 
-    product = kind == 0 and weighted
-    total = (lambda g: sum(v * v for v in g.values())) if kind == 0 else lambda g: sum(g.values())
+    product = kind in (COSINE, DOT) and weighted
+    power = 2 if kind == COSINE else 1
+
+    def total(graph):
+        return sum(value**power for value in graph.values())
+
     measures = np.array([total(graph) for graph in graphs], dtype=np.float32)
-    sizes = np.sqrt(measures) if kind == 0 else measures
+    sizes = np.sqrt(measures) if kind == COSINE else measures
     order = sorted(query, key=lambda f: hashes[f])
     own = Query(
         np.array([hashes[f] for f in order], dtype=np.uint64),
@@ -97,14 +106,14 @@ def test_bounds_are_never_too_small(graphs, query, kind, weighted, common, bits)
         kind,
         product,
         float(total(query)),
-        float(np.sqrt(total(query)) if kind == 0 else total(query)),
+        float(np.sqrt(total(query)) if kind == COSINE else total(query)),
     )
     best = Best(np.empty(0), np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
     found = np.empty((len(graphs), 2))
     scratch = np.empty(len(graphs), dtype=np.float32)
     nothing = np.empty(0, dtype=np.int64)
     count = scan(
-        own, lists, count_bits(rows), measures, sizes, nothing, 0, 0.0, False, best, scratch, found
+        own, lists, count_bits(rows), measures, sizes, nothing, 0, 0.0, best, scratch, found
     )
     bounds = dict(found[:count].tolist())
     for number, graph in enumerate(graphs):
@@ -113,10 +122,68 @@ def test_bounds_are_never_too_small(graphs, query, kind, weighted, common, bits)
         if not overlap:
             continue
         below = total(query) * total(graph)
-        if kind == 0:
+        if kind == COSINE:
             similarity = overlap / np.sqrt(below)
-        elif kind == 1:
+        elif kind == MINMAX:
             similarity = overlap / (total(query) + total(graph) - overlap)
+        elif kind == DOT:
+            similarity = overlap
         else:
             similarity = overlap / total(query)
         assert bounds[number] >= similarity * (1 - 1e-12)
+
+
+@given(batches(attributes=False), st.data())
+@settings(max_examples=60, deadline=None)
+def test_damaged_bits_are_never_followed(batch, data):
+    """Whatever the bytes are, graphs within range come back, or the number of one that is wrong."""
+    edge_table = batch.edge_label_table
+    edge_bits = 0 if edge_table is None else max(1, width(edge_table))
+    codes = np.empty(0, dtype=np.int32) if edge_table is None else batch.edge_label_codes
+    bits = width(batch.label_table)
+    stream, starts = pack_graphs(
+        batch.offsets, batch.indptr, batch.indices, batch.label_codes, codes, bits, edge_bits
+    )
+    if not len(stream):
+        return
+    for _ in range(5):
+        stream[data.draw(st.integers(0, len(stream) - 1))] = data.draw(st.integers(0, 255))
+    if data.draw(st.booleans()):
+        starts[data.draw(st.integers(0, len(starts) - 1))] = data.draw(st.integers(0, 2**32 - 1))
+    tables = len(batch.label_table), 0 if edge_table is None else len(edge_table)
+    for graph in range(len(batch)):
+        offsets, indptr, indices, labels, edges, wrong = unpack_graphs(
+            stream, starts, np.array([graph]), bits, tables[0], edge_bits, tables[1]
+        )
+        if wrong >= 0:
+            assert wrong == graph
+            continue
+        n = int(offsets[-1])
+        assert ((labels >= 0) & (labels < tables[0])).all()
+        assert ((edges >= 0) & (edges < max(1, tables[1]))).all()
+        rows = np.repeat(np.arange(n), np.diff(indptr))
+        pairs = set(zip(rows.tolist(), indices.tolist(), strict=True))
+        assert len(pairs) == len(indices)  # simple, symmetric, without loops, inside the graph
+        assert all(0 <= b < n and a != b and (b, a) in pairs for a, b in pairs)
+
+
+def test_lists_that_do_not_fit():
+    starts = np.array([0, 2, 2, 4, 6], dtype=np.uint32)
+    gaps = np.array([0, 1, 255, 3, 2, 4], dtype=np.uint8)
+    assert lists_fit(starts, gaps, 0, 259)
+    assert not lists_fit(starts, gaps, 0, 258)
+    for wrong in (
+        [1, 2, 2, 4, 6],
+        [0, 2, 2, 4, 5],
+        [0, 5, 2, 4, 6],
+        [0, 2, 2, 3, 6],
+        [0, 9, 2, 4, 6],
+    ):
+        assert not lists_fit(np.array(wrong, dtype=np.uint32), gaps, 0, 300)
+    # With codes: graph and code in turn.
+    pairs = np.array([0, 1, 2, 0], dtype=np.uint8)
+    two = np.array([0, 2, 4], dtype=np.uint32)
+    assert lists_fit(two, pairs, 2, 3)
+    assert not lists_fit(two, pairs, 1, 3)
+    assert not lists_fit(two, pairs, 2, 2)
+    assert not lists_fit(np.array([0, 1, 4], dtype=np.uint32), pairs, 2, 300)

@@ -36,6 +36,8 @@ def similarity(a, b, name):
         dot = sum(value * b[key] for key, value in a.items() if key in b)
         below = math.sqrt(sum(v * v for v in a.values()) * sum(v * v for v in b.values()))
         return dot / below if below else 0.0
+    if name == "dot":
+        return sum(value * b[key] for key, value in a.items() if key in b)
     least = sum(min(value, b[key]) for key, value in a.items() if key in b)
     below = sum(a.values())
     if name == "minmax":

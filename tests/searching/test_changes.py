@@ -120,7 +120,7 @@ def test_removing_what_is_not_there(small, drugs):
 
 def test_twins_in_two_segments_are_told_apart(tmp_path, drugs, monkeypatch):
     """An id that comes again in a later segment of the same build is noticed too."""
-    monkeypatch.setattr("graphgrain.searching.writing.LARGEST", 10)
+    monkeypatch.setattr("graphgrain.searching.building.LARGEST", 10)
     monkeypatch.setattr("graphgrain.searching.building.CHUNK", 10)
     ids = [*range(25), 3]
     with pytest.raises(InvalidParameterError, match="3 comes a second time"):

@@ -9,7 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 import graphgrain as gg
+from graphgrain.cli import index_sources
 from graphgrain.cli.app import BAD_INPUT, app
+from graphgrain.cli.loading import Loaded
 
 pytest.importorskip("rdkit")
 
@@ -63,12 +65,6 @@ def test_a_page_with_drawings(library, tmp_path):
     assert "<script" not in text
 
 
-def test_approximate_says_its_recall(library):
-    told = run("search", library, ASPIRIN, "-k", 2, "--approximate").stderr
-    recall = gg.GraphIndex.open(library).recall(2)
-    assert f"finds {100 * recall:.1f} % of the 2 best" in told
-
-
 def test_names_cannot_break_the_page(tmp_path):
     source = tmp_path / "odd.smi"
     source.write_text("CCO <script>alert(1)</script>\n")
@@ -80,14 +76,16 @@ def test_names_cannot_break_the_page(tmp_path):
 
 def test_cluster(library, tmp_path):
     table = tmp_path / "clusters.csv"
-    told = json.loads(run("cluster", library, "--threshold", 0.5, "-o", table, "--json").stdout)
+    told = json.loads(
+        run("cluster", library, "--min-similarity", 0.5, "-o", table, "--json").stdout
+    )
     index = gg.GraphIndex.open(library)
     expected = gg.sphere_exclusion(index, 0.5)
-    assert told["labels"] == expected.labels.tolist()
+    assert told["labels"] == (expected.labels + 1).tolist()
     assert told["clusters"][0]["size"] == expected.sizes[0]
     rows = list(csv.DictReader(table.open()))
     assert [int(row["cluster"]) for row in rows] == told["labels"]
-    assert "clusters" in run("cluster", library, "--threshold", 0.5).stdout
+    assert "clusters" in run("cluster", library, "--min-similarity", 0.5).stdout
 
 
 def test_picks(library):
@@ -102,22 +100,72 @@ def test_overlap(library, tmp_path):
     pairs = tmp_path / "pairs.csv"
     told = json.loads(run("overlap", library, new, "-o", pairs, "--json").stdout)
     assert told["near_duplicates"] == told["similarity_1"] == 1
-    assert told["pairs"] == [{"second": "fenoprofen-again", "first": "fenoprofen", "similarity": 1}]
+    assert told["pairs"] == [
+        {"second": "fenoprofen-again", "first": "fenoprofen", "first_name": "", "similarity": 1}
+    ]
     assert [row["first"] for row in csv.DictReader(pairs.open())] == ["fenoprofen"]
     assert "1 of 2 graphs (50.0 %)" in run("overlap", library, new).stdout
+
+
+@pytest.fixture(scope="module")
+def unnamed(tmp_path_factory):
+    """Molecules without names, and their index."""
+    folder = tmp_path_factory.mktemp("unnamed")
+    smiles = ["CCO", "CCCO", "c1ccccc1", "c1ccccc1C", "CCCCO"]
+    (folder / "plain.smi").write_text("".join(f"{text}\n" for text in smiles))
+    run("index", folder / "plain.smi", "-o", folder / "plain.ggi", "-j", 1)
+    return folder
+
+
+def test_numbers_count_from_one_with_smiles_beside_them(unnamed):
+    index, file = unnamed / "plain.ggi", unnamed / "plain.smi"
+    told = run("search", index, "c1ccccc1", "-k", 1).stdout
+    assert told.split()[-3:] == ["1.0000", "3", "c1ccccc1"]
+    found = json.loads(run("search", index, file, "-k", 1, "--json").stdout)
+    assert [each["query"] for each in found] == [f"row {n}" for n in range(1, 6)]
+    assert [each["hits"][0]["id"] for each in found] == [1, 2, 3, 4, 5]
+    clusters = run("cluster", index, "--min-similarity", 0.2).stdout
+    center = [line.split() for line in clusters.splitlines()[2:]]
+    assert all(len(row) == 4 for row in center)
+    smiles = file.read_text().split()
+    assert all(smiles[int(row[2]) - 1] == row[3] for row in center)
+    assert [int(row[0]) for row in center] == list(range(1, len(center) + 1))
+    picks = run("cluster", file, "--pick", 2).stdout
+    assert all(smiles[int(row.split()[0]) - 1] == row.split()[1] for row in picks.splitlines()[1:])
+    told = json.loads(run("overlap", index, file, "--json").stdout)
+    first = {"second": "row 1", "first": 1, "first_name": "CCO", "similarity": 1}
+    assert told["pairs"][0] == first
+
+
+def test_queries_are_data_sets_too(tmp_path, monkeypatch):
+    graphs, _ = gg.load_drugs()
+    monkeypatch.setenv("GRAPHGRAIN_DATA", str(tmp_path))
+    numbers = graphs[:6].with_labels([1] * graphs[:6].n_vertices)
+    gg.save_tu(tmp_path / "MUTAG", numbers, [1, 2, 1, 2, 1, 2])
+    run("index", tmp_path / "MUTAG", "-o", tmp_path / "m.ggi", "-j", 1)
+    found = json.loads(
+        run("search", tmp_path / "m.ggi", tmp_path / "MUTAG", "-k", 1, "--json").stdout
+    )
+    assert [each["query"] for each in found] == [f"row {n}" for n in range(1, 7)]
+    monkeypatch.setattr(index_sources, "load", lambda name, reading: loaded.append(name) or drugs)
+    loaded, drugs = [], Loaded("MUTAG", numbers, None)
+    run("search", tmp_path / "m.ggi", "MUTAG", "-k", 1)
+    assert loaded == ["MUTAG"]
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (("search", "nowhere.ggi", "CCO"), "no graphgrain index"),
-        (("search", "LIBRARY", "C1CC"), "must be readable"),
+        (("search", "LIBRARY", "C1CC"), "taken as SMILES: there is no file and no data set"),
+        (("search", "LIBRARY", "nosuchfile.smi"), "There is no file or folder 'nosuchfile.smi'"),
+        (("search", "LIBRARY", ""), "A query is a SMILES, a file or a data set"),
         (("search", "LIBRARY", "CCO", "-k", 0), "k must be"),
         (("search", "LIBRARY", "CCO", "--similarity", "dice"), "--similarity is one of"),
         (("index", "drugs", "-o", "LIBRARY"), "There is an index"),
         (("index", "drugs", "-o", "x.ggi", "--ids", "nobody"), "no column 'nobody'"),
         (("index", "drugs", "-o", "x.ggi", "--kernel", "retgk"), "explicit features"),
-        (("cluster", "LIBRARY", "--threshold", 0), "threshold must be"),
+        (("cluster", "LIBRARY", "--min-similarity", 0), "--min-similarity is above 0"),
         (("overlap", "LIBRARY", "nothing.smi"), "no file or folder"),
     ],
 )

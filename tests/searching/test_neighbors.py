@@ -65,7 +65,7 @@ def test_hierarchical_density_takes_a_radius_graph(drug_index, matrix):
         for distances, min_samples in ((near, 4), (1 - matrix, 5))
     )
     assert len(set(expected)) > 5
-    assert adjusted_rand_score(found, expected) > 0.95
+    assert adjusted_rand_score(found, expected) > 0.9
 
 
 @pytest.mark.filterwarnings("error")  # scikit-learn warns where rows are not sorted by distance

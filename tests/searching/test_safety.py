@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
 import struct
 import subprocess
@@ -145,7 +146,7 @@ def test_one_writer_at_a_time(index, drugs):
     script = (
         "import sys, time\n"
         "from pathlib import Path\n"
-        "from graphgrain.searching.durable import only_writer\n"
+        "from graphgrain.searching.manifest import only_writer\n"
         "with only_writer(Path(sys.argv[1])):\n"
         "    print('locked', flush=True)\n"
         "    time.sleep(60)\n"
@@ -181,7 +182,7 @@ def test_readers_keep_what_they_opened(index, drugs):
 def test_every_part_is_guarded(index):
     """One wrong byte in any part is an error that names the part."""
     [segment] = [path for path in index.path.iterdir() if path.suffix == ".segment"]
-    container = index._snapshot.segments[0].container
+    container = index._snapshot.segments[0].archive
     original = segment.read_bytes()
     for name, entry in container._entries.items():
         if not container[name].nbytes:
@@ -197,7 +198,7 @@ def test_every_part_is_guarded(index):
 
 def test_damage_is_found_by_a_search(index, drugs):
     [segment] = [path for path in index.path.iterdir() if path.suffix == ".segment"]
-    container = index._snapshot.segments[0].container
+    container = index._snapshot.segments[0].archive
     damaged = bytearray(segment.read_bytes())
     damaged[container._base + container._entries["gaps"]["offset"]] ^= 255
     segment.write_bytes(damaged)
@@ -242,7 +243,7 @@ def test_another_version(index):
     manifest = index.path / "manifest.json"
     content = manifest.read_bytes()
     manifest.write_bytes(content.replace(b'"version": 1', b'"version": 9'))
-    with pytest.raises(InvalidFileError, match="version 9 of the index format"):
+    with pytest.raises(InvalidFileError, match="version 9 of the format 'graphgrain index'"):
         gg.GraphIndex.open(index.path)
     manifest.write_bytes(content)
     [segment] = [path for path in index.path.iterdir() if path.suffix == ".segment"]
@@ -258,8 +259,22 @@ def test_what_is_no_index(tmp_path):
     for path in (tmp_path, tmp_path / "file.txt", tmp_path / "nowhere"):
         with pytest.raises(InvalidFileError, match="no graphgrain index"):
             gg.GraphIndex.open(path)
-    with pytest.raises(InvalidParameterError, match="path is expected"):
+    with pytest.raises(InvalidParameterError, match="by its path; got int"):
         gg.GraphIndex.open(3)
+
+
+def test_opening_and_pickling_by_path(index, drugs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    opened = gg.GraphIndex("d.ggi", n_jobs=2)
+    monkeypatch.chdir("/")
+    again = pickle.loads(pickle.dumps(opened))
+    assert again.path == index.path
+    assert again.n_jobs == 2
+    assert (
+        again.search(drugs[0][5:6], k=3)[0].tolist() == index.search(drugs[0][5:6], k=3)[0].tolist()
+    )
+    with pytest.raises(InvalidParameterError, match=r"GraphIndex\.build\(path, graphs\) makes one"):
+        gg.GraphIndex(drugs[0])
 
 
 def test_another_kernel(index):
@@ -275,7 +290,7 @@ class OwnKernel(gg.VertexHistogram):
 
 def test_a_kernel_of_ones_own(tmp_path, drugs):
     made = gg.GraphIndex.build(tmp_path / "own.ggi", drugs[0][:5], OwnKernel())
-    with pytest.raises(InvalidFileError, match="'OwnKernel', which is not one of graphgrain's"):
+    with pytest.raises(InvalidFileError, match="'OwnKernel' is not one of graphgrain's"):
         gg.GraphIndex.open(made.path)
     assert len(gg.GraphIndex.open(made.path, kernel=OwnKernel())) == 5
 
@@ -285,9 +300,8 @@ def test_a_kernel_of_ones_own(tmp_path, drugs):
 _BUILD = """
 import sys
 import graphgrain.searching.building as building
-import graphgrain.searching.writing as writing
 import graphgrain as gg
-building.CHUNK = writing.LARGEST = 50
+building.CHUNK = building.LARGEST = 50
 gg.GraphIndex.build(sys.argv[1], sys.argv[2], verbose=False)
 """
 
@@ -310,7 +324,7 @@ def test_a_killed_build_goes_on(tmp_path, drugs, monkeypatch):
     with pytest.raises(InvalidFileError, match="building was interrupted"):
         gg.GraphIndex.open(target)
     made = {path.name for path in target.glob("*.segment")}
-    monkeypatch.setattr("graphgrain.searching.writing.LARGEST", 50)
+    monkeypatch.setattr("graphgrain.searching.building.LARGEST", 50)
     monkeypatch.setattr("graphgrain.searching.building.CHUNK", 50)
     index = gg.GraphIndex.build(target, source)
     assert len(index) == 12 * len(lines)

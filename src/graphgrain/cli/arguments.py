@@ -96,6 +96,12 @@ def check_choice(option: str, value: str, allowed: Sequence[str]) -> None:
         )
 
 
+def check_share(option: str, value: float) -> None:
+    """A similarity above 0 and at most 1."""
+    if not 0.0 < value <= 1.0:
+        raise InvalidParameterError(f"{option} is above 0 and at most 1; got {value}.")
+
+
 def nearest(name: str, names: Iterable[str]) -> str:
     """A hint with the names that look like this one, or nothing.
 

@@ -9,21 +9,20 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from ..searching.clusters import Clusters, sphere_exclusion
-from ..searching.diversity import pick_diverse
 from ..searching.graph_index import GraphIndex
-from ..searching.ranking import KINDS
+from ..searching.groups import Clusters, pick_diverse, sphere_exclusion
+from ..searching.manifest import KINDS
 from ..writing import write_csv
 from .app import answer, command, err, out
-from .arguments import Jobs, Json, Reading, check_choice
-from .index_sources import opened
+from .arguments import Jobs, Json, Reading, check_choice, check_share
+from .index_sources import labels_of, opened
 
 _SHOWN = 10
 
 
 @command(
     [
-        "graphgrain cluster drugs --threshold 0.5",
+        "graphgrain cluster drugs --min-similarity 0.5",
         "graphgrain cluster library.ggi -o clusters.csv",
         "graphgrain cluster molecules.smi --pick 100 --json",
     ]
@@ -33,12 +32,12 @@ def cluster(
         str, typer.Argument(help="An index, a file, a folder, a data set.", metavar="DATA")
     ],
     reading: Reading,
-    threshold: Annotated[
+    min_similarity: Annotated[
         float, typer.Option(help="The least similarity of a member and the centre.")
     ] = 0.6,
     pick: Annotated[
         int | None,
-        typer.Option(help="Instead of clusters: so many graphs that differ the most."),
+        typer.Option(help="Instead of clusters, pick this number of graphs that differ the most."),
     ] = None,
     similarity: Annotated[
         str, typer.Option(help="How graphs are compared.", metavar="|".join(KINDS))
@@ -55,34 +54,42 @@ def cluster(
     An index is used with its own similarity.
     """
     check_choice("--similarity", similarity, tuple(KINDS))
+    check_share("--min-similarity", min_similarity)
     rows: list[tuple[Any, ...]]
     with opened(data, reading, n_jobs, similarity) as index:
         ids = index.ids
         if pick is not None:
             with err().status("picking"):
                 chosen = ids[pick_diverse(index, pick)].tolist()
-            rows = [("rank", "id"), *enumerate(chosen, start=1)]
+            labels = labels_of(index, chosen)
+            rows = [("rank", "id", "name"), *zip(range(1, pick + 1), chosen, labels, strict=True)]
             if as_json:
-                answer({"picks": chosen})
+                answer({"picks": chosen, "names": labels})
             else:
-                out().print("\n".join(escape(str(name)) for name in chosen))
+                out().print(_table([("id", chosen), ("", labels)]))
         else:
             with err().status("clustering"):
-                found = sphere_exclusion(index, threshold)
+                found = sphere_exclusion(index, min_similarity)
             centers = ids[found.centers].tolist()
-            named = [(key, int(label), centers[label]) for key, label in
-                     zip(ids.tolist(), found.labels.tolist(), strict=True)]  # fmt: skip
-            rows = [("id", "cluster", "center"), *named]
+            labels = labels_of(index, ids.tolist())
+            rows = [("id", "name", "cluster", "center")]
+            rows += [
+                (key, label, number + 1, centers[number])
+                for key, label, number in zip(
+                    ids.tolist(), labels, found.labels.tolist(), strict=True
+                )
+            ]
             if as_json:
                 answer(
                     {
-                        "threshold": threshold,
+                        "min_similarity": min_similarity,
                         "clusters": [
                             {"center": center, "size": int(size)}
                             for center, size in zip(centers, found.sizes, strict=True)
                         ],
-                        "labels": found.labels.tolist(),
+                        "labels": (found.labels + 1).tolist(),
                         "ids": ids.tolist(),
+                        "names": labels,
                     }
                 )
             else:
@@ -92,14 +99,25 @@ def cluster(
         err().print(f"Written to {escape(str(output))}.")
 
 
-def _show(index: GraphIndex, found: Clusters, centers: list[object]) -> None:
+def _show(index: GraphIndex, found: Clusters, centers: list[Any]) -> None:
     alone = int((found.sizes == 1).sum())
     out().print(
         f"{len(index):,} graphs in {len(centers):,} clusters, {alone:,} of them with one graph."
     )
+    first = centers[:_SHOWN]
+    sizes = [f"{size:,}" for size in found.sizes[:_SHOWN].tolist()]
+    numbers = range(1, len(first) + 1)
+    labels = labels_of(index, first)
+    out().print(_table([("cluster", numbers), ("size", sizes), ("center", first), ("", labels)]))
+
+
+def _table(columns: list[tuple[str, Any]]) -> Table:
+    """A table without columns that say nothing."""
+    told = [(title, [str(value) for value in values]) for title, values in columns]
+    told = [(title, values) for title, values in told if any(values)]
     table = Table(box=None)
-    table.add_column("size", justify="right")
-    table.add_column("center")
-    for center, size in list(zip(centers, found.sizes.tolist(), strict=True))[:_SHOWN]:
-        table.add_row(f"{size:,}", escape(str(center)))
-    out().print(table)
+    for title, _ in told:
+        table.add_column(title, justify="right" if title in ("cluster", "size") else "left")
+    for row in zip(*(values for _, values in told), strict=True):
+        table.add_row(*map(escape, row))
+    return table

@@ -10,8 +10,8 @@ import typer
 from rich.markup import escape
 
 from ..kernels.registry import KERNELS
-from ..searching.graph_index import describe_kernel
-from ..searching.ranking import KINDS
+from ..searching.graph_index import described_kernel
+from ..searching.manifest import KINDS
 from .app import Interrupted, answer, command, out
 from .arguments import Data, Jobs, Json, Reading, Set, check_choice
 from .index_sources import index_source
@@ -81,7 +81,7 @@ def index(
                 "index": str(output),
                 "graphs": len(made),
                 "bytes": size,
-                "kernel": describe_kernel(made),
+                "kernel": described_kernel(made),
                 "similarity": made.similarity,
                 "columns": made.column_names,
                 "seconds": round(seconds, 3),
@@ -91,5 +91,5 @@ def index(
     each = f", {size / len(made):,.0f} bytes each" if len(made) else ""
     out().print(
         f"{len(made):,} graphs in {escape(str(output))} ({size / 1e6:,.1f} MB{each}) in "
-        f"{seconds:,.1f} s.\nCompared by {made.similarity} of {escape(describe_kernel(made))}."
+        f"{seconds:,.1f} s.\nCompared by {made.similarity} of {escape(described_kernel(made))}."
     )

@@ -13,12 +13,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InvalidParameterError
+from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
+from ..graphs.datasets.fetch import tu_datasets
 from ..graphs.files.molecules import is_molecule_file
 from ..searching.graph_index import GraphIndex
 from .arguments import Reading, check_choice
-from .loading import BUNDLED, load
+from .loading import BUNDLED, Loaded, load
+
+#: Endings of files of graphs other than molecules.
+_FILES = (".zip", ".gz", ".mat", ".txt", ".json", ".ggi")
 
 
 class IndexSource(NamedTuple):
@@ -36,6 +40,7 @@ class IndexSource(NamedTuple):
             path,
             self.source,
             ids=more.pop("ids", None) or self.ids,
+            first_id=1,  # rows are counted from 1 on the command line
             columns=self.columns,
             verbose=sys.stderr.isatty(),
             **self.options,
@@ -83,15 +88,47 @@ def as_query_graphs(
     """Graphs and names of queries: SMILES, or files and data sets of graphs."""
     batches, names = [], []
     for query in queries:
-        path = Path(query).expanduser()
-        if query == BUNDLED or path.exists() or path.suffix in (".csv", ".sdf", ".zip", ".gz"):
+        if not query.strip():
+            raise InvalidParameterError("A query is a SMILES, a file or a data set; got nothing.")
+        if _is_data(query):
             loaded = load(query, reading)
-            given = loaded.names if loaded.names is not None else range(len(loaded.graphs))
             batches.append(loaded.graphs)
-            names += [f"{query}: {name}" for name in given]
-        elif not query.strip():
-            raise InvalidParameterError("A query is a SMILES or a file; got an empty word.")
-        else:
+            names += row_names(loaded)
+            continue
+        try:
             batches.append(index.as_queries([query]))
-            names.append(query)
+        except InvalidGraphError as error:
+            error.add_note(
+                f"{query!r} was taken as SMILES: there is no file and no data set of that name."
+            )
+            raise
+        names.append(query)
     return GraphBatch.concatenate(batches), names
+
+
+def _is_data(query: str) -> bool:
+    """Whether a query is the name of a file or a data set, and no SMILES."""
+    path = Path(query).expanduser()
+    if path.exists() or is_molecule_file(path) or path.suffix.lower() in _FILES:
+        return True
+    known = {item.name.lower() for item in tu_datasets()} | {BUNDLED}
+    return query.lower() in known
+
+
+def row_names(loaded: Loaded) -> list[str]:
+    """What the graphs of a data set are called: names, or rows counted from 1."""
+    rows = [f"row {number:,}" for number in range(1, len(loaded.graphs) + 1)]
+    if loaded.names is None:
+        return rows
+    return [str(name) or row for name, row in zip(loaded.names, rows, strict=True)]
+
+
+def labels_of(index: GraphIndex, ids: list[Any]) -> list[str]:
+    """What tells a person which graphs these are: names or SMILES, where the ids are numbers."""
+    columns = index.columns(ids)
+    known = {name.lower(): values.tolist() for name, values in columns.items()}
+    told = [known[name] for name in ("name", "smiles") if name in known]
+    return [
+        "" if isinstance(key, str) else next((str(each[at]) for each in told if each[at]), "")
+        for at, key in enumerate(ids)
+    ]

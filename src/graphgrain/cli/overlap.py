@@ -9,12 +9,12 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from ..searching.cross_duplicates import near_duplicates
-from ..searching.ranking import KINDS
+from ..searching.groups import near_duplicates
+from ..searching.manifest import KINDS
 from ..writing import write_csv
 from .app import answer, command, err, out
-from .arguments import Jobs, Json, Reading, check_choice
-from .index_sources import opened
+from .arguments import Jobs, Json, Reading, check_choice, check_share
+from .index_sources import labels_of, opened, row_names
 from .loading import load
 
 _SHOWN = 10
@@ -23,7 +23,7 @@ _SHOWN = 10
 @command(
     [
         "graphgrain overlap train.csv test.csv",
-        "graphgrain overlap library.ggi new.smi --threshold 0.8 -o pairs.csv",
+        "graphgrain overlap library.ggi new.smi --min-similarity 0.8 -o pairs.csv",
     ]
 )
 def overlap(
@@ -32,7 +32,7 @@ def overlap(
     ],
     second: Annotated[str, typer.Argument(help="A file or data set, such as the test set.")],
     reading: Reading,
-    threshold: Annotated[
+    min_similarity: Annotated[
         float, typer.Option(help="From which similarity on two graphs are near-duplicates.")
     ] = 0.9,
     similarity: Annotated[
@@ -49,43 +49,42 @@ def overlap(
     What leaks from a training set into a test set makes models look better than they are.
     """
     check_choice("--similarity", similarity, tuple(KINDS))
+    check_share("--min-similarity", min_similarity)
     with opened(first, reading, n_jobs, similarity) as index:
         loaded = load(second, reading)
-        found = near_duplicates(index, loaded.graphs, threshold)
+        found = near_duplicates(index, loaded.graphs, min_similarity)
         total = len(loaded.graphs)
-    names = loaded.names
-    pairs = [
-        (
-            str(names[query]) if names is not None and names[query] else int(query),
-            key,
-            float(value),
-        )
-        for query, key, value in zip(
-            found.queries, found.ids.tolist(), found.similarities, strict=True
-        )
-    ]
-    equal = sum(value == 1.0 for _, _, value in pairs)
+        firsts = found.ids.tolist()
+        labels = labels_of(index, firsts)
+    names = row_names(loaded)
+    values = found.similarities.tolist()
+    seconds = [names[query] for query in found.queries.tolist()]
+    pairs = list(zip(seconds, firsts, labels, values, strict=True))
+    equal = sum(value == 1.0 for value in values)
     if output is not None:
-        write_csv(output, [("second", "first", "similarity"), *pairs])
+        write_csv(output, [("second", "first", "first_name", "similarity"), *pairs])
         err().print(f"Written to {escape(str(output))}.")
     if as_json:
         answer(
             {
                 "graphs": total,
-                "threshold": threshold,
+                "min_similarity": min_similarity,
                 "near_duplicates": len(pairs),
                 "similarity_1": equal,
-                "pairs": [{"second": a, "first": b, "similarity": value} for a, b, value in pairs],
+                "pairs": [
+                    {"second": a, "first": b, "first_name": name, "similarity": value}
+                    for a, b, name, value in pairs
+                ],
             }
         )
         return
     share = f" ({100 * len(pairs) / total:.1f} %)" if total else ""
     out().print(
         f"{len(pairs):,} of {total:,} graphs{share} have a near-duplicate of similarity "
-        f"{threshold:g} or more; {equal:,} of them one of similarity 1."
+        f"{min_similarity:g} or more; {equal:,} of them one of similarity 1."
     )
     if pairs:
-        table = Table("in the second", "in the first", "similarity", box=None)
-        for a, b, value in pairs[:_SHOWN]:
-            table.add_row(escape(str(a)), escape(str(b)), f"{value:.4f}")
+        table = Table("in the second", "in the first", "", "similarity", box=None)
+        for a, b, name, value in pairs[:_SHOWN]:
+            table.add_row(escape(a), escape(str(b)), escape(name), f"{value:.4f}")
         out().print(table)

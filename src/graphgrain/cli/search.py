@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..searching.graph_index import GraphIndex
-from ..searching.ranking import KINDS
+from ..searching.manifest import KINDS
 from .app import answer, command, err, out
 from .arguments import Jobs, Json, Reading, check_choice
 from .index_sources import as_query_graphs
@@ -23,6 +23,7 @@ _HIDDEN = ("line",)
     [
         'graphgrain search library.ggi "CC(=O)Oc1ccccc1C(=O)O" -k 10',
         "graphgrain search library.ggi queries.smi --min-similarity 0.7 --json",
+        "graphgrain search mutag.ggi MUTAG -k 3",
         'graphgrain search library.ggi "c1ccncc1" --similarity containment --html found.html',
     ]
 )
@@ -34,16 +35,12 @@ def search(
     reading: Reading,
     k: Annotated[int, typer.Option("-k", help="How many graphs to find for each query.")] = 10,
     min_similarity: Annotated[
-        float | None, typer.Option(help="Only graphs that are at least so similar.")
+        float | None, typer.Option(help="Only graphs of at least this similarity.")
     ] = None,
     similarity: Annotated[
         str | None,
         typer.Option(help="By default that of the index.", metavar="|".join(KINDS)),
     ] = None,
-    approximate: Annotated[
-        bool,
-        typer.Option("--approximate", help="Faster; a few of the best may be missing."),
-    ] = False,
     html: Annotated[
         Path | None, typer.Option(help="Write a page with the graphs drawn.", metavar="FILE")
     ] = None,
@@ -53,8 +50,9 @@ def search(
     """Find the graphs of an index that are most similar to each query.
 
     The values are exact: those of the kernel that the index was built with. "cosine" is its
-    normalised value, "minmax" is Tanimoto on counts, "containment" tells how much of the query a
-    graph contains.
+    normalised value, "minmax" is Tanimoto (of bits and of counts), "dot" is the kernel's value as
+    it is, "containment" tells how much of the query a graph contains. Graphs that came without ids
+    are numbered from 1, as rows are.
     """
     if similarity is not None:
         check_choice("--similarity", similarity, tuple(KINDS))
@@ -65,7 +63,6 @@ def search(
         k=k,
         threshold=min_similarity,
         similarity=similarity,
-        approximate=approximate,
         return_columns=True,
     )
     found = [
@@ -93,9 +90,6 @@ def search(
     else:
         for each in found:
             _show(each, single=len(found) == 1)
-    if approximate:
-        recall = library.recall(k, similarity)
-        err().print(f"Approximate: finds {100 * recall:.1f} % of the {k} best (measured here).")
     if html is not None:
         err().print(f"Page written to {escape(str(html))}.")
 

@@ -18,6 +18,9 @@ import numpy as np
 
 from .compiling import compiled
 
+#: Binary digits of the largest number that is read, without the first.
+_LONGEST = 30
+
 
 @compiled
 def _put(stream, at, value, width):
@@ -47,11 +50,14 @@ def _get(stream, at, width):
 
 
 @compiled
-def _get_gamma(stream, at):
+def _get_gamma(stream, at, end):
+    """A number and where it ends; 0, which the code does not have, if it ends behind ``end``."""
     zeros = 0
-    while not (stream[at >> 3] >> (7 - (at & 7))) & 1:
+    while at < end and not (stream[at >> 3] >> (7 - (at & 7))) & 1:
         zeros += 1
         at += 1
+    if zeros > _LONGEST or at + zeros >= end:
+        return 0, at
     return _get(stream, at, zeros + 1)
 
 
@@ -106,27 +112,44 @@ def pack_graphs(offsets, indptr, indices, labels, edge_labels, label_bits, edge_
 
 
 @compiled
-def unpack_graphs(stream, starts, chosen, label_bits, edge_bits):
-    """The chosen graphs: ``(offsets, indptr, indices, labels, edge_labels)`` of a batch."""
+def unpack_graphs(stream, starts, chosen, label_bits, labels_known, edge_bits, edge_labels_known):
+    """The chosen graphs: ``(offsets, indptr, indices, labels, edge_labels, wrong)`` of a batch.
+
+    Nothing in the stream is taken on trust: numbers end where their graph does, vertices and
+    codes of labels are in range. Otherwise ``wrong`` is the number of a graph that is damaged, and
+    the rest is of no use; else it is -1.
+    """
     count = len(chosen)
+    nothing = np.zeros(0, dtype=np.int32)
     offsets = np.zeros(count + 1, dtype=np.int64)
     for i in range(count):
-        vertices, _ = _get_gamma(stream, np.int64(starts[chosen[i]]) << 3)
+        begin, end = np.int64(starts[chosen[i]]) << 3, np.int64(starts[chosen[i] + 1]) << 3
+        if begin > end or end > len(stream) << 3:
+            return offsets, offsets, nothing, nothing, nothing, chosen[i]
+        vertices, at = _get_gamma(stream, begin, end)
+        # Every vertex takes its label and at least one bit more.
+        if vertices == 0 or (vertices - 1) * (label_bits + 1) > end - at:
+            return offsets, offsets, nothing, nothing, nothing, chosen[i]
         offsets[i + 1] = offsets[i] + vertices - 1
     total = offsets[count]
     labels = np.empty(total, dtype=np.int32)
     indptr = np.zeros(total + 1, dtype=np.int64)
 
-    # Once for the degrees, once for the neighbours.
+    # Once for the degrees, with all checks; once for the neighbours.
     for i in range(count):
-        at = _after_labels(stream, starts[chosen[i]], label_bits, labels, offsets[i])
+        end = np.int64(starts[chosen[i] + 1]) << 3
+        at = _after_labels(stream, starts[chosen[i]], end, label_bits, labels, offsets[i])
         for v in range(offsets[i], offsets[i + 1]):
-            before, at = _get_gamma(stream, at)
+            before, at = _get_gamma(stream, at, end)
+            if before == 0 or before - 1 > v - offsets[i] or labels[v] >= labels_known:
+                return offsets, indptr, nothing, labels, nothing, chosen[i]
             last = v
             for _ in range(before - 1):
-                step, at = _get_gamma(stream, at)
+                step, at = _get_gamma(stream, at, end)
                 at += edge_bits
                 last -= step
+                if step == 0 or last < offsets[i] or at > end:
+                    return offsets, indptr, nothing, labels, nothing, chosen[i]
                 indptr[last + 1] += 1
             indptr[v + 1] += before - 1
     for v in range(total):
@@ -135,27 +158,30 @@ def unpack_graphs(stream, starts, chosen, label_bits, edge_bits):
     edge_labels = np.empty(indptr[total] if edge_bits else 0, dtype=np.int32)
     fill = indptr[:-1].copy()
     for i in range(count):
-        at = _after_labels(stream, starts[chosen[i]], label_bits, labels, offsets[i])
+        end = np.int64(starts[chosen[i] + 1]) << 3
+        at = _after_labels(stream, starts[chosen[i]], end, label_bits, labels, offsets[i])
         for v in range(offsets[i], offsets[i + 1]):
-            before, at = _get_gamma(stream, at)
+            before, at = _get_gamma(stream, at, end)
             last = v
             # Nearest first on the way in, ascending in the list; later vertices then follow.
             for place in range(fill[v] + before - 2, fill[v] - 1, -1):
-                step, at = _get_gamma(stream, at)
+                step, at = _get_gamma(stream, at, end)
                 last -= step
                 indices[place], indices[fill[last]] = last, v
                 if edge_bits:
                     code, at = _get(stream, at, edge_bits)
+                    if code >= edge_labels_known:
+                        return offsets, indptr, indices, labels, edge_labels, chosen[i]
                     edge_labels[place], edge_labels[fill[last]] = code, code
                 fill[last] += 1
             fill[v] += before - 1
-    return offsets, indptr, indices, labels, edge_labels
+    return offsets, indptr, indices, labels, edge_labels, np.int64(-1)
 
 
 @compiled
-def _after_labels(stream, start, label_bits, labels, base):
+def _after_labels(stream, start, end, label_bits, labels, base):
     """Read the labels of a graph; where its edges begin."""
-    vertices, at = _get_gamma(stream, np.int64(start) << 3)
+    vertices, at = _get_gamma(stream, np.int64(start) << 3, end)
     for v in range(base, base + vertices - 1):
         labels[v], at = _get(stream, at, label_bits)
     return at

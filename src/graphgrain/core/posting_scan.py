@@ -17,12 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiling import compiled, inlined
+from .gram import COSINE, DOT, MINMAX
 from .sketches import ESCAPE, find_key
 
 _ONE = np.uint64(1)
 
-#: Similarities, as the compiled code knows them.
-COSINE, MINMAX, CONTAINMENT = 0, 1, 2
+#: How much of a query a graph contains: a similarity beside those of Gram matrices.
+CONTAINMENT = 3
 
 
 class Query(NamedTuple):
@@ -30,7 +31,7 @@ class Query(NamedTuple):
 
     keys: np.ndarray  # uint64, sorted
     values: np.ndarray  # float64
-    kind: int  # COSINE, MINMAX or CONTAINMENT
+    kind: int  # COSINE, MINMAX, DOT or CONTAINMENT
     product: bool  # overlap by products instead of minima
     measure: float  # its sum of squared values (cosine) or of values
     size: float  # the root of it (cosine), or the same
@@ -110,6 +111,8 @@ def similarity_of(kind, overlap, measure, other):
     if kind == MINMAX:
         union = measure + other - overlap
         return overlap / union if union > 0.0 else 0.0
+    if kind == DOT:
+        return overlap
     return overlap / measure if measure > 0.0 else 0.0
 
 
@@ -120,6 +123,8 @@ def _needed(kind, least, size):
         return 0.0, least * size
     if kind == MINMAX:
         return least * size / (1.0 + least), least / (1.0 + least)
+    if kind == DOT:
+        return least, 0.0
     return least * size, 0.0
 
 
@@ -193,23 +198,18 @@ def _read_lists(query, lists, mask, sums):
 
 
 @compiled
-def scan(
-    query, lists, commons, measures, sizes, removed, base, least, rare_only, best, sums, found
-):  # fmt: skip
+def scan(query, lists, commons, measures, sizes, removed, base, least, best, sums, found):
     """Bounds of all graphs of a segment against one query.
 
     Bounds of at least ``least`` go into the heap ``best``, with places counted from ``base``;
     without a heap (one of length 0) they are written to ``found``, two columns of places and
     bounds, whose number is returned. ``commons`` are the numbers of common features of the
-    graphs (:func:`count_bits`). ``sums`` is scratch space of a float32 per graph. With
-    ``rare_only`` common features are left out: faster, and no longer bounds.
+    graphs (:func:`count_bits`). ``sums`` is scratch space of a float32 per graph.
     """
     count = len(sizes)
     sums[:count] = 0.0
     mask = np.zeros(lists.bits.shape[1], dtype=np.uint64)
     common = np.float32(_read_lists(query, lists, mask, sums))
-    if rare_only:
-        common = np.float32(0.0)
     for i in range(len(removed)):
         sums[removed[i]] = -np.inf
     # Sums are in single precision: a little more, so that rounding never hides a graph.
@@ -231,7 +231,9 @@ def scan(
             overlap = min(overlap, measure)  # a sum of minima is at most either sum
         if overlap <= 0.0:
             continue
-        bound = min(similarity_of(query.kind, overlap, query.measure, measure), 1.0)
+        bound = similarity_of(query.kind, overlap, query.measure, measure)
+        if query.kind != DOT:
+            bound = min(bound, 1.0)
         if bound < least:
             continue
         if not keep:

@@ -170,3 +170,53 @@ def make_lists(lengths, buckets, codes, bits):
                 fill[bucket] += 1
             entry += 1
     return starts, gaps
+
+
+@compiled
+def lists_fit(starts, gaps, codes, graphs):
+    """Whether lists from a file can be read: all numbers of graphs and codes are in range.
+
+    ``codes`` is the number of values that codes stand for, 0 if all values are 1.
+    """
+    if starts[0] != 0 or starts[len(starts) - 1] != len(gaps):
+        return False
+    for bucket in range(len(starts) - 1):
+        place, end = np.int64(starts[bucket]), np.int64(starts[bucket + 1])
+        if place > end or end > len(gaps):
+            return False
+        graph = np.int64(0)
+        while place < end:
+            gap = np.int64(gaps[place])
+            graph += gap
+            place += 1
+            if gap == ESCAPE:
+                if place == end:
+                    return False
+                continue
+            if graph >= graphs:
+                return False
+            if codes:
+                if place == end or gaps[place] >= codes:
+                    return False
+                place += 1
+    return True
+
+
+@compiled
+def read_lists(starts, gaps):
+    """The graphs and codes of all entries of lists that fit and have codes, list after list."""
+    graphs = np.empty(len(gaps), dtype=np.int64)
+    codes = np.empty(len(gaps), dtype=np.uint8)
+    n = 0
+    for bucket in range(len(starts) - 1):
+        graph = np.int64(0)
+        place, end = np.int64(starts[bucket]), np.int64(starts[bucket + 1])
+        while place < end:
+            gap = np.int64(gaps[place])
+            graph += gap
+            place += 1
+            if gap != ESCAPE:
+                graphs[n], codes[n] = graph, gaps[place]
+                place += 1
+                n += 1
+    return graphs[:n].copy(), codes[:n].copy()

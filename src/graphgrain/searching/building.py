@@ -1,28 +1,56 @@
-"""The changes of an index: build, add, remove, compact. Each holds the lock, ends with one step."""
+"""The changes of an index: build, add, remove, compact. Each holds the lock, ends with one step.
+
+1. Graphs are sketched chunk by chunk; every 65,536 of them are written as a segment.
+2. After each segment a journal notes how far the stream was read: if the process dies, the same
+   call goes on from there.
+3. In the end the manifest is replaced, which makes all of it part of the index at once.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidFileError, InvalidParameterError
+from ..errors import InvalidFileError, InvalidGraphError, InvalidParameterError
+from ..graphs.batch import GraphBatch
+from ..graphs.convert.rdkit import LabelOptions
 from ..graphs.streams import Chunk, as_chunks
 from ..kernels.bases.feature_kernel import FeatureKernel
-from .durable import only_writer, unwritable
-from .manifest import JOURNAL, NAME, Manifest, read_manifest, write_manifest
-from .segment import CHUNK
-from .snapshot import Snapshot
-from .stored_kernel import check_kernel, default_kernel, restored, stored
-from .writing import SegmentWriter, commit, tail_to_fold, with_ids
+from ..kernels.registry import describe_kernel, kernel_from_json, kernel_to_json
+from ..kernels.tree_plus_plus import TreePlusPlus
+from ..parameters import check_parameters
+from .manifest import (
+    JOURNAL,
+    NAME,
+    Manifest,
+    SegmentEntry,
+    delete_leftovers,
+    only_writer,
+    read_manifest,
+    unwritable,
+    write_manifest,
+)
+from .segment import (
+    CHUNK,
+    LARGEST,
+    Sketches,
+    Snapshot,
+    checked_ids,
+    choose_common,
+    id_keys,
+    keyed_features,
+    make_sketches,
+    write_segment,
+)
 
-#: Options of readers of molecules that also say how a query's SMILES becomes a graph.
-_LABEL_OPTIONS = ("charge", "aromatic", "hydrogens", "stereo", "isotopes", "radicals")
+#: Graphs and, if they have them already, their ids.
+Pieces = Iterable[tuple[Chunk, Sequence[Any] | None]]
 
 
 def build_index(
@@ -33,6 +61,7 @@ def build_index(
     columns: Any,
     similarity: str,
     overwrite: bool,
+    first_id: int,
     n_jobs: int | None,
     verbose: bool,
     options: dict[str, Any],
@@ -45,13 +74,14 @@ def build_index(
         settings = {
             "kernel": None if kernel is None else stored(kernel),
             "similarity": similarity,
+            "first_id": first_id,
             "ids": ids if isinstance(ids, str) else None,
             "columns": columns if isinstance(columns, list) else None,
             "options": {name: repr(value) for name, value in options.items()},
         }
         origin = _origin(source, ids, settings)
         earlier = _interrupted(folder, origin)
-        after = earlier.extra["line"] if earlier is not None else 0
+        after = 0 if earlier is None else int(earlier.extra["line"])
         chunks = _chunks(source, columns, n_jobs, options, after)
         first = next(chunks, None)
         if kernel is None:
@@ -65,7 +95,11 @@ def build_index(
                 kernel = default_kernel(first.graphs)
         kernel.set_params(n_jobs=n_jobs)
         manifest = earlier or Manifest(
-            stored(kernel), similarity, label_kind="", molecules=_molecules(source, options)
+            stored(kernel),
+            similarity,
+            label_kind="",
+            molecules=_molecules(source, options),
+            next_id=int(first_id),
         )
         whole = chunks if first is None else chain([first], chunks)
 
@@ -96,10 +130,10 @@ def add_to_index(
     with only_writer(folder):
         now = Snapshot.of(folder)
         if now.manifest.molecules is not None and _is_molecule_file(source):
-            given = {name: options[name] for name in _LABEL_OPTIONS if name in options}
+            given = {name: options[name] for name in LabelOptions._fields if name in options}
             if any(value != now.manifest.molecules.get(name) for name, value in given.items()):
                 raise InvalidParameterError(
-                    f"Molecules of an index are all read alike; it was built with "
+                    f"All molecules of an index are read in the same way; it was built with "
                     f"{now.manifest.molecules}, got {given}. Leave these options out."
                 )
             options = {**options, **now.manifest.molecules}
@@ -138,6 +172,218 @@ def compact_index(folder: Path, kernel: FeatureKernel) -> None:
         writer = SegmentWriter(folder, kernel, manifest, nothing)
         writer.write(now.pieces())
         commit(folder, writer.manifest)
+
+
+# -------------------------------------------------------------------- segments
+
+
+class SegmentWriter:
+    """Turns a stream of graphs into segments of an index.
+
+    Parameters
+    ----------
+    folder : Path
+    kernel : FeatureKernel
+    manifest : Manifest
+        What the new segments are added to.
+    known : array of uint64
+        The keys of the ids that are there already, sorted.
+    journal : callable, optional
+        Called after each segment with the manifest so far and the last chunk.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        kernel: FeatureKernel,
+        manifest: Manifest,
+        known: np.ndarray,
+        journal: Callable[[Manifest, Chunk], None] | None = None,
+    ) -> None:
+        self.folder, self.kernel, self.manifest = folder, kernel, manifest
+        self._known, self._journal = known, journal
+        self._chunks: list[Chunk] = []
+        self._sketches: list[Sketches] = []
+        self._ids: list[Any] = []
+        self._common: np.ndarray = np.empty(0, dtype=np.uint64)
+
+    def write(self, pieces: Pieces, progress: Callable[[int], object] = lambda count: None) -> None:
+        """Write everything that a stream has."""
+        for chunk, ids in pieces:
+            if len(self._ids) + len(chunk.graphs) > LARGEST:
+                self.flush()
+            self._check(chunk)
+            features = keyed_features(self.kernel, chunk.graphs)
+            if not self._chunks:
+                self._common = choose_common(features, self.kernel)
+            new = self._new_ids(len(chunk.graphs), ids)
+            self._sketches.append(make_sketches(features, self.kernel, self._common))
+            self._chunks.append(chunk)
+            self._ids += new
+            progress(len(chunk.graphs))
+        self.flush()
+
+    def flush(self) -> None:
+        """Write what is waiting as a segment."""
+        if not self._ids:
+            return
+        entry = write_segment(self.folder, self._chunks, self._sketches, self._common, self._ids)
+        last = self._chunks[-1]
+        self._chunks, self._sketches, self._ids = [], [], []
+        self.manifest = self.manifest.with_segments((entry,))
+        if self._journal is not None:
+            self._journal(self.manifest, last)
+
+    def _check(self, chunk: Chunk) -> None:
+        """All graphs of an index have labels of one kind."""
+        graphs, kind = chunk.graphs, self.manifest.label_kind
+        if not graphs.n_vertices:
+            return
+        if kind == "":
+            self.manifest = replace(self.manifest, label_kind=graphs.label_kind)
+        elif graphs.label_kind != kind:
+            raise InvalidGraphError(
+                f"The graphs of an index have labels of one kind, here {kind}; got graphs with "
+                f"labels of kind {graphs.label_kind}. Convert them with GraphBatch.with_labels."
+            )
+
+    def _new_ids(self, count: int, ids: Sequence[Any] | None) -> list[Any]:
+        first = self.manifest.next_id
+        chosen = list(range(first, first + count)) if ids is None else checked_ids(ids)
+        if len(chosen) != count:
+            raise InvalidParameterError(
+                f"There must be one id for each graph; got {len(chosen)} ids for {count} graphs."
+            )
+        self._remember(chosen)
+        largest = max((value for value in chosen if type(value) is int), default=-1)
+        following = max(first, largest + 1)
+        self.manifest = replace(self.manifest, next_id=following)
+        return chosen
+
+    def _remember(self, ids: list[Any]) -> None:
+        keys = id_keys(ids)
+        order = np.argsort(keys, kind="stable")
+        ordered = keys[order]
+        again = np.flatnonzero(ordered[1:] == ordered[:-1]) + 1
+        places = np.searchsorted(self._known, ordered)
+        inside = places < len(self._known)
+        there = np.flatnonzero(inside)[self._known[places[inside]] == ordered[inside]]
+        for twice in (*again[:1], *there[:1]):
+            raise InvalidParameterError(
+                f"Every id of an index occurs once; {ids[order[twice]]!r} comes a second time. "
+                "Leave out ids to number the graphs, or remove the older one first."
+            )
+        self._known = np.insert(self._known, places, ordered)
+
+
+def with_ids(chunks: Iterable[Chunk], ids: Any, keep: Sequence[str] | None) -> Iterator[Any]:
+    """Each chunk with its ids and the columns that are kept.
+
+    ``ids`` is None, the name of a column, or an iterable with an id per graph.
+    """
+    source = None if ids is None or isinstance(ids, str) else iter(ids)
+    for chunk in chunks:
+        own: Sequence[Any] | None = None
+        if isinstance(ids, str):
+            own = _column(chunk, ids).tolist()
+        elif source is not None:
+            own = list(islice(source, len(chunk.graphs)))
+        columns = chunk.columns
+        if keep is not None:
+            columns = {name: _column(chunk, name) for name in keep}
+        yield chunk._replace(columns=columns), own
+    if source is not None and (left := len(list(islice(source, 1)))):
+        raise InvalidParameterError(f"There must be one id for each graph; got {left} too many.")
+
+
+def _column(chunk: Chunk, name: str) -> np.ndarray:
+    if name not in chunk.columns:
+        raise InvalidParameterError(
+            f"The graphs have no column {name!r}; they have {', '.join(chunk.columns) or 'none'}."
+        )
+    return chunk.columns[name]
+
+
+def commit(folder: Path, manifest: Manifest) -> None:
+    """Make a manifest the valid one and clear away what no longer belongs to the index."""
+    write_manifest(folder, replace(manifest, extra={}))
+    (folder / JOURNAL).unlink(missing_ok=True)
+    delete_leftovers(folder, manifest.files)
+
+
+def tail_to_fold(segments: Sequence[SegmentEntry], new: int) -> int:
+    """How many of the last segments are rewritten with ``new`` graphs.
+
+    Those that are no larger than what comes after them: adding graphs one by one leaves few
+    segments, and each graph is rewritten a few times only.
+    """
+    count = 0
+    for entry in reversed(segments):
+        if entry.graphs > new or entry.graphs + new > LARGEST:
+            break
+        new += entry.graphs
+        count += 1
+    return count
+
+
+# -------------------------------------------------------------------- kernels
+
+
+def default_kernel(graphs: GraphBatch) -> TreePlusPlus:
+    """The kernel for search: which patterns a graph has, not how often (see docs/searching.md)."""
+    return TreePlusPlus(4, 1, edge_labels=graphs.edge_label_table is not None, counts="binary")
+
+
+def check_kernel(kernel: Any) -> FeatureKernel:
+    """A kernel that an index can use."""
+    if not isinstance(kernel, FeatureKernel):
+        raise InvalidParameterError(
+            "An index needs a kernel with explicit features, such as TreePlusPlus() or "
+            f"WeisfeilerLehman(); got {kernel!r}."
+        )
+    check_parameters(kernel, kernel.parameter_rules)
+    parameters = kernel.get_params()
+    if "random_state" in parameters and parameters["random_state"] is None:
+        raise InvalidParameterError(
+            "The features of an index must be the same every time; random_state=None draws other "
+            "ones each time. Give it a number."
+        )
+    if parameters.get("n_features") is not None:
+        raise InvalidParameterError(
+            f"An index keeps features apart by itself; n_features={parameters['n_features']} "
+            "would merge some. Leave it out."
+        )
+    return kernel
+
+
+def stored(kernel: FeatureKernel) -> dict[str, Any]:
+    """What is written of a kernel: what similarities depend on."""
+    return kernel_to_json(kernel, leave_out=kernel.parameters_after_counting - {"counts"})
+
+
+def restored(entry: dict[str, Any], given: FeatureKernel | None, where: str) -> FeatureKernel:
+    """The kernel of an index: one of the library's own, or the one that was given."""
+    if given is not None:
+        if stored(check_kernel(given)) != entry:
+            raise InvalidParameterError(
+                f"The index {where!r} was built with {_shown(entry)}; got {given!r}. Leave the "
+                "kernel out, or build another index with it."
+            )
+        return given
+    try:
+        return check_kernel(kernel_from_json(entry))
+    except (InvalidFileError, InvalidParameterError) as error:
+        raise InvalidFileError(
+            f"The kernel of the index {where!r} cannot be made: {error} If it is one of your own, "
+            "give it: GraphIndex.open(path, kernel=...). Otherwise build the index again."
+        ) from None
+
+
+def _shown(entry: Any) -> str:
+    try:
+        return describe_kernel(entry)
+    except (TypeError, KeyError, AttributeError):
+        return "another kernel"
 
 
 # -------------------------------------------------------------------- sources
@@ -190,7 +436,7 @@ def _is_molecule_file(source: Any) -> bool:
 def _molecules(source: Any, options: dict[str, Any]) -> dict[str, bool] | None:
     if not _is_molecule_file(source):
         return None
-    return {name: bool(options[name]) for name in _LABEL_OPTIONS if name in options}
+    return {name: bool(options[name]) for name in LabelOptions._fields if name in options}
 
 
 # -------------------------------------------------------------------- folders
@@ -237,7 +483,8 @@ def _interrupted(folder: Path, origin: dict[str, Any] | None) -> Manifest | None
         earlier = read_manifest(folder, JOURNAL)
     except InvalidFileError:
         return None
-    return earlier if earlier.extra.get("origin") == json.loads(json.dumps(origin)) else None
+    same = earlier.extra.get("origin") == json.loads(json.dumps(origin))
+    return earlier if same and type(earlier.extra.get("line")) is int else None
 
 
 def _bar(verbose: bool, done: int) -> Any:

@@ -11,20 +11,17 @@ Graphs with equal similarities come in the order of the index.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from ..core.posting_scan import CONTAINMENT, COSINE, MINMAX, Best, Query, overlaps, scan
+from ..core.gram import COSINE, DOT, MINMAX
+from ..core.posting_scan import Best, Query, overlaps, scan
 from ..core.threads import run, thread_count
-from ..graphs.batch import GraphBatch
 from ..kernels.bases.feature_kernel import FeatureKernel
-from .keyed_features import KeyedFeatures, keyed_features, values_differ
-from .segment import Segment
-
-KINDS = {"cosine": COSINE, "minmax": MINMAX, "containment": CONTAINMENT}
+from .manifest import KINDS
+from .segment import KeyedFeatures, Snapshot, keyed_features, values_differ
 
 #: Graphs whose features are in memory together.
 _TOGETHER = 2048
@@ -38,28 +35,24 @@ class Hits(NamedTuple):
 
 
 class Ranker:
-    """Compares queries with the graphs of some segments.
+    """Compares queries with the graphs of an index.
 
     Parameters
     ----------
     kernel : FeatureKernel
-    segments : list of Segment
-    similarity : {"cosine", "minmax", "containment"}
+    snapshot : Snapshot
+    similarity : {"cosine", "minmax", "dot", "containment"}
     n_jobs : int, optional
     """
 
     def __init__(
-        self,
-        kernel: FeatureKernel,
-        segments: Sequence[Segment],
-        similarity: str,
-        n_jobs: int | None,
+        self, kernel: FeatureKernel, snapshot: Snapshot, similarity: str, n_jobs: int | None
     ) -> None:
-        self.kernel, self.segments, self.n_jobs = kernel, segments, n_jobs
+        self.kernel, self.snapshot, self.n_jobs = kernel, snapshot, n_jobs
+        self.segments, self.bases = snapshot.segments, snapshot.bases
         self.kind = KINDS[similarity]
         # A product of ones is their minimum.
-        self.product = self.kind == COSINE and values_differ(kernel)
-        self.bases = np.cumsum([0] + [len(segment) for segment in segments])
+        self.product = self.kind in (COSINE, DOT) and values_differ(kernel)
 
     # ---------------------------------------------------------------- queries
 
@@ -85,29 +78,26 @@ class Ranker:
         """What a graph's similarity to itself is computed from."""
         return features.sums(np.square) if self.kind == COSINE else features.sums()
 
-    def search(
-        self, features: KeyedFeatures, k: int | None, threshold: float, approximate: bool = False
-    ) -> list[Hits]:
+    def search(self, features: KeyedFeatures, k: int | None, threshold: float) -> list[Hits]:
         """The k best graphs (all, if None) with at least this similarity, for each query."""
         queries = self.queries(features)
         state = [_Progress(query, k, threshold) for query in queries]
         if k is None:
             self._scan_all(state)
         else:
-            keep = 3 * k if approximate else 2 * k + 12
-            self._scan_best(state, min(keep, int(self.bases[-1])), approximate)
-        self._rank(features, state, approximate)
-        if k is not None and not approximate:
+            self._scan_best(state, min(2 * k + 12, int(self.bases[-1])))
+        self._rank(features, state)
+        if k is not None:
             rest = [progress for progress in state if not progress.settled]
             for progress in rest:
                 progress.least = max(progress.least, progress.kth)
             self._scan_all(rest)
-            self._rank(features, state, approximate)
+            self._rank(features, state)
         return [progress.hits() for progress in state]
 
     # ---------------------------------------------------------------- bounds
 
-    def _scan_best(self, state: list[_Progress], keep: int, approximate: bool) -> None:
+    def _scan_best(self, state: list[_Progress], keep: int) -> None:
         threads = thread_count(self.n_jobs)
         # Few queries: threads share the segments; many: they share the queries.
         shares = 1 if len(state) >= threads else min(threads, len(self.segments))
@@ -120,7 +110,7 @@ class Ranker:
             for query, part in tasks[begin:end]:
                 best = Best(np.empty(keep), np.empty(keep, dtype=np.int64), np.zeros(1, np.int64))
                 for number in range(bounds[part], bounds[part + 1]):
-                    self._scan(state[query], number, approximate, best, scratch, _NOTHING)
+                    self._scan(state[query], number, best, scratch, _NOTHING)
                 found.append(best)
             return found
 
@@ -141,7 +131,7 @@ class Ranker:
             found = np.empty((len(scratch), 2))
             for progress in state[begin:end]:
                 for number in range(len(self.segments)):
-                    count = self._scan(progress, number, False, _NO_HEAP, scratch, found)
+                    count = self._scan(progress, number, _NO_HEAP, scratch, found)
                     places = found[:count, 0].astype(np.int64)
                     progress.add(places, found[:count, 1].copy(), complete=True)
                 progress.order(None)
@@ -156,7 +146,6 @@ class Ranker:
         self,
         progress: _Progress,
         number: int,
-        rare_only: bool,
         best: Best,
         scratch: np.ndarray,
         found: np.ndarray,
@@ -172,7 +161,6 @@ class Ranker:
             segment.removed,
             int(self.bases[number]),
             progress.least,
-            rare_only,
             best,
             scratch,
             found,
@@ -180,12 +168,12 @@ class Ranker:
 
     # ---------------------------------------------------------------- similarities
 
-    def _rank(self, features: KeyedFeatures, state: list[_Progress], approximate: bool) -> None:
+    def _rank(self, features: KeyedFeatures, state: list[_Progress]) -> None:
         """Similarities of candidates in the order of their bounds, until the rest is out."""
         while True:
             owner, places = [], []
             for number, progress in enumerate(state):
-                wanted = progress.next(approximate)
+                wanted = progress.next()
                 owner.append(np.full(len(wanted), number))
                 places.append(wanted)
             pairs = np.concatenate(owner), np.concatenate(places)
@@ -204,7 +192,7 @@ class Ranker:
         distinct, which = np.unique(places, return_inverse=True)
         for begin in range(0, len(distinct), _TOGETHER):
             pairs = np.flatnonzero((which >= begin) & (which < begin + _TOGETHER))
-            others = keyed_features(self.kernel, self.graphs(distinct[begin : begin + _TOGETHER]))
+            others = self.features(distinct[begin : begin + _TOGETHER])
             overlap = overlaps(
                 features.keys,
                 features.values,
@@ -218,19 +206,9 @@ class Ranker:
             result[pairs] = exact_similarity(self.kind, overlap, own, other)
         return result
 
-    def graphs(self, places: np.ndarray) -> GraphBatch:
-        """Graphs of any segments, in the order asked for."""
-        owner = np.searchsorted(self.bases, places, side="right") - 1
-        parts, order = [], []
-        for number in np.unique(owner).tolist():
-            mine = np.flatnonzero(owner == number)
-            parts.append(self.segments[number].graphs(places[mine] - self.bases[number]))
-            order.append(mine)
-        if not parts:
-            return GraphBatch.from_edges([], [])
-        whole = GraphBatch.concatenate(parts)
-        back = np.argsort(np.concatenate(order), kind="stable")
-        return whole if np.array_equal(back, np.arange(len(back))) else whole[back]
+    def features(self, places: np.ndarray) -> KeyedFeatures:
+        """The features of graphs of the index, counted anew."""
+        return keyed_features(self.kernel, self.snapshot.graphs(places))
 
 
 def exact_similarity(
@@ -241,6 +219,8 @@ def exact_similarity(
         below = np.sqrt(own * other)
     elif kind == MINMAX:
         below = own + other - overlap
+    elif kind == DOT:
+        return overlap
     else:
         below = own
     return np.divide(overlap, below, out=np.zeros(len(overlap)), where=below > 0)
@@ -306,10 +286,10 @@ class _Progress:
         order = np.lexsort((self.places[: len(self.values)], -self.values))[self.k - 1]
         return (float(self.values[order]), -int(self.places[order]))
 
-    def next(self, approximate: bool) -> np.ndarray:
+    def next(self) -> np.ndarray:
         """The candidates to look at next."""
         known = len(self.values)
-        if self.k is None or approximate:
+        if self.k is None:
             return self.places[known:]
         if known == len(self.places):
             return self.places[:0]

@@ -1,32 +1,116 @@
-"""A segment of an index: up to 65,536 graphs with their sketches, ids and columns, in one file."""
+"""The contents of an index: segments of up to 65,536 graphs, with sketches, ids and columns.
+
+A segment is written once (:func:`write_segment`) and read in parts (:class:`Segment`). A
+:class:`Snapshot` is all segments of an index at one moment. Features are counted anew from the
+stored graphs wherever exact similarities are needed; a sketch of them is kept
+(``core/sketches.py``).
+
+Files may come from anywhere: whatever compiled code follows is checked when a part is first used,
+and :meth:`Segment.verify` counts everything anew and compares.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..archives import Archive, parsed_json
+from ..core.gram import COSINE
 from ..core.graph_bits import pack_graphs, unpack_graphs
-from ..core.posting_scan import COSINE, count_bits
-from ..core.sketches import FEWEST_BITS, MOST_BITS, Lists, coarser, make_lists, sketch
+from ..core.hashing import GOLDEN, mix_array
+from ..core.posting_scan import count_bits
+from ..core.sketches import (
+    FEWEST_BITS,
+    MOST_BITS,
+    Lists,
+    coarser,
+    lists_fit,
+    make_lists,
+    place_level,
+    read_lists,
+    sketch,
+)
+from ..errors import InvalidFileError, InvalidParameterError
 from ..graphs.batch import GraphBatch, gathered_ranges
 from ..graphs.streams import Chunk, join_chunks
 from ..kernels.bases.feature_kernel import FeatureKernel
-from .columns import ColumnReader, as_array, as_id, encode_column, id_keys
-from .container import Container, write_container
-from .keyed_features import KeyedFeatures, keyed_features, values_differ
-from .manifest import SegmentEntry
+from ..kernels.features import map_counts
+from .manifest import FORMAT, Manifest, SegmentEntry, new_path, read_manifest, write_file
 
 #: Graphs that are sketched together, and graphs of a segment at most.
 CHUNK = 4096
 LARGEST = 65_536
-#: A feature has a bit of its own if so many graphs have it, the most common ones at most.
+#: A feature has a bit of its own if this share of the graphs has it, the most common ones at most.
 _COMMON_SHARE = 1 / 16
 _MOST_COMMON = 512
 _CODES = 256
+#: Count maps after which every value is 1.
+_ONES = ("binary", "intersection")
+#: Values of a column that are packed together, how large they may be, and how many such are kept.
+_PAGE = 256
+_LARGEST_PAGE = 1 << 28
+_CACHED_PAGES = 64
+_COLUMN_KINDS = ("numbers", "booleans", "pages")
+#: How often a reader starts again when a writer clears files away under its hands.
+_ATTEMPTS = 5
+
+
+# -------------------------------------------------------------------- features
+
+
+class KeyedFeatures(NamedTuple):
+    """The features of graphs as 64-bit keys over all levels, with their values.
+
+    Graph i has the keys and values from ``pointers[i]`` to ``pointers[i + 1]``.
+    """
+
+    pointers: np.ndarray  # int64
+    keys: np.ndarray  # uint64
+    values: np.ndarray  # float64, after the count map
+
+    def sums(self, of: Callable[[np.ndarray], np.ndarray] = lambda values: values) -> np.ndarray:
+        """Sum of the values of each graph, after a function."""
+        rows = np.repeat(np.arange(len(self.pointers) - 1), np.diff(self.pointers))
+        return np.bincount(rows, weights=of(self.values), minlength=len(self.pointers) - 1)
+
+    def sorted(self) -> KeyedFeatures:
+        """The keys of each graph in ascending order."""
+        rows = np.repeat(np.arange(len(self.pointers) - 1), np.diff(self.pointers))
+        order = np.lexsort((self.keys, rows))
+        return self._replace(keys=self.keys[order], values=self.values[order])
+
+
+def values_differ(kernel: FeatureKernel) -> bool:
+    """Whether features have values other than 1."""
+    return kernel.counts not in _ONES or bool(np.any(kernel.level_scales != 1.0))
+
+
+def keyed_features(kernel: FeatureKernel, batch: GraphBatch) -> KeyedFeatures:
+    """The features of all levels of a kernel, graph by graph."""
+    levels = [map_counts(level, kernel.counts) for level in kernel.count_features(batch)]
+    lengths = np.sum([level.lengths for level in levels], axis=0, dtype=np.int64)
+    pointers = np.zeros(len(batch) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=pointers[1:])
+    keys = np.empty(pointers[-1], dtype=np.uint64)
+    values = np.empty(pointers[-1])
+    fill = pointers[:-1].copy()
+    for number, (level, scale) in enumerate(zip(levels, kernel.level_scales, strict=True)):
+        with np.errstate(over="ignore"):
+            salt = np.uint64(number + 1) * GOLDEN
+        counts = level.counts.astype(np.float64) * scale
+        place_level(level.lengths.astype(np.int64), level.hashes, counts, salt, fill, keys, values)
+    return KeyedFeatures(pointers, keys, values)
+
+
+# -------------------------------------------------------------------- sketches
 
 
 class Sketches(NamedTuple):
@@ -57,47 +141,37 @@ def make_sketches(features: KeyedFeatures, kernel: FeatureKernel, common: np.nda
     return Sketches(features.sums(), features.sums(np.square), *parts)
 
 
-def write_segment(
-    path: Path,
-    chunks: Sequence[Chunk],
-    sketches: Sequence[Sketches],
-    common: np.ndarray,
-    ids: Sequence[Any],
-) -> SegmentEntry:
-    """Write a segment; safely on disk when this returns."""
-    graphs, columns = join_chunks(list(chunks))
-    joined = Sketches(*(np.concatenate(arrays) for arrays in zip(*sketches, strict=True)))
-    parts, about = _graph_parts(graphs)
-    bits = _bucket_bits(len(graphs))
-    lengths, buckets, sums = joined.lengths, joined.buckets, joined.sums
-    if bits < MOST_BITS:
-        lengths, buckets, sums = coarser(lengths, buckets, sums, bits)
-    values, codes = _coded(sums)
-    starts, gaps = make_lists(lengths, buckets, codes, bits)
-    parts |= {
-        "totals": joined.totals.astype(np.float32),
-        "common": common,
-        "bits": joined.bits,
-        "starts": starts.astype(np.uint32),
-        "gaps": gaps,
-        "values": values,
-        "keys": id_keys(ids),
-    }
-    if len(values):
-        parts["squares"] = joined.squares.astype(np.float32)
-    kinds = {}
-    named: dict[str, Sequence[Any]] = {"id": ids, **columns}  # type: ignore[dict-item]
-    for name, column in named.items():
-        kinds[name], encoded = encode_column(name, column)
-        parts |= {f"column.{name}{suffix}": array for suffix, array in encoded.items()}
-    about |= {"graphs": len(graphs), "columns": kinds}
-    size = write_container(path, about, parts)
-    return SegmentEntry(path.name, len(graphs), size)
-
-
 def _bucket_bits(graphs: int) -> int:
     """Fewer buckets for small segments, whose lists would take less room than their starts."""
     return min(max(graphs.bit_length() + 1, FEWEST_BITS), MOST_BITS)
+
+
+def _joined(sketches: Sequence[Sketches]) -> tuple[Sketches, int]:
+    """The sketches of all graphs of a segment, and the bits of their buckets."""
+    whole = Sketches(*(np.concatenate(arrays) for arrays in zip(*sketches, strict=True)))
+    bits = _bucket_bits(len(whole.lengths))
+    if bits < MOST_BITS:
+        lengths, buckets, sums = coarser(whole.lengths, whole.buckets, whole.sums, bits)
+        whole = whole._replace(lengths=lengths, buckets=buckets, sums=sums)
+    return whole, bits
+
+
+def _sketch_parts(sketches: Sequence[Sketches], common: np.ndarray) -> dict[str, np.ndarray]:
+    """The sketches of all graphs of a segment as they are stored."""
+    whole, bits = _joined(sketches)
+    values, codes = _coded(whole.sums)
+    starts, gaps = make_lists(whole.lengths, whole.buckets, codes, bits)
+    parts = {
+        "totals": whole.totals.astype(np.float32),
+        "common": common,
+        "bits": whole.bits,
+        "starts": starts.astype(np.uint32),
+        "gaps": gaps,
+        "values": values,
+    }
+    if len(values):
+        parts["squares"] = whole.squares.astype(np.float32)
+    return parts
 
 
 def _coded(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -110,6 +184,32 @@ def _coded(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         steps = np.geomspace(values[0], top, _CODES)[1:-1].astype(np.float32)
         values = np.unique(np.concatenate((values[:1], steps, [top])))
     return values, np.searchsorted(values, sums).astype(np.uint8)
+
+
+# -------------------------------------------------------------------- writing
+
+
+def write_segment(
+    folder: Path,
+    chunks: Sequence[Chunk],
+    sketches: Sequence[Sketches],
+    common: np.ndarray,
+    ids: Sequence[Any],
+) -> SegmentEntry:
+    """Write a segment; safely on disk when this returns."""
+    graphs, columns = join_chunks(list(chunks))
+    parts, about = _graph_parts(graphs)
+    parts |= _sketch_parts(sketches, common)
+    parts["keys"] = id_keys(ids)
+    kinds = {}
+    named: dict[str, Sequence[Any]] = {"id": ids, **columns}  # type: ignore[dict-item]
+    for name, column in named.items():
+        kinds[name], encoded = _encode_column(name, column)
+        parts |= {f"column.{name}{suffix}": array for suffix, array in encoded.items()}
+    about |= {"graphs": len(graphs), "columns": kinds}
+    path = new_path(folder, "segment")
+    size = write_file(path, about, parts)
+    return SegmentEntry(path.name, len(graphs), size)
 
 
 def _graph_parts(graphs: GraphBatch) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -127,6 +227,11 @@ def _graph_parts(graphs: GraphBatch) -> tuple[dict[str, np.ndarray], dict[str, A
         edge_bits,
     )
     parts = {"graphs": stream, "graphs.starts": starts.astype(np.uint32)}
+    if len(stream) >= 2**32:
+        raise InvalidParameterError(
+            f"{len(graphs):,} graphs of an index take at most 4 GiB; these take "
+            f"{len(stream) / 2**30:.1f} GiB. They are too large for an index."
+        )
     if graphs.vertex_attributes is not None:
         parts["vertex attributes"] = graphs.vertex_attributes
         parts["vertex attributes.starts"] = graphs.offsets
@@ -145,31 +250,157 @@ def _width(table: np.ndarray) -> int:
     return max(0, len(table) - 1).bit_length()
 
 
-def _table(values: list[Any]) -> np.ndarray:
-    if values and isinstance(values[0], str):
-        table = np.empty(len(values), dtype=object)
-        table[:] = values
-        return table
-    return np.array(values, dtype=np.int64)
+def _encode_column(name: str, values: Sequence[Any]) -> tuple[str, dict[str, np.ndarray]]:
+    """The kind of a column ("numbers", "booleans" or "pages") and its parts.
+
+    Numbers are stored as they are, integers in the narrowest type that holds them all. Everything
+    else is stored in pages of 256 values, each a packed (zlib) JSON list.
+    """
+    array = values if isinstance(values, np.ndarray) else None
+    if array is None and values and all(type(value) is int for value in values):
+        low, high = min(values), max(values)
+        if low >= -(2**63) and high < 2**63:
+            array = np.array(values, dtype=np.int64)
+    if array is not None and array.ndim == 1 and array.dtype.kind in "iu" and len(array):
+        narrow = np.min_scalar_type(int(array.min()))
+        narrow = np.promote_types(narrow, np.min_scalar_type(int(array.max())))
+        return "numbers", {"": array.astype(narrow if narrow.kind in "iu" else array.dtype)}
+    if array is not None and array.ndim == 1 and array.dtype.kind == "f":
+        return "numbers", {"": array.astype(np.float64)}
+    if array is not None and array.ndim == 1 and array.dtype.kind == "b":
+        return "booleans", {"": array.astype(np.uint8)}
+    items = [plain(value) for value in values]
+    pages, starts = [], [0]
+    for begin in range(0, len(items), _PAGE):
+        try:
+            text = json.dumps(items[begin : begin + _PAGE], separators=(",", ":")).encode()
+        except (TypeError, ValueError) as error:
+            raise InvalidParameterError(
+                f"A column of an index holds numbers, strings, or lists of them; {name!r} holds "
+                f"something else ({error}). Convert it with str()."
+            ) from None
+        pages.append(zlib.compress(text, 9))
+        starts.append(starts[-1] + len(pages[-1]))
+        if len(text) > _LARGEST_PAGE or starts[-1] >= 2**32:
+            raise InvalidParameterError(
+                f"{_PAGE} values of a column take at most {_LARGEST_PAGE >> 20} MiB; those of "
+                f"{name!r} take more. Choose the columns to keep (columns=[...])."
+            )
+    data = np.frombuffer(b"".join(pages), dtype=np.uint8)
+    return "pages", {"": data, ".starts": np.array(starts, dtype=np.uint32)}
+
+
+# -------------------------------------------------------------------- ids and values
+
+
+def plain(value: Any) -> Any:
+    """A value without NumPy's types."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def as_array(values: list[Any]) -> np.ndarray:
+    """An array of numbers or strings if that is what they are, else of objects."""
+    kinds = {type(value) for value in values}
+    if kinds and (kinds <= {int} or kinds <= {float, int} or kinds <= {str} or kinds <= {bool}):
+        try:
+            return np.array(values)
+        except OverflowError:
+            pass
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def checked_ids(ids: Iterable[Any]) -> list[Any]:
+    """Ids that can be stored: integers, strings, or tuples of them."""
+    values = [plain(value) for value in ids]
+    for value in values:
+        if not _is_id(value):
+            raise InvalidParameterError(
+                f"An id is an integer, a string, or a tuple of them; got {value!r} "
+                f"({type(value).__name__}). Convert it with str()."
+            )
+    return values
+
+
+def _is_id(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_id, value))
+    return isinstance(value, int | str) and not isinstance(value, bool)
+
+
+def _as_id(value: Any) -> Any:
+    """An id as it is handed out: lists of JSON are tuples again."""
+    return tuple(map(_as_id, value)) if isinstance(value, list) else value
+
+
+def id_keys(ids: Sequence[Any]) -> np.ndarray:
+    """A 64-bit number for each id, the same wherever it is computed."""
+    if all(type(value) is int and -(2**63) <= value < 2**63 for value in ids):
+        return mix_array(np.array(ids, dtype=np.int64).view(np.uint64))
+    keys = np.empty(len(ids), dtype=np.uint64)
+    for place, value in enumerate(ids):
+        if type(value) is int and -(2**63) <= value < 2**63:
+            keys[place] = mix_array(np.array([value], dtype=np.int64).view(np.uint64))[0]
+        else:
+            text = json.dumps(value).encode()
+            keys[place] = int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
+    return keys
+
+
+# -------------------------------------------------------------------- reading
 
 
 class Segment:
-    """An open segment."""
+    """An open segment. What compiled code follows is checked when a part is first used."""
 
-    def __init__(self, path: Path, entry: SegmentEntry, removed: np.ndarray) -> None:
-        self.container = Container(path)
+    def __init__(self, path: Path, entry: SegmentEntry, removed: np.ndarray, kind: str) -> None:
+        self.archive = Archive(path, FORMAT)
         self.entry = entry
         self.removed = removed  # int64, ascending
-        self.columns = ColumnReader(self.container)
-        about = self.container.about
-        if about["graphs"] != entry.graphs:
-            raise self.container.damaged("header", f"it tells of {about['graphs']} graphs")
-        self._label_table = _table(about["labels"])
-        edge_labels = about["edge labels"]
-        self._edge_table = None if edge_labels is None else _table(edge_labels)
+        self._pages: dict[tuple[str, int], list[Any]] = {}
+        about = self.archive.about
+        graphs = about.get("graphs")
+        if type(graphs) is not int or graphs != entry.graphs:
+            raise self.damaged("header", f"it tells of {str(graphs)[:40]} graphs")
+        self._labels = self._table("labels")
+        edge_labels = about.get("edge labels")
+        self._edge_labels = None if edge_labels is None else self._table("edge labels")
+        self._labelled = about.get("labelled")
+        own = "string" if self._labels.dtype == object else "integer"
+        if type(self._labelled) is not bool or (
+            len(self._labels) and kind != (own if self._labelled else "none")
+        ):
+            raise self.damaged("header", f"its labels are not of the kind {kind!r}")
+        columns = about.get("columns")
+        if not isinstance(columns, dict) or "id" not in columns:
+            raise self.damaged("header", "it does not name its columns")
+        if not all(str(column) in _COLUMN_KINDS for column in columns.values()):
+            raise self.damaged("header", "it has columns of an unknown kind")
+        self._columns: dict[str, str] = columns
 
     def __len__(self) -> int:
         return self.entry.graphs
+
+    def damaged(self, part: str, why: str) -> InvalidFileError:
+        """The error for a part that cannot be right."""
+        return self.archive.damaged(part, why)
+
+    def _table(self, name: str) -> np.ndarray:
+        """A sorted table of labels, all strings or all integers."""
+        values = self.archive.about.get(name)
+        if isinstance(values, list) and all(isinstance(value, str) for value in values):
+            table = np.empty(len(values), dtype=object if values else np.int64)
+            table[:] = values
+        elif isinstance(values, list) and all(
+            type(value) is int and -(2**63) <= value < 2**63 for value in values
+        ):
+            table = np.array(values, dtype=np.int64)
+        else:
+            raise self.damaged("header", f"{name} are neither strings nor integers")
+        if not (table[1:] > table[:-1]).all():
+            raise self.damaged("header", f"{name} are not sorted")
+        return table
 
     @cached_property
     def live(self) -> np.ndarray:
@@ -178,13 +409,27 @@ class Segment:
         rows[self.removed] = False
         return np.flatnonzero(rows)
 
+    # ---------------------------------------------------------------- sketches
+
     @cached_property
     def lists(self) -> Lists:
         """The sketches."""
-        names = ("common", "bits", "starts", "gaps", "values")
-        common, bits, starts, gaps, values = (self.container[name] for name in names)
-        shift = np.uint64(64 - (len(starts) - 1).bit_length() + 1)
-        return Lists(common, bits, shift, starts, gaps, values)
+        array = self.archive.array
+        common = array("common", "u8", (None,))
+        bits = array("bits", "u8", (len(self), (len(common) + 63) >> 6))
+        values = array("values", "f4", (None,))
+        gaps = array("gaps", "u1", (None,))
+        starts = array("starts", "u4", (None,))
+        width = (len(starts) - 1).bit_length() - 1
+        if not 1 <= width <= MOST_BITS or len(starts) - 1 != 1 << width:
+            raise self.damaged("starts", f"there are no lists of {len(starts) - 1:,} buckets")
+        if not (common[1:] > common[:-1]).all():
+            raise self.damaged("common", "it is not sorted")
+        if len(values) > _CODES or not (np.isfinite(values) & (values >= 0)).all():
+            raise self.damaged("values", "there are no such codes")
+        if not lists_fit(starts, gaps, len(values), len(self)):
+            raise self.damaged("gaps", "a list names graphs or codes that are not there")
+        return Lists(common, bits, np.uint64(64 - width), starts, gaps, values)
 
     @cached_property
     def commons(self) -> np.ndarray:
@@ -197,59 +442,309 @@ class Segment:
 
     @cached_property
     def _totals(self) -> tuple[np.ndarray, np.ndarray]:
-        totals = self.container["totals"]
+        totals = self._measure("totals")
         return totals, totals
 
     @cached_property
     def _squares(self) -> tuple[np.ndarray, np.ndarray]:
-        squares = self.container["squares" if "squares" in self.container else "totals"]
+        squares = self._measure("squares" if "squares" in self.archive else "totals")
         return squares, np.sqrt(squares)
 
-    def ids(self, rows: Sequence[int]) -> list[Any]:
-        """The ids of some graphs."""
-        return [as_id(value) for value in self.columns.read("id", rows)]
+    def _measure(self, name: str) -> np.ndarray:
+        values = self.archive.array(name, "f4", (len(self),))
+        if not (np.isfinite(values) & (values >= 0)).all():
+            raise self.damaged(name, "sums of features are not negative, and finite")
+        return values
+
+    # ---------------------------------------------------------------- columns
+
+    @property
+    def column_names(self) -> list[str]:
+        """The columns other than the id."""
+        return [name for name in self._columns if name != "id"]
 
     def column(self, name: str, rows: Sequence[int]) -> list[Any]:
         """A column of some graphs; None if they came without it."""
-        return self.columns.read(name, rows) if name in self.columns.names else [None] * len(rows)
+        if name not in self._columns:
+            return [None] * len(rows)
+        kind = self._columns[name]
+        if kind == "pages":
+            return [self._page(name, row // _PAGE)[row % _PAGE] for row in rows]
+        values = self.archive[f"column.{name}"]
+        if values.shape != (len(self),):
+            raise self.damaged(f"column.{name}", f"it holds values of shape {values.shape}")
+        chosen = values[np.asarray(rows, dtype=np.int64)]
+        return (chosen.astype(bool) if kind == "booleans" else chosen).tolist()
+
+    def _page(self, name: str, number: int) -> list[Any]:
+        known = self._pages.get((name, number))
+        if known is None:
+            part = f"column.{name}"
+            pages = -(-len(self) // _PAGE)
+            starts = self.archive.array(f"{part}.starts", "u4", (pages + 1,))
+            data = self.archive.array(part, "u1", (None,))
+            begin, end = int(starts[number]), int(starts[number + 1])
+            if not begin <= end <= len(data):
+                raise self.damaged(f"{part}.starts", "a page is not inside its column")
+            known = _unpacked(data[begin:end].tobytes())
+            wanted = min(_PAGE, len(self) - number * _PAGE)
+            if not isinstance(known, list) or len(known) != wanted:
+                raise self.damaged(part, f"a page does not hold {wanted} values")
+            if len(self._pages) >= _CACHED_PAGES:
+                del self._pages[next(iter(self._pages))]
+            self._pages[name, number] = known
+        return known
+
+    def ids(self, rows: Sequence[int]) -> list[Any]:
+        """The ids of some graphs."""
+        ids = [_as_id(value) for value in self.column("id", rows)]
+        if not all(map(_is_id, ids)):
+            raise self.damaged("column.id", "ids are integers, strings or tuples of them")
+        return ids
+
+    @property
+    def keys(self) -> np.ndarray:
+        """A hash of each id."""
+        return self.archive.array("keys", "u8", (len(self),))
+
+    # ---------------------------------------------------------------- graphs
 
     def graphs(self, rows: np.ndarray) -> GraphBatch:
         """Some of the graphs."""
         rows = np.asarray(rows, dtype=np.int64)
-        edge_bits = 0 if self._edge_table is None else max(1, _width(self._edge_table))
-        offsets, indptr, indices, labels, edge_labels = unpack_graphs(
-            self.container["graphs"],
-            self.container["graphs.starts"],
+        edge_table = self._edge_labels
+        *arrays, wrong = unpack_graphs(
+            self.archive.array("graphs", "u1", (None,)),
+            self.archive.array("graphs.starts", "u4", (len(self) + 1,)),
             rows,
-            _width(self._label_table),
-            edge_bits,
+            _width(self._labels),
+            len(self._labels),
+            0 if edge_table is None else max(1, _width(edge_table)),
+            0 if edge_table is None else len(edge_table),
         )
+        if wrong >= 0:
+            raise self.damaged("graphs", f"graph {wrong} cannot be read")
+        offsets, indptr, indices, labels, edge_labels = arrays
         return GraphBatch._of(
             offsets=offsets,
             indptr=indptr,
             indices=indices,
             label_codes=labels,
-            label_table=self._label_table,
-            labelled=self.container.about["labelled"],
-            edge_label_codes=None if self._edge_table is None else edge_labels,
-            edge_label_table=self._edge_table,
-            vertex_attributes=self._attributes("vertex attributes", rows),
-            edge_attributes=self._attributes("edge attributes", rows),
+            label_table=self._labels,
+            labelled=self._labelled,
+            edge_label_codes=None if edge_table is None else edge_labels,
+            edge_label_table=edge_table,
+            vertex_attributes=self._attributes("vertex attributes", rows, len(labels)),
+            edge_attributes=self._attributes("edge attributes", rows, len(indices)),
         )
 
-    def _attributes(self, name: str, rows: np.ndarray) -> np.ndarray | None:
-        if name not in self.container:
+    def _attributes(self, name: str, rows: np.ndarray, count: int) -> np.ndarray | None:
+        if name not in self.archive:
             return None
-        places, _ = gathered_ranges(self.container[f"{name}.starts"], rows)
-        return self.container[name][places]
+        values = self.archive.array(name, "f8", (None, None))
+        starts = self.archive.array(f"{name}.starts", "i8", (len(self) + 1,))
+        begins, ends = starts[rows], starts[rows + 1]
+        inside = (begins >= 0) & (begins <= ends) & (ends <= len(values))
+        if not inside.all() or (ends - begins).sum() != count:
+            raise self.damaged(f"{name}.starts", "they do not belong to the graphs")
+        places, _ = gathered_ranges(starts, rows)
+        chosen = values[places]
+        if not np.isfinite(chosen).all():
+            raise self.damaged(name, "attributes are finite")
+        return chosen
 
     def chunk(self, rows: np.ndarray) -> tuple[Chunk, list[Any]]:
         """Some of the graphs with their columns, and their ids."""
-        columns = {
-            name: as_array(self.columns.read(name, rows.tolist())) for name in self.columns.names
-        }
+        columns = {name: as_array(self.column(name, rows.tolist())) for name in self.column_names}
         return Chunk(self.graphs(rows), columns), self.ids(rows.tolist())
 
-    def features(self, kernel: FeatureKernel, rows: np.ndarray) -> KeyedFeatures:
-        """The features of some graphs, counted anew."""
-        return keyed_features(kernel, self.graphs(rows))
+    # ---------------------------------------------------------------- the whole
+
+    def verify(self, kernel: FeatureKernel) -> None:
+        """Read everything, count all features anew and compare; an error names what is wrong."""
+        for part in self.archive.parts:
+            self.archive[part]  # its checksum
+        lists = self.lists
+        made = []
+        for begin in range(0, len(self), CHUNK):
+            rows = np.arange(begin, min(begin + CHUNK, len(self)))
+            _, ids = self.chunk(rows)
+            if not np.array_equal(id_keys(ids), self.keys[rows]):
+                raise self.damaged("keys", "they are not those of the ids")
+            features = keyed_features(kernel, self.graphs(rows))
+            made.append(make_sketches(features, kernel, lists.common))
+        expected = _sketch_parts(made, lists.common) if made else {}
+        if (len(lists.values) > 0) != ("squares" in expected):
+            raise self.damaged("values", "they are not those of the features")
+        for name in ("totals", "squares"):
+            if name in expected and not np.allclose(expected[name], self._measure(name), 1e-6):
+                raise self.damaged(name, "they are not those of the graphs")
+        for name in ("bits", "starts", "gaps"):
+            if name not in expected or (name == "gaps" and len(lists.values)):
+                continue
+            if not np.array_equal(expected[name], self.archive[name]):
+                raise self.damaged(name, "sketches are not those of the graphs")
+        if len(lists.values):  # codes may be rounded otherwise elsewhere
+            whole, _ = _joined(made)
+            order = np.argsort(whole.buckets, kind="stable")
+            graphs, codes = read_lists(lists.starts, lists.gaps)
+            owners = np.repeat(np.arange(len(self)), whole.lengths)[order]
+            bounds = lists.values[codes] * (1 + 1e-6)
+            if not np.array_equal(graphs, owners) or (bounds < whole.sums[order]).any():
+                raise self.damaged("gaps", "sketches are not those of the graphs")
+
+
+def _unpacked(data: bytes) -> Any:
+    """The JSON value of a page; None if it is none, or much too large."""
+    unpack = zlib.decompressobj()
+    try:
+        text = unpack.decompress(data, _LARGEST_PAGE + 1)
+    except zlib.error:
+        return None
+    return None if len(text) > _LARGEST_PAGE or not unpack.eof else parsed_json(text)
+
+
+# -------------------------------------------------------------------- all segments
+
+
+class Snapshot:
+    """The segments of an index. Nothing that a writer does later changes it."""
+
+    def __init__(self, folder: Path, manifest: Manifest) -> None:
+        self.folder, self.manifest = folder, manifest
+        removed = None
+        if manifest.removed is not None:
+            removed = Archive(folder / manifest.removed, FORMAT)
+        self.segments = [
+            Segment(folder / entry.file, entry, _removed_rows(removed, entry), manifest.label_kind)
+            for entry in manifest.segments
+        ]
+        self.bases = np.cumsum([0] + [len(segment) for segment in self.segments])
+
+    @classmethod
+    def of(cls, folder: Path) -> Snapshot:
+        """The index as it is now."""
+        for attempt in range(_ATTEMPTS):
+            manifest = read_manifest(folder)
+            try:
+                return cls(folder, manifest)
+            except InvalidFileError:
+                # A writer may have replaced the manifest and deleted what the old one names.
+                if attempt == _ATTEMPTS - 1 or read_manifest(folder) == manifest:
+                    raise
+        raise AssertionError("unreachable")
+
+    def __len__(self) -> int:
+        return int(self.bases[-1]) - sum(len(segment.removed) for segment in self.segments)
+
+    @cached_property
+    def live(self) -> np.ndarray:
+        """The places of all graphs that are not removed, in order."""
+        parts = [
+            segment.live + base
+            for segment, base in zip(self.segments, self.bases[:-1].tolist(), strict=True)
+        ]
+        return np.concatenate([np.empty(0, dtype=np.int64), *parts])
+
+    def _owners(self, places: np.ndarray) -> Iterator[tuple[Segment, np.ndarray, np.ndarray]]:
+        """The segments that hold some graphs: which of the places they are, and their rows."""
+        owner = np.searchsorted(self.bases, places, side="right") - 1
+        for number in np.unique(owner).tolist():
+            mine = np.flatnonzero(owner == number)
+            yield self.segments[number], mine, places[mine] - self.bases[number]
+
+    def _gathered(
+        self, places: Sequence[int] | np.ndarray, read: Callable[[Segment, list[int]], list[Any]]
+    ) -> list[Any]:
+        """What a function reads from the rows of each segment, in the order of the places."""
+        places = np.asarray(places, dtype=np.int64)
+        result: list[Any] = [None] * len(places)
+        for segment, mine, rows in self._owners(places):
+            for place, value in zip(mine.tolist(), read(segment, rows.tolist()), strict=True):
+                result[place] = value
+        return result
+
+    def graphs(self, places: np.ndarray) -> GraphBatch:
+        """Some of the graphs, in the order asked for."""
+        parts, order = [], []
+        for segment, mine, rows in self._owners(places):
+            parts.append(segment.graphs(rows))
+            order.append(mine)
+        if not parts:
+            return GraphBatch.from_edges([], [])
+        whole = GraphBatch.concatenate(parts)
+        back = np.argsort(np.concatenate(order), kind="stable")
+        return whole if np.array_equal(back, np.arange(len(back))) else whole[back]
+
+    def ids(self, places: Sequence[int] | np.ndarray) -> list[Any]:
+        """The ids of some graphs."""
+        return self._gathered(places, lambda segment, rows: segment.ids(rows))
+
+    @property
+    def column_names(self) -> list[str]:
+        """All columns other than the id."""
+        return list(dict.fromkeys(name for part in self.segments for name in part.column_names))
+
+    def columns(self, places: Sequence[int] | np.ndarray) -> dict[str, np.ndarray]:
+        """What is known of some graphs; None where a graph came without that column."""
+
+        def read(name: str) -> list[Any]:
+            return self._gathered(places, lambda segment, rows: segment.column(name, rows))
+
+        return {name: as_array(read(name)) for name in self.column_names}
+
+    def places(self, ids: Sequence[Any]) -> np.ndarray:
+        """Where the graphs with these ids are; an error for an id that is not there."""
+        ids = checked_ids(ids)
+        wanted = id_keys(ids)
+        order = np.argsort(wanted)
+        result = np.full(len(ids), -1, dtype=np.int64)
+        for segment, base in zip(self.segments, self.bases[:-1].tolist(), strict=True):
+            keys = segment.keys
+            rows = np.flatnonzero(np.isin(keys, wanted))
+            rows = rows[~np.isin(rows, segment.removed)]
+            at = np.searchsorted(wanted[order], keys[rows])
+            own = segment.ids(rows.tolist())
+            for row, first, value in zip(rows.tolist(), at.tolist(), own, strict=True):
+                for place in order[first:]:  # two ids may share a key, if hardly ever
+                    if wanted[place] != keys[row]:
+                        break
+                    if ids[place] == value:
+                        result[place] = base + row
+        if (result < 0).any():
+            missing = ids[int(np.flatnonzero(result < 0)[0])]
+            raise InvalidParameterError(f"The index has no graph with the id {missing!r}.")
+        return result
+
+    def keys(self, segments: int | None = None) -> np.ndarray:
+        """The keys of the ids of all graphs (of the first segments) that are not removed."""
+        parts = [part.keys[part.live] for part in self.segments[:segments]]
+        return np.sort(np.concatenate([np.empty(0, dtype=np.uint64), *parts]))
+
+    def pieces(self, first_segment: int = 0) -> Iterator[tuple[Chunk, list[Any]]]:
+        """All graphs with their columns and ids, some at a time."""
+        for segment in self.segments[first_segment:]:
+            for begin in range(0, len(segment.live), CHUNK):
+                yield segment.chunk(segment.live[begin : begin + CHUNK])
+
+    def without(self, places: np.ndarray) -> Manifest:
+        """Write a new list of removed graphs; the manifest that names it."""
+        parts = {}
+        for segment, base in zip(self.segments, self.bases[:-1].tolist(), strict=True):
+            mine = places[(places >= base) & (places < base + len(segment))] - base
+            rows = np.union1d(segment.removed, mine)
+            if len(rows):
+                parts[segment.entry.file] = rows.astype(np.uint32)
+        path = new_path(self.folder, "removed")
+        write_file(path, {"removed": int(sum(map(len, parts.values())))}, parts)
+        return replace(self.manifest, removed=path.name)
+
+
+def _removed_rows(removed: Archive | None, entry: SegmentEntry) -> np.ndarray:
+    """The rows of a segment that are removed, ascending."""
+    if removed is None or entry.file not in removed:
+        return np.empty(0, dtype=np.int64)
+    rows = removed.array(entry.file, "u4", (None,)).astype(np.int64)
+    if not (rows[1:] > rows[:-1]).all() or (len(rows) and rows[-1] >= entry.graphs):
+        raise removed.damaged(entry.file, "it names graphs that are not there")
+    return rows

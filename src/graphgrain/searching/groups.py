@@ -1,0 +1,236 @@
+"""Groups of graphs in an index: clusters, graphs that differ, near-duplicates of other graphs.
+
+None of them needs a matrix of all similarities.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.posting_scan import least_overlaps
+from ..errors import InvalidParameterError
+from ..parameters import Whole
+from .graph_index import GraphIndex
+from .ranking import Ranker, exact_similarity
+from .segment import KeyedFeatures, as_array
+
+#: Graphs that are compared exactly at a time.
+_TOGETHER = 64
+
+
+class Clusters(NamedTuple):
+    """The clusters of the graphs of an index.
+
+    Attributes
+    ----------
+    labels : int array
+        The cluster of each graph, in the order of the index; the largest is 0.
+    centers : int array
+        For each cluster the graph in its middle.
+    sizes : int array
+    """
+
+    labels: np.ndarray
+    centers: np.ndarray
+    sizes: np.ndarray
+
+
+def sphere_exclusion(index: GraphIndex, threshold: float = 0.6) -> Clusters:
+    """Put graphs into clusters around those with the most neighbours (Taylor and Butina).
+
+    The graph with the most neighbours is the centre of the first cluster, which takes them all;
+    then the next that is not yet in a cluster, which takes those of its neighbours that are
+    not, and so on. Every member has at least the similarity ``threshold`` with its centre, and
+    no two centres have.
+
+    Parameters
+    ----------
+    index : GraphIndex
+    threshold : float
+        The least similarity of neighbours, above 0.
+
+    References
+    ----------
+    Butina: Unsupervised Data Base Clustering Based on Daylight's Fingerprint and Tanimoto
+    Similarity. Journal of Chemical Information and Computer Sciences 39, 1999.
+
+    Examples
+    --------
+    >>> import graphgrain as gg, tempfile
+    >>> graphs, _, names = gg.load_drugs(names=True)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> index = gg.GraphIndex.build(f"{folder.name}/drugs.ggi", graphs, ids=names)
+    >>> clusters = gg.sphere_exclusion(index, threshold=0.5)
+    >>> names[clusters.labels == 0].tolist()[:3]
+    ['allobarbital', 'amobarbital', 'aprobarbital']
+    """
+    if not 0.0 < threshold <= 1.0:
+        raise InvalidParameterError(f"threshold must be above 0 and at most 1; got {threshold!r}.")
+    neighbors = index.radius_neighbors_graph(radius=1.0 - threshold)
+    counts = np.diff(neighbors.indptr)
+    labels = np.full(len(counts), -1, dtype=np.int64)
+    centers: list[int] = []
+    for center in np.argsort(-counts, kind="stable").tolist():
+        if labels[center] >= 0:
+            continue
+        near = neighbors.indices[neighbors.indptr[center] : neighbors.indptr[center + 1]]
+        labels[near[labels[near] < 0]] = len(centers)
+        labels[center] = len(centers)
+        centers.append(center)
+    sizes = np.bincount(labels, minlength=len(centers))
+    order = np.argsort(-sizes, kind="stable")
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return Clusters(rank[labels], np.array(centers, dtype=np.int64)[order], sizes[order])
+
+
+def pick_diverse(index: GraphIndex, count: int, first: int = 0) -> np.ndarray:
+    """Pick graphs one by one, each as different as possible from those picked before (MaxMin).
+
+    1. For every graph a lower bound of its similarity to the nearest pick is kept. A new pick
+       raises it by what the sketches prove: the common features that both have.
+    2. The graphs with the smallest bounds are compared with the picks exactly.
+    3. When the smallest bound is an exact one, no other graph is further away: it is picked.
+
+    Parameters
+    ----------
+    index : GraphIndex
+    count : int
+        How many to pick.
+    first : int
+        The number of the first pick, as the index counts its graphs.
+
+    Returns
+    -------
+    int array
+        Numbers of graphs in the order of picking; ``index.ids[numbers]`` are their ids.
+
+    Notes
+    -----
+    Exact, and fast for kernels with ``counts="binary"`` or ``"intersection"``; with other count
+    maps sketches prove no lower bounds, and every graph is compared with every pick.
+
+    Examples
+    --------
+    >>> import graphgrain as gg, tempfile
+    >>> graphs, _, names = gg.load_drugs(names=True)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> index = gg.GraphIndex.build(f"{folder.name}/drugs.ggi", graphs, ids=names)
+    >>> index.ids[gg.pick_diverse(index, 4)].tolist()
+    ['alimemazine', 'fluocinonide', 'ceftriaxone', 'pazufloxacin']
+    """
+    rule = Whole(1, len(index))
+    if not rule.allows(count):
+        raise InvalidParameterError(f"count must be {rule}; got {count!r}.")
+    place = Whole(0, len(index) - 1)
+    if not place.allows(first):
+        raise InvalidParameterError(f"first must be {place}; got {first!r}.")
+    live = index._snapshot.live
+    ranker = index._ranker()
+    nearest = np.zeros(len(live))  # lower bounds of the similarity to the nearest pick
+    exact = np.zeros(len(live), dtype=np.int64)  # how many picks the bound covers exactly
+    picks = [first]
+    nearest[first] = np.inf
+    features = [ranker.features(live[[first]]).sorted()]
+    _raise(ranker, features[-1], nearest)
+    while len(picks) < count:
+        while True:
+            farthest = int(np.argmin(nearest))
+            if exact[farthest] == len(picks):
+                break
+            few = np.argpartition(nearest, min(_TOGETHER, len(nearest) - 1))[:_TOGETHER]
+            stale = np.union1d(few[exact[few] < len(picks)], [farthest])
+            stale = stale[np.isfinite(nearest[stale])]
+            begin = int(exact[stale].min())
+            missing = _joined(features[begin:])
+            pairs = len(picks) - begin
+            values = ranker.similarities(
+                missing, np.tile(np.arange(pairs), len(stale)), np.repeat(live[stale], pairs)
+            )
+            nearest[stale] = np.maximum(nearest[stale], values.reshape(len(stale), pairs).max(1))
+            exact[stale] = len(picks)
+        picks.append(farthest)
+        nearest[farthest] = np.inf
+        features.append(ranker.features(live[[farthest]]).sorted())
+        _raise(ranker, features[-1], nearest)
+    return np.array(picks)
+
+
+def _joined(parts: list[KeyedFeatures]) -> KeyedFeatures:
+    lengths = np.concatenate([np.diff(part.pointers) for part in parts])
+    return KeyedFeatures(
+        np.concatenate(([0], np.cumsum(lengths))),
+        np.concatenate([part.keys for part in parts]),
+        np.concatenate([part.values for part in parts]),
+    )
+
+
+def _raise(ranker: Ranker, pick: KeyedFeatures, nearest: np.ndarray) -> None:
+    """Raise the bounds of all graphs by what they surely share with a pick."""
+    query = ranker.queries(pick)[0]
+    begin = 0
+    for segment in ranker.segments:
+        end = begin + len(segment.live)
+        if segment.lists.bits.shape[1]:
+            shared = np.zeros(len(segment), dtype=np.float32)
+            least_overlaps(query, segment.lists, shared)
+            measures, _ = segment.measures(ranker.kind)
+            least = exact_similarity(
+                ranker.kind,
+                shared.astype(np.float64),
+                np.full(len(shared), query.measure),
+                measures.astype(np.float64),
+            )[segment.live]
+            np.maximum(nearest[begin:end], least, out=nearest[begin:end])
+        begin = end
+
+
+class NearDuplicates(NamedTuple):
+    """Pairs of a query and its most similar graph of an index.
+
+    Attributes
+    ----------
+    queries : int array
+        The numbers of the queries that have a near-duplicate.
+    ids : array
+        The most similar graph of the index, for each of them.
+    similarities : array
+    """
+
+    queries: np.ndarray
+    ids: np.ndarray
+    similarities: np.ndarray
+
+
+def near_duplicates(index: GraphIndex, queries: Any, threshold: float = 0.9) -> NearDuplicates:
+    """Queries that have a graph of at least this similarity in the index, most similar first.
+
+    Parameters
+    ----------
+    index : GraphIndex
+        For example of the training set.
+    queries : graphs
+        For example the test set.
+    threshold : float
+        The least similarity of near-duplicates.
+
+    Examples
+    --------
+    >>> import graphgrain as gg, tempfile
+    >>> graphs, _, names = gg.load_drugs(names=True)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> index = gg.GraphIndex.build(f"{folder.name}/train.ggi", graphs[::2], ids=names[::2])
+    >>> found = gg.near_duplicates(index, graphs[1::2], threshold=0.9)
+    >>> [(str(names[1::2][q]), i) for q, i in zip(found.queries, found.ids.tolist())][:2]
+    [('norfloxacin', 'pefloxacin'), ('cloxacillin', 'dicloxacillin')]
+    """
+    if not 0.0 < threshold <= 1.0:
+        raise InvalidParameterError(f"threshold must be above 0 and at most 1; got {threshold!r}.")
+    ids, similarities = index.search(queries, k=1, threshold=threshold)
+    found = np.array([number for number, row in enumerate(ids) if len(row)], dtype=np.int64)
+    values = np.array([similarities[number][0] for number in found])
+    order = np.argsort(-values, kind="stable")
+    nearest = as_array([ids[number].tolist()[0] for number in found[order]])
+    return NearDuplicates(found[order], nearest, values[order])
