@@ -179,6 +179,7 @@ def test_an_empty_index(tmp_path):
     ids, values = index.search([([(0, 1)], [1, 2])])
     assert len(index) == 0
     assert ids.shape == values.shape == (1, 0)
+    assert [len(row) for row in index.search([([(0, 1)], [1, 2])], k=None, threshold=0.1)[0]] == [0]
     index.add([([(0, 1)], [1, 2])])
     assert index.search([([(0, 1)], [1, 2])])[0].tolist() == [[0]]
 

@@ -117,6 +117,8 @@ def read_manifest(folder: Path, name: str = NAME) -> Manifest:
     try:
         if set(fields) != {each.name for each in dataclass_fields(Manifest)}:
             raise KeyError
+        if not isinstance(fields["segments"], list):
+            raise TypeError
         fields["segments"] = tuple(SegmentEntry(**entry) for entry in fields["segments"])
         manifest = Manifest(**fields)
     except (TypeError, KeyError):

@@ -228,6 +228,7 @@ def exact_similarity(
 
 _NO_HEAP = Best(np.empty(0), np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
 _NOTHING = np.empty((0, 2))
+_NOWHERE = np.empty(0, dtype=np.int64)
 
 
 class _Progress:
@@ -249,8 +250,8 @@ class _Progress:
 
     def order(self, keep: int | None) -> None:
         """Put the candidates in order; those whose similarity is known stay in front."""
-        places = np.concatenate([places for places, _ in self._found])
-        bounds = np.concatenate([bounds for _, bounds in self._found])
+        places = np.concatenate([_NOWHERE, *(places for places, _ in self._found)])
+        bounds = np.concatenate([np.empty(0), *(bounds for _, bounds in self._found)])
         self._found = []
         if keep is None:
             self._complete = True
