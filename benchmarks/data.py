@@ -35,7 +35,11 @@ def molecules(name: str, count: int | None = None) -> list[str]:
 
 
 def load_with_classes(name: str) -> tuple[gg.GraphBatch, np.ndarray]:
-    """A TU data set from GRAPHGRAIN_DATA, from the folder next to the checkout, or by download."""
+    """A TU data set: a file, from GRAPHGRAIN_DATA, from beside the checkout, or by download."""
+    if name == "drugs":
+        return gg.load_drugs()
+    if Path(name).exists():
+        return gg.load_tu(name)
     if folder().is_dir():
         os.environ.setdefault("GRAPHGRAIN_DATA", str(folder()))
     return gg.fetch_tu(name)

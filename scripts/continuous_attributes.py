@@ -19,12 +19,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from graphgrain.learning.committee import best_value
 from sklearn.pipeline import Pipeline, make_pipeline
 
 import graphgrain as gg
 from graphgrain.evaluation.protocol import Protocol
-from graphgrain.learning.scoring import accuracy
+from graphgrain.learning.scoring import accuracy, best_value
 from graphgrain.learning.svm import KernelSvm, classes_of
 
 DEPTHS = range(4)

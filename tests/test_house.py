@@ -19,6 +19,7 @@ ROOMS = [
     "locking",
     "writing",
     "archives",
+    "templating",
     "parameters",
     "core",
     "graphs",

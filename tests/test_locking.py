@@ -12,7 +12,7 @@ import pytest
 
 from graphgrain import locking
 from graphgrain.errors import UnwritableFileError
-from graphgrain.evaluation.results_file import ResultsFile, read_results
+from graphgrain.evaluation.records import ResultsFile, read_results
 from graphgrain.locking import FAR, locked
 
 from .evaluation.test_results_file import kernel_record

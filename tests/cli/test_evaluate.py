@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import graphgrain as gg
-from graphgrain.evaluation.records import fold_records
-from graphgrain.evaluation.results_file import read_results
+from graphgrain.evaluation.records import fold_records, read_results
 from graphgrain.evaluation.summary import summarise
 
 from .running import call, fails, words

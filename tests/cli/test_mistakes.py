@@ -16,8 +16,7 @@ from typer.testing import CliRunner
 
 import graphgrain as gg
 from graphgrain.cli.app import app
-from graphgrain.evaluation.records import fold_records
-from graphgrain.evaluation.results_file import read_results
+from graphgrain.evaluation.records import fold_records, read_results
 
 from .running import SOURCE, call, fails, words
 

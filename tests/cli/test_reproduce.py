@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from graphgrain.evaluation import published
-from graphgrain.evaluation.records import fold_records, kernel_records
-from graphgrain.evaluation.results_file import read_results
+from graphgrain.evaluation import paper as published
+from graphgrain.evaluation.records import fold_records, kernel_records, read_results
 from graphgrain.evaluation.summary import summarise
 
 from .. import real_data

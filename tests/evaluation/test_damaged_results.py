@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import binascii
 import json
 import warnings
 
 import numpy as np
 import pytest
 
-from graphgrain.errors import GraphgrainWarning
-from graphgrain.evaluation.accuracy_curves import accuracy_against
-from graphgrain.evaluation.diagnostics import diagnose
-from graphgrain.evaluation.kernel_comparison import comparisons, runtimes
-from graphgrain.evaluation.records import to_line
-from graphgrain.evaluation.results_file import read_results
-from graphgrain.evaluation.summary import experiments, summarise
+from graphgrain.errors import GraphgrainWarning, InvalidFileError
+from graphgrain.evaluation.comparison import comparisons, runtimes
+from graphgrain.evaluation.records import from_line, key_of, read_results, to_line
+from graphgrain.evaluation.summary import accuracy_against, diagnose, experiments, summarise
 from tests.report.made_up import FOLDS, made_up_fold, made_up_kernel, small_set
 
 #: What a damaged character may become.
@@ -33,6 +31,65 @@ def lines() -> list[str]:
     ]
     costs = [made_up_kernel(data, kernel, 0.5) for kernel in ("tree++", "wl")]
     return [to_line(record) for record in (*costs, *folds)]
+
+
+def sealed(values: dict) -> str:
+    """A line as the documentation of the format has it, its checksum by another library's CRC."""
+    values = {name: value for name, value in values.items() if name != "checksum"}
+    text = json.dumps(values)[:-1]
+    return f'{text}, "checksum": "{binascii.crc32(text.encode()):08x}"}}\n'
+
+
+def test_no_changed_byte_passes(lines):
+    """Whatever single character changes, and into what: the line is refused."""
+    rng = np.random.default_rng(0)
+    line = lines[3].rstrip("\n").encode()
+    assert from_line(line.decode()) == from_line(sealed(json.loads(line)))
+    still_json = 0
+    for place in range(len(line)):
+        for letter in rng.choice(LETTERS, 4):
+            damaged = line[:place] + bytes([letter]) + line[place + 1 :]
+            if damaged == line or letter in b"\n\xff":
+                continue
+            still_json += _is_json(damaged)
+            with pytest.raises(InvalidFileError):
+                from_line(damaged.decode())
+    assert still_json > 100  # the damage that only a checksum finds
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def test_a_changed_digit_does_not_reach_the_report(lines, tmp_path):
+    path = tmp_path / "r.jsonl"
+    changed = lines[4].replace('"predictions": [0', '"predictions": [1', 1)
+    changed = (
+        lines[4].replace('"predictions": [1', '"predictions": [0', 1)
+        if (changed == lines[4])
+        else changed
+    )
+    assert changed != lines[4]
+    path.write_text("".join([*lines[:4], changed, *lines[5:]]))
+    with pytest.warns(GraphgrainWarning, match="line 5: it was changed after it was written"):
+        assert len(read_results(path)) == len(lines) - 1
+
+
+def test_files_of_the_first_format_are_still_read(lines, tmp_path):
+    """They have no checksums."""
+    path = tmp_path / "r.jsonl"
+    plain = []
+    for line in lines:
+        values = json.loads(line)
+        del values["checksum"]
+        values.pop("split", None)
+        plain.append(json.dumps({**values, "graphgrain": 1}) + "\n")
+    path.write_text("".join(plain))
+    assert [key_of(r) for r in read_results(path)] == [key_of(from_line(line)) for line in lines]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -80,7 +137,7 @@ def test_characters_changed_at_random_never_crash_anything(seed, lines, tmp_path
 )
 def test_a_record_that_contradicts_itself_is_left_out(change, message, lines, tmp_path):
     path = tmp_path / "r.jsonl"
-    changed = json.dumps({**json.loads(lines[5]), **change}) + "\n"
+    changed = sealed({**json.loads(lines[5]), **change})
     path.write_text("".join([*lines[:5], changed, *lines[6:]]))
     with pytest.warns(GraphgrainWarning, match=message):
         records = read_results(path)

@@ -11,8 +11,7 @@ from graphgrain.errors import InvalidParameterError
 from graphgrain.evaluation.experiment import run
 from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.evaluation.protocol import Protocol
-from graphgrain.evaluation.records import fold_records
-from graphgrain.evaluation.results_file import ResultsFile
+from graphgrain.evaluation.records import ResultsFile, fold_records
 from graphgrain.kernels.registry import KERNELS, Setting
 
 GRID = (1, 10, 100, 1000)

@@ -22,12 +22,14 @@ from graphgrain.evaluation.records import (
     FoldRecord,
     KernelRecord,
     Level,
+    ResultsFile,
     fold_records,
     from_line,
     key_of,
+    read_results,
     to_line,
 )
-from graphgrain.evaluation.results_file import ResultsFile, read_results
+from tests.evaluation.test_damaged_results import sealed
 
 SOURCE = str(Path(gg.__file__).parents[1])
 
@@ -88,7 +90,7 @@ def test_a_line_holds_a_record(record):
 
 def test_fields_of_later_versions_are_passed_over():
     content = {**json.loads(to_line(fold_record())), "mood": "good"}
-    assert key_of(from_line(json.dumps(content))) == key_of(fold_record())
+    assert key_of(from_line(sealed(content))) == key_of(fold_record())
 
 
 @pytest.mark.parametrize(
@@ -96,7 +98,8 @@ def test_fields_of_later_versions_are_passed_over():
     [
         ("{", "not JSON"),
         ("[1]", "not a record of graphgrain"),
-        ('{"graphgrain": 2, "kind": "fold"}', "has format 2, this version of graphgrain reads 1"),
+        ('{"graphgrain": 3, "kind": "fold"}', "has format 3, this version of graphgrain reads 2"),
+        ('{"graphgrain": 2, "kind": "fold"}', "it has no checksum"),
         ('{"graphgrain": 1, "kind": "poem"}', "kind must be one of"),
         ('{"graphgrain": 1, "kind": "fold"}', "lacks something"),
         ('{"graphgrain": 1, "kind": "kernel", "dataset": "x"}', "lacks something"),
@@ -158,9 +161,9 @@ def test_damage_in_the_middle_is_passed_over_and_kept(tmp_path):
 
 def test_records_of_another_format_are_never_cut_off(tmp_path):
     path = tmp_path / "r.jsonl"
-    content = to_line(kernel_record(1)) + '{"graphgrain": 2, "kind": "fold"}\n'
+    content = to_line(kernel_record(1)) + '{"graphgrain": 3, "kind": "fold"}\n'
     path.write_text(content)
-    with pytest.warns(GraphgrainWarning, match="format 2"):
+    with pytest.warns(GraphgrainWarning, match="format 3"):
         ResultsFile(path).close()
     assert path.read_text() == content
 
@@ -229,7 +232,7 @@ def python(code: str, *arguments: object) -> subprocess.Popen:
 WRITER = """
     import sys
     from graphgrain.evaluation.records import KernelRecord
-    from graphgrain.evaluation.results_file import ResultsFile
+    from graphgrain.evaluation.records import ResultsFile
     with ResultsFile(sys.argv[1]) as results:
         for number in range(int(sys.argv[2]), int(sys.argv[3])):
             results.append(KernelRecord(dataset=f"set {number}", fingerprint="x" * 5000,
@@ -268,7 +271,7 @@ EVALUATION = """
     from graphgrain.evaluation.labelled_graphs import prepare
     from graphgrain.evaluation.experiment import run
     from graphgrain.evaluation.protocol import Protocol
-    from graphgrain.evaluation.results_file import ResultsFile
+    from graphgrain.evaluation.records import ResultsFile
     from graphgrain.kernels.registry import KERNELS, Setting
     graphs, y = gg.load_drugs()
     data = prepare("drugs", graphs, y)

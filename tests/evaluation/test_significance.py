@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from graphgrain.errors import InvalidParameterError
-from graphgrain.evaluation.significance import corrected_t_test, rank
+from graphgrain.evaluation.statistics import corrected_t_test, rank
 
 
 @pytest.mark.parametrize("seed", range(5))

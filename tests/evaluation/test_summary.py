@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 
 from graphgrain.errors import InvalidParameterError
-from graphgrain.evaluation.accuracy_curves import accuracy_against
 from graphgrain.evaluation.experiment import run
+from graphgrain.evaluation.paper import varying_d, varying_k
 from graphgrain.evaluation.protocol import Protocol
-from graphgrain.evaluation.records import fold_records
-from graphgrain.evaluation.results_file import ResultsFile
-from graphgrain.evaluation.studies import varying_d, varying_k
-from graphgrain.evaluation.summary import experiments, summarise
+from graphgrain.evaluation.records import ResultsFile, fold_records
+from graphgrain.evaluation.summary import accuracy_against, experiments, summarise
 from graphgrain.kernels.registry import KERNELS, Setting
 
 GRID = KERNELS["tree++"].with_settings(

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import graphgrain as gg
 from graphgrain.cli.app import app
 from graphgrain.evaluation.exploration import explain_row, explore
-from graphgrain.report.explore_page import explanation_page, explore_page
+from graphgrain.report.graph_pages import explanation_page, explore_page
 
 HOSTILE = "</script><b onclick=alert(1)>'\"&"
 

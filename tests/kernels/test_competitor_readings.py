@@ -12,7 +12,7 @@ import graphgrain as gg
 from graphgrain.evaluation.experiment import run
 from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.evaluation.protocol import Protocol
-from graphgrain.evaluation.results_file import ResultsFile, read_results
+from graphgrain.evaluation.records import ResultsFile, read_results
 from graphgrain.evaluation.summary import summarise
 from graphgrain.kernels.registry import KERNELS, Setting
 

@@ -71,7 +71,7 @@ def given(sets: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def report(results: Path, given: dict[str, Any]) -> Path:
-    from graphgrain.report.page import write_report
+    from graphgrain.report.results_page import write_report
 
     return write_report(results, results.with_name("report.html"), data=given)
 

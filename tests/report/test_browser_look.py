@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import graphgrain as gg
-from graphgrain.evaluation import published
+from graphgrain.evaluation import paper as published
 from graphgrain.evaluation.labelled_graphs import prepare
-from graphgrain.report.page import write_report
+from graphgrain.report.results_page import write_report
 
 from . import oracle
 from .browsing import redrawn

@@ -11,10 +11,10 @@ import pytest
 
 import graphgrain as gg
 from graphgrain.errors import InvalidFileError
-from graphgrain.evaluation import published
-from graphgrain.evaluation.accuracy_curves import accuracy_against
-from graphgrain.evaluation.kernel_comparison import comparisons, runtimes
+from graphgrain.evaluation import paper as published
+from graphgrain.evaluation.comparison import comparisons, runtimes
 from graphgrain.evaluation.labelled_graphs import prepare
+from graphgrain.evaluation.summary import accuracy_against
 from graphgrain.report.content import content
 
 from . import oracle

@@ -4,7 +4,7 @@ import pytest
 
 import graphgrain as gg
 from graphgrain.errors import InvalidParameterError, MissingDependencyError
-from graphgrain.report.distributions import plot_distributions
+from graphgrain.report.figures import plot_distributions
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 GRAPHS = gg.as_graphs([([(0, 1), (1, 2)], None), ([(0, 1)], None), ([(0, 1)], None)])

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from graphgrain.errors import InvalidFileError, InvalidParameterError, UnwritableFileError
-from graphgrain.report.page import write_report
+from graphgrain.report.results_page import write_report
 
 from .made_up import FOLDS, HOSTILE, made_up_fold, made_up_kernel, save
 

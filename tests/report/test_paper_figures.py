@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from graphgrain.errors import InvalidParameterError, UnwritableFileError
-from graphgrain.evaluation.accuracy_curves import accuracy_against
-from graphgrain.evaluation.kernel_comparison import comparisons, runtimes
-from graphgrain.report.paper_figures import (
+from graphgrain.evaluation.comparison import comparisons, runtimes
+from graphgrain.evaluation.summary import accuracy_against
+from graphgrain.report.figures import (
     accuracy_figure,
     curve_figure,
     rank_figure,

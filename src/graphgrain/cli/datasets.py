@@ -11,7 +11,7 @@ from rich.table import Table
 from ..graphs.datasets import fetch
 from .app import answer, command, out
 from .arguments import Json
-from .wide_tables import print_table
+from .tables import print_table
 
 
 @command(["graphgrain datasets", "graphgrain datasets mutagen", "graphgrain datasets --json"])

@@ -16,18 +16,17 @@ from ..errors import InvalidParameterError
 from ..evaluation.exploration import explore
 from ..evaluation.labelled_graphs import prepare
 from ..evaluation.protocol import Protocol
-from ..evaluation.results_file import read_results
+from ..evaluation.records import read_results
 from ..evaluation.summary import summarise
 from ..kernels.tree_plus_plus import TreePlusPlus
-from ..report.explore_page import explore_page
-from ..report.neighbours import write_neighbours
-from ..report.page import write_report
+from ..report.graph_pages import explore_page, write_neighbours
+from ..report.results_page import write_report
 from ..writing import atomic_write
 from .app import answer, command, out
 from .arguments import Jobs, Json, nearest
+from .evaluate import running
 from .kernel_options import kernel_grid
 from .loading import BUNDLED, load
-from .running import running
 
 #: So many neighbours are shown.
 NEIGHBOURS = 5

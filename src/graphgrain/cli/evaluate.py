@@ -1,29 +1,48 @@
-"""The command evaluate: cross-validated accuracy on any data."""
+"""The command evaluate: how well kernels predict, on any data and by any split."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.progress import Progress as Bars
 
 from ..errors import InvalidParameterError
-from ..evaluation.labelled_graphs import prepare
-from ..evaluation.molecule_sets import read_molecules
-from ..evaluation.protocol import Protocol
-from ..evaluation.records import under_protocol
-from ..evaluation.results_file import read_results
+from ..evaluation.display_names import AUTO
+from ..evaluation.experiment import (
+    AUTO_ROW,
+    SELF_TUNED,
+    TREE_ROW,
+    Progress,
+    TunedRow,
+    regression_row,
+    run,
+)
+from ..evaluation.labelled_graphs import LabelledGraphs, prepare
+from ..evaluation.protocol import MODES, Protocol
+from ..evaluation.records import ResultsFile, read_results, under_protocol, versions
+from ..evaluation.splits import DRAWN, FOLDS, NAMED, parts_of
 from ..evaluation.summary import SELECTIONS, Summary, summarise
+from ..explaining.usual_model import are_classes
 from ..kernels.grid import KernelGrid
-from .app import answer, command, err, out
+from ..parameters import check_parameters
+from .app import Interrupted, answer, command, err, out
 from .arguments import Jobs, Json, Reading, Set, check_choice, listed
-from .evaluated_rows import evaluated_row
-from .loading import MOLECULE_OPTIONS, load, note_ignored_attributes
-from .molecule_benchmarks import evaluate_split
-from .result_tables import accuracy_table
-from .running import running
-from .wide_tables import print_table
+from .kernel_options import given_of, kernel_grid
+from .loading import Loaded, load, note_ignored_attributes
+from .tables import accuracy_table, print_table
 
 RESULTS = Path("graphgrain-results.jsonl")
 
@@ -33,7 +52,6 @@ Results = Annotated[
         "--results", "-r", help="Where every finished fold is kept; an existing file is continued."
     ),
 ]
-Repeats = Annotated[int, typer.Option(min=1, help="Number of repetitions.")]
 Folds = Annotated[int, typer.Option(help="Number of test folds.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the folds.")]
 Duplicates = Annotated[
@@ -58,6 +76,7 @@ Select = Annotated[
         "graphgrain evaluate BZR_MD --view edge-filter:drop=1 --set edge_labels=True",
         "graphgrain evaluate molecules.csv --target active --errors skip --json",
         "graphgrain evaluate logp.csv.gz --target logp --split scaffold",
+        "graphgrain evaluate logp.csv.gz --target logp --split random-scaffold --repeats 5",
     ]
 )
 def evaluate(
@@ -74,8 +93,7 @@ def evaluate(
             "--kernel",
             "-k",
             help="Kernels to compare, as -k tree++,wl; auto lets the training graphs choose "
-            "between kernels (GraphClassifier), self-tuned between the settings of Tree++ "
-            "(TreePlusPlusClassifier).",
+            "between kernels, self-tuned between the settings of Tree++.",
             show_default="tree++",
         ),
     ] = None,
@@ -87,16 +105,25 @@ def evaluate(
         ),
     ] = "nested",
     split: Annotated[
-        str | None,
+        str,
         typer.Option(
-            help="For files of molecules: instead of cross-validation, train on one part and test "
-            "on the other: scaffold, random, or a column that says train and test. The self-tuned "
-            "Tree++ beside ECFP4; numbers or the classes 0 and 1.",
+            help="folds: cross-validation. random, scaffold (rare scaffolds are tested), "
+            "random-scaffold, or a column that says train and test: one test part for each "
+            "repetition, a tenth of the graphs, and four fifths to train on.",
             metavar="SPLIT",
         ),
+    ] = FOLDS,
+    repeats: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of repetitions.",
+            show_default="10; 1 for a split that is always the same",
+        ),
     ] = None,
-    repeats: Repeats = 10,
-    folds: Folds = 10,
+    folds: Annotated[
+        int | None, typer.Option(help="Number of test folds.", show_default="10")
+    ] = None,
     select: Select = "validated",
     seed: Seed = 0,
     remove_duplicates: Duplicates = False,
@@ -105,21 +132,17 @@ def evaluate(
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
-    """Measure how well kernels classify: repeated cross-validation of a support vector machine.
+    """Measure how well kernels predict classes or numbers, by cross-validation or another split.
 
-    Parameters of the kernel and C are chosen inside each fold, from training graphs only. Every
-    finished fold is written to the results file at once; after an interruption the same command
-    goes on where it was. Results do not depend on the number of threads.
+    Classes are learned by a support vector machine, numbers (a target with fractions, or with more
+    than 50 values) by the regressor that tunes itself. Parameters of the kernel and of the machine
+    are chosen on training graphs only. Every finished fold is written to the results file at once;
+    after an interruption the same command goes on where it was. Results do not depend on the number
+    of threads.
     """
-    if split is not None:
-        options = {name: getattr(reading, name) for name in MOLECULE_OPTIONS}
-        molecules = [read_molecules(Path(item), reading.target, n_jobs, **options) for item in data]
-        found = evaluate_split(molecules, split, seed, results, n_jobs, as_json)
-        if as_json:
-            answer(found)
-        return
     check_choice("--select", select, SELECTIONS)
-    protocol = Protocol(mode, folds, seed=seed)
+    check_choice("--mode", mode, MODES)
+    protocol, repeats = _protocol(mode, split, folds, repeats, seed)
     rows = [evaluated_row(name, parameters) for name in listed(kernel) or ["tree++"]]
     grids = [row for row in rows if isinstance(row, KernelGrid)]
     if mode != "nested" and len(grids) < len(rows):
@@ -127,37 +150,193 @@ def evaluate(
             "Classifiers that tune themselves validate inside the training graphs; use --mode "
             f"nested, not {mode}."
         )
-    sets = []
+    work: list[tuple[LabelledGraphs, KernelGrid | TunedRow]] = []
     for item in data:
         loaded = load(item, reading).with_classes()
-        name, graphs, y, *_ = loaded
         kernels = [grid.estimator(setting) for grid in grids for setting in grid.settings]
         note_ignored_attributes(loaded, kernels)
-        sets.append(
-            prepare(name, graphs, y, remove_duplicates=remove_duplicates, folds=protocol.folds)
-        )
-        if sets[-1].removed:
-            err().print(f"{escape(name)}: {sets[-1].removed} duplicates removed.")
-    settings = sum(len(grid.settings) for grid in grids) + len(rows) - len(grids)
-    total = len(sets) * settings * repeats * folds
+        prepared = _prepared(loaded, protocol, remove_duplicates)
+        if prepared.removed:
+            err().print(f"{escape(prepared.name)}: {prepared.removed} duplicates removed.")
+        own = {(row.name, row.variant): row for row in _rows(prepared, rows, mode)}
+        work += [(prepared, row) for row in own.values()]
+    total = repeats * protocol.folds * sum(_settings(row) for _, row in work)
     with running(results, total, n_jobs, quiet=as_json) as runner:
-        for prepared in sets:
-            for row in rows:
-                runner(prepared, row, protocol, repeats)
-    names = {(row.name, row.variant) for row in rows}
-    fingerprints = {prepared.fingerprint for prepared in sets}
+        for prepared, row in work:
+            runner(prepared, row, protocol, repeats)
+    wanted = {(prepared.fingerprint, row.name, row.variant) for prepared, row in work}
     records = [
         record
         for record in under_protocol(read_results(results), protocol.key)
-        if record.fingerprint in fingerprints and (record.kernel, record.variant) in names
+        if (record.fingerprint, record.kernel, record.variant) in wanted
     ]
-    show(summarise(records, select), f"Accuracy in per cent ({mode}, {select})", as_json, results)
+    how = mode if split == FOLDS else f"split {split}"
+    show(summarise(records, select), f"{how}, {select}", as_json, results)
+
+
+def _protocol(
+    mode: str, split: str, folds: int | None, repeats: int | None, seed: int
+) -> tuple[Protocol, int]:
+    """The rules, and how often; what does not fit together is an error."""
+    if split == FOLDS:
+        return Protocol(mode, folds or 10, seed=seed), repeats or 10
+    if mode != "nested":
+        raise InvalidParameterError(
+            f"--mode {mode} is a cross-validation; leave it out with --split {split}."
+        )
+    if folds is not None:
+        raise InvalidParameterError(
+            f"--folds is for cross-validation; --split {split} has one test part for each "
+            "repetition. Leave out one of the two."
+        )
+    if split not in DRAWN and repeats not in (None, 1):
+        raise InvalidParameterError(
+            f"--split {split} is always the same, so --repeats {repeats} would repeat nothing. "
+            "Leave out --repeats, or draw splits with --split random or random-scaffold."
+        )
+    protocol = Protocol("nested", 1, seed=seed, split=split)
+    return protocol, repeats or (10 if split in DRAWN else 1)
+
+
+def _prepared(loaded: Loaded, protocol: Protocol, remove_duplicates: bool) -> LabelledGraphs:
+    """The data set with its targets checked, and the split, before any work is done."""
+    split = protocol.split
+    if split not in NAMED and split not in loaded.table:
+        columns = f" The columns of {loaded.name} are {', '.join(loaded.columns)}." * bool(
+            loaded.columns
+        )
+        raise InvalidParameterError(
+            f"--split is {', '.join(NAMED)}, or a column of the file that says train and test; "
+            f"got {split!r}.{columns}"
+        )
+    prepared = prepare(
+        loaded.name,
+        loaded.graphs,
+        loaded.y,
+        remove_duplicates=remove_duplicates,
+        folds=protocol.folds,
+        numeric=loaded.y is not None and not are_classes(loaded.y),
+        smiles=loaded.smiles,
+        columns=loaded.table or None,
+    )
+    if split != FOLDS:
+        parts_of(prepared, split, protocol.seed)
+    return prepared
+
+
+def _rows(
+    data: LabelledGraphs, rows: Sequence[KernelGrid | TunedRow], mode: str
+) -> list[KernelGrid | TunedRow]:
+    """What is evaluated on a data set: for numbers every kernel is a regressor's."""
+    if not data.numeric:
+        return list(rows)
+    if mode != "nested":
+        raise InvalidParameterError(
+            f"--mode {mode} is for classes; the target of {data.name} holds numbers. Leave it out."
+        )
+    return [regression_row(row) if isinstance(row, KernelGrid) else row for row in rows]
+
+
+def _settings(row: KernelGrid | TunedRow) -> int:
+    return len(row.settings) if isinstance(row, KernelGrid) else 1
+
+
+#: Estimators that choose between kernels, and between the settings of Tree++.
+_TUNED = {AUTO: AUTO_ROW, SELF_TUNED: TREE_ROW}
+#: What the protocol says, not the command line.
+_FIXED = {"C", "cv", "n_jobs", "random_state", "verbose", "views"}
+
+
+def evaluated_row(name: str, parameters: Sequence[str] | None = None) -> KernelGrid | TunedRow:
+    """A kernel by its name, or an estimator that tunes itself with its own parameters."""
+    if name not in _TUNED:
+        return kernel_grid(name, parameters, beside=tuple(_TUNED))
+    row = _TUNED[name]
+    classifier = row.classifier()
+    known = sorted(set(classifier.get_params(deep=False)) - _FIXED - set(row.fixed))
+    values = given_of(known, name, parameters)
+    check_parameters(classifier.set_params(**values), classifier.parameter_rules)
+    return replace(row, parameters=values)
 
 
 def show(rows: list[Summary], title: str, as_json: bool, results: Path) -> None:
-    """Print a table of accuracies, or the same as JSON."""
+    """Print a table of scores, or the same as JSON."""
     if as_json:
         answer([row.as_dict() for row in rows])
         return
-    print_table(out(), accuracy_table(rows, title), keys=2)
+    for numeric in (False, True):
+        own = [row for row in rows if row.numeric == numeric]
+        if own:
+            what = "Errors" if numeric else "Accuracy in per cent"
+            print_table(out(), accuracy_table(own, f"{what} ({title})"), keys=2)
     err().print(f"Results are in {escape(str(results))}; `graphgrain report` makes a page of them.")
+
+
+# ---------------------------------------------------------------- running, also for other commands
+
+
+class Runner:
+    """Evaluates kernels on data sets, one after the other, with bars."""
+
+    def __init__(self, results: ResultsFile, bars: Bars, total: int, n_jobs: int) -> None:
+        self.results, self.bars, self.n_jobs = results, bars, n_jobs
+        self.computed = 0
+        self.progress = Progress(self._begin, self._advance)
+        self.whole = bars.add_task("all folds", total=total)
+        self.part = bars.add_task("", total=None)
+
+    def __call__(
+        self, data: LabelledGraphs, row: KernelGrid | TunedRow, protocol: Protocol, repeats: int
+    ) -> None:
+        """Fill in what the results lack of a kernel or of an estimator that tunes itself."""
+        self.computed += run(
+            data,
+            row,
+            protocol,
+            repeats,
+            self.results,
+            n_jobs=self.n_jobs,
+            progress=self.progress,
+        )
+
+    def _begin(self, description: str, total: int) -> None:
+        self.bars.reset(self.part, description=description, total=max(total, 1))
+
+    def _advance(self, folds: int) -> None:
+        self.bars.advance(self.part, folds)
+        self.bars.advance(self.whole, folds)
+
+
+@contextmanager
+def running(results: Path, total: int, n_jobs: int, quiet: bool = False) -> Iterator[Runner]:
+    """A runner on a results file; Ctrl-C ends it between two folds and says how to go on."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with ResultsFile(results) as file:
+        _tell_versions(file)
+        bars = Bars(*columns, console=err(), disable=quiet, transient=True)
+        try:
+            with bars:
+                yield Runner(file, bars, total, n_jobs)
+        except KeyboardInterrupt:
+            raise Interrupted(
+                f"Every finished fold is safe in {str(results)!r}. Run the same command again "
+                "to go on from there."
+            ) from None
+
+
+def _tell_versions(file: ResultsFile) -> None:
+    """Results of several versions in one table are worth a note."""
+    known = {record.versions.get("graphgrain", "unknown") for record in file.records}
+    if others := sorted(known - {versions()["graphgrain"]}):
+        err().print(
+            f"[yellow]Note:[/yellow] {escape(str(file.path))} holds results of graphgrain "
+            f"{escape(', '.join(others))}; they are used as they are. Choose another --results to "
+            "compute them anew."
+        )

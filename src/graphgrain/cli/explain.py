@@ -11,7 +11,7 @@ from rich.table import Table
 
 from ..errors import InvalidParameterError
 from ..evaluation.exploration import explain_row
-from ..report.explore_page import explanation_page
+from ..report.graph_pages import explanation_page
 from ..writing import atomic_write, suffix_of
 from .app import answer, command, err, out
 from .arguments import Data, Jobs, Json, Reading

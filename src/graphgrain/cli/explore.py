@@ -11,7 +11,7 @@ from rich.markup import escape
 from ..errors import InvalidParameterError
 from ..evaluation.exploration import MOST_GRAPHS
 from ..evaluation.exploration import explore as compute
-from ..report.explore_page import explore_page
+from ..report.graph_pages import explore_page
 from ..writing import atomic_write
 from .app import answer, command, err, out
 from .arguments import Data, Jobs, Json, Reading

@@ -53,7 +53,7 @@ def info(
     loaded = load(data, reading)
     found = describe(loaded.graphs, loaded.y)
     if plot is not None:
-        from ..report.distributions import plot_distributions
+        from ..report.figures import plot_distributions
 
         plot_distributions(loaded.graphs, plot, name=loaded.name)
     if as_json:

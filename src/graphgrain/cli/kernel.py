@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from ..core.threads import thread_count
 from ..errors import InvalidParameterError
-from ..evaluation.measuring import measured
+from ..evaluation.experiment import measured
 from ..evaluation.records import versions
 from ..kernels.registry import KERNELS
 from ..writing import atomic_write, check_output, suffix_of

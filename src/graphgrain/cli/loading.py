@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import warnings
 from collections.abc import Iterable
+from importlib import resources
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +22,7 @@ from ..kernels.bases.graph_kernel import GraphKernel
 from ..kernels.registry import KERNELS
 from ..views.base import seen_through, view_name
 from .arguments import Reading, check_choice, nearest
-from .view_options import combined
+from .kernel_options import combined
 
 BUNDLED = "drugs"
 #: Options that the reader of molecules takes by the same names.
@@ -43,6 +45,10 @@ class Loaded(NamedTuple):
         For a table of molecules, the columns that may be the target.
     view : str
         The view through which the graphs are seen, which ``name`` tells too.
+    table : dict
+        For molecules, all columns of the file.
+    smiles : list of str or None
+        For molecules that have them.
     """
 
     name: str
@@ -51,6 +57,8 @@ class Loaded(NamedTuple):
     names: np.ndarray | None = None
     columns: tuple[str, ...] = ()
     view: str = ""
+    table: dict[str, Any] = {}  # noqa: RUF012 - a default of a named tuple, never changed
+    smiles: list[str] | None = None
 
     def with_classes(self) -> Loaded:
         """The same, or an error that says how to choose the column with the classes."""
@@ -124,7 +132,10 @@ def _load(data: str, reading: Reading) -> Loaded:
         )
     if data == BUNDLED:
         _only_for_molecules(reading)
-        return Loaded(data, *load_drugs(names=True))
+        text = (resources.files("graphgrain.graphs.datasets") / "data" / "drugs.csv").read_text()
+        rows = list(csv.DictReader(text.splitlines()))
+        smiles = [row["smiles"] for row in rows]
+        return Loaded(data, *load_drugs(names=True))._replace(smiles=smiles)
     known = [item.name for item in tu_datasets()]
     if data in known:
         _only_for_molecules(reading)
@@ -151,14 +162,18 @@ def _molecules(path: Path, data: str, reading: Reading) -> Loaded:
     graphs, columns = load_molecules(path, **options)
     name, target = path.name.split(".")[0], reading.target
     others = tuple(column for column in columns if column != "line")
+    found = Loaded(name, graphs, None, columns.get("name"), others, table=columns)
+    written = reading.smiles or next((c for c in columns if "smiles" in c.lower()), None)
+    if written is not None:
+        found = found._replace(smiles=[str(text) for text in columns[written]])
     if target is None:
-        return Loaded(name, graphs, None, columns.get("name"), others)
+        return found
     if target not in columns:
         raise InvalidParameterError(
             f"{data!r} has no column {target!r}. {nearest(target, columns)}Its columns are "
             f"{', '.join(others)}."
         )
-    return Loaded(f"{name}: {target}", graphs, columns[target], columns.get("name"), others)
+    return found._replace(name=f"{name}: {target}", y=columns[target])
 
 
 def _only_for_molecules(reading: Reading) -> None:

@@ -63,7 +63,7 @@ def report(
     loaded = [load(item, reading) for item in data or []]
     given = {item.name: (item.graphs, item.y, item.names) for item in loaded}
     if format == "html":
-        from ..report.page import write_report
+        from ..report.results_page import write_report
 
         page = output or Path("report.html")
         with _telling(as_json) as progress:
@@ -78,7 +78,7 @@ def report(
             )
         written = [page]
     else:
-        from ..report.paper_figures import write_figures
+        from ..report.figures import write_figures
 
         place = output or Path("figures")
         with _telling(as_json) as progress:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -12,41 +11,23 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..errors import InvalidParameterError, MissingDependencyError
-from ..evaluation import published
-from ..evaluation.accuracy_curves import accuracy_against
-from ..evaluation.costs import kernel_cost
+from ..evaluation import paper as paper_figures
 from ..evaluation.labelled_graphs import LabelledGraphs, prepare
-from ..evaluation.league import DATASETS, MEMORY, SECONDS
-from ..evaluation.limits import Limits
+from ..evaluation.paper import FIGURE_D, FIGURE_K, table_kernels, varying_d, varying_k
 from ..evaluation.protocol import MODES, Protocol
-from ..evaluation.records import Record, under_protocol
-from ..evaluation.results_file import read_results
-from ..evaluation.studies import FIGURE_D, FIGURE_K, table_kernels, varying_d, varying_k
-from ..evaluation.summary import summarise
+from ..evaluation.records import Record, read_results, under_protocol
+from ..evaluation.summary import accuracy_against, kernel_cost, summarise
 from ..kernels.grid import KernelGrid
 from ..kernels.registry import KERNELS
 from .app import answer, command, err, out
 from .arguments import Jobs, Json, check_choice, listed
-from .evaluate import RESULTS, Duplicates, Folds, Results, Seed
-from .evaluated_rows import evaluated_row
+from .evaluate import RESULTS, Duplicates, Folds, Results, Seed, running
 from .kernel_options import kernel_grid
-from .league import league_table
 from .loading import load
-from .molecule_benchmarks import moleculeace, molhiv
-from .result_tables import accuracy_table, percent, seconds
-from .running import running
-from .self_tuned_table import self_tuned_table
-from .wide_tables import print_table
+from .tables import accuracy_table, percent, print_table, seconds
 
 DISTRIBUTIONS = "figure-distributions"
-BEYOND = "beyond"
-MOLECULEACE = "moleculeace"
-MOLHIV = "molhiv"
-LEAGUE = "league"
-WHAT = (
-    *("table1", "table2", "table3", FIGURE_K, FIGURE_D, DISTRIBUTIONS, "all"),
-    *(BEYOND, MOLECULEACE, MOLHIV, LEAGUE),
-)
+WHAT = ("table1", "table2", "table3", FIGURE_K, FIGURE_D, DISTRIBUTIONS, "all")
 
 
 @command(
@@ -55,10 +36,6 @@ WHAT = (
         "graphgrain reproduce table3 --datasets BZR,COX2 --kernel tree++,wl,sp",
         "graphgrain reproduce figure-k --repeats 3",
         "graphgrain reproduce all",
-        "graphgrain reproduce beyond --datasets BZR,PTC_FR --repeats 3",
-        "graphgrain reproduce moleculeace --data ../shared/data",
-        "graphgrain reproduce molhiv --data ../shared/data --repeats 3",
-        "graphgrain reproduce league --datasets MUTAG,PTC_MM --time-limit 60",
     ]
 )
 def reproduce(
@@ -69,7 +46,7 @@ def reproduce(
             "--datasets",
             "-d",
             help="Data sets, as -d KKI,BZR.",
-            show_default="the paper's twelve; four more for league",
+            show_default="the paper's twelve",
         ),
     ] = None,
     kernel: Annotated[
@@ -77,57 +54,26 @@ def reproduce(
         typer.Option(
             "--kernel",
             "-k",
-            help="Kernels, as -k tree++,wl; for league also auto and self-tuned, see `evaluate`.",
-            show_default="the paper's nine; all for league",
+            help="Kernels, as -k tree++,wl.",
+            show_default="the paper's nine",
         ),
     ] = None,
-    repeats: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="Number of repetitions; for league, 0 shows what the results hold.",
-            show_default="10; for league 5 on sets with up to 1,200 graphs, else 1",
-        ),
-    ] = None,
-    mode: Annotated[
-        str | None,
-        typer.Option(
-            help="paper or nested; see `evaluate`.", show_default="paper; nested for beyond, league"
-        ),
-    ] = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Number of repetitions.")] = 10,
+    mode: Annotated[str, typer.Option(help="paper or nested; see `evaluate`.")] = "paper",
     folds: Folds = 10,
     seed: Seed = 0,
     remove_duplicates: Duplicates = False,
     results: Results = RESULTS,
     plot: Annotated[
-        Path | None,
-        typer.Option(
-            help=f"File for {DISTRIBUTIONS} (.png, .pdf or .svg), or for the critical difference "
-            "diagram of league (.svg)."
-        ),
+        Path | None, typer.Option(help=f"File for {DISTRIBUTIONS} (.png, .pdf or .svg).")
     ] = None,
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Folder with data sets as NAME.zip or NAME, and with the folder molecules for "
-            "moleculeace and molhiv.",
+            help="Folder with data sets as NAME.zip or NAME.",
             show_default="what the environment variable GRAPHGRAIN_DATA names",
         ),
     ] = None,
-    time_limit: Annotated[
-        float,
-        typer.Option(
-            min=1,
-            help="For league: processor seconds that a kernel may take on a data set for one "
-            "repetition, its kernel matrices included.",
-        ),
-    ] = SECONDS,
-    memory_limit: Annotated[
-        float,
-        typer.Option(
-            min=0.01, help="For league: memory that a kernel may take on a data set, in GiB."
-        ),
-    ] = MEMORY / 2**30,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
@@ -138,65 +84,16 @@ def reproduce(
     for the kernel matrices. figure-k, figure-d: accuracy against the two depths of Tree++.
     figure-distributions: sizes and degrees of the graphs. all: all of these.
 
-    beyond: not in the paper. Tree++ as published next to Tree++ that chooses count map, edge labels
-    and, for the *_MD sets, the view on chemical bonds only, inside the training graphs of each
-    fold; both also without isomorphic duplicates. Beside them the kernel with the best published
-    figure on the data set, on the same folds.
-
-    moleculeace: errors of TreePlusPlusRegressor() and of ECFP4 with a support vector machine on
-    the 30 sets of MoleculeACE, beside the 24 published methods; on all test molecules and on those
-    of activity cliffs. molhiv: ROC AUC of TreePlusPlusClassifier and of ECFP4 with logistic
-    regression and with a random forest on the HIV set, split by scaffold as ogbg-molhiv is.
-
-    league: every kernel on every data set, nested, on the same folds, and average ranks with their
-    critical difference. A kernel that runs over a limit is stopped, the table says so, and it is
-    not tried again unless the limit is raised.
-
     Finished folds are kept in the results file; after an interruption the same command goes on.
     """
     check_choice("WHAT", what, WHAT)
-    if data is not None:
-        os.environ["GRAPHGRAIN_DATA"] = str(data)  # processes that are begun look there too
-    mode = mode or ("nested" if what in (BEYOND, LEAGUE) else "paper")
-    check_choice("--mode", mode, ("nested",) if what == LEAGUE else MODES)
+    check_choice("--mode", mode, MODES)
     protocol = Protocol(mode, folds, seed=seed)
-    if what == MOLECULEACE:
-        found = moleculeace(listed(datasets) or None, data, results, n_jobs, as_json)
-        if as_json:
-            answer({what: found})
-        return
-    if what == LEAGUE:
-        taking_part = [evaluated_row(name) for name in listed(kernel)] or None
-        limits = Limits(time_limit, int(memory_limit * 2**30))
-        names = listed(datasets) or list(DATASETS)
-        sets = [
-            prepare(name, graphs, y, remove_duplicates=remove_duplicates, folds=folds)
-            for name, graphs, y, *_ in map(load, names)
-        ]
-        table = league_table(
-            sets, taking_part, protocol, repeats, limits, results, plot, n_jobs, as_json
-        )
-        if as_json:
-            answer({what: table})
-        return
-    if repeats == 0:
-        raise InvalidParameterError(f"--repeats 0 is for league; {what} needs 1 or more.")
-    repeats = repeats or 10
-    if what == MOLHIV:
-        areas = molhiv(repeats, data, results, n_jobs, as_json)
-        if as_json:
-            answer({what: areas})
-        return
-    names = listed(datasets) or list(published.DATASETS)
-    if what == BEYOND:
-        rows = self_tuned_table(names, protocol, repeats, results, n_jobs, as_json)
-        if as_json:
-            answer({BEYOND: rows})
-        return
+    names = listed(datasets) or list(paper_figures.DATASETS)
     wanted = WHAT[: WHAT.index("all")] if what == "all" else (what,)
     kernels = [kernel_grid(name) for name in listed(kernel) or table_kernels()]
     work = _work(wanted, kernels, repeats)
-    loaded = [load(name) for name in names]
+    loaded = [load(_place(name, data)) for name in names]
     sets = [
         prepare(name, graphs, y, remove_duplicates=remove_duplicates, folds=folds)
         for name, graphs, y, *_ in loaded
@@ -237,6 +134,18 @@ def reproduce(
         )
 
 
+def _place(name: str, folder: Path | None) -> str:
+    """A data set of a folder by its name; without a folder the name alone."""
+    if folder is None:
+        return name
+    for place in (folder / f"{name}.zip", folder / name):
+        if place.exists():
+            return str(place)
+    raise InvalidParameterError(
+        f"--data is a folder with data sets as NAME.zip or NAME; {str(folder)!r} has no {name}."
+    )
+
+
 def _work(
     wanted: Sequence[str], kernels: list[KernelGrid], repeats: int
 ) -> list[tuple[KernelGrid, int]]:
@@ -259,7 +168,7 @@ def _table1(sets: list[LabelledGraphs], quiet: bool) -> list[dict[str, object]]:
         table.add_column(name, justify="right")
     for data in sets:
         ours = describe(data.graphs, data.codes)
-        paper = published.TABLE1.get(data.name)
+        paper = paper_figures.TABLE1.get(data.name)
         figures = (ours.graphs, ours.classes, ours.vertices, ours.edges, ours.vertex_labels)
         cells = [f"{v:.2f}" if isinstance(v, float) else str(v) for v in figures]
         if paper is not None:
@@ -295,7 +204,7 @@ def _table2(
             out().print()
             shown = {row.dataset for row in rows}
     if not quiet:
-        for dataset, note in published.NOTES.items():
+        for dataset, note in paper_figures.NOTES.items():
             if dataset in shown:
                 out().print(f"[dim]{escape(f'{dataset}: {note}.')}[/dim]")
     return result
@@ -320,7 +229,7 @@ def _table3(
         for item in kernels:
             cost = kernel_cost(records, data.name, data.fingerprint, item.name, item.variant)
             ours = cost.seconds if cost else None
-            paper = published.TABLE3.get(data.name, {}).get(item.name)
+            paper = paper_figures.TABLE3.get(data.name, {}).get(item.name)
             rows.append(
                 {"dataset": data.name, "kernel": item.name, "seconds": ours, "paper": paper}
             )
@@ -369,7 +278,7 @@ def _curves(
 
 
 def _distributions(sets: list[LabelledGraphs], plot: Path | None, quiet: bool) -> str:
-    from ..report.distributions import plot_distributions
+    from ..report.figures import plot_distributions
 
     path = plot or Path("graphgrain-distributions.png")
     plot_distributions({data.name: data.graphs for data in sets}, path)

@@ -80,7 +80,7 @@ def search(
         for name, row, each_value, known in zip(names, ids, values, columns, strict=True)
     ]
     if html is not None:
-        from ..report.search_page import write_search_page
+        from ..report.graph_pages import write_search_page
 
         hits = [library.graphs(row.tolist()) for row in ids]
         about = f"{similarity or library.similarity}, {len(library):,} graphs in {index.name}"

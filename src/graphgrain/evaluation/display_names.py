@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from ..kernels.registry import KERNELS
 from .records import LimitRecord, Record
 
+#: The kernel that the others are tested against.
+REFERENCE = "tree++"
 #: In the place of a kernel's name: several kernels, of which the training graphs choose.
 AUTO = "auto"
 TITLES = {name: grid.title for name, grid in KERNELS.items()} | {AUTO: "All kernels"}

@@ -1,7 +1,8 @@
 """Run an evaluation, fold by fold, keeping every finished fold.
 
 1. List the folds of a data set and a kernel that the results file does not hold yet.
-2. If there are any, compute the kernel matrices and note what they cost.
+2. For a kernel: if there are any, compute the kernel matrices and note what they cost. For an
+   estimator that tunes itself there is nothing to prepare: it is fitted to each training part.
 3. Work on the folds with several threads; append each to the file as soon as it is done.
 
 Whatever stops the program, the same call goes on where it was.
@@ -9,8 +10,10 @@ Whatever stops the program, the same call goes on where it was.
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from typing import Protocol as Interface
@@ -20,10 +23,17 @@ import numpy as np
 from ..core.threads import as_finished, thread_count
 from ..graphs.batch import GraphBatch
 from ..kernels.grid import KernelGrid, Setting
+from ..learning.classifier import TreePlusPlusClassifier
+from ..learning.graph_classifier import GraphClassifier
+from ..learning.graph_regressor import GraphRegressor
+from ..learning.regressor import TreePlusPlusRegressor
+from ..views.attribute_bins import AttributeBins
+from ..views.base import view_name
+from .display_names import AUTO, REFERENCE, kernel_label
 from .labelled_graphs import LabelledGraphs
-from .measuring import measured
-from .protocol import Protocol
-from .records import FoldRecord, KernelRecord, identity_key
+from .protocol import Protocol, TestFold, rounded
+from .records import FoldRecord, KernelRecord, Level, identity_key
+from .splits import FOLDS, parts_of
 
 
 class Results(Interface):
@@ -43,18 +53,79 @@ class Progress:
     Attributes
     ----------
     begin : callable(description, total)
-        A data set and a kernel begin; so many folds are to do, already finished ones included.
+        A data set and a kernel begin; ``total`` folds are to do, finished ones included.
     advance : callable(folds)
-        So many folds are done.
+        That many folds more are done.
     """
 
     begin: Callable[[str, int], None] = field(default=lambda description, total: None)
     advance: Callable[[int], None] = field(default=lambda folds: None)
 
 
+#: What records and tables call an estimator that chooses everything inside the training graphs.
+SELF_TUNED = "self-tuned"
+
+
+@dataclass(frozen=True)
+class TunedRow:
+    """An estimator that tunes itself, in the place of a kernel in tables and records.
+
+    Attributes
+    ----------
+    name : str
+        Its name in records, in the place of a kernel's.
+    classifier, regressor : class
+        For classes and for numbers.
+    parameters : dict
+        What differs from the usual parameters; part of what makes a record.
+    fixed : dict
+        Parameters that belong to the row itself, such as its kernels.
+    detail : str
+        What else tells it apart, in words.
+    """
+
+    name: str
+    classifier: type[Any]
+    regressor: type[Any]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    detail: str = ""
+
+    @property
+    def variant(self) -> str:
+        """What records and tables call it beside the kernel."""
+        words = [f"{name}={value}" for name, value in self.parameters.items()]
+        return ", ".join([SELF_TUNED, *([self.detail] if self.detail else []), *words])
+
+    @property
+    def label(self) -> str:
+        """How tables call it."""
+        return kernel_label(self.name, self.variant)
+
+    def estimator(self, data: LabelledGraphs, protocol: Protocol) -> Any:
+        """The estimator that is evaluated: its defaults, and the protocol's C, folds and seed."""
+        made = (self.regressor if data.numeric else self.classifier)()
+        known = made.get_params(deep=False)
+        rules = {"C": protocol.C, "cv": protocol.inner_folds, "random_state": protocol.seed}
+        own = {name: value for name, value in rules.items() if name in known}
+        return made.set_params(**own, **self.fixed, **self.parameters)
+
+
+#: Tree++ with everything chosen inside, and all usual kernels beside it.
+TREE_ROW = TunedRow(REFERENCE, TreePlusPlusClassifier, TreePlusPlusRegressor)
+AUTO_ROW = TunedRow(AUTO, GraphClassifier, GraphRegressor)
+
+
+def regression_row(grid: KernelGrid) -> TunedRow:
+    """A kernel for numbers: the regressor with this kernel alone chooses its level and alpha."""
+    kernels = [grid] if grid.variant else grid.name
+    own = {"kernels": kernels}
+    return TunedRow(grid.name, GraphClassifier, GraphRegressor, fixed=own, detail=grid.variant)
+
+
 def run(
     data: LabelledGraphs,
-    grid: KernelGrid,
+    row: KernelGrid | TunedRow,
     protocol: Protocol,
     repeats: int,
     results: Results,
@@ -62,10 +133,11 @@ def run(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> int:
-    """Evaluate a kernel on a data set; fill in what the results file lacks.
+    """Evaluate a kernel or an estimator on a data set; fill in what the results file lacks.
 
     Parameters
     ----------
+    row : KernelGrid or TunedRow
     repeats : int
         Number of repetitions; 0 only measures the kernel.
     n_jobs : int, optional
@@ -78,30 +150,54 @@ def run(
     """
     progress = progress or Progress()
     folds = [(r, f) for r in range(repeats) for f in range(protocol.folds)]
-    progress.begin(f"{data.name} · {grid.label}", len(folds) * len(grid.settings))
+    if isinstance(row, TunedRow):
+        return _run_estimator(data, row, protocol, folds, results, n_jobs, progress)
+    progress.begin(f"{data.name} · {row.label}", len(folds) * len(row.settings))
     computed = 0
-    for setting in grid.settings:
+    for setting in row.settings:
         common = {
             **identity_of(data),
-            "kernel": grid.name,
-            "variant": grid.variant,
+            "kernel": row.name,
+            "variant": row.variant,
             "settings": setting.as_dict(),
-            "level_names": grid.levels(setting),
+            "level_names": row.levels(setting),
         }
         fixed = {**common, **rules_of(protocol)}
         kernel_key = identity_key("kernel", {**common, "n_jobs": thread_count(n_jobs)})
-
-        def key(repetition: int, fold: int, fixed: dict[str, Any] = fixed) -> str:
-            return identity_key("fold", {**fixed, "repetition": repetition, "fold": fold})
-
-        missing = [place for place in folds if key(*place) not in results]
+        missing = _missing(fixed, folds, results)
         progress.advance(len(folds) - len(missing))
         if not missing and (repeats or kernel_key in results):
             continue
-        grams = _measured_grams(data, grid, setting, common, results, n_jobs)
-        work = _Fold(data, protocol, grams, fixed, len(grid.settings))
-        computed += compute_folds(work, missing, key, results, n_jobs, progress)
+        grams = _measured_grams(data, row, setting, common, results, n_jobs)
+        work = _KernelFold(data, protocol, grams, fixed, len(row.settings))
+        computed += _compute(work, fixed, missing, results, n_jobs, progress)
     return computed
+
+
+def _run_estimator(
+    data: LabelledGraphs,
+    row: TunedRow,
+    protocol: Protocol,
+    folds: list[tuple[int, int]],
+    results: Results,
+    n_jobs: int | None,
+    progress: Progress,
+) -> int:
+    """Fit the estimator to the training part of each missing fold."""
+    views = {**row.fixed, **row.parameters}.get("views")
+    fixed = {
+        **identity_of(data),
+        **rules_of(protocol),
+        "kernel": row.name,
+        "variant": row.variant,
+        "settings": {} if views is None else {"view": ", ".join(map(view_name, views))},
+        "level_names": [{}],
+    }
+    progress.begin(f"{data.name} · {row.label}", len(folds))
+    missing = _missing(fixed, folds, results)
+    progress.advance(len(folds) - len(missing))
+    work = _EstimatorFold(data, protocol, row, fixed)
+    return _compute(work, fixed, missing, results, n_jobs, progress)
 
 
 def identity_of(data: LabelledGraphs) -> dict[str, Any]:
@@ -156,7 +252,7 @@ def _measured_grams(
 
 
 @dataclass(frozen=True)
-class _Fold:
+class _KernelFold:
     """Computes the record of one fold."""
 
     data: LabelledGraphs
@@ -169,7 +265,7 @@ class _Fold:
         repetition, fold = place
         start = time.perf_counter()
         codes, classes = self.data.codes, self.data.classes
-        split = self.protocol.test_fold(codes, repetition, fold)
+        split = test_fold(self.data, self.protocol, repetition, fold)
         levels, fits = self.protocol.evaluate(self.grams, codes, len(classes), split)
         return FoldRecord(
             **self.fixed,
@@ -185,10 +281,96 @@ class _Fold:
         )
 
 
-def compute_folds(
+@dataclass(frozen=True)
+class _EstimatorFold:
+    """Computes the record of one fold of an estimator."""
+
+    data: LabelledGraphs
+    protocol: Protocol
+    row: TunedRow
+    fixed: dict[str, Any]
+
+    def __call__(self, place: tuple[int, int]) -> FoldRecord:
+        repetition, fold = place
+        start = time.perf_counter()
+        graphs, y = self.data.graphs, self.data.codes
+        split = test_fold(self.data, self.protocol, repetition, fold)
+        model = self.row.estimator(self.data, self.protocol)
+        model.fit(graphs[split.train], y[split.train])
+        predictions, scores = _answers(model, graphs[split.test], len(self.data.classes))
+        level = Level(validation=[], C=None, predictions=predictions, scores=scores)
+        members = [_name(member) for member in getattr(model, "terms_", [])]
+        return FoldRecord(
+            **self.fixed,
+            classes=self.data.classes,
+            grid_size=1,
+            repetition=repetition,
+            fold=fold,
+            test=split.test.tolist(),
+            truth=y[split.test].tolist(),
+            levels=[level],
+            fits=1,
+            seconds=round(time.perf_counter() - start, 4),
+            members=members,
+        )
+
+
+def _answers(model: Any, graphs: GraphBatch, classes: int) -> tuple[list[Any], list[Any]]:
+    """Predicted values without scores, or predicted classes with a score for each class."""
+    predicted = np.asarray(model.predict(graphs))
+    if not classes:
+        return rounded(predicted), []
+    scores = np.asarray(model.decision_function(graphs), dtype=float)
+    if classes > 2 and len(model.classes_) < classes:
+        # A class that the training part lacks comes last.
+        known = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+        scores = np.full((len(known), classes), known.min(initial=0.0) - 1.0)
+        scores[:, model.classes_] = known
+    return predicted.tolist(), rounded(scores)
+
+
+def _name(member: Mapping[str, Any]) -> str:
+    """A setting without its levels, in a few words."""
+    words = [kernel_label(member["kernel"])] if "kernel" in member else []
+    words += [member["counts"]] if "counts" in member else []
+    words += ["edge labels"] if member.get("edge_labels") else []
+    words += [_view_words(member["view"])] if member.get("view") is not None else []
+    return " + ".join(words)
+
+
+def _view_words(view: Any) -> str:
+    names = view_name(view)
+    words = ["bonds only"] if "EdgeFilter(drop=[1])" in names else []
+    words += ["attributes"] if AttributeBins.__name__ in names else []
+    return " + ".join(words) or names
+
+
+def test_fold(data: LabelledGraphs, protocol: Protocol, repetition: int, fold: int) -> TestFold:
+    """Which graphs train, validate and test, by folds or by another split."""
+    parts = None
+    if protocol.split != FOLDS:
+        parts = parts_of(data, protocol.split, protocol.seed + repetition)
+    return protocol.test_fold(data.codes, repetition, fold, parts)
+
+
+test_fold.__test__ = False  # type: ignore[attr-defined]  # not a test case
+
+
+def _missing(
+    fixed: dict[str, Any], folds: list[tuple[int, int]], results: Results
+) -> list[tuple[int, int]]:
+    """The folds that the results lack."""
+    return [place for place in folds if _key(fixed, place) not in results]
+
+
+def _key(fixed: dict[str, Any], place: tuple[int, int]) -> str:
+    return identity_key("fold", {**fixed, "repetition": place[0], "fold": place[1]})
+
+
+def _compute(
     work: Callable[[tuple[int, int]], FoldRecord],
+    fixed: dict[str, Any],
     missing: list[tuple[int, int]],
-    key: Callable[[int, int], Any],
     results: Results,
     n_jobs: int | None,
     progress: Progress,
@@ -197,7 +379,8 @@ def compute_folds(
 
     def record(number: int) -> FoldRecord | None:
         place = missing[number]
-        return None if key(*place) in results else work(place)  # somebody else may have done it
+        # Another process may have done it meanwhile.
+        return None if _key(fixed, place) in results else work(place)
 
     computed = 0
     for _, found in as_finished(record, len(missing), n_jobs):
@@ -205,3 +388,61 @@ def compute_folds(
             computed += results.append(found)
         progress.advance(1)
     return computed
+
+
+# ---------------------------------------------------------------- time and memory
+
+
+@dataclass
+class Measured:
+    """Filled in when the measured block ends."""
+
+    seconds: float = 0.0
+    processor_seconds: float = 0.0  # of all threads of the process
+    memory: int | None = None  # bytes; None where the system does not tell
+
+
+@contextmanager
+def measured() -> Iterator[Measured]:
+    """Measure a block: its time, and by how many bytes the process grew at most.
+
+    Examples
+    --------
+    >>> from graphgrain.evaluation.experiment import measured
+    >>> with measured() as cost:
+    ...     block = bytearray(50_000_000)
+    >>> cost.memory is None or cost.memory > 40_000_000
+    True
+    """
+    cost = Measured()
+    before = _begin()
+    start, processor = time.perf_counter(), time.process_time()
+    try:
+        yield cost
+    finally:
+        cost.seconds = time.perf_counter() - start
+        cost.processor_seconds = time.process_time() - processor
+        peak = _status("VmHWM")
+        if before is not None and peak is not None:
+            cost.memory = max(0, peak - before)
+
+
+def _begin() -> int | None:
+    """Reset the high-water mark of the process (Linux) and return its present size."""
+    try:
+        with open(f"/proc/{os.getpid()}/clear_refs", "w") as file:
+            file.write("5")
+    except OSError:
+        return None
+    return _status("VmRSS")
+
+
+def _status(name: str) -> int | None:
+    try:
+        with open("/proc/self/status") as file:
+            for line in file:
+                if line.startswith(f"{name}:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        return None
+    return None

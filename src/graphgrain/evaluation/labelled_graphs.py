@@ -1,8 +1,9 @@
-"""A data set made ready for evaluation: classes checked, duplicates removed, a fingerprint."""
+"""A data set made ready for evaluation: targets checked, duplicates removed, a fingerprint."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,27 +12,31 @@ import numpy as np
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.isomorphism import duplicates
-from ..learning.targets import check_classes, check_folds
+from ..learning.targets import check_classes, check_folds, check_values
 
 
 @dataclass(frozen=True)
 class LabelledGraphs:
-    """Graphs with their classes.
+    """Graphs with their classes, or with the numbers that are to be predicted.
 
     Attributes
     ----------
     name : str
     graphs : GraphBatch
     classes : list of str
-        In sorted order.
+        In sorted order; empty for numbers.
     codes : array
-        The class of each graph as a position in ``classes``.
+        The class of each graph as a position in ``classes``, or its number.
     deduplicated : bool
         Whether isomorphic duplicates were removed.
     removed : int
         How many.
     fingerprint : str
-        Hash of graphs and classes.
+        Hash of graphs and targets.
+    smiles : list of str, optional
+        Of molecules, for splits by scaffold.
+    columns : dict, optional
+        Columns of the file, for splits that one of them gives.
     """
 
     name: str
@@ -41,15 +46,30 @@ class LabelledGraphs:
     deduplicated: bool
     removed: int
     fingerprint: str
+    smiles: Sequence[str] | None = None
+    columns: Mapping[str, Any] | None = None
+
+    @property
+    def numeric(self) -> bool:
+        """Whether numbers are to be predicted, not classes."""
+        return not self.classes
 
     def __len__(self) -> int:
         return len(self.graphs)
 
 
 def prepare(
-    name: str, graphs: Any, y: Any, *, remove_duplicates: bool = False, folds: int = 2
+    name: str,
+    graphs: Any,
+    y: Any,
+    *,
+    remove_duplicates: bool = False,
+    folds: int = 2,
+    numeric: bool = False,
+    smiles: Sequence[str] | None = None,
+    columns: Mapping[str, Any] | None = None,
 ) -> LabelledGraphs:
-    """Check graphs and classes; remove duplicates if asked to.
+    """Check graphs and targets; remove duplicates if asked to.
 
     Parameters
     ----------
@@ -57,12 +77,16 @@ def prepare(
         For tables and records.
     graphs : GraphBatch or anything that :func:`graphgrain.as_graphs` accepts
     y : array-like
-        The class of each graph: integers or strings.
+        The class of each graph: integers or strings; or numbers.
     remove_duplicates : bool
         Keep one graph of each set of isomorphic ones, labels included: the first of the class
-        that most of them have.
+        that most of them have; of numbers the first.
     folds : int
         There must be at least as many graphs as this.
+    numeric : bool
+        Whether ``y`` holds numbers to predict, not classes.
+    smiles, columns : optional
+        See :class:`LabelledGraphs`.
 
     Examples
     --------
@@ -74,14 +98,17 @@ def prepare(
     """
     batch = as_graphs(graphs)
     check_folds(folds, len(batch))
-    classes, codes = check_classes(y, len(batch))
-    removed = 0
+    values = check_values(y, len(batch)) if numeric else None
+    classes, codes = (np.array([]), values) if values is not None else check_classes(y, len(batch))
+    keep = np.arange(len(batch))
     if remove_duplicates:
-        keep = _without_duplicates(batch, codes)
-        removed = len(batch) - len(keep)
-        batch = batch[keep]
+        keep = _without_duplicates(batch, np.zeros(len(batch), dtype=int) if numeric else codes)
+    removed = len(batch) - len(keep)
+    if removed:
+        batch, codes = batch[keep], codes[keep]
         check_folds(folds, len(batch))
-        classes, codes = check_classes(classes[codes[keep]], len(batch))
+        if not numeric:
+            classes, codes = check_classes(classes[codes], len(batch))
     return LabelledGraphs(
         name=name,
         graphs=batch,
@@ -89,7 +116,9 @@ def prepare(
         codes=codes,
         deduplicated=remove_duplicates,
         removed=removed,
-        fingerprint=fingerprint(batch, classes[codes]),
+        fingerprint=fingerprint(batch, codes if numeric else classes[codes]),
+        smiles=None if smiles is None else [str(smiles[place]) for place in keep.tolist()],
+        columns=None if columns is None else {n: np.asarray(c)[keep] for n, c in columns.items()},
     )
 
 

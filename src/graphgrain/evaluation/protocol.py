@@ -8,9 +8,11 @@
     Recommended: the folds are stratified, and validation is a stratified cross-validation of the
     nine training folds, which wastes no training graphs and is far less a matter of luck.
 
-Each graph is tested once per repetition. What is random comes from the seed and the number of
-the repetition alone: all kernels see the same folds, and nothing depends on the number of threads
-or on what was computed before.
+Each graph is tested once per repetition. Another split (at random, by scaffold, by a column; see
+:mod:`graphgrain.evaluation.splits`) has one test part for each repetition in the place of folds.
+Numbers in the place of classes have no strata: their folds are random. What is random comes from
+the seed and the number of the repetition alone: all kernels see the same folds, and nothing
+depends on the number of threads or on what was computed before.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from ..learning.scoring import accuracy, best_value
 from ..learning.splits import Split, random_folds, stratified_folds, train_and_test
 from ..learning.svm import KernelSvm, classes_of, part, split_answers
 from .records import Level, ProtocolKey
+from .splits import FOLDS
 
 MODES = ("paper", "nested")
 
@@ -55,6 +58,9 @@ class Protocol:
     C : sequence of float
         Values that validation chooses from; of equally good ones the largest is taken.
     seed : int
+    split : str
+        ``"folds"``, or how the one test part of each repetition is made: see
+        :mod:`graphgrain.evaluation.splits`.
 
     Examples
     --------
@@ -71,11 +77,20 @@ class Protocol:
     inner_folds: int = 5
     C: Sequence[float] = (1, 10, 100, 1000)
     seed: int = 0
+    split: str = FOLDS
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
             raise InvalidParameterError(f"mode must be one of {MODES}; got {self.mode!r}.")
-        least = 3 if self.mode == "paper" else 2
+        if self.split != FOLDS and self.mode != "nested":
+            raise InvalidParameterError(
+                f"A split other than folds has mode 'nested'; got {self.mode!r}."
+            )
+        if self.split != FOLDS and self.folds != 1:
+            raise InvalidParameterError(
+                f"A split other than folds has one test part, folds=1; got {self.folds}."
+            )
+        least = 3 if self.mode == "paper" else 2 if self.split == FOLDS else 1
         if self.folds < least:
             raise InvalidParameterError(
                 f"folds must be {least} or more in mode {self.mode!r}; got {self.folds}."
@@ -94,10 +109,21 @@ class Protocol:
     def key(self) -> ProtocolKey:
         """These rules as records keep them."""
         inner_folds = self.inner_folds if self.mode == "nested" else 1
-        return ProtocolKey(self.mode, self.folds, inner_folds, tuple(self.C), self.seed)
+        C = tuple(self.C)
+        return ProtocolKey(self.mode, self.folds, inner_folds, C, self.seed, self.split)
 
-    def test_fold(self, codes: np.ndarray, repetition: int, fold: int) -> TestFold:
-        """Which graphs train, validate and test."""
+    def test_fold(
+        self, codes: np.ndarray, repetition: int, fold: int, parts: Split | None = None
+    ) -> TestFold:
+        """Which graphs train, validate and test.
+
+        Parameters
+        ----------
+        codes : array
+            Classes as whole numbers, or values to predict.
+        parts : (train, test), optional
+            Where the split is not by folds, what it gives.
+        """
         rng = np.random.default_rng([self.seed, repetition])
         if self.mode == "paper":
             folds = random_folds(len(codes), self.folds, rng)
@@ -106,8 +132,18 @@ class Protocol:
             return TestFold(
                 train, test, [(np.flatnonzero(~validating), np.flatnonzero(validating))]
             )
-        folds = stratified_folds(codes, self.folds, rng)
-        train, test = train_and_test(folds, fold)
+        numeric = codes.dtype.kind == "f"
+        if parts is not None:
+            train, test = parts
+        else:
+            folds = (
+                random_folds(len(codes), self.folds, rng)
+                if numeric
+                else stratified_folds(codes, self.folds, rng)
+            )
+            train, test = train_and_test(folds, fold)
+        if numeric:  # whoever predicts numbers validates inside
+            return TestFold(train, test, [])
         # Not fold itself: a seed that ends in 0 is the seed without it.
         inner_rng = np.random.default_rng([self.seed, repetition, fold + 1])
         inner = stratified_folds(codes[train], min(self.inner_folds, len(train)), inner_rng)

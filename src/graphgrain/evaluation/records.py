@@ -1,17 +1,16 @@
-"""What an evaluation leaves behind: one record per kernel and per fold, in JSON lines.
+"""What an evaluation leaves behind: one record per kernel and per fold, in a file of JSON lines.
 
-A results file holds one JSON object per line, each with ``"graphgrain": 1`` (the version of the
-format) first and its ``"kind"`` second:
+Each line begins with ``"graphgrain": 2`` (the version of the format) and its ``"kind"``, and ends
+with a checksum of everything before it, so that a changed byte is found even where the line is
+still JSON:
 
 ``"kernel"`` (:class:`KernelRecord`)
     Kernel matrices were computed: data set, parameters, time and memory.
-``"prediction"`` (:class:`PredictionRecord`)
-    A method predicted the test part of a given split, as benchmarks of molecules have it.
-``"limit"`` (:class:`LimitRecord`)
-    A kernel was stopped on a data set, because it ran over a limit on time or memory.
 ``"fold"`` (:class:`FoldRecord`)
     One test fold of one repetition is done: what was predicted for its graphs by each level of
     the kernel with the C that validation chose, and the validation accuracies of all values of C.
+``"limit"`` (:class:`LimitRecord`)
+    A kernel was stopped on a data set, because it ran over a limit on time or memory.
 
 A kernel whose own parameters are to be chosen (pyramid match has a grid of them) gives records
 for each of its settings. Choosing between settings and levels happens when records are read
@@ -19,22 +18,39 @@ for each of its settings. Choosing between settings and levels happens when reco
 grid can grow without anything being computed twice, and "the best k in hindsight" is another way
 to read the same records. Records hold predictions, not only accuracies, so that any score can
 be computed from them.
+
+:class:`ResultsFile` keeps them on disk. A record is appended in one piece: lock the file, take in
+what other processes have appended since, write the line, wait until the disk has it. What can go
+wrong then is an incomplete last line; it is cut off, with a message, before anything new is
+written.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import re
+import threading
+import warnings
+import zlib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from functools import cache
+from math import isfinite
+from pathlib import Path
+from types import TracebackType
 from typing import Any, ClassVar, NamedTuple
 
-from ..errors import InvalidFileError
-from .record_checks import contradiction
+from ..errors import GraphgrainWarning, InvalidFileError, UnwritableFileError
+from ..locking import locked
+from ..writing import to_disk
 
-#: Version of the format; the first thing in every line.
-FORMAT = 1
+#: Version of the format; the first thing in every line. Version 1 had no checksums.
+FORMAT = 2
+_READ = (1, FORMAT)
+#: How a line ends: the checksum of all characters before the comma.
+_CHECKSUM = re.compile(r', "checksum": "([0-9a-f]{8})"\}$')
 
 
 @cache
@@ -62,6 +78,7 @@ class ProtocolKey(NamedTuple):
     inner_folds: int
     C: tuple[float, ...]
     seed: int
+    split: str = "folds"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,19 +88,21 @@ class Level:
     Attributes
     ----------
     validation : list of float
-        Accuracy on the validation part for each C, in the order of ``FoldRecord.C``.
-    C : float
+        Accuracy on the validation part for each C, in the order of ``FoldRecord.C``; empty for an
+        estimator that validates by itself.
+    C : float or None
         The C with the best validation accuracy (of equal ones the largest), used for the rest.
-    predictions : list of int
-        The predicted class of each test graph, as its position in ``FoldRecord.classes``.
+    predictions : list of int or float
+        The predicted class of each test graph, as its position in ``FoldRecord.classes``; or the
+        predicted number.
     scores : list of float, or list of lists of float
         Decision values, rounded to six significant digits: with two classes a number per test
-        graph, positive for the second class; otherwise one number per class.
+        graph, positive for the second class; otherwise one number per class. Empty for numbers.
     """
 
     validation: list[float]
-    C: float
-    predictions: list[int]
+    C: float | None
+    predictions: list[Any]
     scores: list[Any]
 
 
@@ -107,11 +126,13 @@ class _OfEvaluation(_OfKernel):
     inner_folds: int
     C: list[float]
     seed: int
+    split: str = "folds"
 
     @property
     def protocol(self) -> ProtocolKey:
         """The rules of the evaluation."""
-        return ProtocolKey(self.mode, self.folds, self.inner_folds, tuple(self.C), self.seed)
+        C = tuple(self.C)
+        return ProtocolKey(self.mode, self.folds, self.inner_folds, C, self.seed, self.split)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +148,7 @@ class FoldRecord(_OfEvaluation):
     deduplicated : bool
         Whether isomorphic duplicates had been removed.
     classes : list of str
-        The classes in sorted order.
+        The classes in sorted order; empty where numbers are predicted.
     kernel : str
         Name in the registry of kernels, such as ``"tree++"``.
     variant : str
@@ -145,14 +166,17 @@ class FoldRecord(_OfEvaluation):
     C : list of float
         The values of C that were tried.
     seed, repetition, fold : int
+    split : str
+        ``"folds"``, or how the one test part of each repetition was made: ``"random"``,
+        ``"scaffold"``, ``"random-scaffold"`` or a column of the file.
     test, truth : list of int
-        Positions of the test graphs in the (deduplicated) data set; their true classes.
+        Positions of the test graphs in the (deduplicated) data set; their true classes or numbers.
     levels : list of Level
     fits : int
         Number of support vector machines trained.
     seconds : float
     members : list of str
-        For the self-tuned Tree++, which settings decide together, in words.
+        For an estimator that tunes itself, which settings decide together, in words.
     versions : dict
     time : str
     """
@@ -161,7 +185,8 @@ class FoldRecord(_OfEvaluation):
     #: What makes two records one and the same piece of work.
     identity: ClassVar[tuple[str, ...]] = (
         *("dataset", "fingerprint", "deduplicated", "kernel", "variant", "settings"),
-        *("level_names", "mode", "folds", "inner_folds", "C", "seed", "repetition", "fold"),
+        *("level_names", "mode", "folds", "inner_folds", "C", "seed", "split"),
+        *("repetition", "fold"),
     )
 
     classes: list[str]
@@ -171,7 +196,7 @@ class FoldRecord(_OfEvaluation):
     repetition: int
     fold: int
     test: list[int]
-    truth: list[int]
+    truth: list[Any]
     levels: list[Level]
     fits: int
     seconds: float
@@ -236,7 +261,8 @@ class LimitRecord(_OfEvaluation):
     kind: ClassVar[str] = "limit"
     identity: ClassVar[tuple[str, ...]] = (
         *("dataset", "fingerprint", "deduplicated", "kernel", "variant"),
-        *("mode", "folds", "inner_folds", "C", "seed", "reason", "limit", "repetitions"),
+        *("mode", "folds", "inner_folds", "C", "seed", "split"),
+        *("reason", "limit", "repetitions"),
     )
 
     reason: str
@@ -246,63 +272,23 @@ class LimitRecord(_OfEvaluation):
     time: str = field(default_factory=now)
 
 
-@dataclass(frozen=True, kw_only=True)
-class PredictionRecord:
-    """What a method predicted for the test part of a given split.
-
-    Attributes
-    ----------
-    dataset, fingerprint : str
-        As in :class:`FoldRecord`.
-    split : str
-        How the test part was made: ``"given"``, ``"scaffold"``, ``"random"`` or a column.
-    kernel : str
-        The method, such as ``"tree++"`` or ``"ecfp4 + svm"``.
-    variant : str
-        Its parameters in words, as far as they are not the usual ones.
-    seed : int
-        Of everything that is random.
-    test : list of int
-        Positions of the test graphs.
-    truth, predictions : list of float
-        For classes: 0 or 1, and decision values of class 1.
-    chosen : list of str
-        What the method chose on the training graphs, in words.
-    seconds : float
-        For training and predicting.
-    versions : dict
-    time : str
-    """
-
-    kind: ClassVar[str] = "prediction"
-    identity: ClassVar[tuple[str, ...]] = (
-        *("dataset", "fingerprint", "split", "kernel", "variant", "seed"),
-    )
-
-    dataset: str
-    fingerprint: str
-    split: str
-    kernel: str
-    variant: str
-    seed: int
-    test: list[int]
-    truth: list[float]
-    predictions: list[float]
-    chosen: list[str]
-    seconds: float
-    versions: dict[str, str] = field(default_factory=versions)
-    time: str = field(default_factory=now)
-
-
-#: What cross-validation leaves behind, and everything that a results file may hold.
+#: What an evaluation leaves behind.
 Record = FoldRecord | KernelRecord | LimitRecord
-AnyRecord = Record | PredictionRecord
-KINDS: dict[str, type[Any]] = {
-    kind.kind: kind for kind in (FoldRecord, KernelRecord, LimitRecord, PredictionRecord)
-}
+#: Everything that a results file may hold, by kind; :func:`results_kind` adds to it.
+KINDS: dict[str, type[Any]] = {kind.kind: kind for kind in (FoldRecord, KernelRecord, LimitRecord)}
 
 
-def key_of(record: AnyRecord) -> str:
+def results_kind(kind: type[Any]) -> type[Any]:
+    """A class decorator: records of this class can be kept in a results file too.
+
+    The class is a dataclass with the names ``kind`` and ``identity`` and the fields ``versions``
+    and ``time``; a method ``problem``, if it has one, says in what it contradicts itself.
+    """
+    KINDS[kind.kind] = kind
+    return kind
+
+
+def key_of(record: Any) -> str:
     """The identity of a record as one comparable text."""
     return identity_key(record.kind, {name: getattr(record, name) for name in record.identity})
 
@@ -312,7 +298,100 @@ def identity_key(kind: str, values: dict[str, Any]) -> str:
     return json.dumps([kind, [values[name] for name in KINDS[kind].identity]], sort_keys=True)
 
 
-def to_line(record: AnyRecord) -> str:
+#: The beginning of a field's type, and what a value of it is in JSON.
+_JSON_TYPES: dict[str, Any] = {
+    "bool": bool,
+    "int": int,
+    "float": (int, float),
+    "str": str,
+    "list": list,
+    "dict": dict,
+}
+
+
+def contradiction(record: Any) -> str:
+    """In what a record contradicts itself; empty if it is sound.
+
+    Lists that do not fit together and values of the wrong kind would break what is computed later.
+
+    Parameters
+    ----------
+    record : any of the records of :mod:`graphgrain.evaluation.records`
+    """
+    for part in (record, *getattr(record, "levels", ())):
+        for item in fields(part):
+            value, name = getattr(part, item.name), str(item.type).partition("[")[0]
+            optional = name.endswith(" | None")
+            expected = _JSON_TYPES[name.removesuffix(" | None")]
+            if value is None and optional:
+                continue
+            if not isinstance(value, expected) or (name != "bool" and isinstance(value, bool)):
+                return f"{item.name} is {str(value)[:40]!r}"
+    if hasattr(record, "problem"):
+        return record.problem()
+    if record.kind == "limit":
+        return _in_limit(record)
+    names = record.level_names
+    if not names or not all(isinstance(name, dict) for name in names):
+        return "level_names must be a list of parameters"
+    return _in_fold(record) if record.kind == "fold" else ""
+
+
+def _in_limit(r: LimitRecord) -> str:
+    if r.reason not in ("time", "memory"):
+        return f"reason is {r.reason[:40]!r}"
+    if not (isfinite(r.limit) and r.limit > 0 and r.repetitions > 0):
+        return "limit and repetitions must be numbers above 0"
+    return "" if numbers([r.C]) else "C must be a list of numbers"
+
+
+def _in_fold(r: FoldRecord) -> str:
+    if not 0 <= r.fold < r.folds or r.repetition < 0 or r.grid_size < 1:
+        return "there is no such fold"
+    if not numbers([r.C]):
+        return "C must be a list of numbers"
+    classes = range(len(r.classes))
+    numeric = not r.classes
+    if not r.test or len(r.truth) != len(r.test):
+        return "test and truth must name a target for each test graph"
+    if not (numbers([r.truth]) if numeric else all(code in classes for code in r.truth)):
+        return "test and truth must name a class or a number for each test graph"
+    if not all(isinstance(graph, int) and graph >= 0 for graph in r.test):
+        return "test must hold positions of graphs"
+    if len(r.levels) != len(r.level_names):
+        return f"{len(r.levels)} levels for {len(r.level_names)} names"
+    for level in r.levels:
+        if level.validation and (
+            len(level.validation) != len(r.C) or not numbers([level.validation])
+        ):
+            return "validation must hold a number for each C"
+        if len(level.predictions) != len(r.test):
+            return "predictions must hold a class or a number for each test graph"
+        if numeric:
+            if not numbers([level.predictions]) or level.scores:
+                return "predictions must hold a number for each test graph"
+            continue
+        if not all(code in classes for code in level.predictions):
+            return "predictions must hold a class for each test graph"
+        rows = level.scores if len(classes) > 2 else [[score] for score in level.scores]
+        if len(rows) != len(r.test) or not numbers(rows) or len({*map(len, rows)}) != 1:
+            return "scores must hold numbers for each test graph"
+        if len(classes) > 2 and len(rows[0]) != len(classes):
+            return "scores must hold a number for each class"
+    return ""
+
+
+def numbers(rows: list[Any]) -> bool:
+    """Whether these are lists of finite numbers, none of them empty."""
+    return all(
+        isinstance(row, list)
+        and row
+        and all(isinstance(value, int | float) and isfinite(value) for value in row)
+        for row in rows
+    )
+
+
+def to_line(record: Any) -> str:
     """A record as one line of JSON, line end included.
 
     Examples
@@ -322,15 +401,21 @@ def to_line(record: AnyRecord) -> str:
     ...     kernel="tree++", variant="", settings={"path_depth": 6},
     ...     level_names=[{"tree_depth": 0}], graphs=188, n_jobs=1, seconds=0.25, memory=None)
     >>> to_line(record)[:50]
-    '{"graphgrain": 1, "kind": "kernel", "dataset": "MU'
+    '{"graphgrain": 2, "kind": "kernel", "dataset": "MU'
     >>> from_line(to_line(record)) == record
     True
     """
     values = {"graphgrain": FORMAT, "kind": record.kind, **asdict(record)}
-    return json.dumps(values, allow_nan=False) + "\n"
+    text = json.dumps(values, allow_nan=False)[:-1]
+    return f'{text}, "checksum": "{_checksum(text)}"}}\n'
 
 
-def from_line(line: str) -> AnyRecord:
+def _checksum(text: str) -> str:
+    """Eight hexadecimal digits (CRC-32), which any single changed byte changes."""
+    return f"{zlib.crc32(text.encode()):08x}"
+
+
+def from_line(line: str) -> Any:
     """The record that a line holds; :class:`InvalidFileError` if it holds none."""
     try:
         values = json.loads(line)
@@ -338,10 +423,15 @@ def from_line(line: str) -> AnyRecord:
         raise InvalidFileError("it is not JSON") from None
     if not isinstance(values, dict) or "graphgrain" not in values:
         raise InvalidFileError("it is not a record of graphgrain")
-    if values["graphgrain"] != FORMAT:
+    if values["graphgrain"] not in _READ:
         raise InvalidFileError(
             f"it has format {values['graphgrain']!r}, this version of graphgrain reads {FORMAT}"
         )
+    sealed = _CHECKSUM.search(line.rstrip("\n"))
+    if sealed is None and (values["graphgrain"] != 1 or "checksum" in values):
+        raise InvalidFileError("it has no checksum")
+    if sealed is not None and sealed[1] != _checksum(line[: sealed.start()]):
+        raise InvalidFileError("it was changed after it was written: its checksum does not fit")
     kind = KINDS.get(str(values.get("kind")))
     if kind is None:
         raise InvalidFileError(f"its kind must be one of {sorted(KINDS)}, not {values.get('kind')}")
@@ -380,3 +470,207 @@ def kernel_records(records: Iterable[Record]) -> list[KernelRecord]:
 def limit_records(records: Iterable[Record]) -> list[LimitRecord]:
     """The limit records among records."""
     return [record for record in records if isinstance(record, LimitRecord)]
+
+
+#: How every line begins, whatever the version of its format.
+PREFIX = '{"graphgrain": '
+#: Windows would otherwise change the ends of lines.
+_MODE = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+
+
+class ResultsFile:
+    """A results file, open for reading and appending.
+
+    Parameters
+    ----------
+    path : path
+        Created if it does not exist, with the folders above it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from graphgrain.evaluation.records import KernelRecord
+    >>> from graphgrain.evaluation.records import ResultsFile, read_results
+    >>> record = KernelRecord(dataset="MUTAG", fingerprint="f00d", deduplicated=False,
+    ...     kernel="tree++", variant="", settings={}, level_names=[{}], graphs=188, n_jobs=1,
+    ...     seconds=0.25, memory=None)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with ResultsFile(f"{folder}/results.jsonl") as results:
+    ...         results.append(record), results.append(record)  # the second is there already
+    ...     len(read_results(f"{folder}/results.jsonl"))
+    (True, False)
+    1
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._records: dict[str, Any] = {}
+        self._read_up_to = 0
+        self._lines = 0
+        self._mutex = threading.Lock()
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(self.path, _MODE, 0o666)
+        except OSError as error:
+            raise UnwritableFileError(
+                f"Results must go to a file that can be written; {str(self.path)!r} cannot: "
+                f"{error.strerror or error}. Choose another one."
+            ) from None
+        try:
+            with self._mutex, locked(self._file):
+                self._take_in(repair=True)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> ResultsFile:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; nothing is pending, as every record is on disk once it is appended."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    @property
+    def records(self) -> list[Any]:
+        """All records, in the order of the file."""
+        with self._mutex:
+            return list(self._records.values())
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._records
+
+    def append(self, record: Any) -> bool:
+        """Append a record unless it is there already; True once it is safely on disk."""
+        line = to_line(record).encode()
+        with self._mutex, locked(self._file):
+            self._take_in(repair=True)
+            if key_of(record) in self._records:
+                return False
+            self._write(line)
+            self._records[key_of(record)] = record
+            self._read_up_to += len(line)
+            self._lines += 1
+        return True
+
+    def _write(self, line: bytes) -> None:
+        try:
+            written = 0
+            while written < len(line):
+                written += os.write(self._file, line[written:])
+            to_disk(self._file)
+        except OSError as error:
+            os.ftruncate(self._file, self._read_up_to)
+            raise UnwritableFileError(
+                f"A result could not be written to {str(self.path)!r}: "
+                f"{error.strerror or error}. All earlier ones are safe; make room and run the same "
+                "command again to go on."
+            ) from None
+
+    def _take_in(self, repair: bool) -> None:
+        """Read the lines that are new; cut off a damaged end."""
+        os.lseek(self._file, self._read_up_to, os.SEEK_SET)
+        new = _read_all(self._file)
+        if not new:
+            return
+        if not self._lines and not _is_ours(new):
+            raise InvalidFileError(
+                f"{str(self.path)!r} exists and is not a results file of graphgrain; it was left "
+                "as it is. Choose another file for the results."
+            )
+        good, found = _parse(new, self.path, self._lines)
+        for record in found:
+            self._records.setdefault(key_of(record), record)
+        self._lines += new[:good].count(b"\n")
+        self._read_up_to += good
+        if repair and good < len(new):
+            os.ftruncate(self._file, self._read_up_to)
+            to_disk(self._file)
+            warnings.warn(
+                f"{str(self.path)!r} ended in the middle of a record, as after a power cut or a "
+                f"kill; the {len(new) - good} bytes of it were removed. Nothing else is lost: "
+                "that fold is computed again.",
+                GraphgrainWarning,
+                stacklevel=4,
+            )
+
+
+def read_results(path: str | os.PathLike[str]) -> list[Record]:
+    """What cross-validation has left in a results file, without changing it.
+
+    An incomplete last line is left out (somebody may be writing it); other damaged lines are
+    left out with a warning.
+    """
+    path = Path(path)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InvalidFileError(
+            f"The results {str(path)!r} cannot be read: {error.strerror or error}. "
+            "`graphgrain evaluate` and `graphgrain reproduce` write such a file."
+        ) from None
+    if not content:
+        return []
+    if not _is_ours(content):
+        raise InvalidFileError(f"{str(path)!r} is not a results file of graphgrain.")
+    unique: dict[str, Record] = {}
+    for record in _parse(content, path, 0)[1]:
+        if isinstance(record, FoldRecord | KernelRecord | LimitRecord):
+            unique.setdefault(key_of(record), record)
+    return list(unique.values())
+
+
+def _is_ours(content: bytes) -> bool:
+    """Whether a file begins as results do, or is a part of such a beginning."""
+    start = PREFIX.encode()
+    return content[: len(start)] == start[: len(content)]
+
+
+def _parse(content: bytes, path: Path, lines_before: int) -> tuple[int, list[Any]]:
+    """How many bytes are sound (all but a damaged end), and the records in them."""
+    found: list[Any] = []
+    problems: list[str] = []
+    undecided: list[str] = []  # damaged lines; the end of the file unless a sound one follows
+    good = end = 0
+    for number, raw in enumerate(content.split(b"\n")[:-1], lines_before + 1):
+        end += len(raw) + 1
+        try:
+            found.append(from_line(raw.decode()))
+        except (InvalidFileError, UnicodeDecodeError) as error:
+            undecided.append(f"line {number}: {error}")
+            if not _is_json(raw):
+                continue
+        problems += undecided
+        undecided, good = [], end
+    if problems:
+        warnings.warn(
+            f"Damaged or unknown lines of {str(path)!r} are left out, {len(problems)} in all: "
+            f"{'; '.join(problems[:3])}{'; ...' if len(problems) > 3 else ''}.",
+            GraphgrainWarning,
+            stacklevel=5,
+        )
+    return good, found
+
+
+def _is_json(raw: bytes) -> bool:
+    """Whether a line is whole, if not one that this version knows."""
+    try:
+        return isinstance(json.loads(raw), dict)
+    except ValueError:
+        return False
+
+
+def _read_all(file: int) -> bytes:
+    parts = []
+    while part := os.read(file, 1 << 20):
+        parts.append(part)
+    return b"".join(parts)

@@ -1,4 +1,4 @@
-"""From records to scores: accuracies, their spread, what was chosen, what it cost.
+"""From records to scores: accuracies, their spread, what was chosen, what it cost, what is wrong.
 
 Two ways to choose parameters from the same records:
 
@@ -14,21 +14,79 @@ Two ways to choose parameters from the same records:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from ..errors import InvalidParameterError
-from .costs import kernel_cost
-from .records import FoldRecord, Level, Record, fold_records
-from .scores import Scores, accuracies, all_scores, fold_accuracy
+from .display_names import REFERENCE, dataset_labels
+from .records import FoldRecord, KernelRecord, Record, fold_records, kernel_records
+from .statistics import Folds, Scores, accuracies, all_scores, fold_accuracy
+
+
+@dataclass(frozen=True)
+class KernelCost:
+    """Time and memory of one kernel on one data set, per setting of its grid.
+
+    Attributes
+    ----------
+    seconds : float
+        Mean over the settings, all levels of each included.
+    processor_seconds : float or None
+        Processor time of all settings together; None if a record does not tell.
+    memory : int or None
+        The largest, in bytes; None where the system does not tell.
+    n_jobs : int
+        Number of threads.
+    graphs : int
+    """
+
+    seconds: float
+    processor_seconds: float | None
+    memory: int | None
+    n_jobs: int
+    graphs: int
+
+
+def kernel_cost(
+    records: Iterable[Record],
+    dataset: str,
+    fingerprint: str,
+    kernel: str,
+    variant: str = "",
+) -> KernelCost | None:
+    """The cost of a kernel on a data set; None without a record of it.
+
+    Where it was measured with several numbers of threads, the smallest counts: times with
+    different numbers cannot be averaged.
+    """
+    wanted = (dataset, fingerprint, kernel, variant)
+    found: list[KernelRecord] = [
+        record
+        for record in kernel_records(records)
+        if (record.dataset, record.fingerprint, record.kernel, record.variant) == wanted
+    ]
+    if not found:
+        return None
+    threads = min(record.n_jobs for record in found)
+    found = [record for record in found if record.n_jobs == threads]
+    memories = [record.memory for record in found if record.memory is not None]
+    spent = [r.processor_seconds for r in found if r.processor_seconds is not None]
+    return KernelCost(
+        seconds=float(np.mean([record.seconds for record in found])),
+        processor_seconds=sum(spent) if len(spent) == len(found) else None,
+        memory=max(memories) if memories else None,
+        n_jobs=threads,
+        graphs=found[0].graphs,
+    )
+
 
 SELECTIONS = ("validated", "reported-best")
 
-#: For each fold of a repetition its record and the level that is looked at.
-Tested = list[tuple[FoldRecord, Level]]
+#: What is not defined: scores of numbers for classes, and of classes for numbers.
+_UNDEFINED = Scores(None, None, [])
 
 
 @dataclass(frozen=True)
@@ -37,15 +95,17 @@ class Summary:
 
     Attributes
     ----------
-    dataset, deduplicated, kernel, variant, mode, folds, seed
+    dataset, deduplicated, kernel, variant, mode, folds, split, seed
         See :class:`FoldRecord`.
     select : {"validated", "reported-best"}
     graphs, repetitions : int
         Graphs tested in each repetition; repetitions that are complete.
     complete : bool
         Whether all settings of the kernel's grid were evaluated.
-    accuracy, balanced_accuracy, roc_auc : Scores
+    accuracy, balanced_accuracy, roc_auc, average_precision : Scores
         Mean and standard deviation over the repetitions, and the value of each.
+    rmse, mae, r2 : Scores
+        The same where numbers were predicted.
     parameters : dict
         The kernel's parameters; for ``validated`` those that were chosen most often.
     chosen : dict
@@ -63,13 +123,11 @@ class Summary:
     mode: str
     folds: int
     seed: int
+    split: str
     select: str
     graphs: int
     repetitions: int
     complete: bool
-    accuracy: Scores
-    balanced_accuracy: Scores
-    roc_auc: Scores
     parameters: dict[str, Any]
     chosen: dict[str, int]
     kernel_seconds: float | None
@@ -77,6 +135,18 @@ class Summary:
     kernel_memory: int | None
     fits: int
     fit_seconds: float
+    accuracy: Scores = _UNDEFINED
+    balanced_accuracy: Scores = _UNDEFINED
+    roc_auc: Scores = _UNDEFINED
+    average_precision: Scores = _UNDEFINED
+    rmse: Scores = _UNDEFINED
+    mae: Scores = _UNDEFINED
+    r2: Scores = _UNDEFINED
+
+    @property
+    def numeric(self) -> bool:
+        """Whether numbers were predicted, not classes."""
+        return bool(self.rmse.each)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -129,13 +199,13 @@ class Experiment:
         """Whether all settings of the grid have been started."""
         return len(self.settings) >= max(record.grid_size for record in self.records)
 
-    def tested(self, repetition: int, candidate: int) -> Tested:
+    def tested(self, repetition: int, candidate: int) -> Folds:
         """What a candidate predicted in each fold of a repetition."""
         setting, level = self._place_of[candidate]
         records = [self._by_place[repetition, f, setting] for f in range(self.first.folds)]
         return [(record, record.levels[level]) for record in records]
 
-    def validated(self, repetition: int) -> tuple[Tested, list[int]]:
+    def validated(self, repetition: int) -> tuple[Folds, list[int]]:
         """The same with the candidate that validation prefers in each fold, and which it is.
 
         The best validation accuracy wins; of equal ones the larger C, then the first candidate.
@@ -144,29 +214,30 @@ class Experiment:
         chosen = []
         for fold in range(self.first.folds):
             levels = [folds[fold][1] for folds in tested]
-            keys = [(max(level.validation), level.C) for level in levels]
+            keys = [(max(level.validation, default=0.0), level.C or 0.0) for level in levels]
             chosen.append(keys.index(max(keys)))
         return [tested[number][fold] for fold, number in enumerate(chosen)], chosen
 
     def accuracies(self) -> list[Scores]:
-        """The accuracy of each candidate on its own, with C validated."""
+        """The accuracy (or RMSE) of each candidate on its own, with C validated."""
         return [
             accuracies(self.tested(repetition, number) for repetition in self.repetitions)
             for number in range(len(self.candidates))
         ]
 
-    def selected(self, select: str) -> tuple[list[Tested], list[list[int]]]:
+    def selected(self, select: str) -> tuple[list[Folds], list[list[int]]]:
         """For each complete repetition the folds as ``select`` chooses, and which candidates."""
         if select == "validated":
             runs = [self.validated(repetition) for repetition in self.repetitions]
             return [folds for folds, _ in runs], [numbers for _, numbers in runs]
-        means = [item.mean or 0.0 for item in self.accuracies()]
+        sign = -1.0 if not self.first.classes else 1.0
+        means = [sign * (item.mean or 0.0) for item in self.accuracies()]
         best = int(np.argmax(np.round(means, 12)))
         tested = [self.tested(repetition, best) for repetition in self.repetitions]
         return tested, [[best] * self.first.folds for _ in tested]
 
     def fold_accuracies(self, select: str = "validated") -> dict[tuple[int, int], float]:
-        """The accuracy on each test fold, by repetition and fold."""
+        """The accuracy (or RMSE) on each test fold, by repetition and fold."""
         tested, _ = self.selected(select)
         return {
             (record.repetition, record.fold): fold_accuracy(record, level)
@@ -193,7 +264,7 @@ def summarise(records: Iterable[Record], select: str = "validated") -> list[Summ
 
     Parameters
     ----------
-    records : records, as from :func:`graphgrain.evaluation.results_file.read_results`
+    records : records, as from :func:`graphgrain.evaluation.records.read_results`
     select : {"validated", "reported-best"}
     """
     if select not in SELECTIONS:
@@ -211,7 +282,6 @@ def _summary(experiment: Experiment, select: str, records: list[Record]) -> Summ
     names = [describe(candidate) for candidate in experiment.candidates]
     tested, numbers = experiment.selected(select)
     chosen = Counter(names[number] for folds in numbers for number in folds)
-    accuracy, balanced, auc = all_scores(tested)
     cost = kernel_cost(records, first.dataset, first.fingerprint, first.kernel, first.variant)
     return Summary(
         dataset=first.dataset,
@@ -221,13 +291,11 @@ def _summary(experiment: Experiment, select: str, records: list[Record]) -> Summ
         mode=first.mode,
         folds=first.folds,
         seed=first.seed,
+        split=first.split,
         select=select,
         graphs=sum(len(record.test) for record, _ in tested[0]),
         repetitions=len(tested),
         complete=experiment.complete,
-        accuracy=accuracy,
-        balanced_accuracy=balanced,
-        roc_auc=auc,
         parameters=experiment.candidates[names.index(chosen.most_common(1)[0][0])],
         chosen=dict(chosen.most_common()),
         kernel_seconds=cost.seconds if cost else None,
@@ -235,9 +303,180 @@ def _summary(experiment: Experiment, select: str, records: list[Record]) -> Summ
         kernel_memory=cost.memory if cost else None,
         fits=sum(record.fits for record in experiment.records),
         fit_seconds=round(sum(record.seconds for record in experiment.records), 3),
+        **all_scores(tested),
     )
 
 
 def describe(parameters: dict[str, Any]) -> str:
     """Parameters in a few words."""
     return ", ".join(f"{name}={value}" for name, value in parameters.items()) or "default"
+
+
+@dataclass(frozen=True)
+class OftenWrong:
+    """A graph that is classified wrongly.
+
+    Attributes
+    ----------
+    graph : int
+        Its position in the (deduplicated) data set.
+    truth, predicted : int
+        Its class, and the wrong one that it got most often.
+    times : int
+        In how many repetitions it was wrong.
+    """
+
+    graph: int
+    truth: int
+    predicted: int
+    times: int
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Where one kernel errs on one data set.
+
+    Attributes
+    ----------
+    classes : list of str
+    sizes : array
+        Number of graphs of each class.
+    confusion : array of shape (classes, classes)
+        For each true class (row) how many of its graphs got each class, averaged over the
+        repetitions.
+    repetitions : int
+    wrong : list of OftenWrong
+        Those that were wrong at least once, the most often wrong first.
+    """
+
+    classes: list[str]
+    sizes: np.ndarray
+    confusion: np.ndarray
+    repetitions: int
+    wrong: list[OftenWrong]
+
+    @property
+    def recall(self) -> np.ndarray:
+        """For each class the share of its graphs that got it; NaN for a class without graphs."""
+        with np.errstate(invalid="ignore"):
+            return np.diag(self.confusion) / self.confusion.sum(axis=1)
+
+
+def diagnose(experiment: Experiment, select: str = "validated") -> Diagnosis:
+    """Look at all predictions of an experiment.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        With at least one complete repetition.
+    select : {"validated", "reported-best"}
+        Which parameters of the kernel; see :mod:`graphgrain.evaluation.summary`.
+    """
+    tested, _ = experiment.selected(select)
+    classes = experiment.first.classes
+    confusion = np.zeros((len(classes), len(classes)))
+    truth_of: dict[int, int] = {}
+    wrong: dict[int, Counter[int]] = {}
+    for folds in tested:
+        for record, level in folds:
+            for graph, truth, predicted in zip(
+                record.test, record.truth, level.predictions, strict=True
+            ):
+                confusion[truth, predicted] += 1
+                truth_of[graph] = truth
+                if truth != predicted:
+                    wrong.setdefault(graph, Counter())[predicted] += 1
+    often = [
+        OftenWrong(graph, truth_of[graph], found.most_common(1)[0][0], found.total())
+        for graph, found in wrong.items()
+    ]
+    often.sort(key=lambda item: (-item.times, item.graph))
+    return Diagnosis(
+        classes=list(classes),
+        sizes=np.bincount(list(truth_of.values()), minlength=len(classes)),
+        confusion=confusion / len(tested),
+        repetitions=len(tested),
+        wrong=often,
+    )
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Accuracy (only C validated) for each value of a parameter.
+
+    Attributes
+    ----------
+    name : str
+        The data set.
+    x : list of int
+    accuracy : list of Scores
+    fixed : int
+        The value of the other parameter.
+    repetitions : int
+    """
+
+    name: str
+    x: list[int]
+    accuracy: list[Scores]
+    fixed: int
+    repetitions: int
+
+    @property
+    def mean(self) -> list[float]:
+        """Mean over the repetitions, in per cent."""
+        return [100 * (item.mean or 0.0) for item in self.accuracy]
+
+    @property
+    def spread(self) -> list[float]:
+        """Standard deviation over the repetitions, in per cent."""
+        return [100 * (item.std or 0.0) for item in self.accuracy]
+
+
+def accuracy_against(parameter: str, records: Sequence[Record]) -> list[Curve]:
+    """A curve for each data set whose results hold several values of a parameter.
+
+    Parameters
+    ----------
+    parameter : {"tree_depth", "path_depth"}
+        The paper's k, with d fixed, or its d, with k fixed (to 1 if there is a choice).
+    """
+    figure, other = {
+        "tree_depth": ("figure-k", "path_depth"),
+        "path_depth": ("figure-d", "tree_depth"),
+    }[parameter]
+    found = [e for e in experiments(records) if e.repetitions and e.first.kernel == REFERENCE]
+    # Results made for the figure are preferred to others that happen to hold what it needs.
+    found.sort(key=lambda e: (e.first.variant != figure, e.first.variant != ""))
+    names = dataset_labels(e.first for e in found)
+    curves: dict[str, Curve] = {}
+    for experiment in found:
+        name = names[experiment.first.dataset, experiment.first.fingerprint]
+        if name not in curves and (curve := _curve(name, experiment, parameter, other)):
+            curves[name] = curve
+    order = [names.get((r.dataset, r.fingerprint)) for r in records]
+    return sorted(curves.values(), key=lambda curve: order.index(curve.name))
+
+
+def _curve(name: str, experiment: Experiment, parameter: str, other: str) -> Curve | None:
+    """The curve of one experiment, if the parameter varies in it while the other stays."""
+    candidates = experiment.candidates
+    fixed = {c[other] for c in candidates if parameter in c and other in c}
+    if not fixed:
+        return None
+    at = 1 if other == "tree_depth" and 1 in fixed else max(fixed)
+    wanted = {
+        candidate[parameter]: number
+        for number, candidate in enumerate(candidates)
+        if candidate.get(other) == at and parameter in candidate
+    }
+    if len(wanted) < 2:
+        return None
+    x = sorted(wanted)
+    accuracies = experiment.accuracies()
+    return Curve(
+        name=name,
+        x=x,
+        accuracy=[accuracies[wanted[value]] for value in x],
+        fixed=at,
+        repetitions=len(experiment.repetitions),
+    )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..graphs.drawing.notebook import card, environment, picture
+from ..graphs.drawing.notebook import card, picture
+from ..templating import environment
 
 if TYPE_CHECKING:
     from .comparison import Comparison

@@ -8,23 +8,35 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..errors import GraphgrainError, InvalidFileError
-from ..evaluation.accuracy_curves import Curve, accuracy_against
-from ..evaluation.diagnostics import Diagnosis, diagnose
-from ..evaluation.display_names import AUTO, dataset_labels, kernel_label
-from ..evaluation.kernel_comparison import (
-    REFERENCE,
+from ..evaluation.comparison import (
     Comparison,
     Runtimes,
     comparisons,
     is_figure,
     runtimes,
 )
-from ..evaluation.kernel_map import DrawnGraphs, KernelMap, drawn_graphs, graph_name, kernel_map
+from ..evaluation.display_names import AUTO, REFERENCE, dataset_labels, kernel_label
+from ..evaluation.exploration import DrawnGraphs, KernelMap, drawn_graphs, graph_name, kernel_map
 from ..evaluation.labelled_graphs import LabelledGraphs, prepare
-from ..evaluation.records import FoldRecord, KernelRecord, LimitRecord, Record, fold_records
-from ..evaluation.results_file import read_results
-from ..evaluation.summary import experiments, summarise
+from ..evaluation.records import (
+    FoldRecord,
+    KernelRecord,
+    LimitRecord,
+    Record,
+    fold_records,
+    read_results,
+)
+from ..evaluation.summary import (
+    Curve,
+    Diagnosis,
+    accuracy_against,
+    diagnose,
+    experiments,
+    summarise,
+)
 from ..graphs.batch import GraphBatch
 from ..graphs.datasets.fetch import find_tu, load_drugs
 from ..graphs.files.tu import load_tu
@@ -190,8 +202,10 @@ def _find_all(
         except GraphgrainError as error:
             unseen[labels[place]] = str(error)
             continue
-        known = classes.get(place, ready.classes)
-        drawn = drawn_graphs(labels[place], ready.graphs, known, ready.codes, names)
+        known, codes = classes.get(place, ready.classes), ready.codes
+        if ready.numeric:
+            known, codes = ["graphs"], np.zeros(len(ready), dtype=int)
+        drawn = drawn_graphs(labels[place], ready.graphs, known, codes, names)
         found[place] = _Found(labels[place], ready.graphs, names, drawn)
     return found, unseen
 
@@ -210,7 +224,13 @@ def _find(record: Record, data: Data) -> tuple[LabelledGraphs, Any]:
     candidates += [data[name] for name in sorted(data, key=lambda name: name != record.dataset)]
     for graphs, y, *names in candidates:
         try:
-            ready = prepare(record.dataset, graphs, y, remove_duplicates=record.deduplicated)
+            ready = prepare(
+                record.dataset,
+                graphs,
+                y,
+                remove_duplicates=record.deduplicated,
+                numeric=not getattr(record, "classes", True),
+            )
         except GraphgrainError:
             continue  # not fit for an evaluation, so it is not what was evaluated
         if ready.fingerprint == record.fingerprint:
@@ -249,6 +269,9 @@ def _maps(
     for place, kernel, variant in keys:
         label = kernel_label(kernel, variant)
         name = f"{found[place].label}, {label}"
+        if not all(getattr(record, "classes", True) for record in groups[place, kernel, variant]):
+            unseen[name] = "a map shows classes, and numbers were predicted"
+            continue
         if kernel == AUTO:
             unseen[name] = "a map shows one kernel alone"
             continue
@@ -287,7 +310,9 @@ def _errors(
     finished = [
         experiment
         for experiment in experiments(records)
-        if experiment.repetitions and not is_figure(experiment.first.variant)
+        if experiment.repetitions
+        and experiment.first.classes
+        and not is_figure(experiment.first.variant)
     ]
     labels = dataset_labels(experiment.first for experiment in finished)
     rules: dict[Place, Any] = {}

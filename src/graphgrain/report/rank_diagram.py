@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InvalidParameterError
-from ..evaluation.kernel_comparison import Comparison
-from ..evaluation.significance import Ranks
+from ..evaluation.comparison import Comparison
+from ..evaluation.statistics import Ranks
+from ..templating import render
 from ..writing import atomic_write
-from .templating import render
 
 WIDTH, MARGIN = 800.0, 16.0
 #: Sizes of the parts, from top to bottom.
@@ -96,7 +96,7 @@ def rank_diagram(ranks: Ranks, names: list[str]) -> RankDiagram:
 
     Examples
     --------
-    >>> from graphgrain.evaluation.significance import rank
+    >>> from graphgrain.evaluation.statistics import rank
     >>> from graphgrain.report.rank_diagram import rank_diagram
     >>> drawn = rank_diagram(rank([[0.9, 0.8, 0.1]] * 9), ["WL", "SP", "PM"])
     >>> [leader.words for leader in drawn.leaders], len(drawn.groups)
@@ -161,7 +161,7 @@ def write_rank_diagram(comparison: Comparison, path: str | os.PathLike[str]) -> 
         raise InvalidParameterError(
             f"The diagram is written as SVG; the name must end in .svg, got {str(place)!r}."
         )
-    text = render("rank_diagram_file.svg", diagram=diagram_of(comparison))
+    text = render("graphgrain.report", "rank_diagram_file.svg", diagram=diagram_of(comparison))
     with atomic_write(place, "The diagram") as file:
         file.write(text.encode())
     return place

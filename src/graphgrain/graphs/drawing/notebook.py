@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InvalidGraphError
+from ...templating import environment
 from ..batch import GraphBatch
 from .picture import draw
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
     from markupsafe import Markup
 
 #: How many graphs of a batch are drawn.
 _GRAPHS = 8
-
-
-@cache
-def environment(package: str) -> Environment:
-    """The templates of a room; what is put into them is escaped unless it is marked safe."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    return Environment(
-        loader=PackageLoader(package, "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
 
 
 def card(inside: Any) -> str:

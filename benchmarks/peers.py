@@ -1,0 +1,353 @@
+"""Methods that stand side by side on molecules: ours, and what chemists use.
+
+Every method takes SMILES and numbers or classes 0 and 1, chooses whatever it chooses on the
+training molecules alone, and is trained once. Features of molecules are computed once and kept
+while the program runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+import graphgrain as gg
+from graphgrain.learning.splits import random_folds, train_and_test
+
+#: The radius of ECFP4; its bits as in MoleculeACE and in the baselines of molhiv.
+RADIUS, BITS = 2, 1024
+
+
+@dataclass(frozen=True)
+class Method:
+    """A learner by its name.
+
+    Attributes
+    ----------
+    name : str
+        For tables and records.
+    make : callable(classes, seed, n_jobs)
+        The estimator, for classes or for numbers, which takes lists of SMILES.
+    seeded : bool
+        Whether anything in it is random, so that several seeds are run.
+    variant : str
+        Parameters that are not the usual ones, in words; another variant is another record.
+    """
+
+    name: str
+    make: Callable[[bool, int, int | None], Any]
+    seeded: bool = False
+    variant: str = ""
+
+
+# ---------------------------------------------------------------- features of molecules
+
+
+class Cached:
+    """A function of one SMILES, whose results are kept."""
+
+    def __init__(self, function: Callable[[str], np.ndarray]) -> None:
+        self.function = function
+        self.kept: dict[str, np.ndarray] = {}
+
+    def __call__(self, smiles: Sequence[str]) -> np.ndarray:
+        """A row for each molecule."""
+        for text in smiles:
+            if text not in self.kept:
+                self.kept[text] = self.function(text)
+        return np.array([self.kept[text] for text in smiles])
+
+
+def _molecule(smiles: str) -> Any:
+    from rdkit.Chem import MolFromSmiles
+
+    molecule = MolFromSmiles(smiles)
+    if molecule is None:
+        raise ValueError(f"RDKit does not read {smiles!r}.")
+    return molecule
+
+
+def _morgan(bits: int) -> Any:
+    from rdkit.Chem.rdFingerprintGenerator import GetMorganGenerator
+
+    return GetMorganGenerator(radius=RADIUS, fpSize=bits)
+
+
+@Cached
+def ecfp4(smiles: str) -> np.ndarray:
+    """Morgan fingerprints of radius 2, zeros and ones."""
+    return _morgan(BITS).GetFingerprintAsNumPy(_molecule(smiles))
+
+
+@Cached
+def maplight_features(smiles: str) -> np.ndarray:
+    """The features of the MapLight recipe in one row.
+
+    ECFP counts (1,024 columns), Avalon counts (1,024), ErG (315) and RDKit's 2-D descriptors.
+    """
+    from rdkit.Avalon.pyAvalonTools import GetAvalonCountFP
+    from rdkit.Chem.Descriptors import CalcMolDescriptors
+    from rdkit.Chem.rdReducedGraphs import GetErGFingerprint
+    from rdkit.DataStructs import ConvertToNumpyArray
+
+    molecule = _molecule(smiles)
+    avalon = np.zeros(1024)
+    ConvertToNumpyArray(GetAvalonCountFP(molecule, nBits=1024), avalon)
+    descriptors = np.array(list(CalcMolDescriptors(molecule).values()), dtype=float)
+    parts = (
+        _morgan(1024).GetCountFingerprintAsNumPy(molecule),
+        avalon,
+        GetErGFingerprint(molecule),
+        np.clip(np.nan_to_num(descriptors, posinf=1e30, neginf=-1e30), -1e30, 1e30),
+    )
+    return np.concatenate(parts).astype(np.float32)
+
+
+_COUNTS: dict[str, dict[int, int]] = {}
+
+
+def ecfp4_counts(smiles: Sequence[str]) -> list[dict[int, int]]:
+    """How often each atom environment up to radius 2 occurs; nothing is folded."""
+    generator = _morgan(2048)
+    for text in smiles:
+        if text not in _COUNTS:
+            found = generator.GetSparseCountFingerprint(_molecule(text))
+            _COUNTS[text] = found.GetNonzeroElements()
+    return [_COUNTS[text] for text in smiles]
+
+
+class MinMaxCounts:
+    """Count Tanimoto of ECFP4: the sum of minima over the sum of maxima, nothing folded.
+
+    A count c of an environment becomes c columns of ones, so that the sum of minima is a product
+    of sparse matrices.
+    """
+
+    def fit(self, smiles: Sequence[str]) -> MinMaxCounts:
+        """Take in the training molecules."""
+        self.columns_: dict[tuple[int, int], int] = {}
+        self.X_ = self._units(smiles, grow=True)
+        self.totals_ = self._totals(smiles)
+        return self
+
+    def gram(self, smiles: Sequence[str]) -> np.ndarray:
+        """Similarities of these molecules (rows) to the training molecules."""
+        minima = np.asarray((self._units(smiles, grow=False) @ self.X_.T).todense(), dtype=float)
+        maxima = self._totals(smiles)[:, np.newaxis] + self.totals_ - minima
+        return minima / np.maximum(maxima, 1e-12)
+
+    def _totals(self, smiles: Sequence[str]) -> np.ndarray:
+        return np.array([sum(counts.values()) for counts in ecfp4_counts(smiles)], dtype=float)
+
+    def _units(self, smiles: Sequence[str], grow: bool) -> sparse.csr_matrix:
+        rows, columns = [], []
+        for row, counts in enumerate(ecfp4_counts(smiles)):
+            for key, count in counts.items():
+                for unit in range(count):
+                    place = self.columns_.get((key, unit))
+                    if place is None and grow:
+                        place = self.columns_[key, unit] = len(self.columns_)
+                    if place is not None:
+                        rows.append(row)
+                        columns.append(place)
+        shape = (len(smiles), len(self.columns_))
+        ones = np.ones(len(rows), dtype=np.float32)
+        return sparse.csr_matrix((ones, (rows, columns)), shape=shape)
+
+
+# ---------------------------------------------------------------- learners
+
+
+class MinMaxRidge:
+    """Kernel ridge regression on count Tanimoto; alpha by leave-one-out errors in closed form."""
+
+    alphas = tuple(10.0**e for e in (-4, -3.5, -3, -2.5, -2, -1.5, -1, -0.5, 0, 0.5, 1))
+
+    def fit(self, smiles: Sequence[str], y: np.ndarray) -> MinMaxRidge:
+        """One decomposition for all values of alpha."""
+        self.kernel_ = MinMaxCounts().fit(smiles)
+        self.mean_ = float(np.mean(y))
+        values, vectors = np.linalg.eigh(self.kernel_.gram(smiles))
+        turned = vectors.T @ (y - self.mean_)
+        errors = {}
+        for alpha in self.alphas:
+            inverse = 1 / (np.maximum(values, 0) + alpha)
+            weights = vectors @ (inverse * turned)
+            errors[alpha] = float(np.mean((weights / ((vectors**2) @ inverse)) ** 2))
+        alpha = min(errors, key=lambda a: errors[a])
+        self.best_params_ = {"alpha": alpha}
+        self.weights_ = vectors @ (turned / (np.maximum(values, 0) + alpha))
+        return self
+
+    def predict(self, smiles: Sequence[str]) -> np.ndarray:
+        """The value of each molecule."""
+        return self.kernel_.gram(smiles) @ self.weights_ + self.mean_
+
+
+class MinMaxSvm:
+    """A support vector machine on count Tanimoto; C by the ROC AUC of five folds."""
+
+    costs = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+
+    def fit(self, smiles: Sequence[str], y: np.ndarray) -> MinMaxSvm:
+        """Choose C, then train on all."""
+        from sklearn.metrics import roc_auc_score
+        from sklearn.model_selection import StratifiedKFold
+        from sklearn.svm import SVC
+
+        self.kernel_ = MinMaxCounts().fit(smiles)
+        K = self.kernel_.gram(smiles)
+        splits = list(StratifiedKFold(5, shuffle=True, random_state=0).split(K, y))
+        found = {}
+        for C in self.costs:
+            areas = []
+            for train, test in splits:
+                svm = SVC(C=C, kernel="precomputed").fit(K[np.ix_(train, train)], y[train])
+                areas.append(roc_auc_score(y[test], svm.decision_function(K[np.ix_(test, train)])))
+            found[C] = float(np.mean(areas))
+        C = max(found, key=lambda c: found[c])
+        self.best_params_ = {"C": C}
+        self.svm_ = SVC(C=C, kernel="precomputed").fit(K, y)
+        return self
+
+    def decision_function(self, smiles: Sequence[str]) -> np.ndarray:
+        """How far each molecule is on the side of class 1."""
+        return self.svm_.decision_function(self.kernel_.gram(smiles))
+
+
+class GaussianSvm:
+    """The method with the best published mean on MoleculeACE: ECFP4 bits and a Gaussian kernel.
+
+    C and gamma are chosen by five-fold cross-validation; all matrices come from one product of
+    the fingerprints, which is most of the work.
+    """
+
+    C = (1.0, 10.0, 100.0)
+    gamma = (0.003, 0.01, 0.03)
+
+    def fit(self, smiles: Sequence[str], y: np.ndarray) -> GaussianSvm:
+        """Choose by five-fold cross-validation, then train on all."""
+        from sklearn.svm import SVR
+
+        self.X_ = ecfp4(smiles).astype(np.float32)
+        squares = self._squared_distances(self.X_)
+        folds = random_folds(len(y), 5, np.random.default_rng(0))
+        splits = [train_and_test(folds, fold) for fold in range(5)]
+        found = {}
+        for gamma in self.gamma:
+            K = np.exp(-gamma * squares)
+            for C in self.C:
+                errors = []
+                for train, test in splits:
+                    svr = SVR(C=C, kernel="precomputed").fit(K[np.ix_(train, train)], y[train])
+                    predicted = svr.predict(K[np.ix_(test, train)])
+                    errors.append(np.mean((predicted - y[test]) ** 2))
+                found[C, gamma] = float(np.mean(errors))
+        C, gamma = min(found, key=lambda choice: found[choice])
+        self.best_params_ = {"C": C, "gamma": gamma}
+        self.svr_ = SVR(C=C, kernel="precomputed").fit(np.exp(-gamma * squares), y)
+        return self
+
+    def predict(self, smiles: Sequence[str]) -> np.ndarray:
+        """The value of each molecule."""
+        squares = self._squared_distances(ecfp4(smiles).astype(np.float32))
+        return self.svr_.predict(np.exp(-self.best_params_["gamma"] * squares))
+
+    def _squared_distances(self, X: np.ndarray) -> np.ndarray:
+        """The number of bits in which molecules differ from the fitted ones."""
+        products = X @ self.X_.T
+        return (X.sum(axis=1)[:, np.newaxis] + self.X_.sum(axis=1) - 2 * products).astype(float)
+
+
+class OnFeatures:
+    """An estimator on a table of features, fed with SMILES."""
+
+    def __init__(self, features: Callable[[Sequence[str]], np.ndarray], model: Any) -> None:
+        self.features, self.model = features, model
+
+    def fit(self, smiles: Sequence[str], y: np.ndarray) -> OnFeatures:
+        """Train the estimator."""
+        self.model.fit(self.features(smiles), y)
+        self.best_params_ = getattr(self.model, "best_params_", {})
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("predict", "predict_proba", "decision_function"):
+            answer = getattr(self.model, name)  # an AttributeError where the estimator has none
+            return lambda smiles: answer(self.features(smiles))
+        raise AttributeError(name)
+
+
+def logistic_regression(classes: bool, seed: int, n_jobs: int | None) -> OnFeatures:
+    """Logistic regression on ECFP4 that chooses C inside by the ROC AUC."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import GridSearchCV, StratifiedKFold
+
+    model = LogisticRegression(solver="liblinear", class_weight="balanced")
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    grid = {"C": [0.01, 0.1, 1.0]}
+    return OnFeatures(ecfp4, GridSearchCV(model, grid, scoring="roc_auc", cv=folds, n_jobs=n_jobs))
+
+
+def random_forest(classes: bool, seed: int, n_jobs: int | None) -> OnFeatures:
+    """A random forest of 500 trees on ECFP4."""
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+    about: dict[str, Any] = {"random_state": seed, "n_jobs": n_jobs}
+    if classes:
+        about |= {"min_samples_leaf": 2, "class_weight": "balanced"}
+        return OnFeatures(ecfp4, RandomForestClassifier(500, **about))
+    return OnFeatures(ecfp4, RandomForestRegressor(500, max_features=0.3, **about))
+
+
+def maplight(classes: bool, seed: int, n_jobs: int | None) -> OnFeatures:
+    """The MapLight recipe: CatBoost on fingerprints and descriptors (Notwell and Wood, 2023)."""
+    from catboost import CatBoostClassifier, CatBoostRegressor
+
+    about = {
+        "random_strength": 2,
+        "random_seed": seed,
+        "verbose": 0,
+        "allow_writing_files": False,
+        "thread_count": n_jobs or 1,
+    }
+    if classes:
+        return OnFeatures(maplight_features, CatBoostClassifier(loss_function="Logloss", **about))
+    return OnFeatures(maplight_features, CatBoostRegressor(loss_function="MAE", **about))
+
+
+def graphgrain_estimator(descriptors: bool) -> Callable[[bool, int, int | None], Any]:
+    """Ours with its defaults: on graphs alone, or with RDKit's descriptors beside them."""
+
+    def make(classes: bool, seed: int, n_jobs: int | None) -> Any:
+        made = gg.GraphClassifier() if classes else gg.GraphRegressor()
+        own = {"random_state": seed, "n_jobs": n_jobs}
+        return made.set_params(**own, **({"descriptors": "rdkit"} if descriptors else {}))
+
+    return make
+
+
+def has_descriptors() -> bool:
+    """Whether this version of the estimators can take descriptors beside graphs."""
+    return "descriptors" in gg.GraphRegressor().get_params()
+
+
+#: Everybody, by name.
+OURS = Method("graphgrain", graphgrain_estimator(descriptors=False), seeded=True)
+OURS_WITH = Method("graphgrain + descriptors", graphgrain_estimator(descriptors=True), seeded=True)
+MAPLIGHT = Method("MapLight", maplight, seeded=True)
+COUNTS = Method(
+    "ECFP4 counts min-max",
+    lambda classes, seed, n_jobs: MinMaxSvm() if classes else MinMaxRidge(),
+)
+BITS_SVM = Method("ECFP4 bits SVM", lambda classes, seed, n_jobs: GaussianSvm())
+LOGISTIC = Method("ECFP4 bits logistic", logistic_regression)
+FOREST = Method("ECFP4 bits forest", random_forest, seeded=True)
+
+
+def ours() -> list[Method]:
+    """What this version of graphgrain can run, the best that it has first."""
+    return [OURS_WITH, OURS] if has_descriptors() else [OURS]

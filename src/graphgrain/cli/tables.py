@@ -1,0 +1,187 @@
+"""Tables for the terminal: results with the paper's figures next to ours, wide ones folded.
+
+A table that is wider than the terminal goes on below, with its first columns repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from ..evaluation.display_names import kernel_label
+from ..evaluation.paper import TABLE2
+from ..evaluation.splits import FOLDS
+from ..evaluation.statistics import Scores
+from ..evaluation.summary import Summary, describe
+
+#: What Rich leaves between two columns of a table without lines.
+GAP = 2
+
+
+def print_table(console: Console, table: Table, keys: int = 1) -> None:
+    """Print a table without cutting off a word.
+
+    Parameters
+    ----------
+    console : Console
+    table : Table
+        Without a box.
+    keys : int
+        The number of columns that tell rows apart, which every part begins with.
+    """
+    for number, part in enumerate(parts(table, keys, console.width)):
+        if number:
+            console.print()
+        console.print(part)
+
+
+def parts(table: Table, keys: int, width: int) -> list[Table]:
+    """The table in as many parts as a width needs."""
+    widths = [_width(table, column) for column in range(len(table.columns))]
+    room = width - sum(widths[:keys]) - GAP * keys
+    groups: list[list[int]] = [[]]
+    used = 0
+    for column in range(keys, len(widths)):
+        if groups[-1] and used + widths[column] > room:
+            groups.append([])
+            used = 0
+        groups[-1].append(column)
+        used += widths[column] + GAP
+    if len(groups) == 1:
+        return [table]
+    return [
+        _part(table, [*range(keys), *group], with_title=number == 0)
+        for number, group in enumerate(groups)
+    ]
+
+
+def _width(table: Table, column: int) -> int:
+    texts = [table.columns[column].header, *table.columns[column].cells]
+    return max((cell_len(line) for text in texts for line in _plain(text)), default=0)
+
+
+def _plain(text: object) -> list[str]:
+    return (Text.from_markup(text).plain if isinstance(text, str) else str(text)).split("\n")
+
+
+def _part(table: Table, columns: list[int], with_title: bool) -> Table:
+    part = Table(
+        title=table.title if with_title else None,
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        padding=(0, GAP, 0, 0),
+        show_header=table.show_header,
+    )
+    for number in columns:
+        column = table.columns[number]
+        part.add_column(column.header, justify=column.justify, style=column.style)
+    cells = [list(table.columns[number].cells) for number in columns]
+    for row in zip(*cells, strict=True):
+        part.add_row(*row)
+    return part
+
+
+def percent(scores: Scores) -> str:
+    """A mean in per cent, with its standard deviation if there are several repetitions.
+
+    Examples
+    --------
+    >>> from graphgrain.cli.tables import percent
+    >>> from graphgrain.evaluation.statistics import Scores
+    >>> percent(Scores.of([0.75])), percent(Scores.of([0.5, 1.0]))
+    ('75.00', '75.00 ± 25.00')
+    """
+    if scores.mean is None or scores.std is None:
+        return "-"
+    spread = f" ± {100 * scores.std:.2f}" if len(scores.each) > 1 else ""
+    return f"{100 * scores.mean:.2f}{spread}"
+
+
+def set_name(summary: Summary) -> str:
+    """The data set, and whether duplicates were removed."""
+    return summary.dataset + (" without duplicates" if summary.deduplicated else "")
+
+
+def seconds(value: float | None) -> str:
+    """A time with a sensible number of digits."""
+    return "-" if value is None else f"{value:.2f}" if value < 100 else f"{value:,.0f}"
+
+
+def megabytes(value: int | None) -> str:
+    """A number of bytes in megabytes."""
+    return "-" if value is None else f"{value / 1e6:,.0f}"
+
+
+def accuracy_table(summaries: Sequence[Summary], title: str) -> Table:
+    """One row per data set and kernel; the best result of each data set in bold.
+
+    All of them classify, or all of them predict numbers.
+    """
+    numeric = summaries[0].numeric if summaries else False
+    published = any(_paper(summary) for summary in summaries)
+    table = Table(title=title, box=None, title_justify="left", pad_edge=False)
+    table.add_column("data set")
+    table.add_column("kernel")
+    scores = ["RMSE", "MAE", "R2"] if numeric else ["accuracy", "balanced", "ROC AUC"]
+    scores[1:1] = ["paper"] if published else []
+    for name in [*scores, "repetitions", "kernel s", "kernel MB"]:
+        table.add_column(name, justify="right")
+    table.add_column("parameters")
+    best = {
+        set_name(summary): max(
+            _merit(other) for other in summaries if set_name(other) == set_name(summary)
+        )
+        for summary in summaries
+    }
+    for summary in summaries:
+        first, *others = (
+            [_error(s) for s in (summary.rmse, summary.mae, summary.r2)]
+            if numeric
+            else [
+                percent(s) for s in (summary.accuracy, summary.balanced_accuracy, summary.roc_auc)
+            ]
+        )
+        if _merit(summary) == best[set_name(summary)]:
+            first = f"[bold]{first}[/bold]"
+        share = max(summary.chosen.values()) / max(sum(summary.chosen.values()), 1)
+        chosen = describe(summary.parameters)
+        if summary.select == "validated" and len(summary.chosen) > 1:
+            chosen += f" ({share:.0%} of folds)"
+        table.add_row(
+            escape(set_name(summary)),
+            escape(kernel_label(summary.kernel, summary.variant)),
+            first,
+            *([_paper(summary)] if published else []),
+            *others,
+            str(summary.repetitions),
+            seconds(summary.kernel_seconds),
+            megabytes(summary.kernel_memory),
+            escape(chosen),
+        )
+    return table
+
+
+def _merit(summary: Summary) -> float:
+    """The larger the better."""
+    return -(summary.rmse.mean or 0.0) if summary.numeric else summary.accuracy.mean or 0.0
+
+
+def _error(scores: Scores) -> str:
+    """A mean in the unit of the target, with its standard deviation over repetitions."""
+    if scores.mean is None or scores.std is None:
+        return "-"
+    spread = f" ± {scores.std:.2g}" if len(scores.each) > 1 else ""
+    return f"{scores.mean:.4g}{spread}"
+
+
+def _paper(summary: Summary) -> str:
+    entry = TABLE2.get(summary.dataset, {}).get(summary.kernel)
+    if entry is None or summary.variant or summary.deduplicated or summary.split != FOLDS:
+        return ""
+    return f"{entry[0]:.2f} ± {entry[1]:.2f}"

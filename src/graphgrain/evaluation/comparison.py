@@ -1,0 +1,413 @@
+"""Kernels side by side on the same data sets: next to the figures of the paper, and by ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..kernels.registry import KERNELS
+from . import paper
+from .display_names import AUTO, REFERENCE, dataset_labels, kernel_label, limit_label
+from .records import (
+    FoldRecord,
+    KernelRecord,
+    LimitRecord,
+    ProtocolKey,
+    Record,
+    kernel_records,
+    limit_records,
+)
+from .splits import FOLDS, SHARES
+from .statistics import Ranks, blind_score, corrected_t_test, rank
+from .summary import Experiment, KernelCost, Summary, experiments, kernel_cost, summarise
+
+#: Below this p-value a difference is marked.
+SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True)
+class Column:
+    """A kernel, or a variant of one, as a column of a table."""
+
+    kernel: str
+    variant: str = ""
+
+    @property
+    def name(self) -> str:
+        """How tables call it."""
+        return kernel_label(self.kernel, self.variant)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one kernel achieved on one data set.
+
+    Attributes
+    ----------
+    summary : Summary
+    published : tuple of float, or None
+        Accuracy in per cent and standard deviation in the paper.
+    best : bool
+        Whether no other kernel has a higher mean.
+    p : float or None
+        Corrected resampled t-test against Tree++; None for Tree++ itself or without it.
+    difference : float or None
+        Mean accuracy minus that of Tree++ on the same folds.
+    """
+
+    summary: Summary
+    published: tuple[float, float] | None
+    best: bool = False
+    p: float | None = None
+    difference: float | None = None
+
+    @property
+    def mean(self) -> float:
+        """Accuracy in per cent, or root mean squared error."""
+        if self.summary.numeric:
+            return self.summary.rmse.mean or 0.0
+        return 100 * (self.summary.accuracy.mean or 0.0)
+
+    @property
+    def spread(self) -> float:
+        """Its standard deviation over the repetitions, in the same unit."""
+        if self.summary.numeric:
+            return self.summary.rmse.std or 0.0
+        return 100 * (self.summary.accuracy.std or 0.0)
+
+    @property
+    def merit(self) -> float:
+        """The larger the better: accuracy, or the error with its sign turned."""
+        return -self.mean if self.summary.numeric else self.mean
+
+    @property
+    def verdict(self) -> str:
+        """``"better"`` or ``"worse"`` than Tree++ if significantly so, otherwise empty."""
+        if self.p is None or self.difference is None or not self.p < SIGNIFICANT:
+            return ""
+        return "better" if (self.difference > 0) != self.summary.numeric else "worse"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A data set and its cells, one for each column; None where there is no result.
+
+    Attributes
+    ----------
+    name : str
+        As tables call it.
+    dataset : str
+    cells : list of Cell or None
+    majority : float
+        The accuracy of always saying the largest class, in per cent; the error of always saying
+        the mean.
+    stopped : list of LimitRecord or None
+        For each column without a result the limit that the kernel ran over, if it did.
+    """
+
+    name: str
+    dataset: str
+    cells: list[Cell | None]
+    majority: float
+    stopped: list[LimitRecord | None]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All kernels on all data sets under one protocol.
+
+    Attributes
+    ----------
+    first : FoldRecord
+        Any of the records, for the protocol.
+    select : {"validated", "reported-best"}
+    columns : list of Column
+    rows : list of Row
+    """
+
+    first: FoldRecord
+    select: str
+    columns: list[Column]
+    rows: list[Row]
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """All cells that exist."""
+        return [cell for row in self.rows for cell in row.cells if cell is not None]
+
+    @property
+    def tested(self) -> bool:
+        """Whether any kernel could be tested against Tree++."""
+        return any(cell.p is not None for cell in self.cells)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether numbers were predicted, not classes."""
+        return not self.first.classes
+
+    @cached_property
+    def ranked(self) -> list[int]:
+        """Positions of the columns that are ranked: those with a result on every data set.
+
+        A kernel that lacks one is shown, not ranked: leaving out the data set instead would take
+        away what the others achieved there, and the large sets, on which slow kernels are
+        stopped, tell the most.
+        """
+        return [
+            number
+            for number in range(len(self.columns))
+            if all(row.cells[number] is not None for row in self.rows)
+        ]
+
+    @cached_property
+    def ranks(self) -> Ranks | None:
+        """Ranks of the :attr:`ranked` kernels over all data sets.
+
+        None where they could not mean anything: with so few data sets even a kernel that is
+        always the best and one that is always the worst would not differ significantly.
+        """
+        if len(self.rows) < 2 or len(self.ranked) < 2:
+            return None
+        cells = [[row.cells[number] for number in self.ranked] for row in self.rows]
+        ranks = rank([[cell.merit for cell in row if cell] for row in cells])
+        return ranks if ranks.critical_difference < len(self.ranked) - 1 else None
+
+    @property
+    def repetitions(self) -> list[int]:
+        """The different numbers of repetitions that cells stand for, in ascending order."""
+        return sorted({cell.summary.repetitions for cell in self.cells})
+
+
+def is_figure(variant: str) -> bool:
+    """Whether records belong to a curve rather than into a table."""
+    return variant.startswith("figure-")
+
+
+def comparisons(records: Iterable[Record]) -> list[Comparison]:
+    """One comparison per protocol and kind of target, and per selection of parameters.
+
+    The best parameters in hindsight are of interest beside the paper's figures alone.
+    """
+    records = list(records)
+    costs = kernel_records(records)
+    found = [e for e in experiments(records) if e.repetitions and not is_figure(e.first.variant)]
+    groups: dict[tuple[ProtocolKey, bool, bool], list[Experiment]] = {}
+    for experiment in found:
+        first = experiment.first
+        rules = (first.protocol, first.deduplicated, not first.classes)
+        groups.setdefault(rules, []).append(experiment)
+    result = []
+    for rules, group in groups.items():
+        limits = [r for r in limit_records(records) if (r.protocol, r.deduplicated) == rules[:2]]
+        result.append(_comparison(group, "validated", costs, limits))
+        if group[0].first.mode == "paper" and any(len(e.candidates) > 1 for e in group):
+            result.append(_comparison(group, "reported-best", costs, limits))
+    return result
+
+
+def _comparison(
+    group: list[Experiment], select: str, costs: list[KernelRecord], limits: list[LimitRecord]
+) -> Comparison:
+    firsts: list[Record] = [e.first for e in group]
+    columns = _columns((first.kernel, first.variant) for first in [*firsts, *limits])
+    stopped = {(r.dataset, r.fingerprint, Column(r.kernel, r.variant)): r for r in limits}
+    names = dataset_labels(e.first for e in group)
+    cells: dict[tuple[Any, ...], Cell] = {}
+    folds: dict[tuple[Any, ...], dict[tuple[int, int], float]] = {}
+    majority: dict[tuple[str, str], float] = {}
+    for experiment in group:
+        first = experiment.first
+        tested = experiment.tested(experiment.repetitions[0], 0)
+        unit = 100 if first.classes else 1
+        majority.setdefault((first.dataset, first.fingerprint), unit * blind_score(tested))
+        key = (first.dataset, first.fingerprint, Column(first.kernel, first.variant))
+        if key in stopped and not experiment.complete:
+            continue  # a part of the grid is not the kernel
+        [summary] = summarise([*experiment.records, *costs], select)
+        printed = paper.TABLE2.get(first.dataset, {}) if not first.variant else {}
+        cells[key] = Cell(summary, printed.get(first.kernel))
+        folds[key] = experiment.fold_accuracies(select)
+    rows = []
+    for place, name in names.items():
+        row = [cells.get((*place, column)) for column in columns]
+        top = max((round(cell.merit, 9) for cell in row if cell), default=0.0)
+        several = sum(cell is not None for cell in row) > 1
+        reference = folds.get((*place, Column(REFERENCE)))
+        for number, cell in enumerate(row):
+            if cell is None:
+                continue
+            best = several and round(cell.merit, 9) == top
+            row[number] = replace(cell, best=best)
+            if reference is not None and columns[number] != Column(REFERENCE):
+                own = folds[(*place, columns[number])]
+                p, difference = _against(own, reference, cell.summary)
+                row[number] = replace(cell, best=best, p=p, difference=difference)
+        limited = [
+            None if cell else stopped.get((*place, column))
+            for cell, column in zip(row, columns, strict=True)
+        ]
+        rows.append(Row(name, place[0], row, majority[place], limited))
+    return Comparison(group[0].first, select, columns, rows)
+
+
+def _columns(kernels: Iterable[tuple[str, str]]) -> list[Column]:
+    """In the order of the paper's tables, then in that of the results."""
+    order = {kernel: number for number, kernel in enumerate(paper.KERNELS)}
+    unique = list(dict.fromkeys(kernels))
+    unique.sort(key=lambda item: (order.get(item[0], len(order)), bool(item[1])))
+    return [Column(*item) for item in unique]
+
+
+def _against(
+    own: dict[tuple[int, int], float], reference: dict[tuple[int, int], float], summary: Summary
+) -> tuple[float | None, float | None]:
+    """p-value and mean difference over the folds that both have."""
+    common = [place for place in own if place in reference]
+    if len(common) < 2:
+        return None, None
+    differences = [own[place] - reference[place] for place in common]
+    # Each fold tests one of `folds` parts and trains on the rest.
+    share = 1 / (summary.folds - 1) if summary.split == FOLDS else SHARES[2] / SHARES[0]
+    return corrected_t_test(differences, share), float(np.mean(differences))
+
+
+@dataclass(frozen=True)
+class Cost(KernelCost):
+    """Time and memory of one kernel on one data set.
+
+    Attributes
+    ----------
+    published : float or None
+        Seconds in the paper.
+    """
+
+    published: float | None = None
+
+
+@dataclass(frozen=True)
+class Runtimes:
+    """The cost of all kernels on all data sets."""
+
+    columns: list[Column]
+    rows: list[tuple[str, list[Cost | None]]]
+
+
+def runtimes(records: Iterable[Record]) -> Runtimes | None:
+    """What computing the kernels took; None without a record of it."""
+    found = [r for r in kernel_records(records) if not is_figure(r.variant)]
+    if not found:
+        return None
+    columns = _columns((r.kernel, r.variant) for r in found)
+    rows = [
+        (name, [_cost(found, *place, column) for column in columns])
+        for place, name in dataset_labels(found).items()
+    ]
+    return Runtimes(columns, rows)
+
+
+def _cost(
+    records: list[KernelRecord], dataset: str, fingerprint: str, column: Column
+) -> Cost | None:
+    cost = kernel_cost(records, dataset, fingerprint, column.kernel, column.variant)
+    if cost is None:
+        return None
+    printed = paper.TABLE3.get(dataset, {}) if not column.variant else {}
+    return Cost(**vars(cost), published=printed.get(column.kernel))
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A kernel in the league table.
+
+    Attributes
+    ----------
+    column : Column
+    sees : tuple of str, or None
+        What it looks at beside the structure of graphs; None for a kernel of another version.
+    rank : float or None
+        Average rank; None if it is not ranked.
+    results : int
+        On how many data sets it has a result.
+    accuracy, balanced_accuracy : float or None
+        Means over all data sets, in per cent; None without results on all, and for numbers.
+    seconds : float or None
+        Processor time for the kernel matrices of all settings on these data sets together.
+    memory : int or None
+        The most that it needed on one of these data sets, in bytes.
+    stopped : dict
+        The limit that it ran over, by data set.
+    """
+
+    column: Column
+    sees: tuple[str, ...] | None
+    rank: float | None
+    results: int
+    accuracy: float | None
+    balanced_accuracy: float | None
+    seconds: float | None
+    memory: int | None
+    stopped: dict[str, LimitRecord]
+
+    @property
+    def stops(self) -> list[str]:
+        """Where it was stopped, in words: each limit with the data sets."""
+        by_limit: dict[str, list[str]] = {}
+        for name, limit in self.stopped.items():
+            by_limit.setdefault(limit_label(limit), []).append(name)
+        return [f"{label}: {', '.join(names)}" for label, names in by_limit.items()]
+
+
+def standings(comparison: Comparison) -> list[Standing]:
+    """The league table: ranked kernels by their average rank, then the others by results."""
+    ranks: dict[int, float] = {}
+    if comparison.ranks is not None:
+        average = comparison.ranks.average.tolist()
+        ranks = dict(zip(comparison.ranked, average, strict=True))
+    found = []
+    for number, column in enumerate(comparison.columns):
+        cells = [row.cells[number] for row in comparison.rows]
+        whole = [cell for cell in cells if cell] if all(cells) else []
+        seconds = [cell.summary.kernel_processor_seconds for cell in whole]
+        memories = [cell.summary.kernel_memory for cell in whole]
+        found.append(
+            Standing(
+                column=column,
+                sees=next((seen_by(cell) for cell in cells if cell), None),
+                rank=ranks.get(number),
+                results=sum(cell is not None for cell in cells),
+                accuracy=None if comparison.numeric else _mean([cell.mean for cell in whole]),
+                balanced_accuracy=None
+                if comparison.numeric
+                else _mean([100 * (cell.summary.balanced_accuracy.mean or 0.0) for cell in whole]),
+                seconds=sum(s for s in seconds if s is not None)
+                if seconds and None not in seconds
+                else None,
+                memory=max((m for m in memories if m is not None), default=None),
+                stopped={
+                    row.name: limit for row in comparison.rows if (limit := row.stopped[number])
+                },
+            )
+        )
+    return sorted(found, key=lambda s: (s.rank is None, s.rank or 0.0, -s.results))
+
+
+def seen_by(cell: Cell) -> tuple[str, ...] | None:
+    """What the kernel of a cell looked at; None if this version does not know it."""
+    summary = cell.summary
+    if summary.variant.startswith("self-tuned"):
+        everything = summary.kernel == AUTO
+        return ("vertex labels", "edge labels", *(["attributes"] if everything else []))
+    if summary.kernel not in KERNELS:
+        return None
+    kernel = KERNELS[summary.kernel].kernel
+    known = kernel().get_params()
+    told: dict[str, Any] = {k: v for k, v in summary.parameters.items() if k in known}
+    return kernel(**told).sees
+
+
+def _mean(values: list[float]) -> float | None:
+    return float(np.mean(values)) if values else None
