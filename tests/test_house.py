@@ -20,6 +20,7 @@ ROOMS = [
     "writing",
     "archives",
     "templating",
+    "archives",
     "parameters",
     "core",
     "graphs",

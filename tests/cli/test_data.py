@@ -7,7 +7,7 @@ import json
 
 import numpy as np
 import pytest
-from graphgrain.cli.wide_tables import print_table
+from graphgrain.cli.tables import print_table
 from rich.console import Console
 from rich.table import Table
 

@@ -12,6 +12,7 @@ import graphgrain as gg
 from graphgrain.evaluation.records import fold_records, read_results
 from graphgrain.evaluation.summary import summarise
 
+from ..evaluation.test_damaged_results import sealed
 from .running import call, fails, words
 
 
@@ -51,9 +52,6 @@ def test_evaluate_tree_plus_plus_that_tunes_itself(toy, here):
         ("tree++", ""),
     }
     assert "Tree++ (self-tuned)" in words(call("evaluate", toy, *options).stdout)
-    before = here.joinpath("graphgrain-results.jsonl").read_bytes()
-    call("reproduce", "league", "-d", toy, "-k", "self-tuned", "--repeats", 1, "--folds", 3)
-    assert here.joinpath("graphgrain-results.jsonl").read_bytes() == before  # the same folds
 
 
 def test_evaluate_with_parameters_and_without_duplicates(toy, here):
@@ -85,7 +83,10 @@ def test_results_of_another_version_are_told(toy, here):
     path = here / "graphgrain-results.jsonl"
     now = f'"versions": {{"graphgrain": "{gg.__version__}"'
     assert now in path.read_text()
-    path.write_text(path.read_text().replace(now, '"versions": {"graphgrain": "0.0.7"'))
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for values in lines:
+        values["versions"]["graphgrain"] = "0.0.7"
+    path.write_text("".join(map(sealed, lines)))
     assert "holds results of graphgrain 0.0.7" in words(call(*arguments).stderr)
 
 
@@ -200,3 +201,87 @@ def test_linear_algebra_follows_the_number_of_threads(jobs, threads, toy, monkey
     monkeypatch.setattr(gg.TreePlusPlus, "fit_transform", watched)
     call("kernel", toy, "-o", "K.npz", "-j", jobs)
     assert found == [threads]
+
+
+@pytest.fixture
+def molecules(here) -> Path:
+    """Chains and rings with a number, a class and a split."""
+    pytest.importorskip("rdkit")
+    rings = ["c1ccccc1", "c1ccncc1", "C1CCCCC1", "c1ccoc1", "C1CC1", "C1CCC1", "N1CCC1", "C1OCC1"]
+    rows = ["smiles,mass,active,part"]
+    for number in range(48):
+        ring, tail = rings[number % 8], "C" * (number % 7 + 1)
+        part = "test" if number % 5 == 0 else "train"
+        rows.append(f"{tail}{ring},{12.5 * (number % 7) + number % 4},{int(number % 4 < 2)},{part}")
+    path = here / "molecules.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def test_one_evaluation_whatever_the_split(molecules, here):
+    """The same options, records, table and report as a cross-validation."""
+    for split in ("scaffold", "part", "random"):
+        arguments = ("evaluate", molecules, "--target", "active", "--split", split)
+        arguments += ("-k", "vertex-histogram,wl", "-r", f"{split}.jsonl", "-j", 1)
+        rows = json.loads(call(*arguments, "--json").stdout)
+        assert [row["kernel"] for row in rows] == ["vertex-histogram", "wl"]
+        assert {row["split"] for row in rows} == {split}
+        records = fold_records(read_results(here / f"{split}.jsonl"))
+        assert {record.split for record in records} == {split}
+        before = (here / f"{split}.jsonl").read_bytes()
+        shown = words(call(*arguments).stdout)
+        assert f"split {split}, validated" in shown
+        assert f"{100 * rows[0]['accuracy']['mean']:.2f}" in shown
+        assert (here / f"{split}.jsonl").read_bytes() == before
+        call("report", f"{split}.jsonl")
+        page = (here / "report.html").read_text()
+        assert "molecules: active" in page
+        assert {"scaffold": "by scaffold", "part": "the column part", "random": "at random"}[
+            split
+        ] in page
+    assert len(fold_records(read_results(here / "random.jsonl"))) == 20  # ten draws, two kernels
+    assert records[0].test != records[2].test
+
+
+def test_numbers_are_evaluated_too(molecules, here):
+    arguments = ("evaluate", molecules, "--target", "mass", "-k", "vertex-histogram", "-j", 1)
+    for more in (("--split", "part"), ("--folds", 3, "--repeats", 1)):
+        [row] = json.loads(call(*arguments, *more, "--json").stdout)
+        assert row["r2"]["mean"] > 0.5
+        assert row["accuracy"]["mean"] is None
+        assert "RMSE" in call(*arguments, *more).stdout
+    records = fold_records(read_results(here / "graphgrain-results.jsonl"))
+    [part] = [record for record in records if record.split == "part"]
+    assert part.test == list(range(0, 48, 5))
+    errors = np.array(part.truth) - np.array(part.levels[0].predictions)
+    [row] = json.loads(call(*arguments, "--split", "part", "--json").stdout)
+    assert row["rmse"]["mean"] == pytest.approx(np.sqrt(np.mean(errors**2)))
+    call("report", "graphgrain-results.jsonl", "--data", molecules, "--target", "mass")
+    page = (here / "report.html").read_text()
+    assert f"{row['rmse']['mean']:.4g}" in page
+    assert "RMSE" in page
+    call("report", "graphgrain-results.jsonl", "--format", "svg", "-o", "figures")
+    assert (here / "figures" / "accuracy.svg").exists()
+
+
+def test_a_split_does_not_ignore_other_options(molecules):
+    arguments = ("evaluate", molecules, "--target", "active", "--split", "scaffold")
+    assert "no kernel 'nosuchkernel'" in fails(*arguments, "-k", "nosuchkernel")
+    assert "--split scaffold is always the same" in fails(*arguments, "--repeats", 7)
+    assert "--folds is for cross-validation" in fails(*arguments, "--folds", 5)
+    assert "leave it out with --split scaffold" in fails(*arguments, "--mode", "paper")
+    message = fails("evaluate", molecules, "--target", "active", "--split", "parts")
+    assert "--split is folds, random, scaffold" in message
+    assert "The columns of molecules: active are smiles, mass, active, part" in message
+    assert "must say train or test" in fails(*arguments[:-1], "mass")
+
+
+def test_the_bundled_drugs_can_be_split_by_scaffold(here):
+    pytest.importorskip("rdkit")
+    arguments = ("evaluate", "drugs", "--split", "scaffold", "-k", "vertex-histogram")
+    [row] = json.loads(call(*arguments, "--json").stdout)
+    assert (row["repetitions"], row["split"]) == (1, "scaffold")
+    graphs, _ = gg.load_drugs()
+    gg.save_tu(here / "D.zip", graphs[:30], np.arange(30) % 2)
+    message = fails("evaluate", "D.zip", "--split", "scaffold")
+    assert "needs molecules with their SMILES; D has none" in message

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from graphgrain.evaluation import paper as published
-from graphgrain.evaluation.records import fold_records, kernel_records, read_results
-from graphgrain.evaluation.summary import summarise
+from graphgrain.evaluation.records import kernel_records, read_results
 
 from .. import real_data
 from .running import call, fails, words
@@ -52,25 +51,6 @@ def test_reproduce_a_figure(real, here):
     assert list(row["accuracy"]) == [str(depth) for depth in range(8)]
     assert "d = 7" in words(call(*arguments).stdout)
     assert len(kernel_records(read_results(here / "graphgrain-results.jsonl"))) == 8
-
-
-def test_reproduce_beyond(toy, here):
-    arguments = ("reproduce", "beyond", "-d", toy, "--repeats", 1, "--folds", 2)
-    [row] = json.loads(call(*arguments, "--json").output)["beyond"]
-    records = read_results(here / "graphgrain-results.jsonl")
-    assert {record.mode for record in fold_records(records)} == {"nested"}
-    assert row["published tree++"] is None
-    assert 0 <= row["p"] <= 1
-    plain = summarise([r for r in records if not r.variant and not r.deduplicated])
-    assert row["tree++"]["mean"] == plain[0].accuracy.mean
-    assert row["competitor"]["kernel"] == plain[1].kernel == "wl"
-    assert row["competitor"]["mean"] == plain[1].accuracy.mean
-    shown = words(call(*arguments).output)
-    assert f"{100 * row['tuned']['mean']:.2f}" in shown
-    assert "who decided" in shown
-    better = row["tuned"]["mean"] > row["competitor"]["mean"]
-    assert f"better than the competitor on {int(better)} of 1" in shown
-    assert len(read_results(here / "graphgrain-results.jsonl")) == len(records)
 
 
 def test_report_on_data_of_ones_own(toy, here):

@@ -82,8 +82,8 @@ def test_the_split_of_molhiv():
 @pytest.fixture
 def molecules(families):
     parts = np.array(["test" if n % 5 == 0 else "train" for n in range(len(families))])
-    rings = ["c1ccccc1", "c1ccncc1", "C1CCCCC1", "c1ccoc1", "C1CCC1", "C1CC1", "C1CCCC1"]
-    smiles = ["C" * (n % 4 + 1) + rings[n % 7] for n in range(len(families))]
+    rings = [f"{atom}1{'C' * size}1" for atom in "CNO" for size in range(2, 12)]
+    smiles = [rings[n % len(rings)] for n in range(len(families))]
     return replace(families, smiles=smiles, columns={"part": parts, "id": parts})
 
 

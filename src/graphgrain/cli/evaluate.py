@@ -253,9 +253,9 @@ def evaluated_row(name: str, parameters: Sequence[str] | None = None) -> KernelG
         return kernel_grid(name, parameters, beside=tuple(_TUNED))
     row = _TUNED[name]
     classifier = row.classifier()
-    known = sorted(set(classifier.get_params(deep=False)) - _FIXED - set(row.fixed))
+    known = sorted(set(classifier.get_params(deep=False)) - _FIXED)
     values = given_of(known, name, parameters)
-    check_parameters(classifier.set_params(**values), classifier.parameter_rules)
+    check_parameters(classifier.set_params(**{**row.fixed, **values}), classifier.parameter_rules)
     return replace(row, parameters=values)
 
 

@@ -23,10 +23,7 @@ import numpy as np
 from ..core.threads import as_finished, thread_count
 from ..graphs.batch import GraphBatch
 from ..kernels.grid import KernelGrid, Setting
-from ..learning.classifier import TreePlusPlusClassifier
-from ..learning.graph_classifier import GraphClassifier
-from ..learning.graph_regressor import GraphRegressor
-from ..learning.regressor import TreePlusPlusRegressor
+from ..learning import GraphClassifier, GraphRegressor
 from ..views.attribute_bins import AttributeBins
 from ..views.base import view_name
 from .display_names import AUTO, REFERENCE, kernel_label
@@ -108,12 +105,12 @@ class TunedRow:
         known = made.get_params(deep=False)
         rules = {"C": protocol.C, "cv": protocol.inner_folds, "random_state": protocol.seed}
         own = {name: value for name, value in rules.items() if name in known}
-        return made.set_params(**own, **self.fixed, **self.parameters)
+        return made.set_params(**{**own, **self.fixed, **self.parameters})
 
 
 #: Tree++ with everything chosen inside, and all usual kernels beside it.
-TREE_ROW = TunedRow(REFERENCE, TreePlusPlusClassifier, TreePlusPlusRegressor)
-AUTO_ROW = TunedRow(AUTO, GraphClassifier, GraphRegressor)
+TREE_ROW = TunedRow(REFERENCE, GraphClassifier, GraphRegressor, fixed={"kernels": "tree++"})
+AUTO_ROW = TunedRow(AUTO, GraphClassifier, GraphRegressor, fixed={"kernels": "auto"})
 
 
 def regression_row(grid: KernelGrid) -> TunedRow:
@@ -190,7 +187,7 @@ def _run_estimator(
         **rules_of(protocol),
         "kernel": row.name,
         "variant": row.variant,
-        "settings": {} if views is None else {"view": ", ".join(map(view_name, views))},
+        "settings": {} if views is None else {"view": _offered(views)},
         "level_names": [{}],
     }
     progress.begin(f"{data.name} · {row.label}", len(folds))
@@ -336,6 +333,11 @@ def _name(member: Mapping[str, Any]) -> str:
     words += ["edge labels"] if member.get("edge_labels") else []
     words += [_view_words(member["view"])] if member.get("view") is not None else []
     return " + ".join(words)
+
+
+def _offered(views: list[Any]) -> str:
+    """The views that an estimator may choose, by name."""
+    return " or ".join("none" if view is None else view_name(view) for view in views)
 
 
 def _view_words(view: Any) -> str:
