@@ -126,7 +126,12 @@ def test_import_is_light():
 
 
 def test_public_names():
-    assert sorted(gg.__all__) == sorted(set(gg.__all__))
+    text = (SOURCE / "__init__.pyi").read_text()
+    names = re.findall(r"^from \.[\w.]+ import (\w+) as (\w+)$", text, re.MULTILINE)
+    assert len(names) == len(re.findall(r"^from", text, re.MULTILINE))  # each on a line of its own
+    assert [name for name, _ in names] == [shown for _, shown in names]
+    assert len(names) == len(dict(names)), "a name stands in the list twice"
+    assert set(dict(names)) == set(gg.__all__)
     for name in gg.__all__:
         text = getattr(gg, name).__doc__ or ""
         assert "Examples\n" in text, f"{name} has no examples"

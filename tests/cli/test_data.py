@@ -7,11 +7,11 @@ import json
 
 import numpy as np
 import pytest
-from graphgrain.cli.tables import print_table
 from rich.console import Console
 from rich.table import Table
 
 import graphgrain as gg
+from graphgrain.cli.tables import print_table
 
 from .running import call, words
 

@@ -100,10 +100,10 @@ class TunedRow:
         return kernel_label(self.name, self.variant)
 
     def estimator(self, data: LabelledGraphs, protocol: Protocol) -> Any:
-        """The estimator that is evaluated: its defaults, and the protocol's C, folds and seed."""
+        """The estimator that is evaluated: its defaults, and the protocol's folds and seed."""
         made = (self.regressor if data.numeric else self.classifier)()
         known = made.get_params(deep=False)
-        rules = {"C": protocol.C, "cv": protocol.inner_folds, "random_state": protocol.seed}
+        rules = {"cv": protocol.inner_folds, "random_state": protocol.seed}
         own = {name: value for name, value in rules.items() if name in known}
         return made.set_params(**{**own, **self.fixed, **self.parameters})
 
@@ -341,7 +341,7 @@ def _offered(views: list[Any]) -> str:
 
 
 def _view_words(view: Any) -> str:
-    names = view_name(view)
+    names = view if isinstance(view, str) else view_name(view)
     words = ["bonds only"] if "EdgeFilter(drop=[1])" in names else []
     words += ["attributes"] if AttributeBins.__name__ in names else []
     return " + ".join(words) or names
