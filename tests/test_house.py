@@ -20,7 +20,6 @@ ROOMS = [
     "writing",
     "archives",
     "templating",
-    "archives",
     "parameters",
     "core",
     "graphs",

@@ -1,7 +1,7 @@
 # The names that this package offers; __init__.py loads each when it is asked for.
+from .evaluation import scaffold_split as scaffold_split
 from .explaining import ClassFragment as ClassFragment
 from .explaining import ClassFragments as ClassFragments
-from .evaluation import scaffold_split as scaffold_split
 from .explaining import ClassPattern as ClassPattern
 from .explaining import ClassPatterns as ClassPatterns
 from .explaining import Comparison as Comparison
