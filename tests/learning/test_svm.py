@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
 import graphgrain as gg
 from graphgrain.learning.scoring import best_value
-from graphgrain.learning.svm import KernelSvm, classes_of
+from graphgrain.learning.svm import KernelSvm, Svm, classes_of
 
 GRID = (1, 10, 100, 1000)
 
@@ -97,3 +101,78 @@ def test_weights_are_those_of_scikit_learn(classes):
         expected = alone.decision_function(K).reshape(60, -1) * (1 if classes == 2 else -1)
         values = K @ model.coefficients.T + model.intercepts
         np.testing.assert_allclose(values, expected, rtol=0, atol=0.02)
+
+
+# ---------------------------------------------------------------- linear scores of classes
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5])
+def test_pairs_are_the_mean_margins_of_scikit_learns_pairs(classes):
+    K, y = gaussian(7, 60, classes)
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, 60)
+    for C, (coefficients, intercept) in zip(
+        GRID, Svm(GRID, classes).machines(K, y, weights), strict=True
+    ):
+        peer = SVC(C=C, kernel="precomputed", decision_function_shape="ovo")
+        peer.fit(K, y, sample_weight=weights)
+        pairs = peer.decision_function(K)
+        if classes == 2:
+            expected = pairs[:, np.newaxis]
+        else:  # scikit-learn counts positive values for the first class of a pair
+            expected = np.zeros((60, classes))
+            for column, (first, second) in enumerate(combinations(range(classes), 2)):
+                expected[:, first] += pairs[:, column] / (classes - 1)
+                expected[:, second] -= pairs[:, column] / (classes - 1)
+        found = K @ coefficients.T + intercept
+        np.testing.assert_allclose(found, expected, rtol=0, atol=0.02)
+
+
+@pytest.mark.parametrize("classes", [3, 4])
+def test_rest_is_one_machine_for_each_class(classes):
+    K, y = gaussian(8, 60, classes)
+    learner = Svm([10.0], classes, "rest")
+    coefficients, intercept, _ = learner.fit(K, y, 10.0, np.ones(60))
+    peer = OneVsRestClassifier(SVC(C=10.0, kernel="linear"))
+    values, vectors = np.linalg.eigh(K)
+    X = vectors * np.sqrt(np.maximum(values, 0))  # so that X X' is the kernel
+    expected = peer.fit(X, y).decision_function(X)
+    np.testing.assert_allclose(K @ coefficients.T + intercept, expected, rtol=0, atol=0.02)
+
+
+@pytest.mark.parametrize("scheme", ["pairs", "rest"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_held_out_scores_are_those_of_machines_without_the_fold(scheme, n_jobs):
+    K, y = gaussian(9, 50, 3)
+    folds = np.random.default_rng(0).permutation(50) % 4
+    weights = np.random.default_rng(1).uniform(0.5, 2.0, 50)
+    learner = Svm(GRID, 3, scheme)
+    found = learner.held_out(K, y, folds, weights, n_jobs)
+    assert found.shape == (len(GRID), 50, 3)
+    for place, C in enumerate(GRID):
+        for fold in range(4):
+            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+            square = K[np.ix_(train, train)]
+            coefficients, intercept, _ = learner.fit(square, y[train], C, weights[train])
+            expected = K[np.ix_(test, train)] @ coefficients.T + intercept
+            np.testing.assert_allclose(found[place, test], expected, rtol=0, atol=0.02)
+
+
+@pytest.mark.parametrize("scheme", ["pairs", "rest"])
+def test_a_class_without_training_graphs_is_never_predicted(scheme):
+    K, y = gaussian(1, 40, 2)
+    coefficients, intercept, _ = Svm([10.0], 4, scheme).fit(K, 2 * y, 10.0, np.ones(40))
+    scores = K @ coefficients.T + intercept
+    assert set(scores.argmax(axis=1)) <= {0, 2}
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_machines_on_features_are_close_to_those_on_their_products(classes):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, classes, 80)
+    X = rng.normal(size=(80, 6)) + 2 * np.eye(6)[y]
+    weights = rng.uniform(0.5, 2.0, 80)
+    learner = Svm([1.0], classes, "rest")
+    columns, bias = learner.fit_features(sparse.csr_array(X), y, 1.0, weights)
+    coefficients, intercept, _ = learner.fit(X @ X.T, y, 1.0, weights)
+    found, expected = X @ columns.T + bias, X @ X.T @ coefficients.T + intercept
+    assert np.corrcoef(found.ravel(), expected.ravel())[0, 1] > 0.995

@@ -8,6 +8,7 @@ to one. The class with the largest probability is the one with the largest log-o
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,7 @@ def probabilities(log_odds: np.ndarray) -> np.ndarray:
 
 def check_coverage(coverage: Any) -> None:
     """A coverage is a probability, and neither 0 nor 1."""
-    if isinstance(coverage, bool) or not isinstance(coverage, int | float) or not 0 < coverage < 1:
+    if isinstance(coverage, bool) or not isinstance(coverage, Real) or not 0 < float(coverage) < 1:
         raise InvalidParameterError(
             f"coverage must be a number above 0 and below 1; got {coverage!r}."
         )

@@ -1,0 +1,126 @@
+"""Kernel ridge regression against scikit-learn on explicit features, and against leaving out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import DotProduct
+from sklearn.linear_model import HuberRegressor
+from sklearn.linear_model import Ridge as Peer
+
+from graphgrain.learning.ridge import Posterior, Ridge, sparse_ridge
+
+ALPHAS = (1e-3, 0.1, 10.0)
+
+
+@pytest.fixture(params=[False, True], ids=["plain", "weighted"])
+def problem(request):
+    """Features, two targets and weights."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(50, 8)) + 2
+    targets = rng.normal(size=(50, 2)) + [100, -3] + X[:, :2]
+    return X, targets, rng.uniform(0.5, 3.0, 50) if request.param else np.ones(50)
+
+
+def test_it_is_ridge_regression_with_a_free_intercept(problem):
+    X, targets, weights = problem
+    for alpha in ALPHAS:
+        coefficients, intercept, final = Ridge(ALPHAS).fit(X @ X.T, targets, alpha, weights)
+        peer = Peer(alpha).fit(X, targets, weights)
+        np.testing.assert_allclose(coefficients @ X, peer.coef_, rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(intercept, peer.intercept_, rtol=1e-6)
+        np.testing.assert_array_equal(final, weights)
+
+
+@pytest.mark.parametrize("folds", [4, 50], ids=["folds", "leave one out"])
+def test_what_is_held_out_is_predicted_by_a_model_of_the_rest(problem, folds):
+    X, targets, weights = problem
+    numbers = np.random.default_rng(0).permutation(50) % folds
+    found = Ridge(ALPHAS).held_out(X @ X.T, targets, numbers, weights)
+    assert found.shape == (len(ALPHAS), 50, 2)
+    for place, alpha in enumerate(ALPHAS):
+        for fold in range(folds):
+            train, test = numbers != fold, numbers == fold
+            peer = Peer(alpha).fit(X[train], targets[train], weights[train])
+            np.testing.assert_allclose(found[place, test], peer.predict(X[test]), rtol=1e-6)
+
+
+def test_factors_of_the_posterior_leave_one_out(problem):
+    X, targets, weights = problem
+    posterior = Posterior(X @ X.T, 0.1, weights)
+    coefficients, _ = posterior.solve(targets)
+    predicted = targets - coefficients.T / posterior.held_out_factors()[:, np.newaxis]
+    for out in range(50):
+        rest = np.arange(50) != out
+        peer = Peer(0.1).fit(X[rest], targets[rest], weights[rest])
+        np.testing.assert_allclose(predicted[out], peer.predict(X[[out]])[0], rtol=1e-6)
+
+
+def test_variance_is_that_of_a_gaussian_process(problem):
+    """An intercept is a constant kernel of huge variance, which scikit-learn's process can have."""
+    X, targets, weights = problem
+    rng = np.random.default_rng(1)
+    new = np.vstack([rng.normal(size=(20, 8)), X[:3]])
+    posterior = Posterior(X @ X.T, 0.3, weights)
+    K, own = new @ X.T, (new**2).sum(axis=1)
+    influence = posterior.influence(K)
+    np.testing.assert_allclose(
+        influence, np.linalg.solve(X @ X.T + np.diag(0.3 / weights), K.T).T, atol=1e-9
+    )
+    peer = GaussianProcessRegressor(DotProduct(1e3, "fixed"), alpha=0.3 / weights, optimizer=None)
+    peer.fit(X, targets[:, 0] - 100)
+    mean, deviation = peer.predict(new, return_std=True)
+    np.testing.assert_allclose(posterior.variance(K, own, influence), deviation**2, rtol=1e-3)
+    coefficients, intercept = posterior.solve(targets - 100)
+    np.testing.assert_allclose((K @ coefficients.T + intercept)[:, 0], mean, atol=1e-3)
+
+
+def test_variance_of_what_is_far_is_its_own_similarity():
+    posterior = Posterior(np.eye(3), 1e-9, np.ones(3))
+    K = np.zeros((1, 3))
+    # nothing is shared, so that only the mean of the three is known
+    found = posterior.variance(K, np.ones(1), posterior.influence(K))
+    np.testing.assert_allclose(found, 1 + 1 / 3)
+
+
+def test_matrices_that_rounding_has_spoiled_are_solved():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    K = X @ X.T - 1e-12 * np.eye(30)  # 28 eigenvalues below zero
+    coefficients, intercept = Posterior(K, 1e-13, np.ones(30)).solve(X)
+    np.testing.assert_allclose(K @ coefficients.T + intercept, X, atol=1e-3)
+
+
+def test_wild_values_do_not_rule_with_huber():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5))
+    clean = X @ np.arange(5.0) + 0.1 * rng.normal(size=200)
+    wild = clean.copy()
+    wild[:4] += 1000
+    weights = np.ones(200)
+    new = rng.normal(size=(50, 5))
+    truth = new @ np.arange(5.0)
+    errors = {}
+    for loss in ("squared", "huber"):
+        coefficients, intercept, final = Ridge([0.1], loss).fit(
+            X @ X.T, wild[:, np.newaxis], 0.1, weights
+        )
+        errors[loss] = np.abs(new @ X.T @ coefficients[0] + intercept - truth).mean()
+    peer = HuberRegressor(alpha=1e-4, max_iter=1000).fit(X, wild)
+    assert errors["huber"] < 2 * np.abs(peer.predict(new) - truth).mean() + 0.02
+    assert errors["squared"] > 20 * errors["huber"]
+    assert (final[:4] < 0.01).all()
+    held_out = Ridge([0.1], "huber").held_out(
+        X @ X.T, wild[:, np.newaxis], np.arange(200) % 5, weights
+    )
+    assert np.abs(held_out[0, 4:, 0] - clean[4:]).mean() < 0.15
+
+
+def test_ridge_on_features_is_that_of_scikit_learn(problem):
+    X, targets, weights = problem
+    for several in (targets, targets[:, :1]):
+        weights_, intercept = sparse_ridge(sparse.csr_array(X), several, 0.1, weights)
+        peer = Peer(0.1).fit(X, several, weights)
+        np.testing.assert_allclose(weights_, np.atleast_2d(peer.coef_), rtol=1e-3, atol=1e-3)
+        np.testing.assert_allclose(intercept, peer.intercept_, rtol=1e-3)
