@@ -163,3 +163,11 @@ def test_patterns_have_both(chem):
     for pattern in why.top(5):
         assert chem.MolFromSmarts(pattern.name) is not None
         assert pattern.description.startswith("k=0: ")
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: str(kernel).replace("\n", ""))
+def test_no_hashes_have_no_names(kernel):
+    graphs, _ = gg.load_drugs()
+    none = np.empty(0, dtype=np.uint64)
+    for write in (kernel.names_of, kernel.descriptions_of):
+        assert write(graphs[:2], 0, none) == []

@@ -238,6 +238,8 @@ class TreePlusPlus(FeatureKernel):
 
         In a graph in which a hash has trees of different form, one occurrence of each form.
         """
+        if not len(hashes):
+            return
         classes = self._centrality_classes(batch)
         missing = set(range(len(hashes)))
         for graph in range(len(batch)):
