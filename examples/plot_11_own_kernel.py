@@ -3,25 +3,22 @@ A kernel of your own in 30 lines
 ================================
 
 A kernel with explicit features says how often each feature occurs in each graph. All else comes
-from the base class: Gram matrices, sparse features, names, count maps, normalisation, threads,
+from the base class: Gram matrices, sparse features, names, count maps, similarities, threads,
 scikit-learn.
 """
 
 # %%
 # Count triangles by their labels
 # -------------------------------
-# A feature is a 64-bit hash; :func:`graphgrain.core.hashing.hash_labels` gives one for each label.
+# A feature is a 64-bit hash; :func:`graphgrain.hash_labels` gives one for each label.
 import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
 
 import graphgrain as gg
-from graphgrain.core.counting import count_hashes
-from graphgrain.core.hashing import hash_labels
-from graphgrain.kernels.bases.feature_kernel import FeatureKernel
 
 
-class Triangles(FeatureKernel):
+class Triangles(gg.FeatureKernel):
     """Counts of triangles by the labels of their corners."""
 
     def __init__(
@@ -40,7 +37,7 @@ class Triangles(FeatureKernel):
         return [(u, v, w) for u, v in graph.edges.tolist() for w in neighbours[u] & neighbours[v]]
 
     def count_features(self, batch):
-        codes = hash_labels(batch.label_table)
+        codes = gg.hash_labels(batch.label_table)
         found = [
             codes[one.label_codes[np.array(self._triangles(one), dtype=int).reshape(-1, 3)]]
             for one in batch
@@ -48,7 +45,7 @@ class Triangles(FeatureKernel):
         pointers = np.cumsum([0] + [len(part) for part in found])
         with np.errstate(over="ignore"):
             hashes = np.concatenate(found).sum(axis=1, dtype=np.uint64)  # in any order
-        return [count_hashes(pointers, hashes)]
+        return [gg.count_hashes(pointers, hashes)]
 
 
 # %%

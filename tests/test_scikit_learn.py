@@ -21,7 +21,9 @@ ESTIMATORS = sorted(
     (
         value
         for value in (getattr(gg, name) for name in gg.__all__)
-        if inspect.isclass(value) and issubclass(value, BaseEstimator)
+        if inspect.isclass(value)
+        and issubclass(value, BaseEstimator)
+        and value not in (gg.GraphKernel, gg.FeatureKernel)
     ),
     key=lambda estimator: estimator.__name__,
 )

@@ -22,6 +22,15 @@ def test_the_reference_lists_every_public_name():
     assert sorted(listed) == sorted(gg.__all__)
 
 
+def test_a_kernel_of_ones_own_needs_graphgrain_alone():
+    path = ROOT / "examples" / "plot_11_own_kernel.py"
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    names = {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}
+    assert "graphgrain" in names
+    assert not [name for name in modules | names if str(name).startswith("graphgrain.")]
+
+
 def test_every_example_has_a_title_and_a_picture():
     examples = sorted((ROOT / "examples").glob("*.py"))
     assert len(examples) >= 12

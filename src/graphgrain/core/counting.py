@@ -226,6 +226,13 @@ class Counts(NamedTuple):
     hashes : uint64 array
     counts : array
         How often each occurs.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> [level] = gg.VertexHistogram().count_features(gg.as_graphs([([], ["C", "O", "C"])]))
+    >>> level.lengths, level.counts
+    (array([2]), array([2, 1]))
     """
 
     lengths: np.ndarray

@@ -42,9 +42,25 @@ def mix(x):
 
 
 def hash_labels(table: np.ndarray, purpose: int = 0) -> np.ndarray:
-    """One hash per label of a table (int64, or objects that are strings).
+    """Hashes of labels, the same in every run and on every machine.
 
-    ``purpose`` keeps apart what must not meet: vertex labels (0) and edge labels (1).
+    Parameters
+    ----------
+    table : int64 array, or object array of strings
+    purpose : int, default=0
+        Keeps apart what must not meet: vertex labels (0) and edge labels (1).
+
+    Returns
+    -------
+    uint64 array
+        One for each label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import graphgrain as gg
+    >>> [f"{code:x}" for code in gg.hash_labels(np.array(["C", "O"], dtype=object))]
+    ['893390aac4649549', '3830b4258d18f414']
     """
     if table.dtype == object:
         key = bytes([purpose])

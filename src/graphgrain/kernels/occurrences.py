@@ -24,6 +24,13 @@ class Occurrences(NamedTuple):
         Row v: the vertices whose labels take part wherever v stands on a path, v first.
     weights : float array, optional
         What each occurrence adds to its feature, the same for all of a feature; 1 without it.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> [found] = gg.VertexHistogram().locate([([(0, 1)], ["C", "O"])])
+    >>> found.of(found.hashes[:1])
+    [(0,)]
     """
 
     hashes: np.ndarray

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -40,9 +40,37 @@ from .graph_kernel import GraphKernel, numbered_names
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from .graph_kernel import Output
+
 
 class FeatureKernel(GraphKernel):
-    """Base class of the kernels with explicit features."""
+    """Base class of the kernels with explicit features.
+
+    A kernel of your own has the parameters ``similarity``, ``output``, ``counts``, ``n_features``
+    and ``n_jobs`` and writes one method, ``count_features``: for every level the distinct features
+    of each graph, as 64-bit hashes, and how often each occurs. To be explained it also says where
+    features are (``locate_each``). All others come from here.
+
+    See Also
+    --------
+    count_hashes : Counts from one hash for each occurrence.
+    hash_labels : Hashes of labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import graphgrain as gg
+    >>> class Degrees(gg.FeatureKernel):
+    ...     def __init__(self, *, similarity="cosine", output="gram", counts="raw",
+    ...                  n_features=None, n_jobs=None):
+    ...         self.similarity, self.output, self.counts = similarity, output, counts
+    ...         self.n_features, self.n_jobs = n_features, n_jobs
+    ...     def count_features(self, batch):
+    ...         return [gg.count_hashes(batch.offsets, gg.hash_labels(batch.degrees))]
+    >>> paths = [([(0, 1)], ["C", "C"]), ([(0, 1), (1, 2)], ["C", "C", "C"])]
+    >>> Degrees(similarity="minmax").fit_transform(paths).round(2).tolist()
+    [[1.0, 0.67], [0.67, 1.0]]
+    """
 
     parameter_rules: ClassVar[dict[str, Rule]] = {
         **GraphKernel.parameter_rules,
@@ -184,7 +212,7 @@ class FeatureKernel(GraphKernel):
             return as_graphs(X)
         return super()._checked(X)
 
-    def fit_counted(self, batch: GraphBatch, counted: Features | Sequence[Counts]) -> FeatureKernel:
+    def fit_counted(self, batch: GraphBatch, counted: Features | Sequence[Counts]) -> Self:
         """Fit to graphs whose features are counted already.
 
         Kernels that differ in nothing but ``counts`` have the same features; counting them is
@@ -269,7 +297,7 @@ class FeatureKernel(GraphKernel):
         """Where the columns of each level begin."""
         return self.columns_.offsets
 
-    def at_level(self, level: int) -> Any:
+    def at_level(self, level: int) -> Self:
         """The fitted kernel as it would be if it stopped at a lower level, without a new pass.
 
         Parameters
@@ -358,12 +386,12 @@ class FeatureKernel(GraphKernel):
 
     # ---------------------------------------------------------------- explicit features
 
-    def _output_of_fitted(self, batch: GraphBatch) -> Any:
+    def _output_of_fitted(self, batch: GraphBatch) -> Output:
         if self._stateless:
             return self._hashed(batch)
         return self.gram() if self.output == "gram" else self._sparse()
 
-    def _output_with_fitted(self, batch: GraphBatch) -> Any:
+    def _output_with_fitted(self, batch: GraphBatch) -> Output:
         if self._stateless:
             return self._hashed(batch)
         check_is_fitted(self, "columns_")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -22,6 +22,12 @@ from ...graphs.convert.dispatch import as_graphs
 from ...graphs.progress import progress_bar
 from ...parameters import Jobs, OneOf, Rule, Verbosity, check_parameters
 from ...views.base import GraphTransformer
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    #: A Gram matrix, or a sparse matrix of features where a kernel gives them.
+    Output: TypeAlias = np.ndarray | csr_array
 
 Result = TypeVar("Result")
 
@@ -38,6 +44,32 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
 
     Unless the similarity is the dot product, graphs without features are equal: 1 with each
     other, 0 with all others. A graph without vertices has no features for any kernel.
+
+    A kernel of your own has the parameters ``similarity`` and ``n_jobs`` and writes three methods:
+    ``_fit``, ``_gram_of_fitted`` and ``_gram_with_fitted``. All others come from here.
+
+    See Also
+    --------
+    FeatureKernel : Base class of the kernels with explicit features, which are easier to write.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import graphgrain as gg
+    >>> class Sizes(gg.GraphKernel):
+    ...     def __init__(self, *, similarity="cosine", n_jobs=None):
+    ...         self.similarity = similarity
+    ...         self.n_jobs = n_jobs
+    ...     def _fit(self, batch):
+    ...         self.sizes_ = batch.vertex_counts
+    ...     def _gram_of_fitted(self):
+    ...         return self._ratios(self.sizes_)
+    ...     def _gram_with_fitted(self, batch):
+    ...         return self._ratios(batch.vertex_counts)
+    ...     def _ratios(self, sizes):
+    ...         return np.minimum.outer(sizes, self.sizes_) / np.maximum.outer(sizes, self.sizes_)
+    >>> Sizes().fit_transform([([], ["C"]), ([(0, 1)], ["C", "O"])]).tolist()
+    [[1.0, 0.5], [0.5, 1.0]]
     """
 
     parameter_rules: ClassVar[dict[str, Rule]] = {
@@ -62,7 +94,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         # scikit-learn's set_output: a Gram matrix may become a table with a column per graph
         super().__init_subclass__(**{"auto_wrap_output_keys": ("transform",), **kwargs})
 
-    def fit(self, X: Any, y: Any = None) -> GraphKernel:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from graphs what :meth:`transform` needs.
 
         Parameters
@@ -108,14 +140,14 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
             if name not in self.parameters_after_counting - self._used_at_fit
         }
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Output:
         """Fit to the graphs and return their Gram matrix (or features)."""
         check_parameters(self, self.parameter_rules)
         batch = as_graphs(X)
         if self._gives_gram:
             self._check_memory(len(batch), len(batch))
 
-        def work() -> Any:
+        def work() -> Output:
             self._fit_batch(batch)
             return self._output_of_fitted(batch)
 
@@ -133,7 +165,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         check_is_fitted(self, "n_graphs_")
         return self._at_work(lambda: self._with_empty(self._gram_of_fitted(), self._empty))
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> Output:
         """Compare graphs with the fitted ones: a matrix (graphs, fitted graphs), or features."""
         batch = self._checked(X)
         if self._gives_gram:
@@ -213,11 +245,11 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         check_is_fitted(self, "n_graphs_")
         return numbered_names(self, self.n_graphs_)
 
-    def _output_of_fitted(self, batch: GraphBatch) -> Any:
+    def _output_of_fitted(self, batch: GraphBatch) -> Output:
         """What ``transform`` gives for the fitted graphs, ``batch``."""
         return self.gram()
 
-    def _output_with_fitted(self, batch: GraphBatch) -> Any:
+    def _output_with_fitted(self, batch: GraphBatch) -> Output:
         return self._with_empty(self._gram_with_fitted(batch), batch.vertex_counts == 0)
 
     def _with_empty(self, K: np.ndarray, rows: np.ndarray) -> np.ndarray:
