@@ -40,7 +40,7 @@ def main() -> None:
 
     import graphgrain as gg
     from graphgrain.graphs.files.molecules import MoleculeFile
-    from graphgrain.scaling.shard_files import read_shard, write_receipt, write_shard
+    from graphgrain.scaling.feature_shards import read_shard, write_receipt, write_shard
     from graphgrain.scaling.sharding import feature_matrix, hashing_kernel
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks.stage_costs", description=__doc__)
@@ -66,11 +66,12 @@ def main() -> None:
 
         def write() -> int:
             files = write_shard(folder, 0, "npz", X, {})
-            write_receipt(folder, 0, files, {})
+            manifest["shards"] = [write_receipt(folder, 0, files, {"rows": X.shape[0]})]
             return sum((folder / file).stat().st_size for file in files)
 
+        manifest: dict[str, Any] = {"format": "npz", "n_features": 2**20, "columns": {}}
         seconds["write the shard, with checksums"], size = cpu_seconds(write)
-        seconds["read the shard"], _ = cpu_seconds(lambda: read_shard(folder, 0, "npz", 2**20))
+        seconds["read the shard"], _ = cpu_seconds(lambda: read_shard(folder, 0, manifest))
     y = np.arange(X.shape[0]) % 2
     model = SGDClassifier(random_state=0).partial_fit(X, y, classes=[0, 1])
     seconds["learn from it (SGD, one pass)"], _ = cpu_seconds(lambda: model.partial_fit(X, y))

@@ -3,7 +3,7 @@
 1. The input is cut into shards by position: shard k has the molecules (or graphs) from
    ``k * shard_size`` on, whether they can be read or not. So any shard can be made alone.
 2. A process reads the molecules of a shard, computes their features (columns are hashes, nothing
-   is learnt) and writes the files, then the receipt (see :mod:`.shard_files`).
+   is learnt) and writes the files, then the receipt (see :mod:`.feature_shards`).
 3. Shards whose receipts are true and name this input are not made again.
 4. When all are there, the manifest says so.
 """
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from ..errors import InvalidFileError, InvalidParameterError, UnwritableFileError
+from ..errors import InvalidParameterError, UnwritableFileError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.rdkit import LabelOptions, Unreadable, parse_molecules
 from ..graphs.files.molecules import (
@@ -35,15 +35,25 @@ from ..graphs.files.molecules import (
 from ..graphs.processes import map_processes
 from ..graphs.progress import progress_bar
 from ..graphs.streams import CHUNK_SIZE, Chunk, as_chunks
+from ..kernels.registry import kernel_to_json
 from ..writing import atomic_write, delete_if_free
-from .shard_files import FORMATS, pyarrow, read_receipt, shard_name, write_receipt, write_shard
+from .feature_shards import (
+    FOLDER,
+    FORMATS,
+    MANIFEST,
+    column_kinds,
+    joined_kinds,
+    pyarrow,
+    read_manifest,
+    read_receipt,
+    shard_name,
+    write_receipt,
+    write_shard,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-MANIFEST = "manifest.json"
-#: Version of the layout of the folder.
-VERSION = 1
 SHARD_SIZE = 20_000
 
 
@@ -147,12 +157,7 @@ def save_features(
     file, pieces = _pieces(source, int(shard_size), smiles, labels)
     place = _folder(folder)
     settings = {
-        "kernel": type(kernel).__name__,
-        "parameters": {
-            name: value
-            for name, value in kernel.get_params().items()
-            if name not in ("n_jobs", "n_features", "output", "verbose")
-        },
+        "kernel": kernel_to_json(kernel, leave_out=("n_jobs", "n_features", "output", "verbose")),
         "n_features": n_features,
         "shard_size": int(shard_size),
         "format": format,
@@ -182,11 +187,12 @@ def save_features(
         raise no_molecule(file.name)
     _tidy(place, len(receipts))
     manifest = {
-        "version": VERSION,
+        "version": FOLDER.version,
         "complete": True,
         **settings,
         "rows": sum(receipt["rows"] for receipt in receipts),
         "skipped": unreadable.count,
+        "columns": joined_kinds(receipt["columns"] for receipt in receipts),
         "shards": receipts,
     }
     _write_manifest(place, manifest)
@@ -237,6 +243,7 @@ def finished_shard(plan: ShardPlan, task: ShardTask) -> dict[str, Any]:
     files = write_shard(plan.folder, task.number, plan.form, X, chunk.columns)
     about = {
         "rows": X.shape[0],
+        "columns": column_kinds(chunk.columns),
         "entries": int(X.nnz),
         "input_rows": _rows(task.content),
         "input_sha256": task.digest,
@@ -328,36 +335,15 @@ def _begin_manifest(folder: Path, settings: dict[str, Any]) -> None:
                     f"asked for is {value!r}. Use the same settings to go on, or another folder."
                 )
     if there is None or not there.get("complete"):
-        _write_manifest(folder, {"version": VERSION, "complete": False, **settings})
+        _write_manifest(folder, {"version": FOLDER.version, "complete": False, **settings})
 
 
 def _flat(settings: dict[str, Any]) -> dict[str, Any]:
     """Settings with those of groups (the kernel's parameters, the labels) among them."""
     flat: dict[str, Any] = {}
     for name, value in settings.items():
-        flat |= value if isinstance(value, dict) else {name: value}
+        flat |= _flat(value) if isinstance(value, dict) else {name: value}
     return flat
-
-
-def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """The manifest of a folder, or None where there is none."""
-    path = folder / MANIFEST
-    if not path.is_file():
-        return None
-    try:
-        manifest = json.loads(path.read_bytes())
-        version = manifest["version"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InvalidFileError(
-            f"{folder.name}/{MANIFEST} cannot be read: {error!r}. Restore it, or begin anew in "
-            "another folder."
-        ) from None
-    if version != VERSION:
-        raise InvalidFileError(
-            f"{folder.name} holds features in version {version!r} of the layout; this graphgrain "
-            f"knows version {VERSION}."
-        )
-    return dict(manifest)
 
 
 def _write_manifest(folder: Path, manifest: dict[str, Any]) -> None:

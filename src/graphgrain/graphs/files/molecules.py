@@ -212,7 +212,7 @@ def load_molecules(
         **labels,
     )
     graphs, columns = join_chunks(list(chunks) or [Chunk(GraphBatch.from_edges([], []), {})])
-    return graphs, {name: _typed(values) for name, values in columns.items()}
+    return graphs, {name: typed(values) for name, values in columns.items()}
 
 
 def _records(place: Path, kind: str, smiles: str | None) -> Iterator[Record]:
@@ -281,7 +281,7 @@ def record_columns(records: list[Record]) -> dict[str, np.ndarray]:
     return columns
 
 
-def _typed(values: np.ndarray) -> np.ndarray:
+def typed(values: np.ndarray) -> np.ndarray:
     """Integers or floats if all entries are (empty: NaN), else the strings as they are."""
     if values.dtype.kind != "U" or not (values != "").any():
         return values
