@@ -20,7 +20,6 @@ KERNELS = sorted(
         if inspect.isclass(value)
         and issubclass(value, GraphKernel)
         and value not in (GraphKernel, FeatureKernel)
-        and not value.needs_attributes  # these have tests of their own
     ),
     key=lambda kernel: kernel.__name__,
 )
@@ -52,20 +51,34 @@ def make_graphs(count: int = 24, seed: int = 0) -> tuple[gg.GraphBatch, np.ndarr
         bonds = rng.integers(1, 3, graph.number_of_edges()).tolist()
         made.append((list(graph.edges), labels, bonds))
         y.append(int(ring))
-    return gg.as_graphs(made), np.array(y)
+    return with_attributes(gg.as_graphs(made)), np.array(y)
+
+
+def with_attributes(batch: gg.GraphBatch) -> gg.GraphBatch:
+    """The graphs with two numbers at each vertex, which depend on its label and its degree."""
+    codes = np.array([len(label) + ord(label[0]) % 7 for label in batch.labels], dtype=float)
+    return gg.GraphBatch.from_edges(
+        batch.vertex_counts,
+        batch.edges,
+        batch.labels,
+        edge_labels=batch.edge_labels,
+        vertex_attributes=np.column_stack((codes, batch.degrees)),
+    )
 
 
 GRAPHS, Y = make_graphs()
-ODD_GRAPHS = gg.as_graphs(
-    [
-        ([], []),
-        ([], ["C"]),
-        ([], ["C", "N"]),
-        ([(0, 1)], ["C", "C"]),
-        ([(0, 1), (2, 3)], ["C", "C", "N", "N"]),
-        ([(0, 1), (1, 2), (0, 2)], ["C", "C", "C"]),
-        ([(0, 1)], ["new", "labels"]),
-    ]
+ODD_GRAPHS = with_attributes(
+    gg.as_graphs(
+        [
+            ([], []),
+            ([], ["C"]),
+            ([], ["C", "N"]),
+            ([(0, 1)], ["C", "C"]),
+            ([(0, 1), (2, 3)], ["C", "C", "N", "N"]),
+            ([(0, 1), (1, 2), (0, 2)], ["C", "C", "C"]),
+            ([(0, 1)], ["new", "labels"]),
+        ]
+    )
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -34,13 +35,18 @@ def test_there_are_kernels():
 
 
 @every_kernel
-def test_every_public_kernel_documents_its_parameters(Kernel):
-    assert Kernel.__doc__
+def test_every_kernel_documents_each_parameter_in_order_with_its_default(Kernel):
+    text = inspect.cleandoc(Kernel.__doc__)
+    section = re.search(r"^Parameters\n-+\n(.*?)\n\n[\w ]+\n-+$", text, re.DOTALL | re.MULTILINE)
+    entries = re.findall(r"^(\w+) : (.*)$", section[1], re.MULTILINE)
     own = inspect.signature(Kernel).parameters
-    text = "".join(parent.__doc__ or "" for parent in Kernel.__mro__)
-    undocumented = [name for name in own if name not in text]
-    assert not undocumented or "parameters mean the same there" in text
-    assert ">>>" in Kernel.__doc__
+    assert [name for name, _ in entries] == list(own)
+    for name, kind in entries:
+        default = own[name].default
+        shown = f'"{default}"' if isinstance(default, str) else str(default)
+        assert f"default={shown}" in kind or (default is None and "optional" in kind), name
+    assert "Examples\n--------\n>>> " in text
+    assert "See Also\n--------\n" in text
 
 
 @every_kernel

@@ -42,6 +42,10 @@ def shuffled(batch: gg.GraphBatch, seed: int) -> gg.GraphBatch:
     )
     labels = np.empty(batch.n_vertices, dtype=batch.labels.dtype)
     labels[places] = batch.labels
+    attributes = batch.vertex_attributes
+    if attributes is not None:
+        attributes = np.empty_like(attributes)
+        attributes[places] = batch.vertex_attributes
     order = rng.permutation(batch.n_edges)
     edge_labels = batch.edge_labels
     return gg.GraphBatch.from_edges(
@@ -49,6 +53,7 @@ def shuffled(batch: gg.GraphBatch, seed: int) -> gg.GraphBatch:
         places[batch.edges][order],
         labels,
         edge_labels=None if edge_labels is None else edge_labels[order],
+        vertex_attributes=attributes,
     )
 
 

@@ -46,6 +46,11 @@ class AttributedGraphHopper(AttributedKernel):
         If 1 or more, show a progress bar on standard error for steps that take longer than two
         seconds.
 
+    See Also
+    --------
+    GraphHopper : The same for labels, with explicit features.
+    AttributedGraphInvariants : Attributes compared within neighbourhoods.
+
     Notes
     -----
     It sees vertex attributes, vertex labels and all shortest paths, in both directions; a vertex

@@ -47,6 +47,11 @@ class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
         If 1 or more, show a progress bar on standard error for steps that take longer than two
         seconds.
 
+    See Also
+    --------
+    GraphInvariants : The same for labels, with explicit features.
+    AttributedGraphHopper : Attributes compared along shortest paths.
+
     Notes
     -----
     It sees vertex attributes, vertex labels (where colours begin: vertices with different labels

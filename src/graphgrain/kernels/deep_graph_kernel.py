@@ -64,6 +64,11 @@ class DeepGraphKernel(GraphKernel):
     substructures_ : WeisfeilerLehman or ShortestPath
         The kernel whose features are the words.
 
+    See Also
+    --------
+    WeisfeilerLehman : The plain kernel of its words.
+    ShortestPath : The plain kernel of its other words.
+
     Notes
     -----
     Needs gensim (``pip install graphgrain[deep]``) unless ``word_similarity="identity"``. Words of

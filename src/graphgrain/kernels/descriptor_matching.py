@@ -69,6 +69,11 @@ class DescriptorMatching(Pyramid, Propagated):
         If 1 or more, show a progress bar on standard error for steps that take longer than two
         seconds.
 
+    See Also
+    --------
+    Propagation : Counts of the same kind of cells.
+    PyramidMatch : Matches vertices by eigenvectors.
+
     Notes
     -----
     It sees vertex labels or attributes, and structure. Two descriptors that differ by d along an

@@ -46,6 +46,11 @@ class EdgeHistogram(FeatureKernel):
         If 1 or more, show a progress bar on standard error for steps that take longer than two
         seconds.
 
+    See Also
+    --------
+    VertexHistogram : Vertices instead of edges.
+    WLEdge : The same with refined labels.
+
     Notes
     -----
     Each undirected edge counts once. GraKeL's kernel of that name is the form

@@ -55,6 +55,11 @@ class GraphHopper(FeatureKernel):
         If 1 or more, show a progress bar on standard error for steps that take longer than two
         seconds.
 
+    See Also
+    --------
+    AttributedGraphHopper : The same for vertices with attributes.
+    ShortestPath : The ends of shortest paths.
+
     Notes
     -----
     It sees vertex labels and all shortest paths, in both directions; a vertex alone is a path of

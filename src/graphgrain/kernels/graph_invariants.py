@@ -68,6 +68,11 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
         If 1 or more, show a progress bar on standard error for steps that take longer than two
         seconds.
 
+    See Also
+    --------
+    AttributedGraphInvariants : The same for vertices with attributes.
+    NeighbourhoodPairs : Pairs of whole neighbourhoods.
+
     Notes
     -----
     It sees vertex labels, structure and, if asked, edge labels. A feature is a colour at a step

@@ -191,6 +191,11 @@ class Graphlet(FeatureKernel):
         If 1 or more, show a progress bar on standard error for steps that take longer than two
         seconds.
 
+    See Also
+    --------
+    NeighbourhoodPairs : Labelled neighbourhoods instead of small subgraphs.
+    SpectralDistance : Another kernel of structure alone.
+
     Notes
     -----
     It sees structure alone: no labels, nothing beyond ``size`` vertices. The time grows with

@@ -16,13 +16,22 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Number, OneOf, Rule, Seed, Whole, check_parameters
 from ..views.attribute_bins import with_bins
 from ..views.base import attribute_columns
 from .bases.graph_kernel import GraphKernel
 from .features import SIMILARITIES
+
+
+class _Kernel:
+    """A graph kernel, or None."""
+
+    def allows(self, value: Any) -> bool:
+        return value is None or isinstance(value, GraphKernel)
+
+    def __str__(self) -> str:
+        return "a graph kernel, such as TreePlusPlus(tree_depth=2), or None"
 
 
 class HashedAttributes(GraphKernel):
@@ -50,6 +59,11 @@ class HashedAttributes(GraphKernel):
         If 1 or more, show a progress bar on standard error for steps that take longer than two
         seconds.
 
+    See Also
+    --------
+    AttributeBins : The same as a view, with bins of equal content.
+    AttributedGraphHopper : A kernel that compares attributes directly.
+
     Notes
     -----
     With ``on="edge"`` the kernel must look at edge labels (``TreePlusPlus(edge_labels=True)``).
@@ -72,6 +86,7 @@ class HashedAttributes(GraphKernel):
 
     parameter_rules: ClassVar[dict[str, Rule]] = {
         **GraphKernel.parameter_rules,
+        "kernel": _Kernel(),
         "similarity": OneOf(tuple(SIMILARITIES)),  # what the kernel inside can do, it says itself
         "on": OneOf(("vertex", "edge")),
         "n_draws": Whole(1),
@@ -105,14 +120,9 @@ class HashedAttributes(GraphKernel):
         self.verbose = verbose
 
     def _fit(self, batch: GraphBatch) -> None:
-        if self.kernel is not None and not isinstance(self.kernel, GraphKernel):
-            raise InvalidParameterError(
-                f"kernel must be a graph kernel, or None; got {self.kernel!r}. "
-                "For example HashedAttributes(TreePlusPlus(tree_depth=2))."
-            )
         values = attribute_columns(batch, self.on)
         # sorted, so that rounding does not depend on how vertices are numbered
-        spread = np.sort(values, axis=0).std(axis=0) if len(values) else np.ones(1)
+        spread = np.sort(values, axis=0).std(axis=0) if len(values) else np.ones(values.shape[1])
         self.scale_ = np.where(spread > 1e-12, spread, 1.0)
         rng = np.random.default_rng(self.random_state)
         width = len(self.scale_)

@@ -33,6 +33,10 @@ class Marginalized(CommonWalks):
         If 1 or more, show a progress bar on standard error for steps that take longer than two
         seconds.
 
+    See Also
+    --------
+    RandomWalk : Common walks, longer ones weighted less.
+
     Notes
     -----
     It sees vertex labels, edge labels if asked, and walks, which may turn back at every step.

@@ -88,6 +88,11 @@ class MultiscaleLaplacian(GraphKernel):
         If 1 or more, show a progress bar on standard error for steps that take longer than two
         seconds.
 
+    See Also
+    --------
+    ReturnProbability : Vertices described by returns of random walks.
+    NetLSD : The spectrum of whole graphs.
+
     Notes
     -----
     Anchors and directions come from the fitted graphs alone. Which balls are drawn depends on

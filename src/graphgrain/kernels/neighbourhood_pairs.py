@@ -53,6 +53,11 @@ class NeighbourhoodPairs(FeatureKernel):
         If 1 or more, show a progress bar on standard error for steps that take longer than two
         seconds.
 
+    See Also
+    --------
+    WeisfeilerLehman : Single neighbourhoods, by colour refinement.
+    GraphInvariants : Vertices within matching neighbourhoods.
+
     Notes
     -----
     It sees vertex labels, structure and, if asked, edge labels. Neighbourhoods are compared by

@@ -54,6 +54,11 @@ class NetLSD(GraphKernel):
     gamma_ : float
         What is used for gamma.
 
+    See Also
+    --------
+    SpectralDistance : Distances between vertices by the spectrum.
+    ReturnProbability : Random walks that come back.
+
     Notes
     -----
     It sees structure alone, by its spectrum: graphs with equal spectra are equal. All eigenvalues

@@ -11,7 +11,40 @@ from .tree_plus_plus import TreePlusPlus
 class PathPattern(TreePlusPlus):
     """Path-pattern graph kernel: counts of the label sequences along shortest paths.
 
-    It is level 0 of :class:`TreePlusPlus` on its own; the parameters mean the same there.
+    It is level 0 of :class:`TreePlusPlus` on its own.
+
+    Parameters
+    ----------
+    path_depth : int, default=6
+        Length of the longest paths, the paper's d.
+    similarity : {"cosine", "minmax", "dot"}, default="cosine"
+        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
+        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
+        coefficient of counts). Does not concern ``output="features"``.
+    output : {"gram", "features"}, default="gram"
+        What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
+        feature counts with the columns seen at fit.
+    centrality : {"eigenvector", "closeness", "betweenness", "degree", None}, default="eigenvector"
+        Orders vertices with equal labels in the breadth-first trees.
+    edge_labels : bool, default=False
+        Let edge labels take part in trees and patterns.
+    counts : {"raw", "sqrt", "log", "binary", "intersection"}, default="raw"
+        Map applied to each count c before the product: c, its root, log(1 + c), 1, or c ones (so
+        that the product becomes the sum of the minima).
+    n_features : int, optional
+        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
+        learnt, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
+        column for every feature seen at fit.
+    n_jobs : int, optional
+        Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
+
+    See Also
+    --------
+    TreePlusPlus : The same paths with neighbourhoods in place of vertices.
+    ShortestPath : The ends of shortest paths and their length.
 
     Examples
     --------

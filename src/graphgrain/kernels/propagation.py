@@ -64,6 +64,11 @@ class Propagation(Propagated):
         If 1 or more, show a progress bar on standard error for steps that take longer than two
         seconds.
 
+    See Also
+    --------
+    DescriptorMatching : What propagates, matched in ever smaller cells.
+    WeisfeilerLehman : Exact neighbourhoods instead of averages.
+
     Notes
     -----
     The random direction of a label is drawn from the seed and the label itself, so that it does

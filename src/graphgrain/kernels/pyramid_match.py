@@ -58,6 +58,11 @@ class PyramidMatch(Pyramid):
         If 1 or more, show a progress bar on standard error for steps that take longer than two
         seconds.
 
+    See Also
+    --------
+    DescriptorMatching : Matches vertices by random walks over labels.
+    WLOptimalAssignment : Matches vertices by their colours.
+
     Notes
     -----
     If an eigenvalue repeats, its eigenvectors are a matter of choice, and a kernel that takes

@@ -53,6 +53,11 @@ class RandomWalk(CommonWalks):
     decay_ : float
         The weight of each step that is used.
 
+    See Also
+    --------
+    Marginalized : Walks with probabilities.
+    PathPattern : Shortest paths instead of walks, with explicit features.
+
     Notes
     -----
     It sees vertex labels, edge labels if asked, and walks, which may turn back at every step

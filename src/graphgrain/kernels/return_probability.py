@@ -61,7 +61,7 @@ class ReturnProbability(GraphKernel):
         (RetGK II). Faster for many or large graphs.
     n_components : int, default=200
         Number of random features; for ``approximate=True``.
-    gamma : float, default=10
+    gamma : float, default=10.0
         Width of the similarity; for ``approximate=True``.
     similarity : {"cosine", "dot"}, default="cosine"
         Every graph has similarity 1 with itself in both; with "cosine", graphs without vertices
@@ -81,6 +81,11 @@ class ReturnProbability(GraphKernel):
         of each graph that has as many, 1000 at most.
     sigma_2_ : float
         Median distance between the fitted graphs.
+
+    See Also
+    --------
+    SpectralDistance : Distances between vertices by the spectrum.
+    RandomWalk : Walks that two graphs have in common.
 
     Notes
     -----

@@ -50,6 +50,12 @@ class ShortestPath(FeatureKernel):
         If 1 or more, show a progress bar on standard error for steps that take longer than two
         seconds.
 
+    See Also
+    --------
+    WLShortestPath : The same with refined labels.
+    GraphHopper : All vertices on shortest paths, not their ends alone.
+    PathPattern : The labels along shortest paths.
+
     Notes
     -----
     Counts equal those of GraKeL with labels. A graph without edges has no features: it has

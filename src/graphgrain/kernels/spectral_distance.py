@@ -29,7 +29,7 @@ class SpectralDistance(FeatureKernel):
 
     Parameters
     ----------
-    bin_width : float, default=1e-4
+    bin_width : float, default=0.0001
         Width of the bins. The authors use 1e-3 for social networks.
     function : {"harmonic", "biharmonic"}, default="harmonic"
         f(L): the pseudo-inverse of L or its square.
@@ -51,6 +51,11 @@ class SpectralDistance(FeatureKernel):
     verbose : int, default=0
         If 1 or more, show a progress bar on standard error for steps that take longer than two
         seconds.
+
+    See Also
+    --------
+    NetLSD : Traces of the heat kernel.
+    ShortestPath : Distances along shortest paths.
 
     Notes
     -----

@@ -30,6 +30,11 @@ class SubtreePatterns(CommonTrees):
         If 1 or more, show a progress bar on standard error for steps that take longer than two
         seconds.
 
+    See Also
+    --------
+    TreePatterns : Trees weighted by size or branching.
+    WeisfeilerLehman : Whole neighbourhoods, in linear time.
+
     Notes
     -----
     It sees vertex labels, structure, edge labels if asked, and patterns that may meet a vertex

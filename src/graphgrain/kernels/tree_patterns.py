@@ -40,6 +40,11 @@ class TreePatterns(CommonTrees):
         If 1 or more, show a progress bar on standard error for steps that take longer than two
         seconds.
 
+    See Also
+    --------
+    SubtreePatterns : Any choice of branches.
+    TreePlusPlus : Whole breadth-first trees along paths, with explicit features.
+
     Notes
     -----
     It sees vertex labels, structure, edge labels if asked, and patterns that may go back to the

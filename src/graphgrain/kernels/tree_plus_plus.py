@@ -54,7 +54,7 @@ class TreePlusPlus(FeatureKernel):
     output : {"gram", "features"}, default="gram"
         What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
         feature counts with the columns seen at fit.
-    centrality : {"eigenvector", "closeness", "betweenness", "degree", None}
+    centrality : {"eigenvector", "closeness", "betweenness", "degree", None}, default="eigenvector"
         Orders vertices with equal labels in the breadth-first trees.
     edge_labels : bool, default=False
         Let edge labels take part in trees and patterns.
@@ -77,6 +77,12 @@ class TreePlusPlus(FeatureKernel):
         Sorted feature hashes of each level.
     graphs_ : GraphBatch
         The fitted graphs.
+
+    See Also
+    --------
+    PathPattern : Level 0 alone: paths of labels.
+    WeisfeilerLehman : Neighbourhoods without the paths between them.
+    GraphClassifier : Chooses depths and count maps by itself.
 
     Notes
     -----

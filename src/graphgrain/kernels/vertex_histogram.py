@@ -39,6 +39,11 @@ class VertexHistogram(FeatureKernel):
         If 1 or more, show a progress bar on standard error for steps that take longer than two
         seconds.
 
+    See Also
+    --------
+    EdgeHistogram : Edges instead of vertices.
+    WeisfeilerLehman : Labels refined by their neighbours'.
+
     References
     ----------
     Sugiyama, Borgwardt: Halting in Random Walk Kernels. NeurIPS 2015.

@@ -58,6 +58,11 @@ class WassersteinWL(GraphKernel):
         If 1 or more, show a progress bar on standard error for steps that take longer than two
         seconds.
 
+    See Also
+    --------
+    WeisfeilerLehman : Counts of the same colours, as explicit features.
+    HashedAttributes : Kernels of labels for graphs with attributes.
+
     Notes
     -----
     It sees labels or attributes, and structure. Colours only ever split, so that their distances

@@ -57,6 +57,13 @@ class WeisfeilerLehman(FeatureKernel):
         If 1 or more, show a progress bar on standard error for steps that take longer than two
         seconds.
 
+    See Also
+    --------
+    WLOptimalAssignment : The same colours, matched one to one.
+    WLShortestPath : Pairs of colours with their distance.
+    WLEdge : Colours of the ends of edges.
+    WassersteinWL : The same colours compared by optimal transport.
+
     Notes
     -----
     Colours are 64-bit hashes of label values, the same in every run: graphs can be added or

@@ -48,6 +48,11 @@ class WLEdge(WeisfeilerLehman):
         If 1 or more, show a progress bar on standard error for steps that take longer than two
         seconds.
 
+    See Also
+    --------
+    EdgeHistogram : Edges by labels, without refinement.
+    WeisfeilerLehman : Colours of single vertices.
+
     Notes
     -----
     It sees vertex labels, structure and, if asked, edge labels. The cost is that of colour

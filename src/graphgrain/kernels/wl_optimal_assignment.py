@@ -41,6 +41,11 @@ class WLOptimalAssignment(WeisfeilerLehman):
         If 1 or more, show a progress bar on standard error for steps that take longer than two
         seconds.
 
+    See Also
+    --------
+    WeisfeilerLehman : Products of counts of the same colours.
+    PyramidMatch : Matches vertices by their embedding.
+
     Notes
     -----
     It sees what :class:`WeisfeilerLehman` sees, vertex labels, structure and, if asked, edge

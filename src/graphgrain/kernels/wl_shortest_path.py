@@ -50,6 +50,11 @@ class WLShortestPath(WeisfeilerLehman):
         If 1 or more, show a progress bar on standard error for steps that take longer than two
         seconds.
 
+    See Also
+    --------
+    ShortestPath : Pairs of labels, without refinement.
+    WeisfeilerLehman : Colours without distances.
+
     Notes
     -----
     It sees vertex labels, structure and, if asked, edge labels. The cost is that of
