@@ -277,7 +277,7 @@ def test_the_shared_data_through_the_environment(shared_data, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("mutag", "Did you mean MUTAG"),
+        ("mutagg", "Did you mean MUTAG"),
         ("../MUTAG", "no data set '../MUTAG'"),
         ("", "no data set ''"),
         (5, "no data set 5"),
@@ -287,3 +287,11 @@ def test_unknown_names(name, message, monkeypatch):
     monkeypatch.delenv("GRAPHGRAIN_DATA", raising=False)
     with pytest.raises(InvalidParameterError, match=message):
         gg.fetch_tu(name)
+
+
+def test_names_in_any_case(shared_data, monkeypatch):
+    monkeypatch.setenv("GRAPHGRAIN_DATA", str(shared_data))
+    graphs, y = gg.fetch_tu("Mutag")
+    wanted, targets = gg.load_tu(shared_data / "MUTAG.zip")
+    assert graphs == wanted
+    assert y.tolist() == targets.tolist()

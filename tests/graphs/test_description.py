@@ -73,3 +73,20 @@ def test_text_histograms():
     assert all(line.endswith(" 100") for line in lines)
     assert lines[0].startswith("   0-99 ")
     assert "█ 1" in text_histogram([0] * 10_000 + [1], width=1)  # a bar for the rarest, too
+
+
+@pytest.mark.parametrize("bins", [1, 4, 10])
+@pytest.mark.parametrize(
+    "values",
+    [[0.1, 0.2, 0.25, 7.9], [-1e6, 3e6, 2.5], [1e-9, 2e-9], [5.0], [2.0, 2.0], [-0.5, np.nan, 0.5]],
+)
+def test_a_histogram_of_floats_counts_as_numpy_does(values, bins):
+    lines = text_histogram(np.array(values), bins=bins, width=5).splitlines()
+    counts = [int(line.split()[-1].replace(",", "")) for line in lines]
+    real = [value for value in values if value == value]
+    assert sum(counts) == len(real)
+    if len(set(real)) > 1:
+        assert len(lines) <= bins + 1
+        borders = [float(line.split()[0]) for line in lines] + [float(lines[-1].split()[2])]
+        assert borders[0] <= min(real) < max(real) < borders[-1] or max(real) == borders[-2]
+        assert counts == np.histogram(real, borders)[0].tolist()

@@ -24,7 +24,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from ..errors import GraphgrainError, GraphgrainWarning, InvalidParameterError
 from ..writing import is_standard_output
-from .characters import show_what_can_be_shown
+from .characters import SafeConsole, show_what_can_be_shown
 from .interrupts import interrupted, raise_from_now_on
 from .option_groups import expanded
 
@@ -80,7 +80,7 @@ class Options:
 options = Options()
 
 
-class _Answers(Console):
+class _Answers(SafeConsole):
     """Standard output; a closed pipe is the business of :func:`run`."""
 
     def on_broken_pipe(self) -> None:
@@ -96,7 +96,7 @@ def out() -> Console:
 
 def err() -> Console:
     """For everything else: standard error."""
-    return Console(stderr=True, highlight=False)
+    return SafeConsole(stderr=True, highlight=False)
 
 
 def answer(value: Any) -> None:

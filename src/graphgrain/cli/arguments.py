@@ -73,6 +73,14 @@ class Reading(OptionGroup):
             rich_help_panel=_MOLECULES,
         ),
     ] = "raise"
+    missing: Annotated[
+        str,
+        typer.Option(
+            help="What happens with a graph whose target is empty, NA, NaN, null or the like: an "
+            "error, or skip it with a note.",
+            metavar="error|skip",
+        ),
+    ] = "error"
     charge: Annotated[bool, _molecule_flag("--charge", "Atoms tell their charge.")] = False
     aromatic: Annotated[
         bool, _molecule_flag("--aromatic", "Aromatic atoms have labels of their own.")

@@ -6,11 +6,12 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from ..graphs.datasets import fetch
-from .app import answer, command, out
-from .arguments import Json
+from .app import answer, command, err, out
+from .arguments import Json, nearest
 from .tables import print_table
 
 
@@ -22,11 +23,18 @@ def datasets(
     """List the data sets that have a name: the bundled drugs and the TU collection."""
     found = [
         item
-        for item in fetch.tu_datasets()
+        for item in [*fetch.tu_datasets(), fetch.bundled_data_set()]
         if search.lower() in item.name.lower() or search.lower() in item.domain.lower()
     ]
     if as_json:
         answer([asdict(item) for item in found])
+        return
+    if not found:
+        close = nearest(search, [item.name for item in fetch.tu_datasets()])
+        err().print(
+            f"No data set has {escape(repr(search))} in its name or domain. {close}"
+            "`graphgrain datasets` lists all."
+        )
         return
     table = Table("name", "domain", box=None)
     for column in ("graphs", "classes", "vertices", "edges"):
@@ -45,4 +53,4 @@ def datasets(
         )
     print_table(out(), table)
     if not search:
-        out().print("\nand drugs, which comes with graphgrain. Others are downloaded on demand.")
+        out().print("\ndrugs comes with graphgrain; the others are downloaded on demand.")

@@ -45,7 +45,7 @@ def explain(
         raise InvalidParameterError(
             f"An explanation is written as .html or .svg; got {str(output)!r}."
         )
-    loaded = load(data, reading).with_classes()
+    loaded = load(data, reading, all_rows=True).with_classes()
     if loaded.y is None:
         raise InvalidParameterError(f"explain needs classes or numbers to learn; {data} has none.")
     if not 1 <= row <= len(loaded.graphs):

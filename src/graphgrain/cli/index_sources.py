@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +18,7 @@ from ..graphs.datasets.fetch import tu_datasets
 from ..graphs.files.molecules import is_molecule_file
 from ..searching.graph_index import GraphIndex
 from .arguments import Reading, check_choice
-from .loading import BUNDLED, Loaded, load
+from .loading import BUNDLED, MOLECULE_OPTIONS, Loaded, load
 
 #: Endings of files of graphs other than molecules.
 _FILES = (".zip", ".gz", ".mat", ".txt", ".json", ".ggi")
@@ -52,8 +51,7 @@ def index_source(data: str, reading: Reading) -> IndexSource:
     """What a DATA argument means for an index; files of molecules are read in pieces."""
     check_choice("--errors", reading.errors, ("raise", "skip"))
     path = Path(data).expanduser()
-    given = asdict(reading)
-    options = {name: value for name, value in given.items() if name not in ("target", "view")}
+    options = {name: getattr(reading, name) for name in MOLECULE_OPTIONS}
     if data == BUNDLED and not reading.view:
         drugs = files("graphgrain.graphs.datasets") / "data" / "drugs.csv"
         return IndexSource(BUNDLED, Path(str(drugs)), "name", None, options)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 from rich.markup import escape
 from rich.table import Table
@@ -51,7 +53,7 @@ def info(
 ) -> None:
     """Show what a data set is like: sizes, labels, classes, duplicates."""
     loaded = load(data, reading)
-    found = describe(loaded.graphs, loaded.y)
+    found = describe(loaded.graphs, _numbers_or_classes(loaded.y))
     if plot is not None:
         from ..report.figures import plot_distributions
 
@@ -62,11 +64,25 @@ def info(
     out().print(_table(loaded.name, found))
     if found.class_sizes is not None:
         out().print(f"\ngraphs of each class\n{_balance(found)}", markup=False)
+    if found.target is not None and loaded.y is not None:
+        out().print(f"\ntarget\n{_spread(found.target)}", markup=False)
+        out().print(text_histogram(np.asarray(loaded.y, dtype=np.float64)), markup=False)
     out().print(
         f"\nvertices per graph\n{text_histogram(loaded.graphs.vertex_counts)}", markup=False
     )
     if plot is not None:
         err().print(f"Figure written to {escape(str(plot))}.")
+
+
+def _numbers_or_classes(y: np.ndarray | None) -> np.ndarray | None:
+    """Whole numbers of which there are many are values, not classes."""
+    if y is None or y.dtype.kind not in "iu" or len(np.unique(y)) <= MOST_CLASSES:
+        return y
+    return y.astype(np.float64)
+
+
+def _spread(target: Mapping[str, float]) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in target.items())
 
 
 def _table(name: str, found: Statistics) -> Table:

@@ -10,17 +10,26 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from rich.markup import escape
 
 from ..errors import GraphgrainWarning, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.rdkit import LabelOptions
 from ..graphs.datasets.fetch import fetch_tu, load_drugs, tu_datasets
+from ..graphs.files.archive import unknown_format
 from ..graphs.files.matlab import load_mat
-from ..graphs.files.molecules import KINDS, is_molecule_file, load_molecules
+from ..graphs.files.molecules import (
+    KINDS,
+    is_molecule_file,
+    missing_values,
+    molecule_texts,
+    typed,
+)
 from ..graphs.files.tu import load_tu
 from ..kernels.bases.graph_kernel import GraphKernel
 from ..kernels.registry import KERNELS
 from ..views.base import seen_through, view_name
+from .app import err
 from .arguments import Reading, check_choice, nearest
 from .kernel_options import combined
 
@@ -70,7 +79,7 @@ class Loaded(NamedTuple):
         return self
 
 
-def load(data: str, reading: Reading | None = None) -> Loaded:
+def load(data: str, reading: Reading | None = None, *, all_rows: bool = False) -> Loaded:
     """The data set that a DATA argument names.
 
     Parameters
@@ -79,16 +88,54 @@ def load(data: str, reading: Reading | None = None) -> Loaded:
         A file, a folder, a name of the TU collection, or ``drugs``.
     reading : Reading, optional
         What the options of the command say about it.
+    all_rows : bool
+        For commands that count rows: with ``--missing skip`` graphs without a target stay, their
+        targets NaN or the empty string.
     """
     reading = reading or Reading()
     check_choice("--errors", reading.errors, ("raise", "skip"))
+    check_choice("--missing", reading.missing, ("error", "skip"))
     view = combined(reading.view)
-    loaded = _load(data, reading)
+    loaded = _with_targets(_load(data, reading), reading.missing, all_rows)
     if view is None:
         return loaded
     seen = seen_through(view.fit(loaded.graphs), loaded.graphs)
     words = view_name(view)
     return loaded._replace(name=f"{loaded.name} > {words}", graphs=seen, view=words)
+
+
+def _with_targets(loaded: Loaded, missing: str, all_rows: bool) -> Loaded:
+    """The graphs that have a target; one rule for what is missing, whatever the command."""
+    if loaded.y is None or loaded.y.ndim != 1:
+        return loaded
+    gone = missing_values(loaded.y)
+    if not gone.any():
+        return loaded._replace(y=typed(loaded.y))
+    count, first = int(gone.sum()), int(np.argmax(gone))
+    lines = loaded.table.get("line")
+    place = f"graph {first + 1}" if lines is None else f"line {lines[first]}"
+    found = f"{count:,} of {len(gone):,} graphs of {loaded.name} have none (the first: {place})"
+    if missing == "error":
+        raise InvalidParameterError(
+            f"Every graph must have a target; {found}. Empty, NA, NaN, null and the like count as "
+            "missing. Fill them in, or go on without these graphs: --missing skip."
+        )
+    if gone.all():
+        raise InvalidParameterError(f"There must be targets; {found}. Is it the right column?")
+    if all_rows:
+        return loaded._replace(y=typed(loaded.y))
+    err().print(
+        f"[yellow]Note:[/yellow] {escape(loaded.name)}: {count:,} of {len(gone):,} graphs have no "
+        "target and are left out."
+    )
+    kept = np.flatnonzero(~gone)
+    return loaded._replace(
+        graphs=loaded.graphs[kept],
+        y=typed(loaded.y[kept]),
+        names=None if loaded.names is None else loaded.names[kept],
+        table={name: values[kept] for name, values in loaded.table.items()},
+        smiles=None if loaded.smiles is None else [loaded.smiles[row] for row in kept],
+    )
 
 
 def note_ignored_attributes(data: Loaded, kernels: Iterable[GraphKernel]) -> None:
@@ -119,32 +166,36 @@ def note_ignored_attributes(data: Loaded, kernels: Iterable[GraphKernel]) -> Non
 
 def _load(data: str, reading: Reading) -> Loaded:
     path = Path(data).expanduser()
-    if data != BUNDLED and path.exists():
+    bundled = data.lower() == BUNDLED
+    if not bundled and path.exists():
         if is_molecule_file(path):
             return _molecules(path, data, reading)
         _only_for_molecules(reading)
-        is_matlab = Path(path.name.lower().removesuffix(".gz")).suffix == ".mat"
-        return Loaded(path.stem, *(load_mat if is_matlab else load_tu)(path))
-    if data != BUNDLED and ("/" in data or "\\" in data or path.suffix):
+        suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+        if suffix != ".mat" and path.suffix.lower() != ".zip" and not path.is_dir():
+            raise unknown_format(path)
+        return Loaded(path.stem, *(load_mat if suffix == ".mat" else load_tu)(path))
+    if not bundled and ("/" in data or "\\" in data or path.suffix):
         raise InvalidParameterError(
             f"There is no file or folder {data!r}. DATA is a file, a folder, a name of the TU "
             "collection (`graphgrain datasets` lists them) or drugs."
         )
-    if data == BUNDLED:
+    if bundled:
         _only_for_molecules(reading)
         text = (resources.files("graphgrain.graphs.datasets") / "data" / "drugs.csv").read_text()
         rows = list(csv.DictReader(text.splitlines()))
         smiles = [row["smiles"] for row in rows]
-        return Loaded(data, *load_drugs(names=True))._replace(smiles=smiles)
-    known = [item.name for item in tu_datasets()]
-    if data in known:
+        return Loaded(BUNDLED, *load_drugs(names=True))._replace(smiles=smiles)
+    known = {item.name.lower(): item.name for item in tu_datasets()}
+    if data.lower() in known:
+        data = known[data.lower()]
         _only_for_molecules(reading)
     try:
         return Loaded(data, *fetch_tu(data))
     except InvalidParameterError:
-        if data in known:
+        if data in known.values():
             raise
-        hint = nearest(data, [BUNDLED, *known])
+        hint = nearest(data, [BUNDLED, *known.values()])
         if data in KERNELS:
             hint = (
                 f"{data} is a kernel: options take one value each, separated by commas, as in "
@@ -159,11 +210,12 @@ def _load(data: str, reading: Reading) -> Loaded:
 def _molecules(path: Path, data: str, reading: Reading) -> Loaded:
     """The graphs of a file of molecules, with the target that was asked for."""
     options = {name: getattr(reading, name) for name in MOLECULE_OPTIONS}
-    graphs, columns = load_molecules(path, **options)
+    graphs, columns = molecule_texts(path, **options)
     name, target = path.name.split(".")[0], reading.target
     others = tuple(column for column in columns if column != "line")
-    found = Loaded(name, graphs, None, columns.get("name"), others, table=columns)
+    found = Loaded(name, graphs, None, columns.get("name"), others)
     written = reading.smiles or next((c for c in columns if "smiles" in c.lower()), None)
+    found = found._replace(table={name: typed(values) for name, values in columns.items()})
     if written is not None:
         found = found._replace(smiles=[str(text) for text in columns[written]])
     if target is None:
@@ -180,7 +232,7 @@ def _only_for_molecules(reading: Reading) -> None:
     """Options that this data has no use for are an error, not a surprise."""
     default = Reading()
     for option, value in vars(reading).items():
-        if option != "view" and value != getattr(default, option):
+        if option not in ("view", "missing") and value != getattr(default, option):
             raise InvalidParameterError(
                 f"--{option} is for files of molecules ({', '.join(KINDS)}); other data "
                 f"has its classes and labels inside. Leave out --{option}."

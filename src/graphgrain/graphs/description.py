@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,9 @@ class Statistics:
         Graphs that are isomorphic to a graph of another class.
     class_sizes : dict or None
         Number of graphs of each class, in sorted order; None without classes.
+    target : dict or None
+        ``minimum``, ``lower_quartile``, ``median``, ``upper_quartile``, ``maximum``, ``mean`` and
+        ``standard_deviation`` of regression values; None without one value per graph.
     """
 
     graphs: int
@@ -50,6 +54,7 @@ class Statistics:
     duplicates: int
     contradictions: int
     class_sizes: dict[str, int] | None = None
+    target: dict[str, float] | None = None
 
 
 def describe(graphs: Any, y: Any = None) -> Statistics:
@@ -91,7 +96,26 @@ def describe(graphs: Any, y: Any = None) -> Statistics:
         class_sizes=None
         if classes is None
         else {str(name): classes.count(name) for name in sorted(set(classes))},
+        target=_spread(y) if classes is None else None,
     )
+
+
+def _spread(y: Any) -> dict[str, float] | None:
+    """How regression values are distributed; NaN is left out."""
+    values = None if y is None else np.asarray(y, dtype=np.float64)
+    if values is None or values.ndim != 1 or not np.isfinite(values).any():
+        return None
+    values = values[np.isfinite(values)]
+    low, lower, middle, upper, high = np.percentile(values, [0, 25, 50, 75, 100]).tolist()
+    return {
+        "minimum": low,
+        "lower_quartile": lower,
+        "median": middle,
+        "upper_quartile": upper,
+        "maximum": high,
+        "mean": float(values.mean()),
+        "standard_deviation": float(values.std()),
+    }
 
 
 def distributions(graphs: GraphBatch) -> dict[str, np.ndarray]:
@@ -104,7 +128,9 @@ def distributions(graphs: GraphBatch) -> dict[str, np.ndarray]:
 
 
 def text_histogram(values: Any, *, bins: int = 10, width: int = 40) -> str:
-    """A histogram for the terminal: a line with a bar for each range of whole numbers.
+    """A histogram for the terminal: a line with a bar for each range of numbers.
+
+    Ranges of floats begin at round numbers; a number that is the border of two is in the second.
 
     Examples
     --------
@@ -113,21 +139,45 @@ def text_histogram(values: Any, *, bins: int = 10, width: int = 40) -> str:
     1-3 ██████ 6
     4-6        0
     7-9 █      1
+    >>> print(text_histogram([-1.2, 0.3, 0.4, 1.1], bins=4, width=6))
+    -2 to -1 ███    1
+     -1 to 0        0
+      0 to 1 ██████ 2
+      1 to 2 ███    1
     """
     values = np.asarray(values)
+    values = values[np.isfinite(values)]
     if not values.size:
         return "(nothing to show)"
-    low, high = int(values.min()), int(values.max())
-    step = -(-(high - low + 1) // bins)
-    counts = np.bincount((values - low) // step)
-    begins = low + step * np.arange(len(counts))
-    names = [f"{b}" if step == 1 else f"{b}-{b + step - 1}" for b in begins.tolist()]
+    if values.dtype.kind == "f":
+        counts, names = _float_bins(values, bins)
+    else:
+        low, high = int(values.min()), int(values.max())
+        step = -(-(high - low + 1) // bins)
+        counts = np.bincount((values - low) // step)
+        begins = low + step * np.arange(len(counts))
+        names = [f"{b}" if step == 1 else f"{b}-{b + step - 1}" for b in begins.tolist()]
     pad = max(map(len, names))
     lines = []
     for name, count in zip(names, counts.tolist(), strict=True):
         bar = "█" * max(round(width * count / int(counts.max())), int(count > 0))
         lines.append(f"{name:>{pad}} {bar:<{width}} {count:,}")
     return "\n".join(lines)
+
+
+def _float_bins(values: np.ndarray, bins: int) -> tuple[np.ndarray, list[str]]:
+    """About ``bins`` ranges whose width is 1, 2 or 5 times a power of 10."""
+    low, high = float(values.min()), float(values.max())
+    if high / bins - low / bins < 1e-300:
+        return np.array([len(values)]), [f"{low:g}"]
+    rough = high / bins - low / bins  # the difference itself may overflow
+    power = 10.0 ** np.floor(np.log10(rough))
+    step = float(next(power * times for times in (1, 2, 5, 10) if power * times >= rough * 0.999))
+    first = int(np.floor(low / step))
+    places = np.floor(values / step).astype(np.int64) - first
+    counts = np.bincount(places)
+    borders = [f"{(first + place) * step:.6g}" for place in range(len(counts) + 1)]
+    return counts, [f"{a} to {b}" for a, b in pairwise(borders)]
 
 
 def text_bars(counts: dict[str, int], *, total: int, width: int = 40) -> str:

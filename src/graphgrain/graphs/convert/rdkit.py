@@ -261,8 +261,8 @@ class Unreadable:
         if problems and self.errors == "raise":
             several = f" (and at least {len(problems) - 1} more)" if len(problems) > 1 else ""
             raise InvalidGraphError(
-                f"Every molecule must be readable; {problems[0]}{several}. Correct it, or say "
-                "errors='skip' (--errors skip) to go on without."
+                f"Every molecule must be readable; {problems[0]}{several}. Correct it, or go on "
+                "without it (errors='skip' in Python, --errors skip on the command line)."
             )
         self.count += len(problems)
         self.first += problems[: _NAMED - len(self.first)]

@@ -95,7 +95,7 @@ def fetch_tu(
     Parameters
     ----------
     name : str
-        See :func:`tu_datasets`.
+        See :func:`tu_datasets`; ``"mutag"`` is ``"MUTAG"``.
     cache : path, optional
         Where downloads are kept; by default the user's cache folder.
     verbose : int
@@ -120,8 +120,8 @@ def fetch_tu(
     """
     local = _in_data_folder(name)
     if local is None:
-        known_data_set(name)
-        local = _downloaded(name, cache, verbose, refresh, address)
+        name = known_data_set(name).name
+        local = _in_data_folder(name) or _downloaded(name, cache, verbose, refresh, address)
     return load_tu(local, **options)
 
 
@@ -286,17 +286,37 @@ def tu_datasets() -> list[DataSet]:
     return list(_registry().values())
 
 
+def bundled_data_set() -> DataSet:
+    """What :func:`load_drugs` loads, in the form of the collection."""
+    graphs, families = load_drugs()
+    return DataSet(
+        name="drugs",
+        domain="small molecules",
+        graphs=len(graphs),
+        classes=len(np.unique(families)),
+        targets=None,
+        vertices=round(graphs.n_vertices / len(graphs), 2),
+        edges=round(graphs.n_edges / len(graphs), 2),
+        vertex_labels=True,
+        edge_labels=True,
+        vertex_attributes=0,
+        edge_attributes=0,
+        sha256=None,
+    )
+
+
 def known_data_set(name: str) -> DataSet:
-    """A data set by its name."""
-    if not isinstance(name, str) or name not in _registry():
-        near = {entry.lower(): entry for entry in _registry()}
-        close = difflib.get_close_matches(str(name).lower(), near, n=3)
-        hint = f"Did you mean {' or '.join(near[entry] for entry in close)}? " if close else ""
+    """A data set by its name, in capitals or not."""
+    by_lower = {entry.lower(): entry for entry in _registry()}
+    wanted = str(name).lower()
+    if wanted not in by_lower:
+        close = difflib.get_close_matches(wanted, by_lower, n=3)
+        hint = f"Did you mean {' or '.join(by_lower[entry] for entry in close)}? " if close else ""
         raise InvalidParameterError(
             f"The TU collection has no data set {name!r}. {hint}graphgrain.tu_datasets() lists "
             "all; files of your own are read with graphgrain.load_tu(path)."
         )
-    return _registry()[name]
+    return _registry()[by_lower[wanted]]
 
 
 @cache

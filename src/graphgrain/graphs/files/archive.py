@@ -109,6 +109,31 @@ def existing(path: str | os.PathLike[str]) -> Path:
     return place
 
 
+#: What to do with files of other formats.
+_INSTEAD = {
+    ".txt": "A list of SMILES must have a name that ends in .smi, a table one in .csv or .tsv.",
+    ".json": "Save it as a table (.csv) with a column of SMILES, or convert it in Python.",
+    ".xlsx": "Save the sheet as .csv.",
+    ".xls": "Save the sheet as .csv.",
+    ".ods": "Save the sheet as .csv.",
+    ".parquet": "Save it as .csv, or read it with pandas or polars and pass the column.",
+    ".pkl": "Convert what it holds in Python with graphgrain.as_graphs.",
+    ".graphml": "Read it with networkx and convert it with graphgrain.from_networkx.",
+    ".gml": "Read it with networkx and convert it with graphgrain.from_networkx.",
+}
+
+
+def unknown_format(path: Path) -> InvalidFileError:
+    """The error for a file whose name says that it is of a format that is not read."""
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    kind = f"{suffix} files are not read" if suffix else "its name has no ending that tells"
+    instead = _INSTEAD.get(suffix, "")
+    return InvalidFileError(
+        f"{path.name}: {kind}. Formats are .smi, .csv, .tsv, .sdf and .mol (molecules), .mat "
+        f"(Matlab), and a folder or .zip in TU format. {instead}".rstrip()
+    )
+
+
 def default_limit(size: int) -> int:
     """How far a compressed file may expand: a hundredfold, 64 MiB to 1 GiB."""
     return min(max(100 * size, 64 * MIB), 1024 * MIB)
@@ -118,7 +143,7 @@ def too_large(path: Path, limit: int) -> InvalidFileError:
     """The error for a file that holds more than the limit."""
     return InvalidFileError(
         f"{path.name} must not hold more than {limit:,} bytes once unpacked; it holds more. "
-        "If you trust it, raise the limit with max_bytes=..."
+        "If you trust it, unpack it, or raise the limit (max_bytes in Python)."
     )
 
 
@@ -152,9 +177,11 @@ def _safe_members(path: Path) -> dict[PurePosixPath, zipfile.ZipInfo]:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
     except (*_UNREADABLE, ValueError, IndexError) as error:
+        if path.suffix.lower() != ".zip":
+            raise unknown_format(path) from None
         raise InvalidFileError(
-            f"{path.name} is neither a folder nor a readable zip: {error}. Download it again, or "
-            "unpack it and give the folder."
+            f"{path.name} is no readable zip: {error}. Download it again, or unpack it and give "
+            "the folder."
         ) from None
     if len(members) > MAX_MEMBERS:
         raise InvalidFileError(

@@ -255,8 +255,8 @@ class _Reader:
             raise self.wrong(f"a compressed part cannot be unpacked ({error})") from None
         if len(content) > self.left:
             raise InvalidFileError(
-                f"{self.name} holds more than the limit once unpacked. If you trust it, raise the "
-                "limit with max_bytes=..."
+                f"{self.name} holds more than the limit once unpacked. If you trust it, save it "
+                "without compression, or raise the limit (max_bytes in Python)."
             )
         if not stream.eof:
             raise self.wrong("a compressed part is cut short")

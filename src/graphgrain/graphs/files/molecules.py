@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import os
 from collections import deque
@@ -9,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
@@ -183,7 +184,9 @@ def load_molecules(
         One entry per graph: ``"line"`` (where it stands in the file), and the columns of a
         table, the ``"name"`` in a ``.smi`` file, or the ``"name"`` and properties of an
         ``.sdf``. Columns are integers or floats (missing: NaN) if all their entries are, else
-        strings. A target is one of them: ``y = columns["active"]``.
+        strings (missing: the empty string). Missing are empty entries and the words that pandas
+        takes for it: NA, NaN, null and the like. A target is one of the columns:
+        ``y = columns["active"]``.
 
     See Also
     --------
@@ -201,6 +204,29 @@ def load_molecules(
     >>> columns["active"]
     array([0, 1])
     """
+    graphs, columns = molecule_texts(
+        path,
+        smiles=smiles,
+        errors=errors,
+        max_bytes=max_bytes,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        **labels,
+    )
+    return graphs, {name: typed(values) for name, values in columns.items()}
+
+
+def molecule_texts(
+    path: str | os.PathLike[str],
+    *,
+    smiles: str | None = None,
+    errors: str = "raise",
+    max_bytes: int | None = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    **labels: Unpack[LabelFlags],
+) -> Chunk:
+    """As :func:`load_molecules`, with the columns as the text that they are."""
     place = text_file(path)
     check_size(place, max_bytes)
     chunks = iter_molecules(
@@ -211,8 +237,7 @@ def load_molecules(
         verbose=verbose,
         **labels,
     )
-    graphs, columns = join_chunks(list(chunks) or [Chunk(GraphBatch.from_edges([], []), {})])
-    return graphs, {name: typed(values) for name, values in columns.items()}
+    return join_chunks(list(chunks) or [Chunk(GraphBatch.from_edges([], []), {})])
 
 
 def _records(place: Path, kind: str, smiles: str | None) -> Iterator[Record]:
@@ -281,18 +306,59 @@ def record_columns(records: list[Record]) -> dict[str, np.ndarray]:
     return columns
 
 
+#: Words that say that a value is missing: those of pandas.
+MISSING = frozenset(
+    {
+        *("", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NULL", "null", "None"),
+        *("NaN", "nan", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+    }
+)
+
+
+def missing_values(values: np.ndarray) -> np.ndarray:
+    """Which entries of a column are missing: NaN, None, and the words of ``MISSING``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphgrain.graphs.files.molecules import missing_values
+    >>> missing_values(np.array(["yes", "", "NA", "no"])).tolist()
+    [False, True, True, False]
+    """
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind not in "OUS":
+        return np.zeros(len(values), dtype=bool)
+    return np.array(
+        [
+            value.strip() in MISSING if isinstance(value, str) else value is None or value != value
+            for value in values.tolist()
+        ],
+        dtype=bool,
+    )
+
+
 def typed(values: np.ndarray) -> np.ndarray:
-    """Integers or floats if all entries are (empty: NaN), else the strings as they are."""
-    if values.dtype.kind != "U" or not (values != "").any():
+    """Integers or floats if all entries are (missing: NaN), else strings (missing: empty)."""
+    if values.dtype.kind != "U":
         return values
+    gone = missing_values(values)
+    if gone.all():
+        return np.full(len(values), "", dtype=str)
     items = values.tolist()
-    for convert, empty in ((int, None), (float, "nan")):
+    for convert in (int, float):
         try:
-            numbers: list[Any] = [convert(value.strip() or empty) for value in items]  # type: ignore[arg-type]
-            return np.array(numbers, dtype=np.int64 if convert is int else np.float64)
-        except (ValueError, TypeError, OverflowError):
+            numbers = [convert(v) for v, m in zip(items, gone.tolist(), strict=True) if not m]
+        except (ValueError, OverflowError):
             continue
-    return values
+        if convert is int and not gone.any():
+            with contextlib.suppress(OverflowError):
+                return np.array(numbers, dtype=np.int64)
+        filled = np.full(len(values), np.nan)
+        with contextlib.suppress(OverflowError):
+            filled[~gone] = numbers
+            return filled
+    return np.where(gone, "", values)
 
 
 # -------------------------------------------------------------------- formats
@@ -346,6 +412,8 @@ def table_records(
 
 
 def _smiles_column(name: str, header: list[str], smiles: str | None) -> int:
+    if not any(header):
+        raise InvalidFileError(f"{name} is empty: a table begins with the names of its columns.")
     twice = next((column for column in header if header.count(column) > 1), None)
     if twice is not None:
         raise InvalidFileError(f"{name}, line 1: the column {twice!r} occurs twice.")
@@ -354,12 +422,13 @@ def _smiles_column(name: str, header: list[str], smiles: str | None) -> int:
         if found:
             return found[0]
         raise InvalidFileError(
-            f"{name}, line 1: no column is called SMILES; there are {header[:20]}. Name it with "
-            "smiles=... (a file without a header must be called .smi)."
+            f"{name}, line 1: no column is called SMILES; there are {', '.join(header[:20])}. Name "
+            "it (smiles in Python, --smiles on the command line); a file without a header must be "
+            "called .smi."
         )
     if smiles not in header:
         raise InvalidParameterError(
-            f"The table has no column {smiles!r}; {name} has {header[:20]}."
+            f"The table has no column {smiles!r}; {name} has {', '.join(header[:20])}."
         )
     return header.index(smiles)
 

@@ -1,0 +1,184 @@
+"""How commands read DATA: missing targets, formats that are not read, names, hostile texts."""
+
+from __future__ import annotations
+
+import csv
+import json
+import zipfile
+from importlib import resources
+
+import numpy as np
+import pytest
+
+import graphgrain as gg
+from graphgrain.errors import InvalidParameterError
+
+from .running import call, fails, program, words
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("rdkit", reason="RDKit is not installed")
+
+#: Targets of molecules; those that pandas takes for missing are.
+WORDS = ["yes", "", "no", "NA", "yes", "NaN", "no", "null", "None", "n/a", "yes", "no", "nothing"]
+
+
+@pytest.fixture
+def table(here):
+    """Drugs with blank and missing targets: text, whole numbers and fractions."""
+    graphs = 60
+    source = resources.files("graphgrain.graphs.datasets")
+    with (source / "data" / "drugs.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))[:graphs]
+    with open(here / "x.csv", "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["name", "smiles", "text", "whole", "fraction"])
+        for n, row in enumerate(rows):
+            blank = n % 3 == 1
+            writer.writerow(
+                [
+                    row["name"],
+                    row["smiles"],
+                    ("NA" if n % 2 else "") if blank else ("yes", "no")[n % 2],
+                    "" if blank else n % 2,
+                    "nan" if blank else n / 4,
+                ]
+            )
+    return here / "x.csv"
+
+
+@pytest.mark.parametrize("target", ["text", "whole", "fraction"])
+@pytest.mark.parametrize(
+    "command", [("info",), ("evaluate", "--repeats", "1"), ("explain", "--row", "1"), ("explore",)]
+)
+def test_missing_targets_are_an_error_with_count_and_line(table, command, target):
+    name, *options = command
+    message = fails(name, table, "--target", target, *options)
+    assert "20 of 60 graphs" in message
+    assert "line 3)" in message  # after the header and one molecule
+    assert "--missing skip" in message
+
+
+def test_missing_targets_are_skipped_with_a_note(table):
+    result = call("info", table, "--target", "text", "--missing", "skip", "--json")
+    assert "20 of 60 graphs have no target and are left out" in words(result.stderr)
+    assert json.loads(result.stdout)["class_sizes"] == {"no": 20, "yes": 20}
+    result = call("info", table, "--target", "whole", "--missing", "skip", "--json")
+    assert json.loads(result.stdout)["class_sizes"] == {"0": 20, "1": 20}
+    result = call("info", table, "--target", "fraction", "--missing", "skip", "--json")
+    values = [n / 4 for n in range(60) if n % 3 != 1]
+    found = json.loads(result.stdout)
+    assert found["classes"] is None
+    assert found["target"]["median"] == np.median(values)
+    assert found["target"]["standard_deviation"] == pytest.approx(np.std(values))
+
+
+def test_rows_keep_their_numbers_when_missing_targets_are_skipped(table, monkeypatch):
+    """``explain --row 2`` is the second molecule of the file, whose target is missing."""
+    seen = []
+
+    def explain_row(graphs, y, row, names, **more):
+        seen.append((len(graphs), y.tolist(), names[row]))
+        raise InvalidParameterError("seen")
+
+    monkeypatch.setattr("graphgrain.cli.explain.explain_row", explain_row)
+    fails("explain", table, "--target", "text", "--missing", "skip", "--row", 2)
+    [(count, y, name)] = seen
+    assert (count, name) == (60, pd.read_csv(table)["name"][1])
+    assert y[:3] == ["yes", "", "yes"]
+
+
+def test_what_is_missing_is_what_pandas_takes_for_it(tmp_path):
+    file = tmp_path / "x.csv"
+    rows = "\n".join(f"{'C' * (n + 1)},{word}" for n, word in enumerate(WORDS))
+    file.write_text(f"smiles,y\n{rows}\n")
+    _, columns = gg.load_molecules(file)
+    assert ["" if v != v else v for v in pd.read_csv(file)["y"]] == columns["y"].tolist()
+    numbers = "\n".join(f"C,{word}" for word in ["1", "NA", "2", "", "null"])
+    file.write_text(f"smiles,y\n{numbers}\n")
+    np.testing.assert_array_equal(gg.load_molecules(file)[1]["y"], pd.read_csv(file)["y"])
+
+
+def test_a_choice_that_is_none_and_a_column_without_any_target(table, here):
+    assert "--missing is one of error, skip; got 'ignore'" in fails(
+        "info", table, "--missing", "ignore"
+    )
+    (here / "y.csv").write_text("smiles,y\nCCO,\nCCN,NA\n")
+    message = fails("info", "y.csv", "--target", "y", "--missing", "skip")
+    assert "2 of 2 graphs" in message
+    assert "right column" in message
+
+
+# ---------------------------------------------------------------- files of other kinds
+
+
+@pytest.mark.parametrize(
+    ("name", "way_out"),
+    [("x.txt", "ends in .smi"), ("x.json", "table (.csv)"), ("x.xlsx", "sheet as .csv"), ("x", "")],
+)
+def test_formats_that_are_not_read(here, name, way_out):
+    (here / name).write_text("CCO\n")
+    if name == "x.xlsx":
+        with zipfile.ZipFile(here / name, "w") as archive:
+            archive.writestr("xl/workbook.xml", "<x/>")
+    message = fails("info", here / name)
+    assert "Formats are .smi, .csv" in message
+    assert way_out in message
+    assert "ownload" not in message
+
+
+def test_empty_tables(here):
+    (here / "x.csv").write_text("")
+    assert "x.csv is empty" in fails("info", "x.csv")
+    (here / "x.csv").write_text("a,b\n1,2\n")
+    assert "--smiles on the command line" in fails("info", "x.csv")
+
+
+# ---------------------------------------------------------------- names of data sets
+
+
+def test_names_in_any_case(real):
+    shown = call("info", "kki", "--json").stdout
+    assert json.loads(shown) == json.loads(call("info", "KKI", "--json").stdout)
+    assert json.loads(call("info", "Drugs", "--json").stdout)["name"] == "drugs"
+
+
+def test_data_sets_that_are_searched_for_and_not_found():
+    result = call("datasets", "mutagg")
+    assert "No data set has 'mutagg'" in words(result.stderr)
+    assert "Did you mean MUTAG" in words(result.stderr)
+    assert result.stdout == ""
+    assert call("datasets", "nosuch", "--json").stdout.strip() == "[]"
+    [drugs] = json.loads(call("datasets", "drugs", "--json").stdout)
+    graphs, y = gg.load_drugs()
+    assert drugs["graphs"] == len(graphs)
+    assert drugs["classes"] == len(set(y.tolist()))
+    assert drugs["edges"] == round(graphs.edge_counts.mean(), 2)
+
+
+def test_a_numeric_target_is_drawn(here):
+    values = np.random.default_rng(0).normal(size=40)
+    rows = "\n".join(f"{'C' * (n + 1)},{value}" for n, value in enumerate(values))
+    (here / "x.csv").write_text(f"smiles,y\n{rows}\n")
+    shown = call("info", "x.csv", "--target", "y").stdout
+    drawn = shown.split("target\n")[1].split("vertices per graph")[0].splitlines()
+    bars = [line for line in drawn if " to " in line]
+    assert sum(int(line.split()[-1]) for line in bars) == 40
+    for line in bars:
+        low, _, high, *_, count = line.split()
+        assert int(count) == ((values >= float(low)) & (values < float(high))).sum()
+
+
+# ---------------------------------------------------------------- what a terminal must not be told
+
+
+def test_escape_codes_never_reach_the_terminal(here):
+    evil = "\x1b]0;title\x07\x1b[2J\x9b31m\u202e"
+    (here / "x.csv").write_text(
+        f"smiles,name,y\nCCO,{evil}a,{evil}1\nCCN,b,{evil}2\nCCC,c,{evil}1\n", encoding="utf-8"
+    )
+    for arguments in (["x.csv", "--target", "y"], ["x.csv", "--target", evil], [f"{evil}.csv"]):
+        result = program("info", *arguments, capture_output=True, cwd=here)
+        shown = result.stdout + result.stderr
+        assert len(shown) > 50
+        for letter in "\x1b\x07\x9b\u202e":
+            assert letter not in shown
