@@ -105,5 +105,6 @@ from .views import AttributeBins as AttributeBins
 from .views import AttributeScaler as AttributeScaler
 from .views import EdgeFilter as EdgeFilter
 from .views import EdgeLengths as EdgeLengths
+from .views import StructuralLabels as StructuralLabels
 
 __version__: str

@@ -108,3 +108,53 @@ def breadth_first_order(graphs, starts, most):
                     order[tail] = w
                     tail += 1
     return order
+
+
+@entry_point
+def on_rings(graphs):
+    """Whether each vertex lies on a ring: whether one of its edges is no bridge.
+
+    A depth-first search numbers the vertices; ``low`` is the lowest number that the part below a
+    vertex reaches by an edge outside of the tree. An edge of the tree is a bridge if the part below
+    it reaches nothing above it.
+    """
+    indptr, indices = graphs.indptr, graphs.indices
+    n = len(indptr) - 1
+    number = np.zeros(n, dtype=np.int64)
+    low = np.zeros(n, dtype=np.int64)
+    parent = np.full(n, -1, dtype=np.int64)
+    place = indptr[:-1].copy()
+    stack = np.empty(n, dtype=np.int64)
+    found = np.zeros(n, dtype=np.bool_)
+    count = 0
+    for root in range(n):
+        if number[root]:
+            continue
+        count += 1
+        number[root] = low[root] = count
+        stack[0] = root
+        height = 1
+        while height:
+            v = stack[height - 1]
+            if place[v] < indptr[v + 1]:
+                w = indices[place[v]]
+                place[v] += 1
+                if number[w] == 0:
+                    count += 1
+                    number[w] = low[w] = count
+                    parent[w] = v
+                    stack[height] = w
+                    height += 1
+                elif w != parent[v]:
+                    low[v] = min(low[v], number[w])
+                    found[v] = True  # an edge outside of the tree closes a ring
+                    found[w] = True
+            else:
+                height -= 1
+                above = parent[v]
+                if above >= 0:
+                    low[above] = min(low[above], low[v])
+                    if low[v] <= number[above]:
+                        found[v] = True
+                        found[above] = True
+    return found

@@ -66,10 +66,10 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         As in :class:`TreePlusPlus`.
     edge_labels : "auto", bool or list of bool, default="auto"
         As in :class:`TreePlusPlus`. "auto" tries both if there are at least two edge labels.
-    views : view, None or list of these, optional
-        How to see the graphs: None is as they are, else :class:`EdgeFilter`,
-        :class:`AttributeBins` or a pipeline of views. ``[None, EdgeFilter(drop=[1])]`` tries
-        both. Each is fitted to the training graphs alone.
+    views : "auto", view, None or list of these, default="auto"
+        How to see the graphs: None is as they are, else :class:`StructuralLabels`,
+        :class:`EdgeFilter`, :class:`AttributeBins` or a pipeline of views. "auto" tries graphs as
+        they are and with structural labels. Each is fitted to the training graphs alone.
     attributes : bool, default=True
         Whether graphs with attributes are also seen with these as labels.
     counts : "auto", str or list of str, default="auto"
@@ -77,7 +77,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
     similarity : "auto", str or list of str, default="auto"
         As in :class:`TreePlusPlus`. "auto" tries min-max of counts, and cosines of counts and of
         their roots.
-    max_terms : int, default=8
+    max_terms : int, default=16
         How many kernels the sum has at most.
     solver : {"auto", "kernel", "linear"}, default="auto"
         On what the machine is trained: on the kernel matrix, or on the features themselves, which
@@ -158,11 +158,11 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         C: Any = (0.1, 1, 10, 100, 1000),
         centrality: Any = "eigenvector",
         edge_labels: Any = "auto",
-        views: Any = None,
+        views: Any = "auto",
         attributes: bool = True,
         counts: Any = "auto",
         similarity: Any = "auto",
-        max_terms: int = 8,
+        max_terms: int = 16,
         solver: str = "auto",
         scoring: str = "auto",
         class_weight: Any = None,

@@ -95,7 +95,7 @@ class GraphEstimator(BaseEstimator):
         "path_depth": OneOrMore(Whole(0)),
         "centrality": OneOrMore(OneOf(tuple(CENTRALITIES))),
         "edge_labels": OneOrMore(BOOLEAN, auto=True),
-        "views": OneOrMore(ViewRule()),
+        "views": OneOrMore(ViewRule(), auto=True),
         "attributes": BOOLEAN,
         "counts": OneOrMore(OneOf(COUNT_MAPS), auto=True),
         "similarity": OneOrMore(OneOf(tuple(SIMILARITIES)), auto=True),

@@ -22,7 +22,7 @@ from ..kernels.bases.graph_kernel import GraphKernel
 from ..kernels.features import Counts, Features
 from ..kernels.grid import KernelGrid, Setting
 from ..kernels.registry import KERNELS, kernel_from_json, kernel_to_json
-from ..views import AttributeBins, AttributeScaler, EdgeFilter, EdgeLengths
+from ..views import AttributeBins, AttributeScaler, EdgeFilter, EdgeLengths, StructuralLabels
 from ..views.base import View
 from ..writing import atomic_write
 from .columns import ColumnEncoder, ColumnForest, ColumnKernel, ColumnPart
@@ -38,7 +38,8 @@ FORMAT = Format("graphgrain model", b"GGMODEL\0", 2, "Train the model again")
 
 #: Views by the name of their class.
 VIEWS: dict[str, type[View]] = {
-    view.__name__: view for view in (AttributeBins, AttributeScaler, EdgeFilter, EdgeLengths)
+    view.__name__: view
+    for view in (AttributeBins, AttributeScaler, EdgeFilter, EdgeLengths, StructuralLabels)
 }
 #: Classes that are their attributes, by the names that files have for them.
 PLAIN: dict[str, tuple[type[Any], tuple[str, ...]]] = {

@@ -18,7 +18,7 @@ from .estimator import GraphEstimator, Process, Training
 from .machine import KernelMachine
 from .ridge import Posterior, Ridge, sparse_ridge
 from .scoring import AUTO, OF_NUMBERS
-from .selection import Judge, Judged, Selector, grains_of, helps
+from .selection import Judge, Judged, Selector, helps, starts_of
 from .targets import TargetScale, check_folds, check_values
 from .terms import OF_NUMBERS as USUAL
 from .terms import OneOrMore, Term, alternatives
@@ -105,14 +105,14 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         max_level: int = 3,
         *,
         path_depth: Any = (0, 6),
-        alpha: Any = (1e-6, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0),
+        alpha: Any = (1e-6, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.3, 1.0, 10.0),
         centrality: Any = "eigenvector",
         edge_labels: Any = "auto",
-        views: Any = None,
+        views: Any = "auto",
         attributes: bool = True,
         counts: Any = "auto",
         similarity: Any = "auto",
-        max_terms: int = 8,
+        max_terms: int = 16,
         solver: str = "auto",
         scale: str = "auto",
         loss: str = "squared",
@@ -286,7 +286,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             lambda: True,
         )
         everyone = np.arange(len(positions))
-        plain = grains_of(terms) or terms[:1]
+        plain = (starts_of(terms) or [terms[:1]])[0]
         K = selector.mean(plain, everyone)
         own = data.targets[np.isfinite(data.targets)]
         kinds = ["none", *(["log"] if (own > 0).all() else []), "yeo-johnson"]

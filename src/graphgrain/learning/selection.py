@@ -2,9 +2,10 @@
 
 1. Every term is judged on a small sample of the training graphs. The best of each group (terms that
    differ in their levels alone) go on to the next round, on more graphs, as in successive halving.
-2. The kernel starts as the best term, or as the mean over the grains of Tree++ if that is as good;
-   then the term that helps most is added, as long as one helps: on average and on most folds.
-3. The sum is judged on as many graphs as the rounds allow, which gives the learner's own parameter.
+2. The sum starts as the mean over the grains of Tree++, unless another start is better: the grains
+   with sizes, or the best term alone.
+3. On the small sample the term that helps most is added, as long as one helps: on average and on
+   most folds. The sum so grown is taken if it helps on the larger sample too.
 
 A mean of several kernels is steadier than the best one: on a small set the best of many candidates
 has been lucky.
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..kernels.features import Features
+from ..views.structural_labels import StructuralLabels
 from .scoring import best_value
 from .terms import Source, Term
 
@@ -217,37 +219,43 @@ class Selector:
                         best[group[0].group] = (judged, term)
             ranked = sorted(best.values(), key=lambda one: _key(*one), reverse=True)
             kept = max(SHORTLIST, int(np.ceil(KEPT * len(ranked))))
-            order = [_near(groups[term.group], term) for _, term in ranked[:kept]]
+            order = [[term] for _, term in ranked[:kept]]
             self.tell(
                 f"round {number + 1} of {len(self.rounds)}, {len(sample)} graphs: best "
                 f"{ranked[0][0].mean:.4f}"
             )
-        self._add_up([term for _, term in ranked[:SHORTLIST]], terms)
+        self._add_up(_varied([term for _, term in ranked]), terms)
         return self.selection
 
     def _record(self, term: Term, judged: Judged, graphs: int) -> None:
         self.selection.tried.append({"term": term, "judged": judged, "graphs": graphs})
 
     def _add_up(self, shortlist: list[Term], terms: Sequence[Term]) -> None:
-        """The sum: term after term, as long as one helps."""
-        sample = self.rounds[-1]
-        grains = grains_of(terms)
-        matrices = {id(t): next(iter(self.grams([t], sample)))[1] for t in shortlist}
-        matrices |= {
-            id(t): K
-            for t in grains
-            if id(t) not in matrices
-            for found, K in self.grams([t], sample)
-            if found is t
-        }
-        chosen = [shortlist[0]]
-        total = matrices[id(shortlist[0])].astype(np.float64)
-        best = self.judge(total, sample)
-        if len(grains) > 1 and self.most >= len(grains):
-            mean = np.sum([matrices[id(t)] for t in grains], axis=0) / len(grains)
-            judged = self.judge(mean, sample)
-            if not helps(best, judged):
-                chosen, total, best = list(grains), mean * len(grains), judged
+        """The sum: the best start, and what helps it."""
+        small, large = self.rounds[0], self.rounds[-1]
+        starts = [start for start in starts_of(terms) if len(start) <= self.most]
+        starts.append([shortlist[0]])
+        chosen, best = starts[0], self.judge(self.mean(starts[0], large), large)
+        for start in starts[1:]:
+            judged = self.judge(self.mean(start, large), large)
+            if helps(judged, best):
+                chosen, best = start, judged
+        longer = self._grown(chosen, shortlist, small)
+        if len(longer) > len(chosen):
+            judged = self.judge(self.mean(longer, large), large)
+            if helps(judged, best):
+                chosen, best = longer, judged
+        self.selection.terms = chosen
+        self.selection.value = float(self.judge.learner.grid[best.place])
+        self.selection.score = best.mean
+        self.tell(f"{len(chosen)} terms, {best.mean:.4f}")
+
+    def _grown(self, start: list[Term], shortlist: list[Term], sample: np.ndarray) -> list[Term]:
+        """Terms, and those of the shortlist that help on a sample, the most helpful first."""
+        matrices = {id(t): self.mean([t], sample) for t in shortlist}
+        chosen = list(start)
+        total = self.mean(start, sample) * len(start)
+        best = self.judge(total / len(chosen), sample)
         while len(chosen) < self.most:
             left = [t for t in shortlist if t not in chosen]
             if not left:
@@ -261,10 +269,7 @@ class Selector:
             chosen.append(term)
             total = total + matrices[id(term)]
             best = judged
-        self.selection.terms = chosen
-        self.selection.value = float(self.judge.learner.grid[best.place])
-        self.selection.score = best.mean
-        self.tell(f"{len(chosen)} terms, {best.mean:.4f}")
+        return chosen
 
 
 def helps(new: Judged, old: Judged) -> bool:
@@ -273,35 +278,46 @@ def helps(new: Judged, old: Judged) -> bool:
     return bool(difference.mean() > 1e-9) and int((difference > 0).sum()) > len(difference) // 2
 
 
-def grains_of(terms: Sequence[Term]) -> list[Term]:
-    """The grains of Tree++: neighbourhoods, label paths, and paths of neighbourhoods.
+def starts_of(terms: Sequence[Term]) -> list[list[Term]]:
+    """Sums of terms of Tree++ that do well on average, the first of them first.
 
-    Those are min-max terms of the shortest paths with trees of depth one and two, and of the
-    longest with trees of depth none, one and two; empty where they are not among the terms.
+    The grains: min-max of the shortest paths with trees of depth one and two, and of the longest
+    with trees of depth none, one and two; with structural labels, which say more by themselves, one
+    tree depth less. Then the same with sizes: dot products of roots of counts along the shortest
+    paths, for what grows with a graph. Only those that are among the terms.
     """
-    own = [t for t in terms if t.source.name == "tree++" and t.similarity == "minmax"]
-    if not own:
-        return []
-    first = own[0].source.kernel.get_params()
-    same = {n: v for n, v in first.items() if n not in ("path_depth", "n_jobs")}
-    own = [
-        t
-        for t in own
-        if t.source.view is own[0].source.view
-        and all(t.source.kernel.get_params()[n] == v for n, v in same.items())
-    ]
+    own = [t for t in terms if t.source.name == "tree++"]
     depths = sorted({t.source.kernel.get_params()["path_depth"] for t in own})
-    shallow, deep = depths[0], depths[-1]
-    places = [(shallow, 2), (shallow, 3), (deep, 1), (deep, 2), (deep, 3)]
     if len(depths) < 2:
         return []
-    found = [
-        t
-        for depth, levels in places
-        for t in own
-        if t.source.kernel.get_params()["path_depth"] == depth and t.n_levels == levels
-    ]
-    return found if len(found) == len(places) else []
+    shallow, deep = depths[0], depths[-1]
+    grains: list[Term] = []
+    sizes: list[Term] = []
+    for view, less in ((type(None), 0), (StructuralLabels, 1)):
+        here = [t for t in own if type(t.source.view) is view]
+        first = here[0].source.kernel.get_params() if here else {}
+
+        def found(
+            depth: int,
+            levels: Sequence[int],
+            pair: tuple[str, str],
+            here: list[Term] = here,
+            first: dict[str, Any] = first,
+        ) -> list[Term]:
+            wanted = {**first, "path_depth": depth}
+            return [
+                t
+                for t in here
+                if t.n_levels in levels
+                and (t.counts, t.similarity) == pair
+                and t.source.kernel.get_params() == wanted
+            ]
+
+        grains += found(shallow, (2, 3 - less), ("raw", "minmax"))
+        grains += found(deep, (1, 2, 3 - less), ("raw", "minmax"))
+        sizes += found(shallow, (1, 2, 3), ("sqrt", "dot"))
+    starts = [grains] if len(grains) > 1 else []
+    return [*starts, grains + sizes] if starts and sizes else starts
 
 
 def term_scale(term: Term, features: Features) -> float:
@@ -316,8 +332,12 @@ def _key(judged: Judged, term: Term) -> tuple[float, int]:
     return (round(judged.mean, 12), -(term.n_levels or 0))
 
 
-def _near(group: list[Term], best: Term) -> list[Term]:
-    """The best term of a group and those with a level more or less."""
-    if best.n_levels is None:
-        return [best]
-    return [t for t in group if t.n_levels is not None and abs(t.n_levels - best.n_levels) <= 1]
+def _varied(ranked: list[Term]) -> list[Term]:
+    """The best terms, among them the best of each similarity."""
+    first = {term.similarity: term for term in reversed(ranked)}
+    wanted = {id(term) for term in [*ranked[: SHORTLIST - len(first)], *first.values()]}
+    for term in ranked:
+        if len(wanted) >= SHORTLIST:
+            break
+        wanted.add(id(term))
+    return [term for term in ranked if id(term) in wanted]

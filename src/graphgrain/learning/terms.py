@@ -29,6 +29,7 @@ from ..kernels.registry import KERNELS
 from ..parameters import Rule
 from ..views.attribute_bins import AttributeBins
 from ..views.base import seen_through, view_name
+from ..views.structural_labels import StructuralLabels
 
 AUTO = "auto"
 #: What ``kernels="auto"`` stands for. The optimal assignment kernel WL-OA is min-max on what WL
@@ -236,8 +237,10 @@ def possible_terms(
     >>> [(term.source.name, term.similarity) for term in terms[::8]]
     [('tree++', 'minmax'), ('tree++', 'cosine'), ('wl', 'cosine'), ('sp', 'minmax')]
     """
-    offered = alternatives(views)
-    offered += _attribute_views(graphs, offered) if attributes else []
+    offered = [None, StructuralLabels()] if is_auto(views) else alternatives(views)
+    offered += (
+        _attribute_views(graphs, offered[:1] if is_auto(views) else offered) if attributes else []
+    )
     shown = []
     for view in offered:
         fitted = None if view is None else clone(view).fit(graphs)
@@ -256,7 +259,10 @@ def possible_terms(
                 for depth, measure in product(alternatives(path_depth), alternatives(centrality))
             ]
         for number, (view, seen) in enumerate(shown):
-            for edges in _edge_choices(edge_labels, plain[0], seen, shown[:number]):
+            flags = _edge_choices(edge_labels, plain[0], seen, shown[:number])
+            if isinstance(view, StructuralLabels) and is_auto(views):
+                flags = flags[:1]
+            for edges in flags:
                 for kernel in plain:
                     if "edge_labels" in kernel.get_params():
                         kernel = clone(kernel).set_params(edge_labels=edges)
