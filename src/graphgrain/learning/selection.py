@@ -4,8 +4,8 @@
    differ in their levels alone) go on to the next round, on more graphs, as in successive halving.
 2. The sum starts as the mean over the grains of Tree++, unless another start is better: the grains
    with sizes, or the best term alone.
-3. On the small sample the term that helps most is added, as long as one helps: on average and on
-   most folds. The sum so grown is taken if it helps on the larger sample too.
+3. On the small sample the term that helps most is added, as long as one helps by more than its
+   standard error. The sum so grown is taken if it helps on the larger sample too.
 
 A mean of several kernels is steadier than the best one: on a small set the best of many candidates
 has been lucky.
@@ -273,9 +273,13 @@ class Selector:
 
 
 def helps(new: Judged, old: Judged) -> bool:
-    """Whether a kernel is better than another: on average and on most folds."""
+    """Whether a kernel is better than another by more than one standard error over the folds.
+
+    Less is what the best of many candidates has by luck.
+    """
     difference = new.by_fold - old.by_fold
-    return bool(difference.mean() > 1e-9) and int((difference > 0).sum()) > len(difference) // 2
+    error = float(difference.std(ddof=1)) / np.sqrt(len(difference))
+    return bool(difference.mean() > max(error, 1e-9))
 
 
 def starts_of(terms: Sequence[Term]) -> list[list[Term]]:
