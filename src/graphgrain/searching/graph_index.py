@@ -26,6 +26,8 @@ from .segment import Snapshot, as_array, keyed_features, plain
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from .similar_pairs import Pairs
+
 #: Queries that are answered together, and graphs of the index that are queries together.
 _BATCH = 256
 _TOGETHER = 1024
@@ -386,6 +388,31 @@ class GraphIndex:
         return Hits(
             np.concatenate((hits.places, others)), np.concatenate((hits.similarities, zeros))
         )
+
+    def pairs(
+        self, min_similarity: float = 0.8, *, similarity: str | None = None
+    ) -> Iterator[Pairs]:
+        """All pairs of graphs that are at least this similar, each once, exactly, as a stream.
+
+        Parameters
+        ----------
+        min_similarity : float
+            The least similarity, above 0 and at most 1.
+        similarity : {"minmax", "cosine"}, optional
+            By default that of the index.
+
+        Yields
+        ------
+        Pairs
+            The pairs of some thousand graphs at a time. ``index.ids[pairs.first]`` are the ids.
+
+        See Also
+        --------
+        graphgrain.pairs : All of them at once, also of graphs without an index.
+        """
+        from .similar_pairs import iter_pairs
+
+        return iter_pairs(self, min_similarity, similarity=similarity)
 
     # ---------------------------------------------------------------- neighbours
     # Numbers of graphs as they stand in the index, from 0; distances are 1 minus similarities.
