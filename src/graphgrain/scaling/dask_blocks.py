@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from ..errors import InvalidGraphError, InvalidParameterError, MissingDependencyError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..graphs.convert.rdkit import LabelOptions, parse_molecules
+from ..graphs.convert.rdkit import LabelFlags, LabelOptions, parse_molecules
 from ..graphs.files.molecules import MoleculeFile, is_molecule_file
 from ..graphs.streams import as_chunks, join_chunks
 from .sharding import feature_matrix, hashing_kernel
@@ -38,12 +38,7 @@ def dask_features(
     n_features: int = 2**20,
     errors: str = "raise",
     smiles: str | None = None,
-    charge: bool = False,
-    aromatic: bool = False,
-    hydrogens: bool = False,
-    stereo: bool = False,
-    isotopes: bool = False,
-    radicals: bool = False,
+    **labels: Unpack[LabelFlags],
 ) -> Any:
     """Features of a Dask collection, or of files, as a Dask array of sparse blocks.
 
@@ -63,8 +58,10 @@ def dask_features(
     errors : {"raise", "empty"}
         What a SMILES that cannot be read becomes: an error, or a row without features, so that
         rows stay in line with other columns.
-    smiles, charge, aromatic, hydrogens, stereo, isotopes, radicals
-        For molecules: see :func:`iter_molecules`.
+    smiles : str, optional
+        For tables of molecules: see :func:`iter_molecules`.
+    charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
+        For molecules: what the labels tell; see :func:`from_rdkit`.
 
     Returns
     -------
@@ -90,7 +87,7 @@ def dask_features(
         raise InvalidParameterError(f"errors must be 'raise' or 'empty'; got {errors!r}.")
     library = dask()
     kernel = hashing_kernel(kernel, n_features)
-    labels = LabelOptions(charge, aromatic, hydrogens, stereo, isotopes, radicals)
+    options = LabelOptions.of(labels)
     if hasattr(source, "to_delayed"):
         parts = np.ravel(source.to_delayed()).tolist()
     elif isinstance(source, Sequence) and not isinstance(source, str | bytes):
@@ -108,7 +105,7 @@ def dask_features(
     meta = csr_array((0, n_features), dtype=np.float32)
     blocks = [
         library.array.from_delayed(
-            block(part, kernel, labels, errors), shape=(np.nan, n_features), meta=meta
+            block(part, kernel, options, errors), shape=(np.nan, n_features), meta=meta
         )
         for part in parts
     ]

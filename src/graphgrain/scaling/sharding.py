@@ -17,14 +17,14 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 from sklearn.base import clone
 
 from ..errors import InvalidParameterError, UnwritableFileError
 from ..graphs.batch import GraphBatch
-from ..graphs.convert.rdkit import LabelOptions, Unreadable, parse_molecules
+from ..graphs.convert.rdkit import LabelFlags, LabelOptions, Unreadable, parse_molecules
 from ..graphs.files.molecules import (
     MoleculeFile,
     Record,
@@ -85,15 +85,10 @@ def save_features(
     shard_size: int = SHARD_SIZE,
     format: str = "npz",
     smiles: str | None = None,
-    charge: bool = False,
-    aromatic: bool = False,
-    hydrogens: bool = False,
-    stereo: bool = False,
-    isotopes: bool = False,
-    radicals: bool = False,
     errors: str = "raise",
     n_jobs: int | None = None,
-    verbose: bool = False,
+    verbose: int = 0,
+    **labels: Unpack[LabelFlags],
 ) -> dict[str, Any]:
     """Write the features of any number of graphs to a folder, shard after shard.
 
@@ -116,14 +111,16 @@ def save_features(
         ``"npz"``: SciPy's sparse matrices, and a CSV file beside each with the other columns of
         the input (names, targets). ``"parquet"``: one table per shard with these columns and the
         lists ``feature_columns`` and ``feature_values``.
-    smiles, charge, aromatic, hydrogens, stereo, isotopes, radicals
+    smiles : str, optional
         For files of molecules: see :func:`iter_molecules`.
     errors : {"raise", "skip"}
         What happens with a molecule that cannot be read. The shards before it are kept.
     n_jobs : int, optional
         Number of processes; None means this one alone, -1 one per core.
-    verbose : bool
-        Show a progress bar.
+    verbose : int
+        1 shows a progress bar.
+    charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
+        For files of molecules: what the labels tell; see :func:`from_rdkit`.
 
     Returns
     -------
@@ -153,20 +150,20 @@ def save_features(
         pyarrow()  # an error now, not after the work
     unreadable = Unreadable(errors)
     kernel = hashing_kernel(kernel, n_features)
-    labels = LabelOptions(charge, aromatic, hydrogens, stereo, isotopes, radicals)
-    file, pieces = _pieces(source, int(shard_size), smiles, labels)
+    options = LabelOptions.of(labels)
+    file, pieces = _pieces(source, int(shard_size), smiles, options)
     place = _folder(folder)
     settings = {
         "kernel": kernel_to_json(kernel, leave_out=("n_jobs", "n_features", "output", "verbose")),
         "n_features": n_features,
         "shard_size": int(shard_size),
         "format": format,
-        "labels": labels._asdict() if file else None,
+        "labels": options._asdict() if file else None,
         "smiles": smiles,
     }
     _begin_manifest(place, settings)
     plan = ShardPlan(
-        place, kernel, format, labels, file is not None and file.blocks, file.name if file else ""
+        place, kernel, format, options, file is not None and file.blocks, file.name if file else ""
     )
     receipts: list[dict[str, Any]] = []
     seen = 0

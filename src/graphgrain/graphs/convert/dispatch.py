@@ -8,11 +8,10 @@ from typing import Any
 
 from ...errors import InvalidGraphError, MissingDependencyError
 from ..batch import GraphBatch
-from .grakel import from_grakel, is_grakel
 from .igraph import from_igraph, is_igraph
 from .networkx import from_networkx, is_networkx
 from .parts import column_items, is_missing, shown
-from .plain import from_plain, is_plain
+from .plain import from_grakel, from_plain, is_grakel, is_plain
 from .pyg import from_pyg, is_pyg
 from .rdkit import LabelOptions, from_rdkit, from_smiles, is_rdkit, parse_molecules
 
