@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +60,39 @@ def test_neighbours_are_the_most_similar_graphs(drugs, found):
     for number, seen in enumerate(found.graphs):
         first = seen.neighbours[0]
         assert first.similarity == pytest.approx(K[number].max(), abs=1e-4)
-        assert max(map(abs, first.mine + first.theirs)) == 100
-        assert len(first.theirs) == graphs[first.graph].n_vertices
+        # what is left without the differing vertices has no more of any label than the graph
+        other = graphs[first.graph]
+        shared = np.delete(other.labels, first.differs)
+        labels, counts = np.unique(shared, return_counts=True)
+        own = dict(zip(*np.unique(graphs[number].labels, return_counts=True), strict=True))
+        assert all(own[label] >= count for label, count in zip(labels, counts, strict=True))
+
+
+def test_fragments_add_up_and_both_sides_are_told(found):
+    for seen in found.graphs:
+        total = sum(adds for _, adds, _ in seen.fragments)
+        assert total == pytest.approx(seen.decision, abs=1e-4)
+        covered = sorted(vertex for *_, vertices in seen.fragments for vertex in vertices)
+        assert covered == list(range(len(seen.drawing["points"])))
+        signs = [adds > 0 for _, adds, *_ in seen.patterns]
+        assert signs == sorted(signs, reverse=True)  # for, then against
+        assert all(vertices for *_, vertices in seen.patterns)
+
+
+def test_without_targets_there_is_a_map(drugs):
+    graphs, _, names = drugs
+    found = explore("drugs", graphs, None, names)
+    assert found.score is None
+    assert len(found.graphs) == len(graphs)
+    assert all(len(seen.neighbours) == 4 for seen in found.graphs)
+    assert "which resemble each other" in explore_page(found)
+
+
+def test_a_thousand_graphs_fit_into_a_megabyte(found):
+    """By the size of a page of some: the frame, and so much for each graph."""
+    frame = len(explore_page(replace(found, graphs=found.graphs[:1], points=found.points[:1])))
+    whole = len(explore_page(found))
+    assert frame + 1000 * (whole - frame) / len(found.graphs) < 10**6
 
 
 def test_numbers_instead_of_classes(drugs):
@@ -69,11 +101,12 @@ def test_numbers_instead_of_classes(drugs):
     assert found.classes == []
     assert len(found.graphs) == 40
     assert found.total == len(graphs)
-    assert "a sample of" in explore_page(found)
-    seen, why = explain_row(
+    assert "A sample of" in explore_page(found)
+    [seen, *near], why = explain_row(
         graphs, np.where(np.arange(len(graphs)) == 3, np.nan, 1.5 * graphs.vertex_counts), 3
     )
     assert seen.truth is None
+    assert len(near) == 4
     assert why.decision == pytest.approx(seen.prediction, abs=1e-5)
 
 
@@ -97,9 +130,24 @@ class TestInTheBrowser:
         close = np.linalg.norm(near[found.graphs.index(seen)])
         assert close <= 0.02 * np.ptp(np.array(found.points))  # itself, or one on top of it
         assert f"Predicted {seen.prediction}, is {seen.truth}" in page.inner_text("#verdict")
-        rows = page.locator("#patterns tbody tr")
-        assert rows.count() == len(seen.patterns)
-        assert seen.patterns[0][0] in rows.first.inner_text()
+        rows = page.locator("#fragments tbody tr")
+        assert rows.count() == len(seen.fragments)
+        assert seen.fragments[0][0] in rows.first.inner_text()
+        rows.first.hover()
+        lit = page.locator("#picture .lit")
+        assert [int(each.get_attribute("data-v")) for each in lit.all()] == list(
+            seen.fragments[0][2]
+        )
+        page.mouse.move(1, 1)
+        assert lit.count() == 0
+        rows.first.focus()  # by keyboard as well
+        assert lit.count() == len(seen.fragments[0][2])
+        page.locator("#details summary").click()
+        patterns = page.locator(".sides li code")
+        assert patterns.all_text_contents() == [name for name, *_ in seen.patterns]
+        assert page.locator("#patterns-for li code").count() == sum(
+            adds > 0 for _, adds, *_ in seen.patterns
+        )
         assert page.locator("#neighbours article").count() == len(seen.neighbours)
         drawn = page.locator("#picture path.ink").first.get_attribute("d")
         assert drawn.count("M") >= len(seen.drawing["edges"])
@@ -137,12 +185,39 @@ class TestInTheBrowser:
         page.uncheck("#wrong")
         page.fill("#search", "morphin")
         assert "morphin" in page.inner_text("#graph-title")
+        page.fill("#search", "no such drug")
+        assert "No graph fits these filters" in page.inner_text("#shown")
 
     def test_names_are_only_text(self, opened, found):
         page = opened()
         page.fill("#search", "onclick")
         assert page.inner_text("#graph-title") == HOSTILE
         assert page.locator("main b[onclick]").count() == 0
+
+    @pytest.mark.parametrize("width", [390, 800, 1400])
+    def test_labels_do_not_overlap(self, opened, width):
+        """Texts of the chosen graph and of its lists keep out of each other's way."""
+        page = opened(width)
+        page.locator("#details summary").click()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        overlaps = page.evaluate(
+            """() => {
+              const lines = "#fragments td.text, #fragments td:last-child, .sides code, "
+                .concat(".sides span, #graph-title, #verdict, #note, #scale span, .neighbour h4, ")
+                .concat(".neighbour p, h1, .lead");
+              const boxes = [...document.querySelectorAll(lines)].flatMap((element) => {
+                const range = document.createRange();
+                range.selectNodeContents(element);
+                return [...range.getClientRects()].map((box) => [element, box]);
+              });
+              return boxes.flatMap(([one, a], i) => boxes.slice(i + 1).filter(([two, b]) =>
+                one !== two && !one.contains(two) && !two.contains(one)
+                && a.left < b.right - 1 && b.left < a.right - 1
+                && a.top < b.bottom - 1 && b.top < a.bottom - 1
+              ).map(([two]) => [one.textContent, two.textContent]));
+            }"""
+        )
+        assert overlaps == []
 
     @pytest.mark.parametrize("scheme", ["light", "dark"])
     def test_phones(self, opened, scheme):
@@ -160,11 +235,14 @@ class TestInTheBrowser:
 
     def test_one_explanation(self, opened, drugs, tmp_path):
         graphs, y, names = drugs
-        seen, why = explain_row(graphs, y, 5, names)
+        all_seen, why = explain_row(graphs, y, 5, names)
+        seen = all_seen[0]
         path = tmp_path / "why.html"
-        path.write_text(explanation_page("drugs", seen, len(graphs) - 1), encoding="utf-8")
+        path.write_text(explanation_page("drugs", all_seen, len(graphs) - 1), encoding="utf-8")
         page = opened(file=path)
-        assert page.inner_text("h1") == f"Why {seen.name}?"
+        assert page.inner_text("h1") == f"Why {seen.name} is predicted {why.prediction}"
+        assert page.locator("#neighbours article").count() == 4
+        assert all_seen[1].name in page.inner_text("#neighbours")
         assert f"Predicted {why.prediction}" in page.inner_text("#verdict")
         assert not page.locator(".stepper").is_visible()
 
@@ -180,7 +258,8 @@ class TestCommands:
         told = json.loads(result.stdout)
         assert 50 <= told["graphs"] <= 70  # each class has its share
         text = path.read_text(encoding="utf-8")
-        assert f"{told['graphs']} graphs, a sample of 292" in text
+        assert f"{told['graphs']} graphs of drugs" in text
+        assert "A sample of 292." in text
         assert "http://" not in text.replace("http://www.w3.org", "")
 
     def test_explain_one_row(self, tmp_path):
@@ -195,7 +274,7 @@ class TestCommands:
         result = self.run(*base, "-o", str(page))
         assert result.exit_code == 0, result.output
         assert "predicted" in result.stdout
-        assert "Why graph 7?" in page.read_text(encoding="utf-8")
+        assert "Why CCCCCCCO is predicted 1" in page.read_text(encoding="utf-8")
         told = json.loads(self.run(*base, "-o", str(picture), "--json").stdout)
         total = told["bias"] + sum(told["vertices"])
         assert total == pytest.approx(told["decision"], rel=1e-9)

@@ -54,12 +54,13 @@ def explain(
             f"{row}."
         )
     with err().status(f"Learning from {escape(loaded.name)}"):
-        seen, why = explain_row(loaded.graphs, loaded.y, row - 1, loaded.names, n_jobs=n_jobs)
+        all_seen, why = explain_row(loaded.graphs, loaded.y, row - 1, loaded.names, n_jobs=n_jobs)
+    seen = all_seen[0]
     if output is not None:
         text = (
             why.to_svg(theme="auto")
             if form == ".svg"
-            else explanation_page(loaded.name, seen, len(loaded.graphs) - 1)
+            else explanation_page(loaded.name, all_seen, len(loaded.graphs) - 1)
         )
         with atomic_write(output, "The explanation") as file:
             file.write(text.encode())
@@ -73,6 +74,10 @@ def explain(
                 "bias": why.bias,
                 "vertices": why.vertices.tolist(),
                 "edges": why.edges.tolist(),
+                "fragments": [
+                    {"name": f.name, "contribution": f.contribution, "vertices": list(f.vertices)}
+                    for f in why.fragments()
+                ],
                 "patterns": [
                     {"name": p.name, "contribution": p.contribution, "count": p.count}
                     for p in why.top(20)
@@ -86,10 +91,15 @@ def explain(
         f"[bold]{escape(seen.name)}[/bold]: predicted [bold]{escape(str(seen.prediction))}[/bold]"
         f"{known}, decision {seen.decision:+.3g} of which {seen.bias:+.3g} is bias."
     )
+    table = Table("fragment", box=None)
+    table.add_column("adds", justify="right")
+    for name, adds, _ in seen.fragments:
+        table.add_row(escape(name), f"{adds:+.3g}")
+    out().print(table)
     table = Table("pattern", box=None)
     table.add_column("adds", justify="right")
     table.add_column("times", justify="right")
-    for name, adds, times in seen.patterns:
+    for name, adds, times, _ in seen.patterns:
         table.add_row(escape(name), f"{adds:+.3g}", str(times))
     out().print(table)
     if output is not None:

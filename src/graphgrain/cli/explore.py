@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from ..errors import InvalidParameterError
 from ..evaluation.exploration import MOST_GRAPHS
 from ..evaluation.exploration import explore as compute
 from ..report.graph_pages import explore_page
@@ -40,12 +39,10 @@ def explore(
     """Write a page to look around in: a map, each graph drawn, its prediction and why.
 
     One HTML file that needs nothing else. A click on the map shows a graph, what is predicted of it
-    by a model that has not seen it, the vertices behind that, and its nearest neighbours with what
-    they share.
+    by a model that has not seen it, the fragments and vertices behind that, and its nearest
+    neighbours with what is different in them. Without a target: the map and the neighbours.
     """
     loaded = load(data, reading).with_classes()
-    if loaded.y is None:
-        raise InvalidParameterError(f"explore needs classes or numbers to learn; {data} has none.")
     with err().status(f"Looking at {escape(loaded.name)}"):
         found = compute(
             loaded.name, loaded.graphs, loaded.y, loaded.names, most=most, n_jobs=n_jobs
@@ -55,8 +52,13 @@ def explore(
     if as_json:
         answer({"page": str(output), "graphs": len(found.graphs), "score": found.score})
         return
-    right = f"{100 * found.score:.1f} % right" if found.classes else f"R2 {found.score:.3f}"
+    if found.score is None:
+        right = "no target to predict"
+    elif found.classes:
+        right = f"{100 * found.score:.1f} % of the predictions right"
+    else:
+        right = f"predictions with R2 {found.score:.3f}"
     out().print(
-        f"{len(found.graphs):,} graphs, predictions {right}. Open "
+        f"{len(found.graphs):,} graphs, {right}. Open "
         f"[bold]{escape(str(output))}[/bold] in a browser."
     )

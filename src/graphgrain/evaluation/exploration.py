@@ -4,9 +4,11 @@
    of a graph are the most similar others.
 2. In each of a few folds a linear model learns from the other folds and predicts the graphs of
    this one: no prediction comes from a model that has seen the graph.
-3. The same model explains its prediction; for each neighbour, what both graphs share is told.
+3. The same model explains its prediction, by fragments and by patterns; for each neighbour it is
+   told what it has that the graph has not.
 
-Values of vertices are kept as whole per cents of the largest.
+Without targets there is the map, and the neighbours. Values of vertices are kept as whole per cents
+of the largest.
 """
 
 from __future__ import annotations
@@ -17,11 +19,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidParameterError
-from ..explaining.comparison import Comparison, compare_located
 from ..explaining.explainer import explain
 from ..explaining.explanation import Explanation
+from ..explaining.fragments import Part, cut
 from ..explaining.usual_model import are_classes, usual_model
 from ..graphs.batch import GraphBatch
+from ..graphs.drawing.layout import shared_part, smiles_of
+from ..graphs.drawing.molecule import read_molecule
 from ..graphs.drawing.picture import MOST_VERTICES, outline
 from ..kernels.registry import KERNELS
 from ..kernels.tree_plus_plus import TreePlusPlus
@@ -264,17 +268,31 @@ def block_means(K: np.ndarray, blocks: list[np.ndarray]) -> np.ndarray:
 
 _FOLDS = 5
 _NEIGHBOURS = 4
-_PATTERNS = 6
+#: Patterns on each side: for what is predicted, and against it.
+_PATTERNS = 3
+#: Names of fragments that a neighbour shares.
+_SHARED = 3
+#: Longer SMILES are no names.
+_LONGEST_SMILES = 80
 
 
 @dataclass(frozen=True)
 class Neighbour:
-    """Another graph, and what it shares with the one that is looked at."""
+    """Another graph, and how it differs from the one that is looked at.
+
+    Attributes
+    ----------
+    graph : int
+    similarity : float
+    differs : list of int
+        Its vertices outside the part that both have in common.
+    shared : list of str
+        The largest fragments of that part, by name.
+    """
 
     graph: int
     similarity: float
-    mine: list[int]
-    theirs: list[int]
+    differs: list[int]
     shared: list[str]
 
 
@@ -293,7 +311,8 @@ class Seen:
     bonds: list[int]
     largest: float
     bias: float
-    patterns: list[tuple[str, float, int]]
+    fragments: list[tuple[str, float, tuple[int, ...]]]
+    patterns: list[tuple[str, float, int, list[int]]]
     neighbours: list[Neighbour]
 
 
@@ -311,7 +330,7 @@ class Exploration:
         The map.
     graphs : list of Seen
     score : float
-        Accuracy, or R2, of the predictions.
+        Accuracy, or R2, of the predictions; None without targets.
     folds : int
     """
 
@@ -320,7 +339,7 @@ class Exploration:
     classes: list[str]
     points: list[list[float]]
     graphs: list[Seen]
-    score: float
+    score: float | None
     folds: int
 
     def as_dict(self) -> dict[str, Any]:
@@ -343,12 +362,14 @@ def explore(
     ----------
     name : str
     graphs : GraphBatch
-    y : array
-        Classes or numbers.
+    y : array or None
+        Classes or numbers; without any nothing is predicted.
     names : sequence of str, optional
     most : int
         Of more graphs than this a sample is taken.
     """
+    if y is None:
+        return _unlabelled(name, graphs, names, most, n_jobs)
     y = np.asarray(y)
     classification = are_classes(y)
     labels, codes = np.unique(y, return_inverse=True) if classification else (y[:0], y)
@@ -368,14 +389,10 @@ def explore(
     if classification:
         folds = max(2, min(folds, int(np.bincount(codes[chosen])[np.unique(codes[chosen])].min())))
     explained = _out_of_fold(batch, targets, classification, folds, n_jobs)
-    edges = batch.edge_label_table is not None and len(batch.edge_label_table) > 1
-    kernel = TreePlusPlus(edge_labels=edges, n_jobs=n_jobs).fit(batch)
-    K = kernel.gram()
-    points, _ = kernel_pca(K)
-    near = _neighbours(kernel, batch, K)
+    points, near = _map(batch, n_jobs)
     seen = [
         _seen(
-            graph_name(int(number), names),
+            _name(batch[place], int(number), names),
             why,
             target,
             classification,
@@ -387,22 +404,50 @@ def explore(
         name=name,
         total=len(graphs),
         classes=[str(label) for label in labels],
-        points=np.round(points, 4).tolist(),
+        points=points,
         graphs=seen,
         score=_score(explained, targets, classification),
         folds=folds,
     )
 
 
+def _unlabelled(
+    name: str, graphs: GraphBatch, names: Any, most: int, n_jobs: int | None
+) -> Exploration:
+    """The map and the neighbours of graphs without targets."""
+    chosen = sample(np.zeros(len(graphs), dtype=np.int64), most)
+    batch = graphs[chosen]
+    points, near = _map(batch, n_jobs)
+    seen = [
+        _unexplained(_name(batch[place], int(number), names), batch[place], None, near[place])
+        for place, number in enumerate(chosen)
+    ]
+    return Exploration(name, len(graphs), [], points, seen, None, 0)
+
+
+def _map(batch: GraphBatch, n_jobs: int | None) -> tuple[list[list[float]], list[list[Neighbour]]]:
+    """Where each graph lies, and its neighbours, by Tree++."""
+    edges = batch.edge_label_table is not None and len(batch.edge_label_table) > 1
+    K = TreePlusPlus(edge_labels=edges, n_jobs=n_jobs).fit(batch).gram()
+    points, _ = kernel_pca(K)
+    return np.round(points, 4).tolist(), _neighbours(batch, K)
+
+
 def explain_row(
     graphs: GraphBatch, y: Any, row: int, names: Any = None, *, n_jobs: int | None = None
-) -> tuple[Seen, Explanation]:
+) -> tuple[list[Seen], Explanation]:
     """One graph, explained by a model that learns from all others that have a target.
 
     Parameters
     ----------
     row : int
         Number of the graph, from 0 on.
+
+    Returns
+    -------
+    seen : list of Seen
+        The graph, and the training graphs that are most similar to it.
+    why : Explanation
     """
     y = np.asarray(y)
     known = np.isfinite(y) if y.dtype.kind == "f" else y != "" if y.dtype.kind in "US" else y == y
@@ -419,7 +464,79 @@ def explain_row(
     model = usual_model(targets, n_jobs).fit(graphs[train], targets)
     [why] = explain(model, graphs[row])
     truth = y[row] if known[row] else None
-    return _seen(graph_name(row, names), why, truth, classification, []), why
+    near, others = _nearest(graphs, row, train, y, classification, names, n_jobs)
+    name = _name(graphs[row], row, names)
+    return [_seen(name, why, truth, classification, near), *others], why
+
+
+def _nearest(
+    graphs: GraphBatch,
+    row: int,
+    train: np.ndarray,
+    y: np.ndarray,
+    classification: bool,
+    names: Any,
+    n_jobs: int | None,
+) -> tuple[list[Neighbour], list[Seen]]:
+    """The training graphs that are most similar to a graph, by Tree++, and how they differ."""
+    edges = graphs.edge_label_table is not None and len(graphs.edge_label_table) > 1
+    kernel = TreePlusPlus(edge_labels=edges, n_jobs=n_jobs).fit(graphs[row])
+    K = kernel.transform(graphs[train])[:, 0]
+    order = np.argsort(-K, kind="stable")[:_NEIGHBOURS]
+    batch = graphs[[row, *train[order]]]
+    parts = [cut(graph) for graph in batch]
+    near = [
+        Neighbour(place, round(float(K[which]), 4), *_differing(batch, 0, place, parts))
+        for place, which in enumerate(order.tolist(), start=1)
+    ]
+    seen = [
+        _unexplained(
+            _name(graphs[number], number, names),
+            batch[place],
+            _told(y[number], classification),
+            [],
+        )
+        for place, number in enumerate(train[order].tolist(), start=1)
+    ]
+    return near, seen
+
+
+def _name(graph: GraphBatch, number: int, names: Any) -> str:
+    """The name of a graph; a molecule without one is called by its SMILES, if RDKit is there."""
+    if names is None:
+        molecule = read_molecule(graph) if graph.edge_labels is not None else None
+        smiles = None if molecule is None else smiles_of(molecule)
+        if smiles and len(smiles) <= _LONGEST_SMILES:
+            return smiles
+    return graph_name(number, names)
+
+
+def _unexplained(name: str, graph: GraphBatch, truth: Any, neighbours: list[Neighbour]) -> Seen:
+    """A graph of which nothing is predicted."""
+    return Seen(
+        name=name,
+        truth=truth,
+        prediction=None,
+        decision=0.0,
+        right=None,
+        unknown=0.0,
+        drawing=drawing_of(graph),
+        values=[],
+        bonds=[],
+        largest=0.0,
+        bias=0.0,
+        fragments=[],
+        patterns=[],
+        neighbours=neighbours,
+    )
+
+
+def _told(truth: Any, classification: bool) -> Any:
+    """A target as plain data."""
+    truth = truth.item() if hasattr(truth, "item") else truth
+    if truth is None:
+        return None
+    return str(truth) if classification else float(truth)
 
 
 def _out_of_fold(
@@ -451,38 +568,34 @@ def _score(explained: list[Explanation], y: np.ndarray, classification: bool) ->
     return 1.0 - float(((y - decisions) ** 2).sum()) / spread if spread else 0.0
 
 
-def _neighbours(kernel: TreePlusPlus, batch: GraphBatch, K: np.ndarray) -> list[list[Neighbour]]:
-    located = list(kernel.locate_each(batch))
-    rarity = np.diff(kernel.features_.indptr)[: len(kernel.vocabulary_[0])]
+def _neighbours(batch: GraphBatch, K: np.ndarray) -> list[list[Neighbour]]:
+    """The most similar others of each graph."""
+    parts = [cut(graph) for graph in batch]
     found = []
     for graph in range(len(batch)):
         order = [n for n in np.argsort(-K[graph], kind="stable").tolist() if n != graph]
-        mine = []
-        for other in order[:_NEIGHBOURS]:
-            pair = compare_located(kernel, batch[[graph, other]], (located[graph], located[other]))
-            own, theirs = pair.vertices
-            limit = max(_largest(own), _largest(theirs))
-            mine.append(
+        found.append(
+            [
                 Neighbour(
-                    graph=other,
-                    similarity=round(float(K[graph, other]), 4),
-                    mine=_per_cents(own, limit),
-                    theirs=_per_cents(theirs, limit),
-                    shared=_telling(pair, kernel, rarity),
+                    other, round(float(K[graph, other]), 4), *_differing(batch, graph, other, parts)
                 )
-            )
-        found.append(mine)
+                for other in order[:_NEIGHBOURS]
+            ]
+        )
     return found
 
 
-def _telling(pair: Comparison, kernel: TreePlusPlus, rarity: np.ndarray) -> list[str]:
-    """The names of the rarest path patterns that both have, at most two."""
-    level = pair.levels[0]
-    both = np.flatnonzero((level.counts > 0).all(axis=0))
-    columns = np.searchsorted(kernel.vocabulary_[0], level.hashes[both])
-    best = both[np.lexsort((both, rarity[columns]))][:2]
-    names = kernel.names_of(pair.graphs[0], 0, np.sort(level.hashes[best]))
-    return names
+def _differing(
+    batch: GraphBatch, graph: int, other: int, parts: list[list[Part]]
+) -> tuple[list[int], list[str]]:
+    """The vertices of the other that the graph does not have, and fragments that both have."""
+    if max(batch.vertex_counts[[graph, other]]) > MOST_VERTICES:
+        return [], []
+    common = set(shared_part(batch[graph], batch[other])[:, 1].tolist())
+    whole = [part for part in parts[other] if set(part.vertices) <= common]
+    names = dict.fromkeys(part.name for part in sorted(whole, key=lambda p: -len(p.vertices)))
+    rest = [v for v in range(int(batch.vertex_counts[other])) if v not in common]
+    return rest, list(names)[:_SHARED]
 
 
 def _largest(values: np.ndarray) -> float:
@@ -497,13 +610,12 @@ def _per_cents(values: np.ndarray, limit: float | None = None) -> list[int]:
 def _seen(
     name: str, why: Explanation, truth: Any, classification: bool, neighbours: list[Neighbour]
 ) -> Seen:
-    truth = truth.item() if hasattr(truth, "item") else truth
-    told = str(truth) if classification else truth if truth is None else float(truth)
+    told = _told(truth, classification)
     # For two classes values speak for the second: turned, they speak for what is predicted.
     sign = -1.0 if why.opposite is not None and why.prediction == why.opposite else 1.0
     return Seen(
         name=name,
-        truth=None if truth is None else told,
+        truth=told,
         prediction=str(why.prediction) if classification else round(why.decision, 6),
         decision=round(sign * why.decision, 6),
         right=bool(why.prediction == truth) if classification and truth is not None else None,
@@ -513,9 +625,27 @@ def _seen(
         bonds=_per_cents(sign * why.edges),
         largest=_largest(why.vertices),
         bias=round(sign * why.bias, 6),
-        patterns=[(p.name, round(sign * p.contribution, 6), p.count) for p in why.top(_PATTERNS)],
+        fragments=[
+            (each.name, round(sign * each.contribution, 6), each.vertices)
+            for each in why.fragments()
+        ],
+        patterns=_for_and_against(why, sign),
         neighbours=neighbours,
     )
+
+
+def _for_and_against(why: Explanation, sign: float) -> list[tuple[str, float, int, list[int]]]:
+    """The strongest patterns on either side, with the vertices of all their occurrences."""
+    chosen = [*why.top(_PATTERNS, sign=int(sign)), *why.top(_PATTERNS, sign=-int(sign))]
+    return [
+        (
+            p.name,
+            round(sign * p.contribution, 6),
+            p.count,
+            sorted({vertex for place in p.occurrences for vertex in place}),
+        )
+        for p in chosen
+    ]
 
 
 def drawing_of(graph: GraphBatch) -> dict[str, Any] | None:

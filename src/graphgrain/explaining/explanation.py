@@ -136,8 +136,14 @@ class Explanation:
     def patterns(self) -> list[Pattern]:
         return list(self._read(None))
 
-    def top(self, n: int = 10) -> list[Pattern]:
+    def top(self, n: int = 10, *, sign: int = 0) -> list[Pattern]:
         """The n patterns that contribute most, for or against.
+
+        Parameters
+        ----------
+        n : int, default=10
+        sign : {0, 1, -1}, default=0
+            1: only those with a positive contribution; -1: only those with a negative one.
 
         Examples
         --------
@@ -151,9 +157,9 @@ class Explanation:
         >>> [pattern.name for pattern in why.top(2)]
         ['[#6]~[#6]~[#6]~[#8]', '[#6]~[#6]~[#6]~[#7]']
         """
-        return list(self._read(n))
+        return list(self._read(n, sign))
 
-    def _read(self, n: int | None) -> Iterator[Pattern]:
+    def _read(self, n: int | None, sign: int = 0) -> Iterator[Pattern]:
         """Patterns with their names, which are read for those alone that are asked for."""
         if not self.levels:
             return
@@ -161,10 +167,13 @@ class Explanation:
         sizes = [len(part.hashes) for part in self.levels]
         owners = np.repeat(np.arange(len(sizes)), sizes)
         places = np.concatenate([np.arange(size) for size in sizes])
-        order = np.lexsort((places, owners, -np.abs(values)))[:n]
+        order = np.lexsort((places, owners, -np.abs(values)))
+        order = (order[sign * values[order] > 0] if sign else order)[:n]
         names: dict[tuple[int, int], tuple[str, str]] = {}
         for number, part in enumerate(self.levels):
             own = np.sort(places[order[owners[order] == number]])
+            if not len(own):
+                continue
             hashes = part.hashes[own]  # ascending, as they are in part.hashes
             read = part.kernel.names_of(part.seen, part.level, hashes)
             long = part.kernel.descriptions_of(part.seen, part.level, hashes)

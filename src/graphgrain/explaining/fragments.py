@@ -119,8 +119,8 @@ def fragments_of(why: Explanation) -> list[Fragment]:
     found.sort(key=lambda fragment: (-abs(fragment.contribution), fragment.vertices))
     rest = why.decision - why.bias - float(why.vertices.sum())
     if abs(rest) > _ROUNDING * max(1.0, abs(why.decision), abs(why.bias)):
-        # what a model knows besides the graph, such as descriptors
-        found.append(Fragment("not in the graph", rest, ()))
+        # what a model knows besides the graph: the other columns of a table, such as descriptors
+        found.append(Fragment("other columns", rest, ()))
     found.append(Fragment("bias", why.bias, ()))
     return found
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
+import zlib
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -19,44 +22,71 @@ from ..graphs.drawing import draw
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..templating import render
 from ..writing import atomic_write
-from .words import count
 
-_HOW = "Contributions are shared among the vertices of the patterns."
+#: Words and addresses of other pages.
+Links = Sequence[tuple[str, str]]
 
 
-def explore_page(found: Exploration) -> str:
+def explore_page(found: Exploration, links: Links = ()) -> str:
     """The whole page of an exploration, as text."""
-    graphs = count(len(found.graphs), "graph")
-    if found.total > len(found.graphs):
-        graphs += f", a sample of {found.total:,}"
-    if found.classes:
-        result = f"{100 * found.score:.1f} % are predicted rightly"
-        kind = f" in {len(found.classes)} classes"
+    graphs = f"{len(found.graphs):,} graphs of {found.name}"
+    sampled = f" A sample of {found.total:,}." if found.total > len(found.graphs) else ""
+    if found.score is None:
+        title = f"{graphs}: which resemble each other"
+        lead = f"Tree++ compares them; nothing is predicted, as there is no target.{sampled}"
+        about = "Similarities by Tree++."
     else:
-        result, kind = f"predictions have R² {found.score:.3f}", ""
-    lead = f"{graphs}{kind}; {result} by models that have not seen them."
-    about = (
-        f"Predictions and explanations come from {found.folds}-fold cross-validation: Tree++ "
-        "patterns and a linear model."
-    )
-    return _page(found.name, lead, about, {**found.as_dict(), "single": False, "how": _HOW})
+        if found.classes:
+            title = (
+                f"Tree++ tells {len(found.classes)} classes apart in {100 * found.score:.1f} % of "
+                f"{graphs}"
+            )
+        else:
+            title = f"Tree++ explains {100 * found.score:.0f} % of the variance in {graphs}"
+        lead = (
+            "Every graph is predicted by a model that has not seen it, and cut into the parts that "
+            f"decide.{sampled}"
+        )
+        about = (
+            f"Predictions and explanations come from {found.folds}-fold cross-validation of "
+            "weights on Tree++ patterns."
+        )
+    data = {**found.as_dict(), "single": False, "unlabelled": found.score is None}
+    return _page(title, lead, about, data, links)
 
 
-def explanation_page(title: str, seen: Seen, others: int) -> str:
-    """The page of one graph, as text."""
-    about = f"Predicted by Tree++ patterns and a linear model, fitted to {others:,} other graphs."
+def explanation_page(title: str, seen: Sequence[Seen], others: int) -> str:
+    """The page of one graph, the first of some; the others are its neighbours.
+
+    Parameters
+    ----------
+    title : str
+        The data set.
+    seen : sequence of Seen
+    others : int
+        Number of graphs that the model has learnt from.
+    """
+    [first, *_] = seen
     data = {
         "name": title,
-        "classes": [] if isinstance(seen.prediction, float) else [seen.prediction],
+        "classes": [] if isinstance(first.prediction, float) else [first.prediction],
         "points": [],
-        "graphs": [asdict(seen)],
+        "graphs": [asdict(one) for one in seen],
         "single": True,
-        "how": _HOW,
+        "unlabelled": False,
     }
-    return _page(f"Why {seen.name}?", title, about, data)
+    number = isinstance(first.prediction, float)
+    told = f"{first.prediction:.4g}" if number else str(first.prediction)
+    return _page(
+        f"Why {first.name} is predicted {told}",
+        f"By weights on Tree++ patterns that were learnt from {others:,} other graphs of {title}.",
+        "Contributions are shared among the vertices of the patterns.",
+        data,
+    )
 
 
-def _page(title: str, lead: str, about: str, data: dict[str, Any]) -> str:
+def _page(title: str, lead: str, about: str, data: dict[str, Any], links: Links = ()) -> str:
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return render(
         "graphgrain.report",
         "explore.html",
@@ -65,7 +95,8 @@ def _page(title: str, lead: str, about: str, data: dict[str, Any]) -> str:
         about=about,
         version=__version__,
         single=data["single"],
-        data=data,
+        links=links,
+        packed=base64.b64encode(zlib.compress(text.encode(), 9)).decode(),
     )
 
 

@@ -25,7 +25,7 @@ from .molecule import ATOMIC_NUMBER, Molecule, read_molecule
 #: Shared parts of fewer vertices give no orientation.
 _SMALLEST_SHARED = 3
 #: How many pairs of vertices a search for the shared part begins with.
-_SEEDS = 40
+_SEEDS = 16
 #: Atoms that come closer than this, in bonds, hide each other.
 _TOO_NEAR = 0.35
 #: Larger rings are laid out by CoordGen, which folds them; RDKit itself would draw a circle.
@@ -266,6 +266,19 @@ def as_rdkit(molecule: Molecule) -> Any:
     return result
 
 
+def smiles_of(molecule: Molecule) -> str | None:
+    """The canonical SMILES of a molecule; None without RDKit."""
+    try:
+        from rdkit import Chem, rdBase
+    except ImportError:
+        return None
+    with rdBase.BlockLogs():
+        try:
+            return str(Chem.MolToSmiles(as_rdkit(molecule)))
+        except (ValueError, RuntimeError):
+            return None
+
+
 def _set_stereo(drawn: Any, molecule: Molecule) -> None:
     """Give atoms and double bonds the configuration that their CIP descriptors name.
 
@@ -374,6 +387,8 @@ def shared_part(first: GraphBatch, second: GraphBatch) -> np.ndarray:
             grown = _grown(links, agreement, u, v)
             if len(grown) > len(best):
                 best = grown
+            if len(best) == min(agreement.shape):
+                break
     return np.array(sorted(best.items()), dtype=np.int64).reshape(-1, 2)
 
 

@@ -1,9 +1,17 @@
 // The page to explore: a map whose points can be chosen, and all that is known of the chosen graph.
 
-const data = JSON.parse(document.getElementById("data").textContent);
+/** The data, which are JSON, deflated, in base64: pages of 1,000 graphs stay small. */
+async function unpack() {
+  const bytes = Uint8Array.from(atob(document.getElementById("data").textContent), (sign) => sign.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+function main(data) {
 const at = (id) => document.getElementById(id);
 const graphs = data.graphs;
 const several = data.classes.length > 0;
+const learnt = !data.unlabelled;
 const classOf = graphs.map((graph) => data.classes.indexOf(graph.truth));
 let chosen = -1;
 let visible = graphs.map((_, number) => number);
@@ -12,6 +20,7 @@ const signed = (value) => {
   const words = Math.abs(value) >= 1000 || (value && Math.abs(value) < 0.001) ? value.toExponential(1) : value.toPrecision(3);
   return value > 0 ? `+${words}` : words.replace("-", "−");
 };
+const round = (value) => Number(value).toPrecision(4).replace("-", "−");
 
 // ---- The chosen graph ----
 
@@ -20,23 +29,12 @@ function show(number, { focus = false } = {}) {
   chosen = number;
   const graph = graphs[number];
   at("graph-title").textContent = graph.name;
-  const parts = several
-    ? ["Predicted ", html("b", {}, graph.prediction)]
-    : ["Predicted ", html("b", {}, Number(graph.prediction).toPrecision(4))];
-  if (graph.truth !== null) parts.push(", is ", html("b", {}, several ? graph.truth : Number(graph.truth).toPrecision(4)));
-  if (graph.right !== null) parts.push(html("span", { class: graph.right ? "mark" : "mark wrong" }, graph.right ? "✓ right" : "✗ wrong"));
-  at("verdict").replaceChildren(...parts);
-  at("picture").replaceChildren(drawGraph(graph.drawing, graph.values, graph.bonds, `${graph.name}, coloured by what speaks for the prediction`));
-  const [low, , high] = at("scale").children;
-  const what = several ? graph.prediction : "a larger value";
-  low.textContent = `against ${what} ${signed(-graph.largest)}`;
-  high.textContent = `for ${what} ${signed(graph.largest)}`;
-  const unknown = graph.unknown ? ` ${(100 * graph.unknown).toFixed(0)} % of its patterns are unknown to the model.` : "";
-  at("note").textContent = `Decision ${signed(graph.decision)}, of which ${signed(graph.bias)} is bias. ${data.how}${unknown}`;
-  at("patterns").tBodies[0].replaceChildren(...graph.patterns.map(([name, adds, times]) =>
-    html("tr", {}, html("td", { class: "text" }, name),
-      html("td", { class: adds > 0 ? "positive" : "negative" }, signed(adds)), html("td", {}, String(times)))));
-  if (at("neighbours")) at("neighbours").replaceChildren(...graph.neighbours.map((other) => neighbour(graph, other)));
+  at("reasons").hidden = at("scale").hidden = at("note").hidden = at("verdict").hidden = !learnt;
+  const words = learnt ? `${graph.name}, coloured by what speaks for the prediction` : graph.name;
+  at("picture").replaceChildren(drawGraph(graph.drawing, learnt ? graph.values : null, learnt ? graph.bonds : null, words));
+  if (learnt) reasons(graph);
+  at("near").hidden = !graph.neighbours.length;
+  at("neighbours").replaceChildren(...graph.neighbours.map((other) => neighbour(other)));
   if (at("plot")) mark_chosen();
   try {
     if (!data.single) history.replaceState(null, "", `#${number + 1}`);
@@ -46,18 +44,59 @@ function show(number, { focus = false } = {}) {
   if (focus) at("graph").focus({ preventScroll: false });
 }
 
-function neighbour(graph, other) {
+function reasons(graph) {
+  const told = (value) => html("b", {}, several ? value : round(value));
+  const parts = ["Predicted ", told(graph.prediction)];
+  if (graph.truth !== null) parts.push(", is ", told(graph.truth));
+  if (graph.right !== null) parts.push(html("span", { class: graph.right ? "mark" : "mark wrong" }, graph.right ? "✓ right" : "✗ wrong"));
+  at("verdict").replaceChildren(...parts);
+  const [low, , high] = at("scale").children;
+  const what = several ? graph.prediction : "a larger value";
+  low.textContent = `against ${what} ${signed(-graph.largest)}`;
+  high.textContent = `for ${what} ${signed(graph.largest)}`;
+  const unknown = graph.unknown ? ` ${(100 * graph.unknown).toFixed(0)} % of its patterns are unknown to the model.` : "";
+  at("note").textContent = `The fragments add up to the decision, ${signed(graph.decision)}.${unknown}`;
+  const largest = Math.max(...graph.fragments.map(([, adds]) => Math.abs(adds)), 1e-12);
+  at("fragments").tBodies[0].replaceChildren(...graph.fragments.map(([name, adds, vertices]) => {
+    const width = (50 * Math.abs(adds)) / largest;
+    const bar = html("i", { class: adds > 0 ? "positive" : "negative", style: `width: ${width.toFixed(1)}%; ${adds > 0 ? "left" : "right"}: 50%` });
+    const row = html("tr", {}, html("td", { class: "text" }, name), html("td", { class: "share" }, bar), html("td", { class: adds > 0 ? "positive" : "negative" }, signed(adds)));
+    return pointing(row, vertices);
+  }));
+  for (const [id, side] of [["patterns-for", 1], ["patterns-against", -1]]) {
+    const own = graph.patterns.filter(([, adds]) => side * adds > 0);
+    at(id).replaceChildren(...own.map(([name, adds, times, vertices]) =>
+      pointing(html("li", {}, html("code", {}, name), html("span", { class: side > 0 ? "positive" : "negative" }, signed(adds)), html("small", {}, times > 1 ? `${times} times` : "once")), vertices)));
+    if (!own.length) at(id).append(html("li", { class: "key" }, "none"));
+  }
+}
+
+/** A line of a list: while it is pointed at or focused, its vertices are lit in the picture. */
+function pointing(line, vertices) {
+  if (!vertices.length) return line;
+  line.tabIndex = 0;
+  const light = (on) => () => {
+    at("picture").querySelector("svg")?.classList.toggle("pointing", on);
+    for (const vertex of vertices) at("picture").querySelector(`[data-v="${vertex}"]`)?.classList.toggle("lit", on);
+  };
+  for (const event of ["mouseenter", "focus"]) line.addEventListener(event, light(true));
+  for (const event of ["mouseleave", "blur"]) line.addEventListener(event, light(false));
+  return line;
+}
+
+function neighbour(other) {
   const found = graphs[other.graph];
-  const button = html("button", { type: "button" }, found.name);
-  button.addEventListener("click", () => show(other.graph, { focus: true }));
-  const kind = several ? ` · ${found.truth}` : ` · ${Number(found.truth).toPrecision(3)}`;
+  const name = data.single ? html("strong", {}, found.name) : html("button", { type: "button" }, found.name);
+  name.addEventListener("click", () => { if (!data.single) show(other.graph, { focus: true }); });
+  const kind = found.truth === null ? "" : ` · ${several ? found.truth : round(found.truth)}`;
+  const differs = found.drawing && found.drawing.points.map(() => 0);
+  for (const vertex of other.differs) if (differs) differs[vertex] = 70;
+  const shared = other.shared.length ? `Both have: ${other.shared.join(", ")}.` : "";
+  const same = other.differs.length ? "" : " It has nothing that this one has not.";
   return html("article", { class: "neighbour" },
-    html("h4", {}, button, html("span", {}, other.similarity.toFixed(2))),
-    html("p", {}, `similarity ${other.similarity.toFixed(3)}${kind}`),
-    html("div", { class: "pair" },
-      drawGraph(graph.drawing, other.mine, null, `${graph.name}: what it shares with ${found.name}`),
-      drawGraph(found.drawing, other.theirs, null, `${found.name}: what it shares with ${graph.name}`)),
-    ...(other.shared.length ? [html("p", {}, "rarest shared: ", html("code", {}, other.shared.join("   ")))] : []));
+    html("h4", {}, name), html("p", {}, `similarity ${other.similarity.toFixed(2)}${kind}`),
+    drawGraph(found.drawing, differs, null, `${found.name}: what it has that ${graphs[chosen].name} has not`),
+    html("p", {}, shared + same));
 }
 
 // ---- The map ----
@@ -81,16 +120,24 @@ function draw_map() {
   const picture = drawing(width, height, "Map of the graphs", "Arrow keys choose the next graph, Enter goes to it");
   picture.removeAttribute("width");
   picture.removeAttribute("height");
-  const [lowest, highest] = several ? [0, 0] : [Math.min(...graphs.map((g) => g.truth)), Math.max(...graphs.map((g) => g.truth))];
+  const truths = graphs.map((graph) => Number(graph.truth));
+  const [lowest, highest] = several || !learnt ? [0, 0] : [Math.min(...truths), Math.max(...truths)];
+  const size = graphs.length > 400 ? 3.2 : 5; // many points are smaller, and so are their rings
   marks = graphs.map((graph, number) => {
     const [x, y] = places[number];
     const group = svg("g", { "data-number": number });
     const dot = several
-      ? mark(Math.max(0, classOf[number]), x, y, 5, "dot", data.classes.length)
-      : svg("circle", { cx: x, cy: y, r: 5, class: "dot", style: `--c: color-mix(in oklab, var(--positive) ${Math.round((100 * (graph.truth - lowest)) / (highest - lowest || 1))}%, var(--negative))` });
+      ? mark(Math.max(0, classOf[number]), x, y, size, "dot", data.classes.length)
+      : svg("circle", { cx: x, cy: y, r: size, class: "dot", style: !learnt ? "--c: var(--accent)" : `--c: color-mix(in oklab, var(--positive) ${Math.round((100 * (graph.truth - lowest)) / (highest - lowest || 1))}%, var(--negative))` });
     dot.append(svg("title", {}, graph.name));
+    if (!several && learnt && !number) {
+      const [low, , high] = at("ramp").children;
+      low.textContent = round(lowest);
+      high.textContent = round(highest);
+      at("ramp").hidden = false;
+    }
     group.append(dot);
-    if (graph.right === false) group.append(svg("circle", { cx: x, cy: y, r: 8.5, class: "ring" }));
+    if (graph.right === false) group.append(svg("circle", { cx: x, cy: y, r: size + 2.4, class: "ring" }));
     return group;
   });
   links = svg("g", {});
@@ -143,7 +190,10 @@ function filter() {
     marks[number].classList.toggle("out", !fits);
     if (fits) visible.push(number);
   });
-  at("shown").textContent = visible.length === graphs.length ? `${graphs.length} graphs` : `${visible.length} of ${graphs.length} graphs`;
+  at("shown").textContent = visible.length === graphs.length ? `${graphs.length} graphs`
+    : visible.length ? `${visible.length} of ${graphs.length} graphs`
+    : "No graph fits these filters. Clear the name, or choose another class.";
+  at("plot").classList.toggle("nothing", !visible.length);
   if (visible.length && !visible.includes(chosen)) show(visible[0]);
 }
 
@@ -151,6 +201,8 @@ function begin() {
   if (!data.single) {
     draw_map();
     at("class").append(html("option", { value: "" }, "all"), ...data.classes.map((name, number) => html("option", { value: number }, name)));
+    at("map-key").textContent = "Graphs that lie close together are similar (kernel PCA of Tree++ similarities). Click one, or move with the arrow keys"
+      + (several ? "; a ring marks wrong predictions." : learnt ? "; the colour is the measured value." : ".");
     at("class").parentElement.hidden = !several;
     at("wrong-label").hidden = !several;
     at("filters").addEventListener("input", filter);
@@ -168,3 +220,6 @@ function begin() {
 }
 
 begin();
+}
+
+unpack().then(main);
