@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 import json
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import graphgrain as gg
 from graphgrain.cli import index_sources
+from graphgrain.cli import pairs as pairs_command
 from graphgrain.cli.app import BAD_INPUT, app
 from graphgrain.cli.loading import Loaded
+from graphgrain.searching import similar_pairs
 
 pytest.importorskip("rdkit")
 
@@ -173,3 +176,88 @@ def test_mistakes_are_told(library, tmp_path, monkeypatch, words, message):
     monkeypatch.chdir(tmp_path)
     result = run(*(library if word == "LIBRARY" else word for word in words), code=BAD_INPUT)
     assert message in " ".join(result.stderr.split())
+
+
+# -------------------------------------------------------------------- pairs
+
+
+def pairs_of(path):
+    index = gg.GraphIndex(path)
+    found = gg.pairs(index, 0.6)
+    ids = index.ids
+    return [
+        (ids[a], ids[b], value) for a, b, value in zip(*map(np.ndarray.tolist, found), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_pairs(library, tmp_path, form):
+    output = tmp_path / f"pairs.{form}"
+    told = run("pairs", library, "--min-similarity", 0.6, "-o", output, "--json").stdout
+    expected = pairs_of(library)
+    assert json.loads(told)["pairs"] == len(expected)
+    if form == "csv":
+        rows = list(csv.DictReader(output.open()))
+    elif form == "jsonl":
+        rows = [json.loads(line) for line in output.read_text().splitlines()]
+    else:
+        rows = pytest.importorskip("pyarrow.parquet").read_table(output).to_pylist()
+    assert [(r["first"], r["second"], float(r["similarity"])) for r in rows] == expected
+    assert [path.name for path in tmp_path.iterdir()] == [output.name]
+
+
+def test_pairs_on_the_screen_and_as_json(library, unnamed):
+    told = run("pairs", library, "--min-similarity", 0.6).stdout
+    assert f"{len(pairs_of(library)):,} pairs of similarity 0.6 or more among 292 graphs" in told
+    found = json.loads(
+        run("pairs", unnamed / "plain.smi", "--min-similarity", 0.3, "--json").stdout
+    )
+    smiles = (unnamed / "plain.smi").read_text().split()
+    assert found["pairs"] == len(found["found"]) > 0
+    for row in found["found"]:
+        assert smiles[row["first"] - 1] == row["first_name"]
+        assert smiles[row["second"] - 1] == row["second_name"]
+    capped = run("pairs", library, "--min-similarity", 0.3, "--max-per-graph", 1, "--json").stdout
+    rows = json.loads(capped)["found"]
+    names = [row[side] for row in rows for side in ("first", "second")]
+    assert len(names) == len(set(names))
+
+
+def test_interrupted_pairs_go_on(library, tmp_path, monkeypatch):
+    monkeypatch.setattr(similar_pairs, "BLOCK", 60)
+    monkeypatch.setattr(pairs_command, "BLOCK", 60)
+    real = pairs_command.iter_pairs
+    started = []
+
+    def interrupted(*arguments, **options):
+        started.append(options["after"])
+        for number, block in enumerate(real(*arguments, **options)):
+            if number == 2 and len(started) == 1:
+                raise KeyboardInterrupt
+            yield block
+
+    monkeypatch.setattr(pairs_command, "iter_pairs", interrupted)
+    words = ("pairs", library, "--min-similarity", 0.6, "-o", tmp_path / "p.csv")
+    assert "again to go on" in run(*words, code=130).stderr
+    assert not (tmp_path / "p.csv").exists()
+    run(*words)
+    assert started == [0, 2]
+    rows = list(csv.DictReader((tmp_path / "p.csv").open()))
+    found = sorted((r["first"], r["second"], float(r["similarity"])) for r in rows)
+    assert found == sorted(pairs_of(library))
+    run(*words[:3], 0.7, *words[4:])  # other settings begin anew
+    assert started[-1] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--min-similarity", 1.5), "--min-similarity is above 0"),
+        (("--similarity", "containment"), "--similarity is one of minmax, cosine"),
+        (("-o", "pairs.txt"), "written as .csv, .jsonl, .parquet"),
+        (("-o", "no/pairs.csv"), "there is no folder"),
+    ],
+)
+def test_mistakes_with_pairs(library, tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    assert message in " ".join(run("pairs", library, *words, code=BAD_INPUT).stderr.split())

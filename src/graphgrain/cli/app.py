@@ -51,6 +51,7 @@ COMMANDS = {
     "index": Listed("index", "Make an index of graphs on disk."),
     "search": Listed("search", "Find the graphs of an index that are like these."),
     "cluster": Listed("cluster", "Put similar graphs into clusters, or pick ones that differ."),
+    "pairs": Listed("pairs", "Find all pairs of similar graphs."),
     "overlap": Listed("overlap", "Find near-duplicates between two collections."),
     "evaluate": Listed("evaluate", "Measure how well kernels classify: cross-validation."),
     "reproduce": Listed("reproduce", "Rerun the experiments of the Tree++ paper."),

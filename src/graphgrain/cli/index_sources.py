@@ -121,9 +121,19 @@ def row_names(loaded: Loaded) -> list[str]:
     return [str(name) or row for name, row in zip(loaded.names, rows, strict=True)]
 
 
+def labels_of_numbers(index: GraphIndex, numbers: np.ndarray) -> tuple[list[Any], list[str]]:
+    """Ids of graphs by their numbers in an index, and what tells a person which these are."""
+    places = index._snapshot.live[numbers]
+    ids = index._snapshot.ids(places)
+    return ids, _labels(ids, index._snapshot.columns(places))
+
+
 def labels_of(index: GraphIndex, ids: list[Any]) -> list[str]:
     """What tells a person which graphs these are: names or SMILES, where the ids are numbers."""
-    columns = index.columns(ids)
+    return _labels(ids, index.columns(ids))
+
+
+def _labels(ids: list[Any], columns: dict[str, np.ndarray]) -> list[str]:
     known = {name.lower(): values.tolist() for name, values in columns.items()}
     told = [known[name] for name in ("name", "smiles") if name in known]
     return [

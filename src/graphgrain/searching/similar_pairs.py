@@ -110,7 +110,7 @@ def pairs(
             raise InvalidParameterError(
                 f"max_per_graph must be {Whole(1)} or None; got {max_per_graph!r}."
             )
-        whole = _capped(whole, int(max_per_graph))
+        whole = capped_pairs(whole, int(max_per_graph))
     return whole
 
 
@@ -186,7 +186,7 @@ def joined_pairs(blocks: Iterable[Pairs]) -> Pairs:
     return Pairs(first[order], second[order], values[order])
 
 
-def _capped(found: Pairs, most: int) -> Pairs:
+def capped_pairs(found: Pairs, most: int) -> Pairs:
     """The most similar pairs, at most so many of each graph."""
     used: dict[int, int] = {}
     kept = []

@@ -1,0 +1,238 @@
+"""The command pairs: all pairs of similar graphs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Annotated, Any
+
+import numpy as np
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from ..archives import parsed_json, read_npz
+from ..errors import InvalidFileError, InvalidParameterError
+from ..graphs.progress import progress_bar
+from ..scaling.feature_shards import pyarrow
+from ..searching.graph_index import GraphIndex
+from ..searching.similar_pairs import BLOCK, Pairs, capped_pairs, iter_pairs, joined_pairs
+from ..writing import atomic_write, check_output, is_standard_output, suffix_of
+from .app import Interrupted, answer, command, err, out
+from .arguments import Jobs, Json, Reading, check_choice, check_share
+from .index_sources import labels_of_numbers, opened
+
+_SHOWN = 10
+_FORMS = (".csv", ".jsonl", ".parquet")
+_COLUMNS = ("first", "second", "first_name", "second_name", "similarity")
+
+
+@command(
+    [
+        "graphgrain pairs drugs --min-similarity 0.9",
+        "graphgrain pairs library.ggi --min-similarity 0.8 -o pairs.parquet",
+        "graphgrain pairs molecules.smi --max-per-graph 5 -o pairs.csv",
+    ]
+)
+def pairs(
+    data: Annotated[
+        str, typer.Argument(help="An index, a file, a folder, a data set.", metavar="DATA")
+    ],
+    reading: Reading,
+    min_similarity: Annotated[float, typer.Option(help="The least similarity of a pair.")] = 0.8,
+    similarity: Annotated[
+        str | None,
+        typer.Option(
+            help="By default that of the index, or minmax.",
+            metavar="minmax|cosine",
+        ),
+    ] = None,
+    max_per_graph: Annotated[
+        int | None,
+        typer.Option(help="At most this many pairs of each graph, the most similar first.", min=1),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write all pairs to this .csv, .jsonl or .parquet."),
+    ] = None,
+    n_jobs: Jobs = -1,
+    as_json: Json = False,
+) -> None:
+    """Find all pairs of graphs that are at least this similar: each once, exactly.
+
+    Nothing is left out, and no pair is compared that cannot reach the similarity. With an index
+    and -o the command can be interrupted: called again it goes on with what is missing.
+    """
+    check_share("--min-similarity", min_similarity)
+    form = ".csv"
+    if similarity is not None:
+        check_choice("--similarity", similarity, ("minmax", "cosine"))
+    if output is not None:
+        form = suffix_of(output, ".csv")
+        if form not in _FORMS:
+            raise InvalidParameterError(
+                f"Pairs are written as {', '.join(_FORMS)}; got {str(output)!r}."
+            )
+        check_output(output, "The table of pairs")
+        if form == ".parquet":
+            pyarrow()
+    with opened(data, reading, n_jobs, similarity or "minmax") as index:
+        settings = {
+            "min_similarity": min_similarity,
+            "similarity": similarity or index.similarity,
+            "block": BLOCK,
+            "files": sorted(index._snapshot.manifest.files),
+        }
+        saved = None
+        if output is not None and not is_standard_output(output):
+            saved = _Saved(output.with_name(f".{output.name}.pairs"), settings)
+        with progress_bar(err().is_terminal, 2 * len(index)) as bar:
+            try:
+                blocks = list(_blocks(index, min_similarity, similarity, saved, bar.update))
+            except KeyboardInterrupt:
+                kept = saved is not None and saved.blocks > 0
+                raise Interrupted(
+                    "Run the same command again to go on from there." if kept else ""
+                ) from None
+        if max_per_graph is not None:
+            blocks = [capped_pairs(joined_pairs(blocks), max_per_graph)]
+        count = sum(map(len, blocks))
+        if output is not None:
+            with atomic_write(output, "The table of pairs") as file:
+                _write(file, form, index, blocks)
+            if saved is not None:
+                saved.forget()
+            err().print(f"{count:,} pairs written to {escape(str(output))}.")
+        if as_json:
+            rows = [] if output is not None else [_named(row) for row in _rows(index, blocks)]
+            answer(
+                {
+                    "graphs": len(index),
+                    "min_similarity": min_similarity,
+                    "similarity": settings["similarity"],
+                    "pairs": count,
+                    **({"output": str(output)} if output is not None else {"found": rows}),
+                }
+            )
+        elif output is None:
+            _show(index, joined_pairs(blocks), min_similarity)
+
+
+def _blocks(
+    index: GraphIndex, least: float, similarity: str | None, saved: _Saved | None, progress: Any
+) -> Iterator[Pairs]:
+    """All blocks of pairs: those that were saved, then the others, each saved when it is found."""
+    done = 0
+    if saved is not None:
+        for block in saved.read():
+            done += 1
+            yield block
+    stream = iter_pairs(index, least, similarity=similarity, after=done, progress=progress)
+    for block in stream:
+        if saved is not None:
+            saved.add(block)
+        yield block
+
+
+class _Saved:
+    """Blocks of pairs in a folder beside the table, until that is written."""
+
+    def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
+        self.folder = folder
+        self.blocks = 0
+        about = folder / "settings.json"
+        if folder.is_dir() and parsed_json(_content(about)) != settings:
+            shutil.rmtree(folder)
+        folder.mkdir(exist_ok=True)
+        with atomic_write(about, "The pairs so far") as file:
+            file.write(json.dumps(settings).encode())
+
+    def _path(self, number: int) -> Path:
+        return self.folder / f"block-{number:06d}.npz"
+
+    def read(self) -> Iterator[Pairs]:
+        """The blocks that are there, up to the first that is not."""
+        while self._path(self.blocks).is_file():
+            try:
+                arrays = read_npz(self._path(self.blocks), "a block of pairs", "Delete it")
+                block = Pairs(*(arrays[name] for name in Pairs._fields))
+            except (InvalidFileError, KeyError):
+                return
+            self.blocks += 1
+            yield block
+
+    def add(self, block: Pairs) -> None:
+        """Keep one more."""
+        with atomic_write(self._path(self.blocks), "The pairs so far") as file:
+            np.savez(file, **block._asdict())
+        self.blocks += 1
+
+    def forget(self) -> None:
+        """The table is written."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _content(path: Path) -> bytes:
+    return path.read_bytes() if path.is_file() else b""
+
+
+# -------------------------------------------------------------------- tables
+
+
+def _rows(index: GraphIndex, blocks: list[Pairs]) -> Iterator[tuple[Any, ...]]:
+    for block in blocks:
+        numbers, which = np.unique(np.concatenate(block[:2]), return_inverse=True)
+        ids, names = labels_of_numbers(index, numbers)
+        left, right = which[: len(block)].tolist(), which[len(block) :].tolist()
+        for a, b, value in zip(left, right, block.similarities.tolist(), strict=True):
+            yield ids[a], ids[b], names[a], names[b], value
+
+
+def _named(row: tuple[Any, ...]) -> dict[str, Any]:
+    return dict(zip(_COLUMNS, row, strict=True))
+
+
+def _write(file: IO[bytes], form: str, index: GraphIndex, blocks: list[Pairs]) -> None:
+    if form == ".parquet":
+        pa = pyarrow()
+        writer = None
+        for block in blocks or [joined_pairs([])]:
+            columns = list(zip(*_rows(index, [block]), strict=True)) or [()] * len(_COLUMNS)
+            texts = [pa.array(list(map(str, column)), pa.string()) for column in columns[:4]]
+            table = pa.table([*texts, pa.array(columns[4], pa.float64())], names=list(_COLUMNS))
+            if writer is None:
+                writer = pa.parquet.ParquetWriter(file, table.schema)
+            writer.write_table(table)
+        if writer is not None:
+            writer.close()
+        return
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+    if form == ".jsonl":
+        for row in _rows(index, blocks):
+            text.write(json.dumps(_named(row)) + "\n")
+    else:
+        table = csv.writer(text, lineterminator="\n")
+        table.writerow(_COLUMNS)
+        table.writerows(_rows(index, blocks))
+    text.detach()
+
+
+def _show(index: GraphIndex, found: Pairs, least: float) -> None:
+    graphs = len(np.unique(np.concatenate(found[:2])))
+    out().print(
+        f"{len(found):,} pairs of similarity {least:g} or more among {len(index):,} graphs; "
+        f"{graphs:,} graphs are in one."
+    )
+    if not len(found):
+        return
+    best = np.argsort(-found.similarities, kind="stable")[:_SHOWN]
+    table = Table("similarity", "first", "", "second", "", box=None)
+    rows = _rows(index, [Pairs(*(values[best] for values in found))])
+    for first, second, first_name, second_name, value in rows:
+        words = (str(first), first_name, str(second), second_name)
+        table.add_row(f"{value:.4f}", *map(escape, words))
+    out().print(table)
