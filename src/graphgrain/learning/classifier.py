@@ -297,6 +297,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
             self._fitted_terms(terms, data.batch), None, np.zeros(learner.n_outputs)
         )
         K = machine.gram(self.n_jobs, np.float32)
+        self._learn_domain(K, data.folds)
         part, share = None, 0.0
         encoder, rows = None, np.empty((len(K), 0))
         if data.columns:
@@ -312,7 +313,6 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
                 K = (np.float32(1 - share) * K + np.float32(share) * own).astype(np.float32)
         only = replace(learner, grid=[C])
         held_out = only.held_out(K, data.targets, data.folds, data.weights, self.n_jobs)[0]
-        self._learn_domain(K, data.folds)
         coefficients, intercept, _ = learner.fit(K, data.targets, C, data.weights)
         self.best_params_[self._tuned] = C
         machine.coefficients, machine.intercept = (1 - share) * coefficients, intercept

@@ -436,7 +436,7 @@ class GraphEstimator(BaseEstimator):
         (221, True, 0.0)
         """
         check_is_fitted(self, "machine_")
-        batch, _ = self._read(X)
+        batch, columns = self._read(X)
         machine = self.machine_
         unseen = np.zeros(len(batch))
         if machine.coefficients is None:
@@ -456,6 +456,8 @@ class GraphEstimator(BaseEstimator):
                 nearest[begin:end] = cosine.argmax(axis=1)
                 similarity[begin:end] = cosine.max(axis=1)
                 unseen[begin:end] = machine.unseen(counted)
+                some = {name: values[begin:end] for name, values in columns.items()}
+                K, own = self._with_columns(K, own, some)
                 left = posterior.variance(K, own, posterior.influence(K))
                 leverage[begin:end] = np.minimum(left / np.maximum(own, 1e-300), 1.0)
         return {
@@ -495,7 +497,14 @@ class GraphEstimator(BaseEstimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Similarities of new graphs to the training graphs and to themselves."""
         counted = self.machine_.count(batch, self.n_jobs)
-        return self.machine_.compare(counted, self.n_jobs), self.machine_.own_similarity(counted)
+        K = self.machine_.compare(counted, self.n_jobs)
+        return self._with_columns(K, self.machine_.own_similarity(counted), columns)
+
+    def _with_columns(
+        self, K: np.ndarray, own: np.ndarray, columns: dict[str, np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The same similarities, with those of columns where the kernel has them."""
+        return K, own
 
     def _noise(self) -> float:
         """What the diagonal of the kernel matrix is raised by, relative to its mean."""

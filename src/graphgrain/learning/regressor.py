@@ -10,7 +10,6 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InvalidParameterError
-from ..graphs.batch import GraphBatch
 from ..parameters import Number, OneOf, Rule
 from .calibration import check_coverage
 from .columns import TREES, ColumnKernel, ColumnPart
@@ -232,6 +231,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             self._train_linear(selection.terms, scaled, selection.value)
         else:
             self._train_kernel(selection.terms, scaled, learner, judge, judged, sample, total)
+        self.held_out_ = self._shaped(self._target_scale.original(self._held_out))
         self.n_graphs_ = len(targets)
 
     def _judge(self, learner: Ridge, data: Training, sample: np.ndarray, chosen: slice) -> Judge:
@@ -266,7 +266,11 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         chosen: slice,
         learner: Ridge,
     ) -> str:
-        """The scale by which a plain kernel predicts best in the user's units."""
+        """The scale by which plain kernels predict best in the user's units.
+
+        What grows with a graph is straight for a dot product alone: without one, another scale
+        would have to make up for that.
+        """
         if self.scale != AUTO:
             if self.scale == "log":
                 known = data.targets[np.isfinite(data.targets)]
@@ -286,15 +290,17 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             lambda: True,
         )
         everyone = np.arange(len(positions))
-        plain = (starts_of(terms) or [terms[:1]])[0]
-        K = selector.mean(plain, everyone)
+        plain = [(starts_of(terms) or [terms[:1]])[0]]
+        plain += [[t] for t in terms if (t.counts, t.similarity) == ("raw", "dot")][:1]
+        matrices = [selector.mean(some, everyone) for some in plain]
         own = data.targets[np.isfinite(data.targets)]
         kinds = ["none", *(["log"] if (own > 0).all() else []), "yeo-johnson"]
         best: tuple[Judged, str] | None = None
         for kind in kinds:
             before = self._target_scale
             self._target_scale = TargetScale(kind, data.targets, data.weights)
-            judged = self._judge(learner, data, sample, chosen)(K, positions)
+            judge = self._judge(learner, data, sample, chosen)
+            judged = max((judge(K, positions) for K in matrices), key=lambda one: one.mean)
             self._target_scale = before
             if best is None or helps(judged, best[0]):
                 best = (judged, kind)
@@ -315,6 +321,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         outputs = data.targets.shape[1]
         machine = KernelMachine(self._fitted_terms(terms, data.batch), None, np.zeros(outputs))
         K = machine.gram(self.n_jobs)
+        self._learn_domain(K, data.folds)
         everyone = np.arange(len(sample))
         encoder, rows, share, part = None, np.empty((len(K), 0)), 0.0, None
         if data.columns:
@@ -323,14 +330,13 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             if share:
                 part = ColumnKernel.of(rows, np.random.default_rng(0))
                 K = (1 - share) * K + share * part.compare(rows)
-        self._learn_domain(K, data.folds)
         coefficients = np.zeros((outputs, len(K)))
         intercept = np.zeros(outputs)
-        self.held_out_ = np.full(data.targets.shape, np.nan)
+        self._held_out = np.full(data.targets.shape, np.nan)
         self._deviations = np.full(data.targets.shape, np.nan)
         self._variance = np.ones(outputs)
         self._alphas = np.zeros(outputs)
-        self._training_weights = np.ones(len(K))
+        self._training_weights = np.ones(data.targets.shape)
         self._column_share_ = share
         groups: dict[bytes, list[int]] = {}
         for output, own in enumerate(np.isfinite(data.targets).T):
@@ -349,12 +355,12 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             posterior = Posterior(here, alpha, weights)
             factors = posterior.held_out_factors()[:, np.newaxis]
             errors = own.T / factors
-            self.held_out_[np.ix_(there, members)] = wanted - errors
+            self._held_out[np.ix_(there, members)] = wanted - errors
             self._deviations[np.ix_(there, members)] = np.sqrt(1.0 / factors)
             # the scale of the process with the largest leave-one-out density
             self._variance[members] = np.average(errors**2 * factors, axis=0, weights=weights)
             self._alphas[members] = alpha
-            self._training_weights[there] = weights / data.weights[there]
+            self._training_weights[np.ix_(there, members)] = weights[:, np.newaxis]
             if len(groups) == 1:
                 self.__dict__["_factored"] = posterior
         self.best_params_[self._tuned] = float(self._alphas[0])
@@ -395,7 +401,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             return machine
         found = self._held_out_forest(rows, data, np.arange(len(rows)), None)
         share = self._forest_share(
-            judge, np.arange(len(sample)), self.held_out_[sample], found[sample]
+            judge, np.arange(len(sample)), self._held_out[sample], found[sample]
         )
         if not share:
             return machine
@@ -404,7 +410,10 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         forest = self._forest(rows, data.targets, data.weights, TREES, None)
         assert machine.columns is not None
         machine.columns = replace(machine.columns, forest=forest, share=np.full(outputs, share))
-        self.held_out_ = (1 - share) * self.held_out_ + share * found
+        self._held_out = (1 - share) * self._held_out + share * found
+        self._variance = np.average(
+            ((data.targets - self._held_out) / self._deviations) ** 2, axis=0, weights=data.weights
+        )
         return machine
 
     def _train_linear(self, terms: list[Term], data: Training, alpha: float) -> None:
@@ -413,14 +422,14 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
                 f"Targets with gaps need solver='kernel'; {len(data.targets):,} graphs are too "
                 "many for it here. Fit a model for each target."
             )
-        self.machine_, self.held_out_ = self._train_features(
+        self.machine_, self._held_out = self._train_features(
             terms,
             data,
             lambda matrix, rows: sparse_ridge(
                 matrix, data.targets[rows], alpha, data.weights[rows]
             ),
         )
-        errors = data.targets - self.held_out_
+        errors = data.targets - self._held_out
         self._deviations = np.ones(data.targets.shape)
         self._variance = np.mean(errors**2, axis=0)
         self._alphas = np.full(data.targets.shape[1], alpha)
@@ -491,14 +500,21 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             return posterior
         K = self._training_gram()
         K = K if rows is None else K[np.ix_(rows, rows)]
-        weights = self._training_weights if rows is None else self._training_weights[rows]
+        weights = self._training_weights[:, output]
+        weights = weights if rows is None else weights[rows]
         found = Posterior(K, float(self._alphas[output]), weights)
         if rows is None:
             self.__dict__["_factored"] = found
         return found
 
     def _posterior(self) -> Posterior:
-        return self._posterior_of(0, self._processes()[0][1])
+        """That of the first target; graphs without it have so much noise that they say nothing."""
+        rows = self._processes()[0][1]
+        if rows is None:
+            return self._posterior_of(0, None)
+        weights = np.full(len(self._training_weights), 1e-12)
+        weights[rows] = self._training_weights[rows, 0]
+        return Posterior(self._training_gram(), float(self._alphas[0]), weights)
 
     def _process(self) -> Process:
         process = super()._process()
@@ -517,10 +533,9 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             K = (1 - share) * K + share * part.kernel.compare(part.kernel.rows)
         return K
 
-    def _pair_similarities(
-        self, batch: GraphBatch, columns: dict[str, np.ndarray]
+    def _with_columns(
+        self, K: np.ndarray, own: np.ndarray, columns: dict[str, np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
-        K, own = super()._pair_similarities(batch, columns)
         share, part = self._column_share_, self.machine_.columns
         if share and part is not None and part.kernel is not None:
             other = part.kernel.compare(part.encoder.transform(columns))
@@ -551,9 +566,9 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         factors = np.empty(values.shape[1])
         for output in range(values.shape[1]):
             own = np.isfinite(self._scaled_targets[:, output])
-            errors = np.abs(self._scaled_targets - self.held_out_)[own, output]
+            errors = np.abs(self._scaled_targets - self._held_out)[own, output]
             spread = self._deviations[own, output] * np.sqrt(self._variance[output])
-            factors[output] = _upper_quantile(errors / spread, coverage)
+            factors[output] = _upper_quantile(errors / np.maximum(spread, 1e-300), coverage)
         low = self._target_scale.original(values - factors * deviations)
         high = self._target_scale.original(values + factors * deviations)
         return self._shaped(low), self._shaped(high)
@@ -563,9 +578,14 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
 
 
 def _upper_quantile(scores: np.ndarray, coverage: float) -> float:
-    """The conformal quantile: the smallest score that covers this part of one more than there are.
-
-    With too few scores it is the largest.
-    """
-    place = int(np.ceil(coverage * (len(scores) + 1))) - 1
-    return float(np.sort(scores)[min(place, len(scores) - 1)])
+    """The conformal quantile: the smallest score that covers this part of one more score."""
+    number = len(scores)
+    place = int(np.ceil(coverage * (number + 1) - 1e-9))
+    if place > number:
+        least = int(np.ceil(coverage / (1 - coverage) - 1e-9))
+        raise InvalidParameterError(
+            f"coverage={coverage:g} needs at least {least} training graphs; there "
+            f"are {number}. Use more of them, or at most "
+            f"coverage={np.floor(1000 * number / (number + 1)) / 1000:g}."
+        )
+    return float(np.sort(scores)[place - 1])

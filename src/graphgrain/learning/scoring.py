@@ -113,7 +113,8 @@ def spearman(values: np.ndarray, predictions: np.ndarray) -> float:
 
     found = []
     for y, p in zip(values.T, predictions.T, strict=True):
-        own, other = rankdata(y), rankdata(p)
+        # equal graphs are ties, whatever rounding makes of their predictions
+        own, other = rankdata(y), rankdata(np.round(p / max(np.abs(p).max(), 1e-300), 9))
         spread = float(own.std() * other.std())
         found.append(float(np.cov(own, other, bias=True)[0, 1]) / spread if spread > 0 else 0.0)
     return float(np.mean(found))
@@ -130,5 +131,6 @@ OF_NUMBERS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
 
 def best_value(scores: np.ndarray) -> int:
     """The best entry of a learner's grid; of equal ones the last, which is the largest."""
-    means = np.round(scores, 12)  # so that the order in which equal scores are added is no matter
+    # rounded, so that the order in which equal scores are added is no matter, nor their unit
+    means = np.round(scores / max(float(np.abs(scores).max()), 1e-300), 12)
     return len(means) - 1 - int(np.argmax(means[::-1]))

@@ -279,7 +279,7 @@ def helps(new: Judged, old: Judged) -> bool:
     """
     difference = new.by_fold - old.by_fold
     error = float(difference.std(ddof=1)) / np.sqrt(len(difference))
-    return bool(difference.mean() > max(error, 1e-9))
+    return bool(difference.mean() > max(error, 1e-9 * abs(old.mean)))
 
 
 def starts_of(terms: Sequence[Term]) -> list[list[Term]]:
@@ -333,7 +333,7 @@ def term_scale(term: Term, features: Features) -> float:
 
 def _key(judged: Judged, term: Term) -> tuple[float, int]:
     """Better terms have larger keys; of equal ones that with fewer levels."""
-    return (round(judged.mean, 12), -(term.n_levels or 0))
+    return (float(f"{judged.mean:.12g}"), -(term.n_levels or 0))
 
 
 def _varied(ranked: list[Term]) -> list[Term]:

@@ -1,0 +1,493 @@
+"""GraphRegressor: the ridge that it says it is, intervals that hold, scales, gaps, bad input."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Ridge
+from sklearn.metrics import r2_score
+
+import graphgrain as gg
+from graphgrain.errors import InvalidParameterError
+
+#: One kernel, nothing to choose.
+ONE = {
+    "kernels": "wl", "max_level": 1, "edge_labels": False, "counts": "raw", "similarity": "minmax",
+    "views": None, "max_terms": 1, "scale": "none", "cv": 3,
+}  # fmt: skip
+QUICK = {"path_depth": 2, "max_level": 1, "cv": 3}
+
+
+def dense(K, y, alpha, weights=None):
+    """Coefficients and a free intercept of kernel ridge regression, by a bordered system."""
+    noise = np.full(len(K), alpha) if weights is None else alpha / weights
+    ones = np.ones((len(K), 1))
+    bordered = np.block([[K + np.diag(noise), ones], [ones.T, np.zeros((1, 1))]])
+    solution = np.linalg.solve(bordered, np.append(y, 0.0))
+    return solution[:-1], solution[-1]
+
+
+def kernel_of(model):
+    [term] = model.terms_
+    own = {name: value for name, value in term.items() if name != "kernel"}
+    return gg.list_kernels()[term["kernel"]](**own)
+
+
+# ---------------------------------------------------------------- the machine
+
+
+@pytest.mark.parametrize("similarity", ["minmax", "cosine", "dot"])
+def test_predictions_are_the_dense_formula(drugs, masses, similarity):
+    graphs, _ = drugs
+    options = {**ONE, "similarity": similarity, "alpha": 0.1}
+    model = gg.GraphRegressor(**options).fit(graphs[::2], masses[::2])
+    kernel = kernel_of(model)
+    K, rows = kernel.fit_transform(graphs[::2]), kernel.transform(graphs[1::2])
+    unit = np.mean(np.diag(K))  # 1 but for products
+    coefficients, intercept = dense(K / unit, masses[::2], 0.1)
+    expected = rows / unit @ coefficients + intercept
+    np.testing.assert_allclose(model.predict(graphs[1::2]), expected, rtol=1e-6)
+
+
+def test_a_sample_chooses_and_all_graphs_train(drugs, masses, monkeypatch):
+    graphs, _ = drugs
+    monkeypatch.setattr(gg.GraphRegressor, "_rounds", (20, 40, 60))
+    model = gg.GraphRegressor(**{**ONE, "alpha": 0.1}).fit(graphs, masses)
+    assert max(model.cv_results_["n_graphs"]) == 40
+    kernel = kernel_of(model)
+    K = kernel.fit_transform(graphs)
+    coefficients, intercept = dense(K, masses, 0.1)
+    np.testing.assert_allclose(model.predict(graphs), K @ coefficients + intercept, rtol=1e-6)
+
+
+def test_held_out_predictions_leave_one_out(families):
+    graphs, _ = families
+    y = graphs.edge_counts.astype(float)
+    model = gg.GraphRegressor(**ONE, alpha=0.1).fit(graphs, y)
+    K = kernel_of(model).fit_transform(graphs)
+    for out in (0, 7, 30):
+        rest = np.arange(len(y)) != out
+        coefficients, intercept = dense(K[np.ix_(rest, rest)], y[rest], 0.1)
+        assert model.held_out_[out] == pytest.approx(K[out, rest] @ coefficients + intercept)
+
+
+@pytest.mark.parametrize("counts", ["raw", "sqrt", "intersection"])
+@pytest.mark.parametrize("similarity", ["cosine", "dot"])
+def test_linear_ridge_is_kernel_ridge(drugs, masses, counts, similarity):
+    graphs, _ = drugs
+    options = {**ONE, "alpha": 0.1, "counts": counts, "similarity": similarity}
+    kernel, linear = (
+        gg.GraphRegressor(**options, solver=solver).fit(graphs[::2], masses[::2])
+        for solver in ("kernel", "linear")
+    )
+    expected = kernel.predict(graphs[1::2])
+    assert kernel.terms_ == linear.terms_
+    assert np.abs(linear.predict(graphs[1::2]) - expected).max() < 1e-3 * np.std(expected)
+    low, high = linear.predict_interval(graphs[1::2])
+    assert 0.8 < np.mean((low <= masses[1::2]) & (masses[1::2] <= high)) < 0.98
+
+
+def test_weights_are_repetitions(families):
+    graphs, _ = families
+    values = np.random.default_rng(0).normal(size=len(graphs))
+    weights = np.random.default_rng(1).integers(1, 4, len(graphs))
+    model = gg.GraphRegressor(**ONE, alpha=0.1).fit(graphs, values, sample_weight=weights)
+    rows = np.repeat(np.arange(len(graphs)), weights)
+    kernel = kernel_of(model).fit(graphs[rows])
+    # weights are relative: the mean weight of a graph is one, and alpha is for that
+    alpha = 0.1 * weights.mean()
+    coefficients, intercept = dense(kernel.gram(), values[rows], alpha)
+    expected = kernel.transform(graphs) @ coefficients + intercept
+    np.testing.assert_allclose(model.predict(graphs), expected, rtol=1e-6, atol=1e-9)
+
+
+def test_graphs_of_weight_zero_are_not_seen(families):
+    graphs, _ = families
+    y = graphs.edge_counts.astype(float)
+    weights = np.ones(len(y))
+    weights[::3] = 0
+    kept = np.flatnonzero(weights)
+    weighted = gg.GraphRegressor(**QUICK).fit(graphs, y, sample_weight=weights)
+    without = gg.GraphRegressor(**QUICK).fit(graphs[kept], y[kept])
+    np.testing.assert_array_equal(weighted.predict(graphs), without.predict(graphs))
+
+
+@pytest.mark.parametrize("change", [lambda y: 1e-6 * y, lambda y: 1e-9 * y, lambda y: 1e100 * y])
+def test_the_unit_of_the_targets_does_not_matter(drugs, masses, change):
+    graphs, _ = drugs
+    scores = []
+    for targets in (masses, change(masses)):
+        model = gg.GraphRegressor(**QUICK).fit(graphs[::4], targets[::4])
+        scores.append(r2_score(targets[1::4], model.predict(graphs[1::4])))
+    assert scores[1] == pytest.approx(scores[0], abs=1e-4)
+
+
+def test_nor_does_the_zero_of_the_targets(drugs, masses):
+    graphs, _ = drugs
+    one, other = (
+        gg.GraphRegressor(**QUICK, scale="none").fit(graphs[::4], masses[::4] + shift)
+        for shift in (0.0, 1e6)
+    )
+    np.testing.assert_allclose(other.predict(graphs) - 1e6, one.predict(graphs), atol=1e-4)
+
+
+def test_what_grows_with_size_is_learned(drugs, masses):
+    graphs, _ = drugs
+    model = gg.GraphRegressor(cv=3).fit(graphs[::2], masses[::2])
+    atoms = gg.VertexHistogram(output="features").fit(graphs[::2])
+    peer = Ridge(1e-3).fit(atoms.transform(graphs[::2]), masses[::2])
+    assert peer.score(atoms.transform(graphs[1::2]), masses[1::2]) > 0.999
+    assert model.score(graphs[1::2], masses[1::2]) > 0.99
+
+
+@pytest.mark.parametrize("solver", ["kernel", "linear"])
+def test_a_constant_target_is_predicted(families, solver):
+    graphs, _ = families
+    model = gg.GraphRegressor(max_level=0, cv=2, solver=solver)
+    model.fit(graphs, np.full(len(graphs), 7.0))
+    np.testing.assert_allclose(model.predict(graphs), 7.0)
+    low, high = model.predict_interval(graphs)
+    np.testing.assert_allclose([low, high], 7.0)
+
+
+# ---------------------------------------------------------------- several targets
+
+
+def test_targets_with_gaps_are_those_of_models_of_their_own(drugs, masses):
+    graphs, _ = drugs
+    rng = np.random.default_rng(0)
+    y = np.column_stack([masses, graphs.edge_counts, rng.normal(size=len(masses))])
+    y[rng.random(y.shape) < 0.3] = np.nan
+    y[:3] = np.nan  # rows without any
+    options = {**ONE, "alpha": 0.1}
+    model = gg.GraphRegressor(**options).fit(graphs, y)
+    found, deviations = model.predict(graphs, return_std=True)
+    assert found.shape == deviations.shape == y.shape
+    low, high = model.predict_interval(graphs, 0.8)
+    for target in range(3):
+        there = np.flatnonzero(np.isfinite(y[:, target]))
+        alone = gg.GraphRegressor(**options).fit(graphs[there], y[there, target])
+        assert alone.terms_ == model.terms_
+        expected, spread = alone.predict(graphs, return_std=True)
+        np.testing.assert_allclose(found[:, target], expected, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(deviations[:, target], spread, rtol=1e-6)
+        own = alone.predict_interval(graphs, 0.8)
+        np.testing.assert_allclose([low[:, target], high[:, target]], own, rtol=1e-6, atol=1e-9)
+    assert np.isfinite(model.domain(graphs[:2])["leverage"]).all()
+    assert np.isfinite(gg.explain(model, graphs[:1], of="uncertainty")[0].decision)
+
+
+def test_each_target_with_gaps_has_its_own_alpha(drugs, masses):
+    graphs, _ = drugs
+    noise = np.random.default_rng(0).normal(size=len(masses))
+    y = np.column_stack([masses, noise])
+    y[::5, 0], y[1::5, 1] = np.nan, np.nan
+    model = gg.GraphRegressor(**ONE, alpha=(1e-3, 10.0)).fit(graphs, y)
+    assert model._alphas.tolist() == [1e-3, 10.0]
+
+
+def test_targets_without_gaps_share_a_model(drugs):
+    graphs, _ = drugs
+    sizes = np.column_stack((graphs.vertex_counts, graphs.edge_counts)).astype(float)
+    model = gg.GraphRegressor(**QUICK).fit(graphs[::2], sizes[::2])
+    assert model.predict(graphs[1::2]).shape == (len(graphs) // 2, 2)
+    assert model.score(graphs[1::2], sizes[1::2]) > 0.9
+    assert model.held_out_.shape == sizes[::2].shape
+
+
+# ---------------------------------------------------------------- how sure
+
+
+def test_deviations_are_those_of_the_process(drugs, masses):
+    """A dense Gaussian process with a constant kernel of huge variance for the intercept."""
+    graphs, _ = drugs
+    train, new, y = graphs[::2], graphs[1::2], masses[::2] - masses[::2].mean()
+    model = gg.GraphRegressor(**ONE, alpha=0.1).fit(train, y)
+    kernel = kernel_of(model)
+    K, rows = kernel.fit_transform(train), kernel.transform(new)
+    A = K + 1e4 + 0.1 * np.eye(len(K))
+    left = 1 - np.einsum("ij,ji->i", rows + 1e4, np.linalg.solve(A, (rows + 1e4).T)) + 1e4
+    # the scale with the largest density of what is left out
+    errors = np.empty(len(y))
+    spread = np.empty(len(y))
+    for out in range(len(y)):
+        rest = np.arange(len(y)) != out
+        inverse = np.linalg.inv(A[np.ix_(rest, rest)])
+        row = K[out, rest] + 1e4
+        errors[out] = y[out] - row @ inverse @ y[rest]
+        spread[out] = 1e4 + 1 + 0.1 - row @ inverse @ row
+    scale = np.mean(errors**2 / spread)
+    _, found = model.predict(new, return_std=True)
+    np.testing.assert_allclose(found, np.sqrt(scale * (left + 0.1)), rtol=1e-3)
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber"])
+def test_deviations_survive_a_pickle(families, loss):
+    graphs, _ = families
+    weights = np.random.default_rng(0).uniform(0.2, 4.0, len(graphs))
+    y = graphs.edge_counts + np.random.default_rng(0).normal(size=len(graphs))
+    model = gg.GraphRegressor(**ONE, alpha=0.1, loss=loss).fit(graphs[:40], y[:40], weights[:40])
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_allclose(
+        again.predict(graphs, return_std=True), model.predict(graphs, return_std=True), rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize("noise", ["even", "uneven"])
+def test_intervals_cover_what_they_promise(chains, noise):
+    hits = total = 0
+    for seed in range(4):
+        graphs, count = chains(360, seed)
+        rng = np.random.default_rng(seed)
+        spread = 1.0 if noise == "even" else 0.2 * graphs.vertex_counts
+        y = count + spread * rng.normal(size=360)
+        options = {**ONE, "alpha": 1.0}
+        model = gg.GraphRegressor(**options).fit(graphs[:120], y[:120])
+        low, high = model.predict_interval(graphs[120:], 0.9)
+        assert (low < high).all()
+        hits += np.sum((low <= y[120:]) & (y[120:] <= high))
+        total += 240
+    # new graphs and training graphs both are samples: the quantile of 4 * 120 has its own error
+    width = 3 * np.sqrt(0.09 * (1 / total + 1 / 480))
+    assert abs(hits / total - 0.9) < width
+    assert binom.ppf(1e-6, total, 0.9) - 0.03 * total <= hits
+
+
+def test_intervals_grow_with_coverage_and_distance(chains):
+    graphs, count = chains(150)
+    model = gg.GraphRegressor(**ONE, alpha=0.1).fit(graphs, count)
+    widths = [np.subtract(*model.predict_interval(graphs, c)[::-1]) for c in (0.5, 0.8, 0.95)]
+    assert (widths[0] < widths[1]).all()
+    assert (widths[1] < widths[2]).all()
+    strange = gg.as_graphs([([(0, 1), (1, 2)], ["Xx", "Yy", "Zz"])])
+    _, far = model.predict(strange, return_std=True)
+    _, near = model.predict(graphs, return_std=True)
+    assert far > near.max()
+
+
+def test_domain(chains):
+    graphs, count = chains(150)
+    model = gg.GraphRegressor(**ONE, alpha=0.1).fit(graphs, count)
+    strange = gg.as_graphs([([(0, 1), (1, 2)], ["Xx", "Yy", "Zz"])])
+    found = model.domain(strange)
+    assert found["similarity"][0] == 0.0
+    assert found["unseen"][0] == 1.0
+    assert found["leverage"][0] > 0.9
+    assert not found["inside"][0]
+    new, _ = chains(40, 1)
+    found = model.domain(new)
+    similar = kernel_of(model).fit(graphs).transform(new)
+    np.testing.assert_allclose(found["similarity"], similar.max(axis=1), rtol=1e-9)
+    np.testing.assert_allclose(similar[np.arange(40), found["nearest"]], similar.max(axis=1))
+    own = model.domain(graphs)
+    np.testing.assert_allclose(own["similarity"], 1.0)
+    assert (own["unseen"] == 0).all()
+    assert own["inside"].all()
+    assert (own["leverage"] < found["leverage"].max()).all()
+
+
+@pytest.mark.parametrize("coverage", [0, 1, 1.5, -0.1, "high", None])
+def test_wrong_coverage(coverage, families):
+    graphs, _ = families
+    model = gg.GraphRegressor(**ONE, alpha=1.0).fit(graphs, graphs.vertex_counts)
+    with pytest.raises(InvalidParameterError, match="coverage must be a number above 0 and below"):
+        model.predict_interval(graphs, coverage)
+
+
+def test_five_graphs_predict_but_have_no_wide_intervals(families):
+    graphs, _ = families
+    model = gg.GraphRegressor().fit(graphs[:5], graphs.vertex_counts[:5])
+    assert np.isfinite(model.predict(graphs)).all()
+    low, high = model.predict_interval(graphs, 0.8)
+    assert (low <= high).all()
+    with pytest.raises(
+        InvalidParameterError, match=r"0.9 needs at least 9 .* are 5\..*coverage=0.833"
+    ):
+        model.predict_interval(graphs, 0.9)
+
+
+# ---------------------------------------------------------------- losses, scales, scores
+
+
+def test_five_wild_values_do_not_spoil_huber(chains):
+    graphs, count = chains(700)
+    rng = np.random.default_rng(0)
+    y = count + 0.5 * rng.normal(size=700)
+    wild = y.copy()
+    wild[rng.choice(500, 5, replace=False)] = 1000.0
+    options = {**ONE, "similarity": "dot", "alpha": (0.001, 0.1)}
+
+    def error(targets, loss):
+        model = gg.GraphRegressor(**options, loss=loss).fit(graphs[:500], targets[:500])
+        return np.sqrt(np.mean((model.predict(graphs[500:]) - y[500:]) ** 2))
+
+    clean = error(y, "squared")
+    assert error(wild, "huber") < 1.1 * clean
+    assert error(wild, "squared") > 3 * clean  # or the test says nothing
+
+
+def test_the_logarithm_is_found_where_it_helps(chains):
+    graphs, count = chains(300)
+    y = np.exp(1.2 * count + 0.3 * np.random.default_rng(0).normal(size=300))
+    options = {**ONE, "similarity": "dot"}
+    options.pop("scale")
+    model = gg.GraphRegressor(**options).fit(graphs[:200], y[:200])
+    assert model.scale_ != "none"
+    log = gg.GraphRegressor(**options, scale="log").fit(graphs[:200], y[:200])
+    plain = gg.GraphRegressor(**options, scale="none").fit(graphs[:200], y[:200])
+    errors = [
+        np.median(np.abs(np.log(np.maximum(m.predict(graphs[200:]), 1e-3) / y[200:])))
+        for m in (model, log, plain)
+    ]
+    assert errors[1] < 0.5
+    assert errors[0] < 0.6 * errors[2]
+    # on that scale it is ridge regression of the logarithm
+    straight = gg.GraphRegressor(**{**ONE, "similarity": "dot"}, alpha=log.best_params_["alpha"])
+    straight.fit(graphs[:200], np.log(y[:200]))
+    np.testing.assert_allclose(
+        log.predict(graphs[200:]), np.exp(straight.predict(graphs[200:])), rtol=1e-6
+    )
+    low, high = log.predict_interval(graphs[200:])
+    assert (low > 0).all()
+    assert np.mean((low <= y[200:]) & (y[200:] <= high)) > 0.8
+
+
+def test_plain_targets_stay_as_they_are(drugs, masses):
+    graphs, _ = drugs
+    model = gg.GraphRegressor(**QUICK).fit(graphs[::2], masses[::2])
+    assert model.score(graphs[1::2], masses[1::2]) > 0.98
+
+
+def test_logarithms_need_positive_targets(families):
+    graphs, _ = families
+    y = np.arange(len(graphs)) - 3.0
+    with pytest.raises(InvalidParameterError, match=r"scale='log' needs targets above 0.*-3.*yeo"):
+        gg.GraphRegressor(scale="log").fit(graphs, y)
+
+
+@pytest.mark.parametrize("scoring", ["rmse", "mae", "r2", "spearman"])
+def test_scores_are_those_of_what_is_held_out(families, scoring):
+    """The score of each setting, from models trained by hand without each fold."""
+    graphs, _ = families
+    y = graphs.edge_counts + np.random.default_rng(0).normal(size=len(graphs))
+    folds = np.arange(len(y)) % 3
+
+    class Folds:
+        def split(self, X, y=None, groups=None):
+            return [(np.flatnonzero(folds != f), np.flatnonzero(folds == f)) for f in range(3)]
+
+    options = {**ONE, "kernels": gg.GraphHopper(), "cv": Folds(), "alpha": (0.1, 1.0)}
+    model = gg.GraphRegressor(**options, scoring=scoring).fit(graphs, y)
+    K = gg.GraphHopper().fit_transform(graphs)
+    for alpha, score in zip((0.1, 1.0), model.cv_results_["mean_test_score"], strict=True):
+        found = []
+        for fold in range(3):
+            train, test = folds != fold, folds == fold
+            coefficients, intercept = dense(K[np.ix_(train, train)], y[train], alpha)
+            said = K[np.ix_(test, train)] @ coefficients + intercept
+            found.append(MEASURES[scoring](y[test], said))
+        assert score == pytest.approx(np.mean(found), abs=1e-9)
+    assert model.scoring_ == scoring
+    assert model.best_score_ == pytest.approx(max(model.cv_results_["mean_test_score"]))
+
+
+def _rank_correlation(y, said):
+    from scipy.stats import spearmanr
+
+    return spearmanr(y, np.round(said, 8)).statistic  # stereoisomers are equal
+
+
+MEASURES = {
+    "rmse": lambda y, said: -np.sqrt(np.mean((y - said) ** 2)),
+    "mae": lambda y, said: -np.mean(np.abs(y - said)),
+    "r2": r2_score,
+    "spearman": _rank_correlation,
+}
+
+
+def test_auto_scoring(families):
+    graphs, _ = families
+    y = graphs.edge_counts.astype(float)
+    assert gg.GraphRegressor(**ONE, alpha=1.0).fit(graphs, y).scoring_ == "rmse"
+    assert gg.GraphRegressor(**ONE, alpha=1.0, loss="huber").fit(graphs, y).scoring_ == "mae"
+
+
+# ---------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_interval", "domain", "score"])
+def test_unfitted(method, families):
+    graphs, _ = families
+    rest = (graphs.vertex_counts,) if method == "score" else ()
+    with pytest.raises(NotFittedError):
+        getattr(gg.GraphRegressor(), method)(graphs, *rest)
+
+
+def test_unfitted_elsewhere(families, tmp_path):
+    graphs, _ = families
+    with pytest.raises(NotFittedError):
+        gg.GraphRegressor().predict(graphs, return_std=True)
+    with pytest.raises(NotFittedError):
+        gg.GraphRegressor().save(tmp_path / "model.ggm")
+    for of in ("decision", "uncertainty"):
+        with pytest.raises(NotFittedError):
+            gg.explain(gg.GraphRegressor(), graphs, of=of)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda y: y * 1e300, r"below 1e\+150 in size.*Divide them"),
+        (lambda y: y * 1j, "must be real numbers; got complex"),
+        (lambda y: np.where(y > y.mean(), np.inf, y), "must be finite"),
+        (lambda y: [*y[:-1].tolist(), "a"], "all numbers or all strings; got .*float, str"),
+        (lambda y: [*y[:-1].tolist(), None], "must have its target"),
+        (lambda y: ["large" if v > 20 else "small" for v in y], "must be numbers; got '"),
+        (lambda y: y[:-1], r"each of the 52 graphs; its shape is \(51,\)"),
+        (lambda y: np.column_stack([y, np.full(52, np.nan)]), "column 1 has none"),
+        (lambda y: y.reshape(2, 26), "each of the 52 graphs"),
+        (lambda y: y.reshape(52, 1, 1), "got 3 dimensions"),
+    ],
+)
+def test_wrong_targets(change, message, families):
+    graphs, _ = families
+    with pytest.raises(InvalidParameterError, match=message):
+        gg.GraphRegressor(**ONE).fit(graphs, change(graphs.vertex_counts.astype(float)))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"alpha": 0}, "alpha must be a finite number above 0"),
+        ({"alpha": []}, "alpha must be"),
+        ({"loss": "absolute"}, "loss must be one of"),
+        ({"scale": "sqrt"}, "scale must be one of"),
+        ({"scoring": "accuracy"}, "scoring must be one of"),
+    ],
+)
+def test_wrong_parameters(change, message, families):
+    graphs, _ = families
+    with pytest.raises(InvalidParameterError, match=message):
+        gg.GraphRegressor(**change).fit(graphs, graphs.vertex_counts)
+
+
+def test_gaps_need_the_kernel_solver(families):
+    graphs, _ = families
+    y = np.column_stack([graphs.vertex_counts, graphs.edge_counts]).astype(float)
+    y[0, 1] = np.nan
+    with pytest.raises(InvalidParameterError, match="gaps need solver='kernel'"):
+        gg.GraphRegressor(**{**ONE, "similarity": "dot"}, solver="linear").fit(graphs, y)
+
+
+def test_what_needs_training_graphs_says_so(families):
+    graphs, _ = families
+    model = gg.GraphRegressor(**{**ONE, "similarity": "dot"}, solver="linear")
+    model.fit(graphs, graphs.vertex_counts)
+    with pytest.raises(InvalidParameterError, match=r"domain needs training graphs.*'kernel'"):
+        model.domain(graphs)
+    with pytest.raises(InvalidParameterError, match=r"Uncertainty needs training graphs"):
+        gg.explain(model, graphs[:1], of="uncertainty")
