@@ -31,8 +31,8 @@ TILE_BYTES = 1 << 20
 BLOCK_BYTES = 1 << 27
 _EXACT_IN_SINGLE = float(1 << 24)
 _STRIP = 256
-#: Rows that are finished together.
-_MIRROR = 64
+#: Rows that are finished together, and columns of them that are mirrored together.
+_MIRROR, _LINE = 256, 8
 
 
 class Tiles(NamedTuple):
@@ -162,9 +162,11 @@ def add_products(
         bounds = [(top, min(top + _STRIP, K.shape[0])) for top in reversed(strips)]
         run(add_strip, bounds, n_jobs)
 
+    rare = needed & ~common
+    if not rare.any():
+        return
     bits = max(1, TILE_BYTES // max(1, K.itemsize * K.shape[1])).bit_length() - 1
     tiles = ((K.shape[0] - 1) >> bits) + 1
-    rare = needed & ~common
     parts = run(
         lambda a, b: _tile_entries(x, rare, begin, a, b, bits, tiles),
         _column_ranges(x.indptr, begin, end, n_jobs),
@@ -193,20 +195,31 @@ DOT, COSINE, MINMAX = 0, 1, 2
 def _fill(K, left, right, symmetric, similarity, begin, end, out):
     """Rows of the finished matrix; in a symmetric one up to the diagonal, and their mirror."""
     for i in range(begin, end):
-        own, row = left[i], K[i]
-        for j in range(i if symmetric else K.shape[1]):
-            value = np.float64(row[j])
-            if similarity:
-                scale = np.sqrt(own * right[j]) if similarity == COSINE else own + right[j] - value
-                # graphs without features are equal
-                value = value / scale if scale else np.float64(own == 0 and right[j] == 0)
-            out[i, j] = value
+        own, row, line = left[i], K[i], out[i]
+        wide = np.uint64(i if symmetric else K.shape[1])
+        # A loop for each similarity, without a branch: many entries are computed at once.
+        if similarity == COSINE:
+            for j in range(wide):
+                scale = np.sqrt(own * right[j])
+                line[j] = np.float64(row[j]) / scale if scale > 0.0 else 0.0
+        elif similarity == MINMAX:
+            for j in range(wide):
+                scale = own + right[j] - np.float64(row[j])
+                line[j] = np.float64(row[j]) / scale if scale > 0.0 else 0.0
+        else:
+            for j in range(wide):
+                line[j] = np.float64(row[j])
+        if similarity and own == 0.0:  # graphs without features are equal
+            for j in range(wide):
+                line[j] = 1.0 if right[j] == 0.0 else 0.0
         if symmetric:
-            out[i, i] = 1.0 if similarity else own
+            line[i] = 1.0 if similarity else own
     if symmetric:
-        for j in range(end - 1):
-            for i in range(max(begin, j + 1), end):
-                out[j, i] = out[i, j]
+        # a few columns at a time: what is read of each row is a line of the cache
+        for first in range(0, end - 1, _LINE):
+            for i in range(max(begin, first + 1), end):
+                for j in range(first, min(first + _LINE, i)):
+                    out[j, i] = out[i, j]
 
 
 def finish(

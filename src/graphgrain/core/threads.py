@@ -50,13 +50,15 @@ _idle: list[SimpleQueue[Callable[[], None]]] = []
 #: The limits of all blocks that are open, of any thread, and what BLAS had before the first.
 _limits: list[list[int]] = []
 _unlimited: list[int] = []
+#: The limit that BLAS knows of.
+_applied: int | None = None
 _limits_change = threading.RLock()  # collecting garbage may close a block within another's
 
 
 def _after_fork() -> None:
     """Threads stay behind in the parent, and with them what they hold."""
-    global _limits_change
-    _limits_change = threading.RLock()
+    global _limits_change, _applied
+    _limits_change, _applied = threading.RLock(), None
     _limits.clear()
     _idle.clear()
 
@@ -261,8 +263,8 @@ def _hand_over(work: Callable[[], None]) -> None:
 
 def _serve(inbox: SimpleQueue[Callable[[], None]]) -> None:
     """What a worker does: one piece of work after the other, until none has come for a while."""
-    for library in _blas_libraries():
-        if getattr(library, "threading_layer", None) == "openmp":  # a number for every thread
+    if _counts_by_thread():
+        for library in _blas_libraries():
             library.set_num_threads(1)
     while True:
         try:
@@ -300,7 +302,11 @@ def blas_threads(n_jobs: int | None) -> Iterator[None]:
 
 
 def _apply_limits() -> None:
+    global _applied
     lowest = min((limit[0] for limit in _limits), default=None)
+    if lowest == _applied and not _counts_by_thread():
+        return
+    _applied = lowest
     for library, before in zip(_blas_libraries(), _unlimited, strict=True):
         # From version 3.7 on threadpoolctl lets one thread alone change the number, so that several
         # do not undo what others have set. Our blocks do not: they are counted.
@@ -315,3 +321,10 @@ def _blas_libraries() -> list[Any]:
     from threadpoolctl import ThreadpoolController  # comes with scikit-learn
 
     return list(ThreadpoolController().select(user_api="blas").lib_controllers)
+
+
+@cache
+def _counts_by_thread() -> bool:
+    """Whether a BLAS has a number for every thread of ours, as with OpenMP."""
+    layers = {getattr(library, "threading_layer", None) for library in _blas_libraries()}
+    return "openmp" in layers

@@ -411,6 +411,8 @@ def expanded_hashes(hashes: np.ndarray, times: np.ndarray) -> np.ndarray:
 
 def _side_by_side(parts: Sequence[Sequence[np.ndarray]]) -> Csc:
     """One matrix from the levels, all in CSC form."""
+    if len(parts) == 1:
+        return Csc(*parts[0])
     base = np.cumsum([0] + [len(rows) for _, rows, _ in parts])
     ends = [indptr[1:] + start for (indptr, _, _), start in zip(parts, base[:-1], strict=True)]
     return Csc(

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
+from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -135,8 +136,8 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         self.n_graphs_ = len(batch)
         self._empty = batch.vertex_counts == 0
         self._fitted_with = {
-            name: value
-            for name, value in self.get_params(deep=False).items()
+            name: getattr(self, name)
+            for name in _parameter_names(type(self))
             if name not in self.parameters_after_counting - self._used_at_fit
         }
 
@@ -286,6 +287,12 @@ def normalized(K: np.ndarray, left: np.ndarray, right: np.ndarray | None = None)
     if right is None:
         np.fill_diagonal(result, 1.0)
     return result
+
+
+@cache
+def _parameter_names(kernel: type[GraphKernel]) -> tuple[str, ...]:
+    """The names of a kernel's parameters; to read its signature takes longer than a small fit."""
+    return tuple(name for name in signature(kernel.__init__).parameters if name != "self")
 
 
 def numbered_names(kernel: GraphKernel, count: int) -> np.ndarray:
