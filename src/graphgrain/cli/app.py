@@ -45,7 +45,7 @@ class Listed(NamedTuple):
 COMMANDS = {
     "demo": Listed("demo", "Begin here: the bundled drugs compared, classified and shown."),
     "datasets": Listed("datasets", "List the data sets that have a name."),
-    "info": Listed("info", "Show what a data set is like: sizes, labels, classes, duplicates."),
+    "info": Listed("info", "Show statistics of a data set: sizes, labels, classes, duplicates."),
     "kernel": Listed("kernel", "Compute a kernel matrix and write it to a file."),
     "features": Listed("features", "Write the features of any number of graphs to files."),
     "index": Listed("index", "Make an index of graphs on disk."),

@@ -81,18 +81,25 @@ class Reading(OptionGroup):
             metavar="error|skip",
         ),
     ] = "error"
-    charge: Annotated[bool, _molecule_flag("--charge", "Atoms tell their charge.")] = False
+    charge: Annotated[
+        bool, _molecule_flag("--charge", "Atom labels include the formal charge.")
+    ] = False
     aromatic: Annotated[
         bool, _molecule_flag("--aromatic", "Aromatic atoms have labels of their own.")
     ] = False
     hydrogens: Annotated[bool, _molecule_flag("--hydrogens", "Hydrogens are vertices.")] = False
     stereo: Annotated[
-        bool, _molecule_flag("--stereo", "Stereocentres tell R or S, double bonds E or Z.")
+        bool,
+        _molecule_flag(
+            "--stereo", "Labels include R or S of stereocentres, E or Z of double bonds."
+        ),
     ] = False
-    isotopes: Annotated[bool, _molecule_flag("--isotopes", "Atoms tell their isotope.")] = False
-    radicals: Annotated[bool, _molecule_flag("--radicals", "Atoms tell unpaired electrons.")] = (
+    isotopes: Annotated[bool, _molecule_flag("--isotopes", "Atom labels include the isotope.")] = (
         False
     )
+    radicals: Annotated[
+        bool, _molecule_flag("--radicals", "Atom labels include unpaired electrons.")
+    ] = False
 
 
 def check_choice(option: str, value: str, allowed: Sequence[str]) -> None:

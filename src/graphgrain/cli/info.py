@@ -51,7 +51,7 @@ def info(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show what a data set is like: sizes, labels, classes, duplicates."""
+    """Show statistics of a data set: sizes, labels, classes, duplicates."""
     loaded = load(data, reading)
     found = describe(loaded.graphs, _numbers_or_classes(loaded.y))
     if plot is not None:

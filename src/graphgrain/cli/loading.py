@@ -53,7 +53,7 @@ class Loaded(NamedTuple):
     columns : tuple of str
         For a table of molecules, the columns that may be the target.
     view : str
-        The view through which the graphs are seen, which ``name`` tells too.
+        The view through which the graphs are seen, which is also part of ``name``.
     table : dict
         For molecules, all columns of the file.
     smiles : list of str or None

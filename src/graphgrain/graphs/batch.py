@@ -113,7 +113,7 @@ class GraphBatch:
         vertex_attributes: Any = None,
         edge_attributes: Any = None,
     ) -> GraphBatch:
-        """Build a batch from flat lists; this is the door where everything is checked.
+        """Build a batch from flat lists; all input is validated here.
 
         Parameters
         ----------
@@ -339,9 +339,9 @@ class GraphBatch:
         if not batches:
             return cls.from_edges([], [])
         # Without vertices there is nothing that could have a label or an attribute.
-        telling = [batch for batch in batches if batch.n_vertices] or batches[:1]
-        labelled = all_or_none([batch.labelled for batch in telling], "vertex labels")
-        table, maps = merge_tables([batch.label_table for batch in telling], "vertex")
+        filled = [batch for batch in batches if batch.n_vertices] or batches[:1]
+        labelled = all_or_none([batch.labelled for batch in filled], "vertex labels")
+        table, maps = merge_tables([batch.label_table for batch in filled], "vertex")
         edge_codes, edge_table = joined_edge_labels(batches)
         vertex_base = np.cumsum([0] + [batch.n_vertices for batch in batches])
         entry_base = np.cumsum([0] + [len(batch.indices) for batch in batches])
@@ -355,14 +355,14 @@ class GraphBatch:
                 ]
             ).astype(np.int32),
             label_codes=np.concatenate(
-                [new[batch.label_codes] for batch, new in zip(telling, maps, strict=True)]
+                [new[batch.label_codes] for batch, new in zip(filled, maps, strict=True)]
             ),
             label_table=table,
             labelled=labelled,
             edge_label_codes=edge_codes,
             edge_label_table=edge_table,
             vertex_attributes=joined_attributes(
-                [batch.vertex_attributes for batch in telling], "vertex attributes"
+                [batch.vertex_attributes for batch in filled], "vertex attributes"
             ),
             edge_attributes=joined_attributes(
                 [batch.edge_attributes for batch in batches if batch.n_edges]
@@ -593,11 +593,11 @@ def joined_attributes(parts: list[np.ndarray | None], what: str) -> np.ndarray |
 
 def joined_edge_labels(batches: list[Any]) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Codes and table of the edge labels of several batches, None if they have none."""
-    telling = [batch for batch in batches if batch.n_edges] or batches[:1]
-    if not all_or_none([batch.edge_label_table is not None for batch in telling], "edge labels"):
+    filled = [batch for batch in batches if batch.n_edges] or batches[:1]
+    if not all_or_none([batch.edge_label_table is not None for batch in filled], "edge labels"):
         return None, None
-    table, maps = merge_tables([b.edge_label_table for b in telling], "edge")
-    codes = [new[batch.edge_label_codes] for batch, new in zip(telling, maps, strict=True)]
+    table, maps = merge_tables([b.edge_label_table for b in filled], "edge")
+    codes = [new[batch.edge_label_codes] for batch, new in zip(filled, maps, strict=True)]
     return np.concatenate(codes), table
 
 

@@ -1,4 +1,4 @@
-"""The figures of a data set: a row of the paper's Table 1 and a little more."""
+"""Statistics of a data set, including those of the paper's Table 1."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .isomorphism import duplicates
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a set of graphs is like.
+    """Statistics of a set of graphs.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Statistics:
 
 
 def describe(graphs: Any, y: Any = None) -> Statistics:
-    """The figures of a data set, among them those of the paper's Table 1.
+    """Compute the statistics of a data set, including those of the paper's Table 1.
 
     Parameters
     ----------

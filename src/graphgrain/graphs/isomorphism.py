@@ -56,7 +56,7 @@ def duplicates(
         Whether attributes of vertices and edges, where there are some, must agree too: exactly,
         or after rounding to ``decimals``.
     decimals : int, optional
-        Round attributes to so many decimals before they are compared.
+        Number of decimals to which attributes are rounded before they are compared.
     max_steps : int
         How many vertices to try for a pair of graphs before giving up. Only graphs made for
         the purpose need that many; such a pair counts as different, with a warning.
@@ -102,7 +102,7 @@ def _coloured(
 
 
 def _with_attributes_in_labels(batch: GraphBatch, decimals: int | None) -> GraphBatch:
-    """Labels that tell the old labels and the attributes: equal if and only if both are."""
+    """Labels that encode both the old labels and the attributes: equal if and only if both are."""
     vertices, edges = batch.vertex_attributes, batch.edge_attributes
     if vertices is not None and vertices.size:
         codes = _joint_codes(batch.label_codes, vertices, decimals)
@@ -162,13 +162,13 @@ def _segment_sums(values: np.ndarray, pointers: np.ndarray) -> np.ndarray:
 
 
 class _Work:
-    """How much more a search may refine; what stops early is coarser, and still right."""
+    """The work that is left for refinement; stopping early gives coarser, valid colours."""
 
     def __init__(self) -> None:
         self.left = _WORK
 
     def take(self, vertices: int) -> bool:
-        """Whether another round over so many vertices may be done."""
+        """Whether another round over this number of vertices may be done."""
         self.left -= vertices
         return self.left >= 0
 

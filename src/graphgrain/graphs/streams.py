@@ -51,7 +51,7 @@ class Chunk(NamedTuple):
 
 
 def as_chunks(source: Any, *, chunk_size: int = CHUNK_SIZE, **options: Any) -> Iterator[Chunk]:
-    """Turn whatever holds graphs into a stream of chunks.
+    """Turn a file, a batch or any iterable of graphs into a stream of chunks.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ def dask_features(
     smiles : str, optional
         For tables of molecules: see :func:`iter_molecules`.
     charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
-        For molecules: what the labels tell; see :func:`from_rdkit`.
+        For molecules: what the labels encode; see :func:`from_rdkit`.
 
     Returns
     -------

@@ -120,7 +120,7 @@ def save_features(
     verbose : int
         1 shows a progress bar.
     charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
-        For files of molecules: what the labels tell; see :func:`from_rdkit`.
+        For files of molecules: what the labels encode; see :func:`from_rdkit`.
 
     Returns
     -------

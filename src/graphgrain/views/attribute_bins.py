@@ -12,7 +12,7 @@ from .base import View, attribute_columns
 
 
 class AttributeBins(View):
-    """Turn continuous attributes into labels by bins learnt on the fitted graphs.
+    """Turn continuous attributes into labels by bins learned from the fitted graphs.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from .base import View, attribute_columns
 
 
 class AttributeScaler(View):
-    """Bring continuous attributes to one scale, whatever their units.
+    """Scale continuous attributes.
 
     Kernels that compare attributes take them as they are, so that a column in thousands would hide
     one in hundredths. Put this in front of them.

@@ -24,7 +24,7 @@ from ..parameters import Rule, check_parameters
 
 
 class GraphTransformer(TransformerMixin, BaseEstimator):
-    """What kernels and views share as estimators: their input are graphs, not a table."""
+    """Base class of kernels and views: their input is graphs, not a table."""
 
     def __init_subclass__(cls, auto_wrap_output_keys: Any = None, **kwargs: Any) -> None:
         # Graphs have no columns that could become a table: set_output is refused by default.
@@ -64,7 +64,7 @@ class View(GraphTransformer):
 def attribute_columns(batch: GraphBatch, on: str, expected: int | None = None) -> np.ndarray:
     """Vertex or edge attributes of a batch, or an error that says what is missing.
 
-    ``expected`` is how many there must be, as many as at fit say.
+    ``expected`` is the number of attributes that there must be.
     """
     values = batch.vertex_attributes if on == "vertex" else batch.edge_attributes
     if values is None:
@@ -97,7 +97,7 @@ def seen_through(view: Any, batch: GraphBatch) -> GraphBatch:
 
 
 def view_name(view: Any) -> str:
-    """A view in words, complete and on one line: its class and all that is not usual.
+    """A view as text on one line: its class and all parameters other than the defaults.
 
     Examples
     --------

@@ -21,7 +21,7 @@ ACCEPTED = (
     "(adjacency, labels) tuples"
 )
 
-# What an item is, in the words of messages; how to tell; how to turn a list of them into a batch.
+# The name of a kind of item in messages; how it is recognised; its converter for a list of items.
 KINDS: tuple[tuple[str, Callable[[Any], bool], Callable[[list[Any]], GraphBatch]], ...] = (
     ("GraphBatch", lambda x: isinstance(x, GraphBatch), GraphBatch.concatenate),
     ("SMILES string", lambda x: isinstance(x, str), from_smiles),
@@ -43,7 +43,7 @@ _ATOM = re.compile(r"\[[^\]\s]+\]|Br|Cl|[BCNOPSFIbcnops*]")
 
 
 def as_graphs(x: Any) -> GraphBatch:
-    """Turn whatever holds graphs into a :class:`GraphBatch`.
+    """Turn graphs of any kind into a :class:`GraphBatch`.
 
     Parameters
     ----------
@@ -125,7 +125,8 @@ def holds_graphs(column: Any) -> bool:
     column : pandas or polars Series, NumPy array or list
         Missing values are passed over. Graph objects are recognised by their class. Strings are
         SMILES if most of a sample parse and have three atoms on average, so that a column of
-        categories such as ``"C"`` and ``"N"`` is none. Without RDKit the characters decide.
+        categories such as ``"C"`` and ``"N"`` is not taken for molecules. Without RDKit the
+        characters decide.
 
     Examples
     --------

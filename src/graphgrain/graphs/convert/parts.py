@@ -19,7 +19,7 @@ class Part(NamedTuple):
     """One graph: vertices 0 to ``size - 1``, and one item per vertex or per edge.
 
     The edges of a directed graph are arcs from the first to the second end. ``weights`` are values
-    of its edges that nobody has asked for.
+    of its edges that the caller has not asked for.
     """
 
     size: int
@@ -96,7 +96,9 @@ def arcs_as_vertices(
     edge_attributes: np.ndarray | None,
     directed: np.ndarray,
 ) -> GraphBatch:
-    """Directed graphs as undirected ones that tell the same: u -> v becomes u - tail - head - v.
+    """Directed graphs as undirected graphs that hold the same information.
+
+    The arc u -> v becomes u - tail - head - v.
 
     The two new vertices stand behind all others of their graph and have labels of their own, so
     labels become strings. They carry the attributes of the vertices beside them; all three edges
@@ -327,7 +329,7 @@ def _stacked(values: list[Any], needed: list[bool], what: str) -> np.ndarray | N
 
 
 def _all_or_none(values: list[Any], needed: list[bool], what: str) -> list[Any] | None:
-    """What was given, or None; a graph that needs it must not be the odd one out."""
+    """What was given, or None; either all graphs that need it have it, or none has."""
     having = [n for n, value in enumerate(values) if value is not None and needed[n]]
     lacking = [n for n, value in enumerate(values) if value is None and needed[n]]
     if having and lacking:

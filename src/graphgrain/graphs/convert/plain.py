@@ -201,7 +201,7 @@ def _from_named(structure: Any, labels: Any, edge_labels: Any, number: int) -> P
 
 
 def _of_edges(edge_labels: Any, edges: Sequence[tuple[Any, Any]], number: int) -> dict[str, Any]:
-    """Labels (or attributes) of the edges from a dictionary, where either direction will do."""
+    """Labels (or attributes) of the edges from a dictionary, in either direction."""
     if not isinstance(edge_labels, Mapping):
         raise InvalidGraphError(
             f"Named vertices need edge labels in a dictionary from (u, v) to label; graph {number} "

@@ -30,7 +30,7 @@ def from_pyg(
     ----------
     data : iterable of Data
     vertex_label, edge_label : str or None
-        Attribute that says what the vertices and the edges are. One column of integers, or a
+        Attribute that describes the vertices and the edges. One column of integers, or a
         one-hot table (as ``TUDataset`` gives it), becomes labels; any other table of numbers
         becomes ``vertex_attributes`` or ``edge_attributes``. For molecules of ``QM9`` say
         ``vertex_label="z"`` to have the atomic numbers. Missing attributes are skipped.
@@ -122,7 +122,7 @@ def _one_hot(table: np.ndarray) -> bool:
 
 
 def _array(tensor: Any) -> np.ndarray:
-    """A tensor as a NumPy array, wherever it lives."""
+    """A tensor as a NumPy array, on whatever device it is."""
     for step in ("detach", "cpu", "numpy"):
         if hasattr(tensor, step):
             tensor = getattr(tensor, step)()

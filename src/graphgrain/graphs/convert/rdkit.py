@@ -48,7 +48,7 @@ class LabelFlags(TypedDict, total=False):
 
 
 class LabelOptions(NamedTuple):
-    """What vertices and edges tell besides symbol and bond type (see :func:`from_rdkit`)."""
+    """What labels encode besides atom symbol and bond type (see :func:`from_rdkit`)."""
 
     charge: bool = False
     aromatic: bool = False
@@ -63,7 +63,7 @@ class LabelOptions(NamedTuple):
         unknown = next((name for name in flags if name not in cls._fields), None)
         if unknown is not None:
             raise TypeError(
-                f"There is no parameter {unknown!r}; what labels tell is said by "
+                f"There is no parameter {unknown!r}; the options for labels are "
                 f"{', '.join(cls._fields)}."
             )
         return cls(**flags)
@@ -86,7 +86,7 @@ def is_rdkit(x: Any) -> bool:
 def from_rdkit(molecules: Iterable[Any], **labels: Unpack[LabelFlags]) -> GraphBatch:
     """Turn RDKit molecules into a :class:`GraphBatch`: atoms with symbols, bonds with types.
 
-    By default a graph does not see charges, hydrogens, stereochemistry, isotopes and radicals:
+    By default labels do not encode charges, hydrogens, stereochemistry, isotopes and radicals:
     enantiomers, or E and Z isomers, become the same graph. Each option adds one of these to the
     labels.
 
@@ -134,7 +134,7 @@ def from_rdkit(molecules: Iterable[Any], **labels: Unpack[LabelFlags]) -> GraphB
                 collector.add(molecule)
             except (ValueError, RuntimeError) as error:
                 raise InvalidGraphError(
-                    f"Item {number} does not tell what the labels ask for: {first_line(error)}. "
+                    f"Item {number} does not have what the labels need: {first_line(error)}. "
                     "Was it sanitised? rdkit.Chem.SanitizeMol(molecule) does it."
                 ) from None
     return collector.batch()
@@ -190,7 +190,7 @@ def from_smiles(
     verbose : int
         1 shows a progress bar.
     charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
-        What the labels tell; see :func:`from_rdkit`.
+        What the labels encode; see :func:`from_rdkit`.
 
     Returns
     -------
@@ -268,7 +268,7 @@ class Unreadable:
         self.first += problems[: _NAMED - len(self.first)]
 
     def warn(self, total: int, stacklevel: int = 3) -> None:
-        """Tell what was left out, if anything."""
+        """Warn of what was left out, if anything."""
         if self.count:
             warnings.warn(
                 f"{self.count} of {total} molecules could not be read and are left out: "
@@ -283,7 +283,7 @@ class Unreadable:
 
 
 class Parsed(NamedTuple):
-    """What became of some texts.
+    """The result of parsing several texts.
 
     Attributes
     ----------
@@ -376,7 +376,7 @@ class _SmilesReader:
         )
 
     def add(self, collector: MoleculeCollector, text: str) -> str | None:
-        """Add the molecule of a SMILES; what is wrong with it, if it is none."""
+        """Add the molecule of a SMILES; the reason as text if it cannot be read."""
         chem, text = self.chem, text.strip()
         try:
             if len(text) > _LONG_SMILES:
@@ -426,7 +426,7 @@ def _too_large(chem: Any, molecule: Any) -> str | None:
 
 
 def _add_block(collector: MoleculeCollector, block: str) -> str | None:
-    """Add the molecule of a mol block; what is wrong with it, if it is none."""
+    """Add the molecule of a mol block; the reason as text if it cannot be read."""
     chem = collector.chem
     try:
         if len(block) > _LONG_BLOCK:
@@ -452,7 +452,7 @@ _ECHO = re.compile(r" *(for input: .*|while parsing: .*|on line \d+)$")
 
 
 def _problem(chem: Any, parse: Callable[[], Any]) -> str | None:
-    """RDKit's own words for what is wrong: slow, and only for molecules that have failed."""
+    """RDKit's own message for what is wrong: slow, needed for molecules that failed only."""
     try:
         molecule, log = _logged(parse)
         if molecule is not None:

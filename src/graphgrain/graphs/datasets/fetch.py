@@ -147,7 +147,7 @@ def _in_data_folder(name: str) -> Path | None:
     folder = Path(place).expanduser()
     if not folder.is_dir():
         raise InvalidParameterError(
-            f"GRAPHGRAIN_DATA must name a folder; {place!r} is none. Correct it, or unset it."
+            f"GRAPHGRAIN_DATA must name a folder; {place!r} is not one. Correct it, or unset it."
         )
     if not isinstance(name, str) or Path(name).name != name:
         return None

@@ -1,4 +1,4 @@
-"""Files that nobody vouches for, read without surprises.
+"""Reading of untrusted files: folders, zips and text.
 
 Folders and zips are read into memory and never unpacked to disk. A zip is refused if the path of a
 member leaves it, if a member is a link, or if it expands to more than a limit that the caller can

@@ -177,8 +177,8 @@ def _integers(values: np.ndarray, where: str) -> np.ndarray:
 # -------------------------------------------------------------------- MAT-files
 #
 # MAT-files of level 5 (Matlab 5 to 7), as far as graphs need them: numbers, sparse matrices, text,
-# cells and structs; other variables are skipped. scipy.io.loadmat is no alternative for files that
-# nobody vouches for: damaged ones make it crash, and a few bytes can claim gigabytes. Here each
+# cells and structs; other variables are skipped. scipy.io.loadmat is not used because
+# damaged files make it crash, and a few bytes can make it allocate gigabytes. Here each
 # length is checked against the bytes that are there before anything is allocated, and compressed
 # parts stop at a limit.
 

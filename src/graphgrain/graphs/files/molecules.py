@@ -24,7 +24,7 @@ from .archive import MIB, check_size, text_file, text_lines
 
 
 class Record(NamedTuple):
-    """Where a molecule stands, its structure as text, and all else that the file says."""
+    """One molecule of a file: its line, its structure as text, and all other fields."""
 
     line: int
     structure: str
@@ -76,14 +76,14 @@ def iter_molecules(
     verbose : int
         1 shows a progress bar.
     charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
-        What the labels tell; see :func:`from_rdkit`. The default does not see any of it.
+        What the labels encode; see :func:`from_rdkit`. All are off by default.
 
     Yields
     ------
     Chunk
         A pair ``(graphs, columns)``. The columns are ``"line"`` (an integer: where the molecule
-        stands in the file) and everything else that the file says, as the text that it is: what
-        is a number in one chunk may be none in the next. ``columns["active"].astype(float)``
+        stands in the file) and all other columns of the file as text: a column may hold numbers in
+        one chunk and other text in the next. ``columns["active"].astype(float)``
         makes numbers of it.
 
     See Also
@@ -109,7 +109,7 @@ def iter_molecules(
 
 
 class MoleculeFile(NamedTuple):
-    """A file of molecules before anybody has looked at their chemistry.
+    """A file of molecules that are not yet parsed.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ def load_molecules(
     verbose: int = 0,
     **labels: Unpack[LabelFlags],
 ) -> tuple[GraphBatch, dict[str, np.ndarray]]:
-    """Load molecules from a file, with everything that the file says about them.
+    """Load molecules from a file, with all other columns of the file.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def load_molecules(
     verbose : int
         1 shows a progress bar.
     charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
-        What the labels tell; see :func:`from_rdkit`. The default does not see any of it.
+        What the labels encode; see :func:`from_rdkit`. All are off by default.
 
     Returns
     -------
@@ -226,7 +226,7 @@ def molecule_texts(
     verbose: int = 0,
     **labels: Unpack[LabelFlags],
 ) -> Chunk:
-    """As :func:`load_molecules`, with the columns as the text that they are."""
+    """As :func:`load_molecules`, with the columns as text."""
     place = text_file(path)
     check_size(place, max_bytes)
     chunks = iter_molecules(
@@ -296,7 +296,7 @@ def no_molecule(name: str) -> InvalidFileError:
 
 
 def record_columns(records: list[Record]) -> dict[str, np.ndarray]:
-    """Everything that a file says about its molecules, as text, and their lines."""
+    """All columns of a file of molecules as text, and the lines of the molecules."""
     names = dict.fromkeys(name for record in records for name in record.fields)
     columns = {
         name: np.array([record.fields.get(name, "") for record in records], dtype=str)

@@ -104,7 +104,7 @@ def _first_wrong_line(
     cause: Exception,
     first_line: int,
 ) -> InvalidFileError:
-    """Find the line that NumPy stumbled over: slow, but only on the way to an error."""
+    """Find the line that NumPy could not parse: slow, but needed for the error message only."""
     for number, line in enumerate(io.StringIO(text), start=first_line):
         if not line.strip():
             continue

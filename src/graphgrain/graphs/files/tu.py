@@ -131,7 +131,7 @@ class DataSetFiles:
         return parse_numbers(self.folder.shown(file), self.folder.read(file), dtype, columns)
 
     def needed(self, part: str, columns: int) -> NumberTable:
-        """The integers of a file that no data set can do without."""
+        """The integers of a file that every data set must have."""
         table = self.table(part, int, columns)
         if table is None:
             raise InvalidFileError(
@@ -459,7 +459,7 @@ def _check_graphs(
 
 
 class _Window(DataSetFiles):
-    """The files of a data set, of which only the lines of the present chunk are there."""
+    """The files of a data set, of which only the lines of the current chunk are in memory."""
 
     def __init__(self, folder: Folder) -> None:
         super().__init__(folder)
@@ -471,14 +471,14 @@ class _Window(DataSetFiles):
         self._taken: dict[str, tuple[bytes, int]] = {}
 
     def numbers(self, part: str, columns: int) -> _Numbers:
-        """The integers of a file that no data set can do without."""
+        """The integers of a file that every data set must have."""
         file = self._file(f"{part}.txt")
         if file not in self.names:
             self.needed(part, columns)  # which complains
         return _Numbers(self.folder.shown(file), _Lines(self.folder.lines(file)), columns)
 
     def take(self, what: str, rows: int) -> None:
-        """Go on by so many rows in all files that have a line for each of these."""
+        """Advance by ``count`` rows in all files that have one line for each of these."""
         for part, lines in self._lines.items():
             if _PARTS[part] == what:
                 self._taken[part] = lines.take(rows)
@@ -503,7 +503,7 @@ class _Window(DataSetFiles):
 
 
 class _Lines:
-    """The lines of a file that are not blank, so many at a time, with their numbers."""
+    """The lines of a file that are not blank, in blocks, with their numbers."""
 
     def __init__(self, lines: Iterator[bytes]) -> None:
         self._lines = lines
@@ -591,7 +591,7 @@ PARTS = (
     "node_attributes.txt",
     "edge_attributes.txt",
     SIDECAR,
-    "A.txt",  # last: without it nobody takes a half-written folder for a data set
+    "A.txt",  # last: without it a half-written folder is not taken for a data set
 )
 
 
