@@ -333,3 +333,29 @@ def reached_parts(x, starts, low, high, sizes, rows, values):
                     sizes[unit] = at + 1
                 else:
                     sizes[unit + 1] += 1
+
+
+@entry_point
+def minima_by_row(indptr, rows, values, columns, counts, n):
+    """For each row the sum of the minima of its values and others; column -1 is none."""
+    sums = np.zeros(n)
+    for i in range(len(columns)):
+        c = columns[i]
+        if c >= 0:
+            for place in range(indptr[c], indptr[c + 1]):
+                sums[rows[place]] += min(counts[i], values[place])
+    return sums
+
+
+@entry_point
+def minima_by_column(indptr, rows, values, columns, counts, factors):
+    """For each other value the sum of its minima with a column, times the factors of the rows."""
+    sums = np.zeros(len(columns))
+    for i in range(len(columns)):
+        c = columns[i]
+        if c >= 0:
+            total = 0.0
+            for place in range(indptr[c], indptr[c + 1]):
+                total += min(counts[i], values[place]) * factors[rows[place]]
+            sums[i] = total
+    return sums

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -101,27 +102,27 @@ def explain(
     if not len(batch):
         return []
     biases, beside = form.biases(batch), form.beside(columns, len(batch))
-    found = list(_contributions(form, batch, n_jobs))
-    sums = biases + beside + [_total(levels, len(form.outputs)) for _, levels in found]
-    decisions = sums
-    if form.decisions is not None:
-        decisions = form.decisions(batch)
-        check_linear(model, decisions, sums)
-    predictions = form.predictions(batch, decisions)
+    own_values = None if form.decisions is None else form.decisions(batch)
+    sums = biases + beside
     result = []
-    for number, (graph, levels) in enumerate(found):
-        predicted = predictions[number]
+    for number, opened in enumerate(_opened(form, batch, n_jobs)):
+        sums[number] += opened.value(len(form.outputs))
+        decision = sums[number]
+        if own_values is not None:
+            decision = own_values[number]
+            check_linear(model, decision, sums[number])
+        predicted = form.prediction(batch, number, decision)
         output = form.outputs.index(predicted) if wanted is None else wanted
-        own = [part._replace(contributions=part.contributions[:, output]) for part in levels]
+        levels = opened.levels(output)
         if share == "removal":
-            lost = removal_values(graph, form.values)
+            lost = removal_values(opened.graph, form.values)
             vertices, edges = lost[0][:, output], lost[1][:, output]
         else:
-            vertices, edges = shared_values(graph, own, share)
+            vertices, edges = shared_values(opened.graph, levels, share)
         low, high = form.two_classes or (None, form.outputs[output])
         result.append(
             Explanation(
-                decision=float(decisions[number, output]),
+                decision=float(decision[output]),
                 bias=float(biases[number, output]),
                 columns=float(beside[number, output]),
                 vertices=vertices,
@@ -129,9 +130,9 @@ def explain(
                 prediction=predicted,
                 target=high,
                 opposite=low,
-                graph=graph,
+                graph=opened.graph,
                 share=share,
-                levels=own,
+                levels=levels,
             )
         )
     return result
@@ -207,7 +208,7 @@ def explain_uncertainty(
                 explained = term.contributions(counted, v)
                 prior = term.own_contributions(counted)
                 for level, (less, more) in enumerate(zip(explained, prior, strict=True)):
-                    sums[level] += (more - less[:, 0]) * process.share * process.variance
+                    sums[level] += (more - less) * process.share * process.variance
                     known[level] |= term.known(level, tallies[level].hashes)
             for level, tally in enumerate(tallies):
                 where = (source.kernel, shown, level, found[level])
@@ -233,10 +234,6 @@ def explain_uncertainty(
     return result
 
 
-def _total(levels: list[FoundLevel], outputs: int) -> np.ndarray:
-    return sum((part.contributions.sum(axis=0) for part in levels), np.zeros(outputs))
-
-
 def shared_values(
     graph: GraphBatch, levels: list[FoundLevel], share: str
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -256,10 +253,56 @@ def shared_values(
 # -------------------------------------------------------------------- contributions
 
 
-def _contributions(
-    form: LinearForm, batch: GraphBatch, n_jobs: int | None
-) -> Iterator[tuple[GraphBatch, list[FoundLevel]]]:
-    """For each graph the patterns of all kernels, with contributions (patterns, outputs)."""
+@dataclass(frozen=True)
+class _Opened:
+    """One graph with its patterns found, for all terms of a model.
+
+    Attributes
+    ----------
+    graph : GraphBatch
+    parts : list
+        For each way to find patterns: its terms with their scales, kernel, the graph as it is seen,
+        occurrences and tallies of each level.
+    """
+
+    graph: GraphBatch
+    parts: list[tuple[list[tuple[Term, float]], Any, GraphBatch, list[Any], list[Any]]]
+
+    def value(self, outputs: int) -> np.ndarray:
+        """What all patterns add together."""
+        total = np.zeros(outputs)
+        for terms, _, _, _, tallies in self.parts:
+            counted = _counted(tallies)
+            for term, scale in terms:
+                total += term.value(counted[: term.n_levels], scale)
+        return total
+
+    def levels(self, output: int) -> list[FoundLevel]:
+        """The patterns of all kernels, with what they add to an output."""
+        found = []
+        for terms, kernel, seen, located, tallies in self.parts:
+            counted = _counted(tallies)
+            totals = [np.zeros(len(tally.hashes)) for tally in tallies]
+            known = [np.zeros(len(tally.hashes), dtype=bool) for tally in tallies]
+            for term, scale in terms:
+                own = term.contributions(counted[: term.n_levels], scale, output)
+                for level, part in enumerate(own):
+                    totals[level] += part
+                    if not known[level].all():
+                        known[level] |= term.known(level, tallies[level].hashes)
+            for level, tally in enumerate(tallies):
+                where = (kernel, seen, level, located[level])
+                tallied = (tally.hashes, tally.place, tally.times)
+                found.append(FoundLevel(*where, *tallied, totals[level], known[level]))
+        return found
+
+
+def _counted(tallies: list[Any]) -> list[Counts]:
+    return [Counts(np.array([len(t.hashes)]), t.hashes, t.values) for t in tallies]
+
+
+def _opened(form: LinearForm, batch: GraphBatch, n_jobs: int | None) -> Iterator[_Opened]:
+    """Each graph with its patterns found, once for each view and kernel."""
     prepared = []
     for terms in sources(form.terms):
         seen = seen_through(terms[0].view, batch)
@@ -271,27 +314,15 @@ def _contributions(
         kernel = _with_threads(max(terms, key=lambda term: term.n_levels).kernel, n_jobs)
         scales = [term.scales(seen) for term in terms]
         prepared.append((terms, kernel, seen, scales, kernel.locate_each(seen)))
-    width = len(form.outputs)
     for number in range(len(batch)):
-        levels = []
         graph = batch[number]
+        parts = []
         for terms, kernel, seen, scales, located in prepared:
             shown = graph if seen is batch else seen[number]
             found = next(located)
-            tallies = [level.tally() for level in found]
-            counted = [Counts(np.array([len(t.hashes)]), t.hashes, t.values) for t in tallies]
-            totals = [np.zeros((len(t.hashes), width)) for t in tallies]
-            known = [np.zeros(len(t.hashes), dtype=bool) for t in tallies]
-            for term, scale in zip(terms, scales, strict=True):
-                own = term.contributions(counted[: term.n_levels], float(scale[number]))
-                for level, part in enumerate(own):
-                    totals[level] += part
-                    known[level] |= term.known(level, tallies[level].hashes)
-            for level, tally in enumerate(tallies):
-                where = (kernel, shown, level, found[level])
-                tallied = (tally.hashes, tally.place, tally.times)
-                levels.append(FoundLevel(*where, *tallied, totals[level], known[level]))
-        yield graph, levels
+            own = [(t, float(s[number])) for t, s in zip(terms, scales, strict=True)]
+            parts.append((own, kernel, shown, found, [level.tally() for level in found]))
+        yield _Opened(graph, parts)
 
 
 def _with_threads(kernel: FeatureKernel, n_jobs: int | None) -> FeatureKernel:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Any, Protocol
 
@@ -54,8 +55,13 @@ class Term(Protocol):
     def scales(self, seen: GraphBatch) -> np.ndarray:
         """What the contributions of each graph are multiplied with."""
 
-    def contributions(self, levels: Sequence[Counts], scale: float) -> list[np.ndarray]:
-        """What the patterns of one graph add, (patterns, outputs) for each level."""
+    def value(self, levels: Sequence[Counts], scale: float) -> np.ndarray:
+        """What all patterns of one graph add together, (outputs,)."""
+
+    def contributions(
+        self, levels: Sequence[Counts], scale: float, output: int
+    ) -> list[np.ndarray]:
+        """What the patterns of one graph add to an output, (patterns,) for each level."""
 
     def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
         """Which patterns training has met."""
@@ -100,9 +106,17 @@ class ColumnWeights:
         """Where its patterns are found."""
         return id(self.kernel)
 
-    def contributions(self, levels: Sequence[Counts], scale: float) -> list[np.ndarray]:
-        """See :class:`Term`."""
-        return [scale * self._added(number, counts) for number, counts in enumerate(levels)]
+    def value(self, levels: Sequence[Counts], scale: float) -> np.ndarray:
+        parts = [self._added(number, counts).sum(axis=0) for number, counts in enumerate(levels)]
+        total: np.ndarray = scale * np.sum(parts, axis=0)
+        return total
+
+    def contributions(
+        self, levels: Sequence[Counts], scale: float, output: int
+    ) -> list[np.ndarray]:
+        return [
+            scale * self._added(number, counts)[:, output] for number, counts in enumerate(levels)
+        ]
 
     def _added(self, level: int, counts: Counts) -> np.ndarray:
         """What patterns add before the scale; for an intersection their units are added up."""
@@ -137,7 +151,7 @@ class MachineTerm:
     coefficients: Any
     factors: np.ndarray
 
-    @property
+    @cached_property
     def kernel(self) -> FeatureKernel:
         kernel: FeatureKernel = self.fitted.term.kernel
         return kernel
@@ -146,7 +160,7 @@ class MachineTerm:
     def view(self) -> Any:
         return self.fitted.term.source.view
 
-    @property
+    @cached_property
     def n_levels(self) -> int:
         return len(self.kernel.level_scales)
 
@@ -156,9 +170,15 @@ class MachineTerm:
     def scales(self, seen: GraphBatch) -> np.ndarray:
         return np.ones(len(seen))
 
-    def contributions(self, levels: Sequence[Counts], scale: float) -> list[np.ndarray]:
-        parts = self.fitted.contributions(levels, self.coefficients)
-        return [part * self.factors for part in parts]
+    def value(self, levels: Sequence[Counts], scale: float) -> np.ndarray:
+        total: np.ndarray = self.fitted.value(levels, self.coefficients) * self.factors
+        return total
+
+    def contributions(
+        self, levels: Sequence[Counts], scale: float, output: int
+    ) -> list[np.ndarray]:
+        parts = self.fitted.contributions(levels, self.coefficients, output)
+        return [part * self.factors[output] for part in parts]
 
     def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
         known: np.ndarray = self.fitted.known(level, hashes)
@@ -188,9 +208,9 @@ class LinearForm:
         The bias of each graph of a batch: (graphs, outputs).
     values : callable
         The model's own values.
-    predictions : callable
-        From a batch and its decisions to the class that the model predicts for each graph; None
-        for each where it predicts numbers.
+    predictions : callable or None
+        The class that the model predicts for each graph of a batch; without it the class with the
+        largest decision. Numbers have none.
     decisions : callable or None
         The model's own values, where they are to be compared with the sums; without it the sums
         are the decisions.
@@ -205,13 +225,21 @@ class LinearForm:
     terms: Sequence[Term]
     biases: Callable[[GraphBatch], np.ndarray]
     values: Callable[[GraphBatch], np.ndarray]
-    predictions: Callable[[GraphBatch, np.ndarray], list[Any]]
+    predictions: Callable[[GraphBatch], list[Any]] | None
     decisions: Callable[[GraphBatch], np.ndarray] | None = None
     read: Callable[[Any], tuple[GraphBatch, dict[str, np.ndarray]]] = lambda X: (as_graphs(X), {})
 
     def beside(self, columns: dict[str, np.ndarray], graphs: int) -> np.ndarray:
         """What columns add, (graphs, outputs)."""
         return np.zeros((graphs, len(self.outputs)))
+
+    def prediction(self, batch: GraphBatch, number: int, decision: np.ndarray) -> Any:
+        """The class that is predicted for one graph; None for numbers."""
+        if self.predictions is not None:
+            return self.predictions(batch[number])[0]
+        if self.two_classes is not None:
+            return self.two_classes[int(decision[0] > 0)]
+        return self.outputs[int(decision.argmax())]
 
 
 @dataclass(frozen=True)
@@ -226,10 +254,10 @@ class MachineForm(LinearForm):
         return self.columns(columns)
 
 
-def _predictions(model: Any) -> Callable[[GraphBatch, np.ndarray], list[Any]]:
+def _predictions(model: Any) -> Callable[[GraphBatch], list[Any]]:
     if is_classifier(model):
-        return lambda batch, _: _plain(model.predict(batch))
-    return lambda batch, _: [None] * len(batch)
+        return lambda batch: _plain(model.predict(batch))
+    return lambda batch: [None] * len(batch)
 
 
 def linear_form(model: Any) -> LinearForm:
@@ -285,13 +313,7 @@ def _of_estimator(model: GraphEstimator) -> LinearForm:
     def values(batch: GraphBatch) -> np.ndarray:
         return (machine.graph_values(batch, model.n_jobs) * factors) + shifts
 
-    def predictions(batch: GraphBatch, decisions: np.ndarray) -> list[Any]:
-        if not is_classifier(model):
-            return [None] * len(batch)
-        one = decisions.shape[1] == 1
-        codes = (decisions[:, 0] > 0).astype(int) if one else decisions.argmax(axis=1)
-        return [classes[code] for code in codes.tolist()]
-
+    predictions = None if is_classifier(model) else _predictions(model)
     part = machine.columns
     columns = None if part is None else lambda table: part.values(table) * factors
     terms = [MachineTerm(term, coefficients, factors) for term in machine.terms]

@@ -236,9 +236,11 @@ def _tables(form: LinearForm, batch: GraphBatch, y: np.ndarray) -> list[_Table]:
         for graph in range(len(batch)):
             own = features[graph : graph + 1].levels
             for term, scale in zip(terms, scales, strict=True):
-                found = term.contributions(own[: term.n_levels], float(scale[graph]))
-                for level, part in enumerate(found):
-                    parts[level][bounds[level][graph] : bounds[level][graph + 1]] += part
+                for output in range(len(form.outputs)):
+                    found = term.contributions(own[: term.n_levels], float(scale[graph]), output)
+                    for level, part in enumerate(found):
+                        own_rows = slice(bounds[level][graph], bounds[level][graph + 1])
+                        parts[level][own_rows, output] += part
         for level, counts in enumerate(features.levels):
             rows = np.repeat(np.arange(len(batch)), counts.lengths)
             added = parts[level]

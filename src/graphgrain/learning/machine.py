@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from ..core.counting import find_columns
+from ..core.gram import minima_by_column, minima_by_row
 from ..graphs.batch import GraphBatch
 from ..kernels.features import Counts, FeatureColumns, Features
 from .columns import ColumnPart
@@ -102,29 +103,61 @@ class FittedTerm:
             return np.zeros(len(coefficients))
         return self.scale * coefficients[:, self.totals == 0].sum(axis=1)
 
-    def contributions(self, levels: Sequence[Counts], coefficients: np.ndarray) -> list[np.ndarray]:
-        """What each pattern of one graph adds, (patterns, outputs) for each level.
+    def value(self, levels: Sequence[Counts], coefficients: np.ndarray) -> np.ndarray:
+        """What all patterns of one graph add together, (outputs,)."""
+        prepared, places = self._placed(levels)
+        if self.term.similarity != "minmax":
+            products = self._products(prepared, places, coefficients, slice(None))
+            total: np.ndarray = np.sum([part.sum(axis=0) for part in products], axis=0)
+            return total
+        minima, maxima = self._minima_and_maxima(prepared, places)
+        value: np.ndarray = coefficients @ (self.scale * minima / maxima)
+        return value
+
+    def contributions(
+        self, levels: Sequence[Counts], coefficients: np.ndarray, output: int = 0
+    ) -> list[np.ndarray]:
+        """What each pattern of one graph adds to an output, (patterns,) for each level.
 
         ``levels`` hold the graph's patterns as they were counted, ``coefficients`` (outputs,
         training graphs) those of the training graphs.
         """
         own = list(levels[: self.term.n_levels])
-        prepared = self.term.prepare(Features(own))
-        owners = [_owners(counts, self.term.counts) for counts in own]
-        places = [
-            _known(level.hashes, vocabulary, int(offset))
-            for level, vocabulary, offset in zip(
-                prepared.levels, self.columns.vocabulary, self.columns.offsets, strict=False
-            )
-        ]
+        prepared, places = self._placed(levels)
         if self.term.similarity == "minmax":
-            added = self._minima(prepared, places, coefficients)
+            _, maxima = self._minima_and_maxima(prepared, places)
+            factors = self.scale * coefficients[output] / maxima
+            place, counts = _joined(prepared, places)
+            found = minima_by_column(*self.columns.entries, place, counts, factors)
+            added = np.split(found, np.cumsum([len(part) for part in places])[:-1])
         else:
-            added = self._products(prepared, places, coefficients)
+            one = slice(output, output + 1)
+            products = self._products(prepared, places, coefficients, one)
+            added = [part[:, 0] for part in products]
         return [
-            _summed(part, owner, len(counts.hashes))
-            for part, owner, counts in zip(added, owners, own, strict=True)
+            _summed(part, _owners(counts, self.term.counts), len(counts.hashes))
+            for part, counts in zip(added, own, strict=True)
         ]
+
+    def _placed(self, levels: Sequence[Counts]) -> tuple[Features, list[np.ndarray]]:
+        """The patterns of one graph as the term compares them, and the columns that they have."""
+        prepared = self.term.prepare(Features(list(levels)))
+        known = zip(prepared.levels, self.columns.vocabulary, self._offsets, strict=False)
+        return prepared, [_known(level.hashes, own, offset) for level, own, offset in known]
+
+    @cached_property
+    def _offsets(self) -> list[int]:
+        offsets: list[int] = self.columns.offsets.tolist()
+        return offsets
+
+    def _minima_and_maxima(
+        self, prepared: Features, places: list[np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Sums of minima and maxima of one graph and each training graph."""
+        place, counts = _joined(prepared, places)
+        minima = minima_by_row(*self.columns.entries, place, counts, len(self.totals))
+        maxima = counts.sum() + self.totals - minima
+        return minima, np.where(maxima > 0, maxima, 1.0)
 
     def own_contributions(self, levels: Sequence[Counts]) -> list[np.ndarray]:
         """The share of each pattern of one graph in the graph's similarity with itself."""
@@ -139,13 +172,17 @@ class FittedTerm:
         found = []
         for part, counts in zip(values, own, strict=True):
             owners = _owners(counts, self.term.counts)
-            found.append(_summed(factor * part[:, np.newaxis], owners, len(counts.hashes))[:, 0])
+            found.append(_summed(factor * part, owners, len(counts.hashes)))
         return found
 
     def _products(
-        self, prepared: Features, places: list[np.ndarray], coefficients: np.ndarray
+        self,
+        prepared: Features,
+        places: list[np.ndarray],
+        coefficients: np.ndarray,
+        outputs: slice,
     ) -> list[np.ndarray]:
-        weights = self._remembered_weights(coefficients)
+        weights = self._remembered_weights(coefficients)[:, outputs]
         norm = 1.0
         if self.term.similarity == "cosine":
             norm = float(np.sqrt(prepared.squares.sum())) or 1.0
@@ -164,28 +201,6 @@ class FittedTerm:
             remembered = self.__dict__["_weights_of"] = (coefficients, self.weights(coefficients))
         weights: np.ndarray = remembered[1]
         return weights
-
-    def _minima(
-        self, prepared: Features, places: list[np.ndarray], coefficients: np.ndarray
-    ) -> list[np.ndarray]:
-        indptr, rows, values = self.columns.entries
-        place = np.concatenate(places)
-        counts = np.concatenate([level.counts for level in prepared.levels]).astype(np.float64)
-        known = np.flatnonzero(place >= 0)
-        starts, ends = indptr[place[known]], indptr[place[known] + 1]
-        lengths = ends - starts
-        first = np.concatenate(([0], np.cumsum(lengths)))
-        entries = np.arange(first[-1]) + np.repeat(starts - first[:-1], lengths)
-        shared = np.minimum(np.repeat(counts[known], lengths), values[entries])
-        graphs = rows[entries]
-        minima = np.bincount(graphs, shared, len(self.totals))
-        maxima = counts.sum() + self.totals - minima
-        factors = self.scale * coefficients / np.where(maxima > 0, maxima, 1.0)
-        found = np.zeros((len(place), len(factors)))
-        for output, row in enumerate(factors):
-            running = np.concatenate(([0.0], np.cumsum(shared * row[graphs])))
-            found[known, output] = np.diff(running[first])
-        return np.split(found, np.cumsum([len(part) for part in places])[:-1])
 
     def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
         """Which patterns of a level some training graph has."""
@@ -221,8 +236,12 @@ class PatternWeights:
             self.term.prepare(features), self.vocabulary, self.weights, self.term.similarity
         )
 
-    def contributions(self, levels: Sequence[Counts], _: np.ndarray) -> list[np.ndarray]:
-        """What each pattern of one graph adds, (patterns, outputs) for each level."""
+    def value(self, levels: Sequence[Counts], _: Any) -> np.ndarray:
+        """What all patterns of one graph add together, (outputs,)."""
+        return self.values(Features(list(levels)))[0]
+
+    def contributions(self, levels: Sequence[Counts], _: Any, output: int = 0) -> list[np.ndarray]:
+        """What each pattern of one graph adds to an output, (patterns,) for each level."""
         own = list(levels[: self.term.n_levels])
         prepared = self.term.prepare(Features(own))
         norm = 1.0
@@ -232,9 +251,9 @@ class PatternWeights:
         parts = zip(prepared.levels, own, self.vocabulary, self.offsets, strict=False)
         for level, counts, vocabulary, offset in parts:
             place = _known(level.hashes, vocabulary, int(offset))
-            part = np.zeros((len(place), self.weights.shape[1]))
+            part = np.zeros(len(place))
             there = place >= 0
-            part[there] = self.weights[place[there]] * (level.counts[there] / norm)[:, np.newaxis]
+            part[there] = self.weights[place[there], output] * (level.counts[there] / norm)
             found.append(_summed(part, _owners(counts, self.term.counts), len(counts.hashes)))
         return found
 
@@ -388,9 +407,14 @@ def weighted_sums(
 
 
 def _known(hashes: np.ndarray, vocabulary: np.ndarray, offset: int) -> np.ndarray:
-    """The columns of hashes, -1 for those without."""
-    place = find_columns(hashes, vocabulary).astype(np.int64)
-    return np.where(place >= 0, place + offset, -1)
+    """The columns of the hashes of one graph, -1 for those without.
+
+    These are few: handing them to compiled code would take longer than finding them.
+    """
+    if not len(vocabulary):
+        return np.full(len(hashes), -1)
+    place = np.minimum(np.searchsorted(vocabulary, hashes), len(vocabulary) - 1)
+    return np.where(vocabulary[place] == hashes, place + offset, -1)
 
 
 def _owners(counts: Counts, how: str) -> np.ndarray | None:
@@ -401,6 +425,9 @@ def _owners(counts: Counts, how: str) -> np.ndarray | None:
 
 
 def _summed(part: np.ndarray, owners: np.ndarray | None, size: int) -> np.ndarray:
-    if owners is None:
-        return part
-    return np.column_stack([np.bincount(owners, column, size) for column in part.T])
+    return part if owners is None else np.bincount(owners, part, size)
+
+
+def _joined(prepared: Features, places: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    counts = np.concatenate([level.counts for level in prepared.levels]).astype(np.float64)
+    return np.concatenate(places), counts
