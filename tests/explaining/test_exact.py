@@ -28,9 +28,16 @@ from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 
 import graphgrain as gg
 from graphgrain.errors import InvalidParameterError
-from tests.kernels.found_kernels import EXPLICIT, GRAPHS, Y
+from tests.kernels.found_kernels import EXPLICIT, Y
+from tests.kernels.found_kernels import GRAPHS as WITH_ATTRIBUTES
 from tests.strategies import graphs, to_tuple
 
+GRAPHS = gg.GraphBatch.from_edges(
+    WITH_ATTRIBUTES.vertex_counts,
+    WITH_ATTRIBUTES.edges,
+    WITH_ATTRIBUTES.labels,
+    edge_labels=WITH_ATTRIBUTES.edge_labels,
+)
 THREE = np.arange(len(GRAPHS)) % 3
 NUMBERS = GRAPHS.vertex_counts + 0.1 * np.arange(len(GRAPHS))
 ODD = gg.as_graphs([([], []), ([], ["C"]), ([(0, 1)], ["new", "labels"], [7])])
