@@ -251,7 +251,8 @@ class MachineForm(LinearForm):
     def beside(self, columns: dict[str, np.ndarray], graphs: int) -> np.ndarray:
         if self.columns is None:
             return super().beside(columns, graphs)
-        return self.columns(columns)
+        # columns that say nothing add a single 0
+        return np.broadcast_to(self.columns(columns), (graphs, len(self.outputs)))
 
 
 def _predictions(model: Any) -> Callable[[GraphBatch], list[Any]]:

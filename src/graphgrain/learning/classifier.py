@@ -275,6 +275,10 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
                     matrix, codes[rows], selection.value, data.weights[rows]
                 ),
             )
+            if data.columns:
+                encoder, rows = self._column_rows(data.columns)
+                machine.columns = ColumnPart(encoder)
+                machine, held_out = self._with_forest(machine, held_out, rows, data, judge, sample)
         else:
             machine, held_out = self._train_kernel(
                 selection.terms, data, learner, selection.value, judge, sample, total

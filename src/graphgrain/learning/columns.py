@@ -291,7 +291,7 @@ def _as_numbers(name: str, values: np.ndarray) -> np.ndarray:
     try:
         numbers = np.array([np.nan if v is None else v for v in values.tolist()], dtype=np.float64)
     except (TypeError, ValueError):
-        text = next(v for v in values.tolist() if isinstance(v, str))
+        text = next(v for v in values.tolist() if v is not None and not isinstance(v, int | float))
         raise InvalidParameterError(
             f"The column {name!r} held numbers in training; got {text!r}. Convert it."
         ) from None

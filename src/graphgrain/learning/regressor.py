@@ -228,7 +228,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         self._keep(selection, learner.grid)
         scaled = data._replace(targets=self._target_scale.scaled(targets))
         if linear:
-            self._train_linear(selection.terms, scaled, selection.value)
+            self._train_linear(selection.terms, scaled, selection.value, judge, sample)
         else:
             self._train_kernel(selection.terms, scaled, learner, judge, judged, sample, total)
         self.held_out_ = self._shaped(self._target_scale.original(self._held_out))
@@ -416,7 +416,9 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         )
         return machine
 
-    def _train_linear(self, terms: list[Term], data: Training, alpha: float) -> None:
+    def _train_linear(
+        self, terms: list[Term], data: Training, alpha: float, judge: Judge, sample: np.ndarray
+    ) -> None:
         if not np.isfinite(data.targets).all():
             raise InvalidParameterError(
                 f"Targets with gaps need solver='kernel'; {len(data.targets):,} graphs are too "
@@ -435,6 +437,10 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         self._alphas = np.full(data.targets.shape[1], alpha)
         self._scaled_targets = data.targets
         self._column_share_ = 0.0
+        if data.columns:
+            encoder, rows = self._column_rows(data.columns)
+            self.machine_.columns = ColumnPart(encoder)
+            self.machine_ = self._with_forest(self.machine_, rows, data, judge, sample)
 
     def _explained_units(self) -> tuple[np.ndarray, np.ndarray]:
         return self._target_scale.spread, self._target_scale.mean

@@ -126,7 +126,7 @@ def fold_numbers(
         ``groups`` none of these is cut. "scaffold" takes the ring systems of molecules as groups.
     """
     graphs = len(batch)
-    if hasattr(cv, "split"):
+    if hasattr(cv, "split") and not isinstance(cv, str):
         numbers = np.full(graphs, -1)
         target = np.zeros(graphs) if codes is None else codes
         for fold, (_, test) in enumerate(cv.split(np.zeros(graphs), target, groups)):
@@ -146,7 +146,13 @@ def fold_numbers(
             raise InvalidParameterError(f"cv must make at least two folds; {cv!r} makes one.")
         return numbers
     if isinstance(cv, str):
-        groups, cv = scaffold_codes(batch), 5
+        groups = scaffold_codes(batch)
+        cv = min(5, int(groups.max(initial=0)) + 1)
+        if cv < 2:
+            raise InvalidParameterError(
+                "cv='scaffold' needs molecules with different ring systems; all molecules have the "
+                "same scaffold. Use a number of folds."
+            )
     if groups is not None:
         return _grouped_folds(np.asarray(groups), graphs, cv, rng)
     folds = random_folds(graphs, cv, rng) if codes is None else stratified_folds(codes, cv, rng)

@@ -1,0 +1,380 @@
+"""Tables with a column of graphs: found, encoded as scikit-learn does, added up exactly."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+from sklearn.impute import SimpleImputer
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import cross_val_score
+from sklearn.preprocessing import OneHotEncoder, QuantileTransformer
+
+import graphgrain as gg
+from graphgrain.errors import InvalidParameterError
+from graphgrain.learning import columns as module
+from graphgrain.learning.columns import (
+    ColumnEncoder,
+    ColumnForest,
+    ColumnKernel,
+    molecule_descriptors,
+    split_table,
+)
+
+SMILES = [
+    "CCO", "CCN", "CCCO", "CCCN", "CC(C)O", "CC(C)N", "CCCCO", "CCCCN", "OCCO", "NCCN", "c1ccccc1O",
+    "c1ccccc1N", "Cc1ccccc1", "CC=O", "CCC=O", "CC#N", "CCC#N", "CCOC", "CCNC", "CCSC", "CCS",
+    "CCCl", "CCCCl", "CCBr", "OC(=O)C", "OC(=O)CC", "NC(=O)C", "c1ccncc1", "c1ccoc1", "c1ccsc1",
+]  # fmt: skip
+ONE = {
+    "kernels": "wl", "max_level": 1, "edge_labels": False, "similarity": "minmax", "views": None,
+    "max_terms": 1, "cv": 3,
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def few_trees(monkeypatch):
+    """So that tests are quick."""
+    monkeypatch.setattr("graphgrain.learning.estimator.TREES_TO_JUDGE", 15)
+    for name in ("classifier", "regressor"):
+        monkeypatch.setattr(f"graphgrain.learning.{name}.TREES", 15)
+
+
+def assays(rows=90, seed=0, kind=pd.DataFrame):
+    """A number that is one part of the molecule, one of the dose and one of the assay."""
+    rng = np.random.default_rng(seed)
+    which = np.arange(rows) % len(SMILES)
+    dose = rng.normal(size=rows)
+    assay = rng.choice(["wet", "dry"], rows)
+    y = np.array([s.count("O") - s.count("N") for s in SMILES])[which] + 2.0 * dose
+    y = y + 3.0 * (assay == "wet")
+    content = {"dose": dose, "molecule": [SMILES[i] for i in which], "assay": assay}
+    return kind({name: list(values) for name, values in content.items()}), y
+
+
+# ---------------------------------------------------------------- the column of graphs
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_the_column_is_found_by_its_content(library):
+    frame = pytest.importorskip(library).DataFrame
+    table, _ = assays(kind=frame)
+    graphs, name, rest = split_table(table, None)
+    assert name == "molecule"
+    assert list(rest) == ["dose", "assay"]
+    np.testing.assert_array_equal(rest["dose"], assays()[0]["dose"])
+    assert list(graphs) == list(assays()[0]["molecule"])
+
+
+def test_graphs_of_any_kind_are_found():
+    nx = pytest.importorskip("networkx")
+    Chem = pytest.importorskip("rdkit.Chem")
+    molecules = [Chem.MolFromSmiles(smiles) for smiles in SMILES[:5]]
+    rings = [nx.cycle_graph(n) for n in range(3, 8)]
+    batch = list(gg.from_smiles(SMILES[:5]))
+    for graphs in (molecules, rings, batch, SMILES[:5]):
+        table = pd.DataFrame({"a": [1.0, 2, 3, 4, 5], "g": pd.Series(graphs, dtype=object)})
+        assert split_table(table, None)[1] == "g"
+
+
+def test_words_are_no_graphs():
+    table = pd.DataFrame({"solvent": ["water", "ethanol"], "molecule": ["CCO", "CCN"]})
+    assert split_table(table, None)[1] == "molecule"
+
+
+@pytest.mark.parametrize(
+    ("table", "graphs", "message"),
+    [
+        (
+            {"a": [1.0, 2.0], "b": [3, 4]},
+            None,
+            r"must hold graphs; none of a, b does.*graphs='...'",
+        ),
+        ({"a": ["CCO"], "b": ["CCN"]}, None, r"must hold graphs; these do: a, b\. Name it"),
+        ({"a": ["CCO"]}, "b", r"no column 'b'; its columns are a"),
+    ],
+)
+def test_columns_that_cannot_be_found(table, graphs, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        split_table(pd.DataFrame(table), graphs)
+
+
+def test_an_ambiguous_column_can_be_named():
+    table, y = assays()
+    table["product"] = list(table["molecule"])[::-1]
+    with pytest.raises(InvalidParameterError, match="these do: molecule, product"):
+        gg.GraphRegressor(**ONE).fit(table, y)
+    model = gg.GraphRegressor(**ONE, graphs="molecule", alpha=0.1).fit(table, y)
+    alone = gg.GraphRegressor(**ONE, graphs="product", alpha=0.1).fit(table, y)
+    assert np.abs(model.predict(table) - alone.predict(table)).max() > 0.1
+
+
+def test_columns_are_named_once_and_belong_to_tables():
+    twice = pd.DataFrame([["CCO", 1.0, 2.0]], columns=["s", "a", "a"])
+    with pytest.raises(InvalidParameterError, match="'a' comes twice"):
+        split_table(twice, None)
+    with pytest.raises(InvalidParameterError, match="names a column of a table; got a list"):
+        split_table(["CCO"], "smiles")
+
+
+# ---------------------------------------------------------------- encoding
+
+
+def test_the_encoding_is_that_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    number = rng.exponential(size=60)
+    number[::7] = np.nan
+    whole = rng.integers(0, 5, 60)
+    word = rng.choice(["a", "b", "c"], 60).astype(object)
+    columns = {"n": number, "w": word, "k": whole}
+    encoder = ColumnEncoder.fit(columns)
+    table = np.column_stack([number, whole]).astype(float)
+    imputer = SimpleImputer(strategy="median", add_indicator=True).fit(table)
+    moved = QuantileTransformer(n_quantiles=60, output_distribution="normal")
+    one_hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False).fit(word[:, np.newaxis])
+    moved.fit(imputer.transform(table)[:, :2])
+
+    def expected(table, word):
+        filled = imputer.transform(table)
+        numbers = np.clip(moved.transform(filled[:, :2]), -3, 3)
+        return np.hstack([numbers, filled[:, 2:], one_hot.transform(word[:, np.newaxis])])
+
+    np.testing.assert_allclose(encoder.transform(columns), expected(table, word), atol=1e-9)
+    new = np.array([[np.nan, 2.0], [99.0, -5.0], [0.5, 2.0]])
+    words = np.array(["a", "unseen", "c"], dtype=object)
+    found = encoder.transform({"w": words, "k": new[:, 1], "n": new[:, 0], "more": words})
+    np.testing.assert_allclose(found, expected(new, words), atol=1e-9)
+    assert found[1, -3:].tolist() == [0, 0, 0]  # a category of its own is none of the known
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (np.array([1.0, np.inf, 2.0]), "must be finite; 'n' has an infinite one in row 1"),
+        (np.full(3, np.nan), "must have a value in some row; 'n' has none"),
+        (np.array([None, None, None], dtype=object), "must have a value in some row"),
+        (np.array([1.0, "high", 2.0], dtype=object), "numbers or categories; 'n' has .*'high'"),
+    ],
+)
+def test_wrong_columns(values, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        ColumnEncoder.fit({"n": values})
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (np.array([1.0, -np.inf]), "must be finite; 'n' has an infinite one in row 1"),
+        (np.array([1.0, "high"], dtype=object), "'n' held numbers in training; got 'high'"),
+        (np.array([1.0, [2.0]], dtype=object), "'n' held numbers in training; got"),
+    ],
+)
+def test_wrong_columns_later(values, message):
+    encoder = ColumnEncoder.fit({"n": np.arange(5.0)})
+    with pytest.raises(InvalidParameterError, match=message):
+        encoder.transform({"n": values})
+
+
+def test_missing_columns_are_named():
+    encoder = ColumnEncoder.fit({"n": np.arange(5.0), "k": np.array(list("ababa"), dtype=object)})
+    with pytest.raises(InvalidParameterError, match=r"'n' is missing \(2 in all\)"):
+        encoder.transform({"x": np.arange(3.0)})
+
+
+def test_gaps_of_pandas_and_polars_are_gaps():
+    whole = pd.Series([1, None, 3], dtype="Int64")
+    words = pd.Series(["a", None, "b"], dtype="string")
+    table = pd.DataFrame({"g": ["CCO", "CCN", "CCC"], "i": whole, "w": words})
+    rest = split_table(table, None)[2]
+    encoder = ColumnEncoder.fit(rest)
+    assert encoder.numbers == ["i"]
+    assert encoder.medians.tolist() == [2.0]
+    assert encoder.marked.tolist() == [0]
+    assert encoder.values == [["", "a", "b"]]
+    polars = pytest.importorskip("polars")
+    same = polars.DataFrame({"g": ["CCO", "CCN", "CCC"], "i": [1, None, 3], "w": ["a", None, "b"]})
+    other = split_table(same, None)[2]
+    np.testing.assert_array_equal(encoder.transform(other), encoder.transform(rest))
+
+
+# ---------------------------------------------------------------- what columns add
+
+
+def test_the_kernel_is_gaussian_with_the_median_distance():
+    rows = np.random.default_rng(0).normal(size=(40, 3))
+    kernel = ColumnKernel.of(rows, np.random.default_rng(0))
+    distances = ((rows[:, None] - rows) ** 2).sum(axis=2)
+    median = np.median(distances[~np.eye(40, dtype=bool)])
+    np.testing.assert_allclose(kernel.gamma, 1 / median)
+    np.testing.assert_allclose(kernel.compare(rows[:5]), rbf_kernel(rows[:5], rows, 1 / median))
+
+
+def test_trees_are_those_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    rows, new = rng.normal(size=(80, 4)), rng.normal(size=(20, 4))
+    y = np.column_stack([rows[:, 0] ** 2, rows[:, 1]])
+    weights = rng.uniform(0.5, 2.0, 80)
+    options = {"n_estimators": 20, "random_state": 0, "min_samples_leaf": 2, "bootstrap": False}
+    for target in (y, y[:, :1]):
+        forest = ColumnForest.fit(rows, target, weights, 20, None, 1)
+        peer = ExtraTreesRegressor(max_features=1 / 3, **options)
+        peer.fit(rows, target if target.shape[1] > 1 else target[:, 0], weights)
+        expected = peer.predict(new).reshape(20, -1)
+        np.testing.assert_allclose(forest.values(new), expected, rtol=1e-5, atol=1e-6)
+    for number in (2, 3):
+        codes = np.digitize(rows[:, 0], [-0.4, 0.4][: number - 1])
+        forest = ColumnForest.fit(rows, codes, weights, 20, number, 1)
+        peer = ExtraTreesClassifier(max_features="sqrt", **options).fit(rows, codes, weights)
+        share = np.clip(peer.predict_proba(new), 0.005, 0.995)
+        odds = np.log(share / (1 - share))
+        found = forest.values(new)
+        np.testing.assert_allclose(found, odds[:, 1:] if number == 2 else odds, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", [gg.GraphRegressor, gg.GraphClassifier])
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_columns_are_learned_with_the_graphs(kind, library):
+    frame = pytest.importorskip(library).DataFrame
+    table, y = assays(150, kind=frame)
+    if kind is gg.GraphClassifier:
+        y = np.where(y > 1.5, "high", "low")
+    model = kind(**ONE).fit(table[:100], y[:100])
+    alone = kind(**ONE).fit(list(table["molecule"])[:100], y[:100])
+    new, truth = table[100:], y[100:]
+    assert model.score(new, truth) > alone.score(list(new["molecule"]), truth) + 0.1
+    assert model.score(new, truth) > 0.75
+    # by name: in another order, and with one more, it is the same
+    other = new[["assay", "molecule", "dose"]]
+    np.testing.assert_array_equal(model.predict(other), model.predict(new))
+    with pytest.raises(InvalidParameterError, match="'dose' is missing"):
+        model.predict(new[["assay", "molecule"]])
+
+
+def machine_parts(model, table):
+    batch, columns = model._read(table)
+    machine = model.machine_
+    return machine.graph_values(batch), machine.columns.values(columns), machine
+
+
+@pytest.mark.parametrize("kind", [gg.GraphRegressor, gg.GraphClassifier])
+def test_a_decision_is_a_part_of_the_graph_and_a_part_of_the_columns(kind):
+    table, y = assays(120)
+    y = y if kind is gg.GraphRegressor else np.digitize(y, [0, 3])
+    model = kind(**ONE, **({"scale": "none"} if kind is gg.GraphRegressor else {}))
+    model.fit(table[:100], y[:100])
+    new = table[100:]
+    graph, beside, _ = machine_parts(model, new)
+    assert np.abs(beside).max() > 0.1
+    values = model.predict(new) if kind is gg.GraphRegressor else model.decision_function(new)
+    for number, why in enumerate(gg.explain(model, new)):
+        output = 0 if kind is gg.GraphRegressor else model.classes_.tolist().index(why.target)
+        factor = model._target_scale.spread[0] if kind is gg.GraphRegressor else 1.0
+        assert why.columns == pytest.approx(factor * beside[number, output], abs=1e-9)
+        total = why.bias + why.columns + why.vertices.sum() + why.edges.sum()
+        assert why.decision == pytest.approx(total, abs=1e-9)
+        own = values[number] if kind is gg.GraphRegressor else values[number, output]
+        assert why.decision == pytest.approx(own, abs=1e-9)
+    assert graph.shape == beside.shape
+
+
+@pytest.mark.parametrize("kind", [gg.GraphRegressor, gg.GraphClassifier])
+def test_columns_that_say_nothing_add_nothing(kind):
+    graphs, y = gg.load_drugs()
+    pick = np.flatnonzero(np.isin(y, ["opioids", "barbiturates"]))
+    constant = np.ones(len(pick))
+    table = pd.DataFrame({"g": pd.Series(list(graphs[pick]), dtype=object), "c": constant})
+    target = y[pick] if kind is gg.GraphClassifier else graphs.vertex_counts[pick]
+    model = kind(**ONE).fit(table, target)
+    alone = kind(**ONE).fit(graphs[pick], target)
+    np.testing.assert_allclose(model._values(table), alone._values(graphs[pick]), atol=1e-6)
+    [why] = gg.explain(model, table[:1])
+    assert why.columns == pytest.approx(0.0, abs=1e-9)
+    with pytest.raises(InvalidParameterError, match="'c' is missing"):
+        model.predict(table[["g"]])
+
+
+def test_deviations_and_intervals_with_columns():
+    table, y = assays(240)
+    model = gg.GraphRegressor(**ONE).fit(table[:160], y[:160])
+    mean, deviation = model.predict(table[160:], return_std=True)
+    assert deviation.shape == mean.shape
+    low, high = model.predict_interval(table[160:], 0.8)
+    assert 0.65 < np.mean((low <= y[160:]) & (y[160:] <= high)) < 0.95
+    found = model.domain(table[160:])
+    assert (found["similarity"] > 0.99).all()  # the molecules are those of the training rows
+    assert ((found["leverage"] > 0) & (found["leverage"] <= 1)).all()
+    why = gg.explain(model, table[160:163], of="uncertainty")
+    for number, one in enumerate(why):
+        total = one.bias + one.columns + one.vertices.sum() + one.edges.sum()
+        assert one.decision == pytest.approx(total, abs=1e-9)
+        if model.scale_ == "none":
+            assert one.decision == pytest.approx(deviation[number] ** 2, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", [gg.GraphRegressor, gg.GraphClassifier])
+def test_life_with_tables(kind, tmp_path):
+    table, y = assays(90)
+    y = y if kind is gg.GraphRegressor else np.where(y > 1.5, "high", "low")
+    model = kind(**ONE)
+    assert np.isfinite(cross_val_score(model, table, y, cv=2, error_score="raise")).all()
+    model.fit(table, y)
+    model.save(tmp_path / "model.ggm")
+    for again in (pickle.loads(pickle.dumps(model)), gg.load_model(tmp_path / "model.ggm")):
+        np.testing.assert_allclose(again._values(table), model._values(table), atol=1e-9)
+    two = clone(model).set_params(n_jobs=2).fit(table, y)
+    np.testing.assert_array_equal(two.predict(table), model.predict(table))
+
+
+@pytest.mark.parametrize("kind", [gg.GraphRegressor, gg.GraphClassifier])
+def test_the_linear_solver_uses_columns_too(kind):
+    table, y = assays(150)
+    y = y if kind is gg.GraphRegressor else np.where(y > 1.5, "high", "low")
+    options = {**ONE, "similarity": "cosine", "solver": "linear"}
+    model = kind(**options).fit(table[:100], y[:100])
+    alone = kind(**options).fit(list(table["molecule"])[:100], y[:100])
+    assert model.score(table[100:], y[100:]) > alone.score(list(table["molecule"])[100:], y[100:])
+
+
+# ---------------------------------------------------------------- descriptors
+
+
+def test_descriptors_are_those_of_rdkit_each_molecule_once(monkeypatch):
+    Chem = pytest.importorskip("rdkit.Chem")
+    from rdkit.Chem import Descriptors
+
+    found = molecule_descriptors([*SMILES[:4], Chem.MolFromSmiles("CCO")])
+    assert list(found) == [name for name, _ in Descriptors.descList]
+    for name, function in Descriptors.descList:
+        expected = [function(Chem.MolFromSmiles(smiles)) for smiles in [*SMILES[:4], "CCO"]]
+        np.testing.assert_allclose(found[name], expected, equal_nan=True)
+    before = module._descriptors.cache_info().misses
+    molecule_descriptors(SMILES[:4] * 3)
+    assert module._descriptors.cache_info().misses == before
+
+
+def test_descriptors_join_the_columns():
+    pytest.importorskip("rdkit")
+    from rdkit.Chem import Crippen, MolFromSmiles
+
+    y = np.array([Crippen.MolLogP(MolFromSmiles(s)) for s in SMILES])
+    train, test = SMILES[::2] + SMILES[1::4], SMILES[3::4]
+    own = dict(zip(SMILES, y, strict=True))
+    model = gg.GraphRegressor(**ONE, descriptors="rdkit").fit(train, [own[s] for s in train])
+    assert "MolLogP" in model.machine_.columns.encoder.numbers
+    assert model.score(test, [own[s] for s in test]) > 0.5
+    table = pd.DataFrame({"s": train, "dose": np.arange(len(train)) % 3})
+    both = gg.GraphRegressor(**ONE, descriptors="rdkit").fit(table, [own[s] for s in train])
+    assert {"dose", "MolLogP"} <= set(both.machine_.columns.encoder.numbers)
+    assert np.isfinite(both.predict(table)).all()
+
+
+def test_descriptors_need_molecules():
+    graphs = gg.from_smiles(SMILES)
+    with pytest.raises(InvalidParameterError, match=r"needs molecules.*got a GraphBatch"):
+        gg.GraphRegressor(descriptors="rdkit").fit(graphs, graphs.vertex_counts)
+    with pytest.raises(InvalidParameterError, match=r"needs molecules.*item 0 is a"):
+        gg.GraphRegressor(descriptors="rdkit").fit(list(graphs), graphs.vertex_counts)
