@@ -52,6 +52,7 @@ COMMANDS = {
     "search": Listed("search", "Find the graphs of an index that are like these."),
     "cluster": Listed("cluster", "Put similar graphs into clusters, or pick ones that differ."),
     "pairs": Listed("pairs", "Find all pairs of similar graphs."),
+    "cliffs": Listed("cliffs", "Find pairs that are similar and differ in what was measured."),
     "overlap": Listed("overlap", "Find near-duplicates between two collections."),
     "evaluate": Listed("evaluate", "Measure how well kernels classify: cross-validation."),
     "reproduce": Listed("reproduce", "Rerun the experiments of the Tree++ paper."),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import csv
+import io
 import json
 import os
 import zlib
@@ -11,6 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from markupsafe import Markup
 
 from .. import __version__
@@ -20,6 +23,7 @@ from ..explaining.comparison import compare
 from ..graphs.batch import GraphBatch
 from ..graphs.drawing import draw
 from ..kernels.bases.feature_kernel import FeatureKernel
+from ..searching.activity_cliffs import Cliffs
 from ..templating import render
 from ..writing import atomic_write
 
@@ -212,3 +216,92 @@ def write_neighbours(
 def _svg(found: Any, which: int) -> Markup:
     """A picture of ours, whose texts are escaped where it is drawn."""
     return Markup(found.to_svg(which=which, theme="auto", width=340, height=240))
+
+
+def cliffs_page(
+    found: Cliffs, names: Sequence[Any], title: str, target: str, least: float, most: int = 200
+) -> str:
+    """The page of pairs that are similar and differ, each drawn in the same orientation.
+
+    Parameters
+    ----------
+    found : Cliffs
+    names : sequence
+        Of all graphs.
+    title : str
+        The data set.
+    target : str
+        What was measured.
+    least : float
+        The difference from which on a pair is a cliff.
+    most : int
+        How many pairs are drawn, the steepest; the table has all.
+    """
+    cards = []
+    for number, cliff in enumerate(found.cliffs[:most]):
+        pair = found.graphs(number)
+        values = [float(found.y[graph]) for graph in cliff[:2]]
+        pictures = []
+        for side, changed in enumerate(found.changed(number)):
+            colours = np.zeros(int(pair.vertex_counts[side]))
+            colours[changed] = 1.0 if values[side] == max(values) else -1.0
+            pictures.append(_changed_picture(pair[side], colours, pair[0] if side else None))
+        compared = found.compare(number)
+        cards.append(
+            {
+                "names": [str(names[graph]) for graph in cliff[:2]],
+                "measured": values,
+                "similarity": cliff.similarity,
+                "difference": abs(cliff.difference),
+                "steepness": min(cliff.steepness, 1e300),
+                "counts": [int(found.counts[graph]) for graph in cliff[:2]],
+                "pictures": pictures,
+                "only": [[pattern.name for pattern in compared.only(side, 8)] for side in (0, 1)],
+            }
+        )
+    graphs = int((found.counts > 0).sum())
+    drawn = f" The steepest {most:,} are drawn." if len(found) > most else ""
+    return render(
+        "graphgrain.report",
+        "cliffs.html",
+        version=__version__,
+        title=f"{len(found):,} cliffs of {target} in {title}",
+        lead=f"Pairs of similar graphs that differ by {least:g} or more; {graphs:,} of "
+        f"{len(found.y):,} graphs are in one.{drawn}",
+        target=target,
+        least=f"{least:g}",
+        cards=cards,
+        duplicates=[
+            {
+                "names": [str(names[graph]) for graph in group],
+                "measured": [f"{found.y[graph]:.4g}" for graph in group],
+            }
+            for group in found.duplicates
+        ],
+        data={"csv": cliffs_csv(found, names)},
+    )
+
+
+def cliffs_csv(found: Cliffs, names: Sequence[Any]) -> str:
+    """All cliffs as a table of comma-separated values, rows of graphs counted from 1."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(
+        ("first", "second", "first_name", "second_name", "first_y", "second_y", "similarity",
+         "difference", "steepness")
+    )  # fmt: skip
+    for cliff in found.cliffs:
+        a, b = cliff[:2]
+        table.writerow((a + 1, b + 1, names[a], names[b], found.y[a], found.y[b], *cliff[2:]))
+    return text.getvalue()
+
+
+def _changed_picture(graph: GraphBatch, colours: np.ndarray, like: GraphBatch | None) -> Markup:
+    try:
+        drawn = draw(
+            graph, vertices=colours, limit=1.0, like=like, theme="auto", legend=False, width=380,
+            height=260,
+        )  # fmt: skip
+        return Markup(drawn)
+    except GraphgrainError:  # too large to be drawn
+        return Markup("")

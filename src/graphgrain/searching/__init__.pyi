@@ -1,4 +1,7 @@
 # The names that this package offers; __init__.py loads each when it is asked for.
+from .activity_cliffs import Cliff as Cliff
+from .activity_cliffs import Cliffs as Cliffs
+from .activity_cliffs import cliffs as cliffs
 from .graph_index import GraphIndex as GraphIndex
 from .groups import Clusters as Clusters
 from .groups import NearDuplicates as NearDuplicates

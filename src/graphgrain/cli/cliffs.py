@@ -1,0 +1,129 @@
+"""The command cliffs: pairs that are similar and behave differently."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from ..errors import InvalidParameterError
+from ..searching.activity_cliffs import Cliffs
+from ..searching.activity_cliffs import cliffs as find_cliffs
+from ..writing import atomic_write, check_output, suffix_of
+from .app import answer, command, err, out
+from .arguments import Data, Jobs, Json, Reading, check_choice, check_share
+from .index_sources import row_names
+from .loading import load
+
+_SHOWN = 10
+
+
+@command(
+    [
+        "graphgrain cliffs assays.csv --target y -o cliffs.html",
+        "graphgrain cliffs assays.csv --target pIC50 --min-similarity 0.7 --min-difference 2",
+        "graphgrain cliffs assays.csv --target y -o cliffs.csv",
+    ]
+)
+def cliffs(
+    data: Data,
+    reading: Reading,
+    min_similarity: Annotated[float, typer.Option(help="The least similarity of a pair.")] = 0.8,
+    min_difference: Annotated[
+        float, typer.Option(help="The least difference in the target; 1 is tenfold in logarithms.")
+    ] = 1.0,
+    similarity: Annotated[
+        str, typer.Option(help="How graphs are compared.", metavar="minmax|cosine")
+    ] = "minmax",
+    most: Annotated[
+        int, typer.Option(help="Pairs that the page draws, the steepest.", min=1)
+    ] = 200,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="A page (.html) or a table (.csv) of all of them."),
+    ] = None,
+    n_jobs: Jobs = -1,
+    as_json: Json = False,
+) -> None:
+    """Find cliffs: pairs of graphs that are similar and differ in the target.
+
+    The page draws both graphs of each pair in the same orientation and colours what changed. Graphs
+    that are equal and differ in the target were measured twice; they are reported first.
+    """
+    check_share("--min-similarity", min_similarity)
+    check_choice("--similarity", similarity, ("minmax", "cosine"))
+    if not 0.0 < min_difference < float("inf"):
+        raise InvalidParameterError(f"--min-difference is above 0; got {min_difference}.")
+    if output is not None:
+        if suffix_of(output, ".html") not in (".html", ".csv"):
+            raise InvalidParameterError(
+                f"Cliffs are written as .html or .csv; got {str(output)!r}."
+            )
+        check_output(output, "The page")
+    loaded = load(data, reading).with_classes()
+    if loaded.y is None or loaded.y.dtype.kind not in "iuf":
+        raise InvalidParameterError(
+            f"cliffs needs numbers that differ, and {data} has "
+            + ("none." if loaded.y is None else "classes: differences of classes have no size.")
+            + " Name a column of numbers with --target."
+        )
+    names = row_names(loaded)
+    with err().status(f"Comparing {escape(loaded.name)}"):
+        found = find_cliffs(
+            loaded.graphs, loaded.y, min_similarity, min_difference, similarity=similarity,
+            n_jobs=n_jobs,
+        )  # fmt: skip
+    if output is not None:
+        from ..report.graph_pages import cliffs_csv, cliffs_page
+
+        target = reading.target or "target"
+        if suffix_of(output, ".html") == ".csv":
+            text = cliffs_csv(found, names)
+        else:
+            title = loaded.name.split(":")[0]
+            text = cliffs_page(found, names, title, target, min_difference, most)
+        with atomic_write(output, "The page") as file:
+            file.write(text.encode())
+        err().print(f"{len(found):,} cliffs written to {escape(str(output))}.")
+    if as_json:
+        answer(
+            {
+                "graphs": len(loaded.graphs),
+                "missing": len(found.missing),
+                "duplicates": [[names[graph] for graph in group] for group in found.duplicates],
+                "cliffs": [
+                    {
+                        "first": names[cliff.first],
+                        "second": names[cliff.second],
+                        "rows": [cliff.first + 1, cliff.second + 1],
+                        "similarity": cliff.similarity,
+                        "difference": cliff.difference,
+                        "steepness": cliff.steepness if cliff.steepness < float("inf") else None,
+                    }
+                    for cliff in found.cliffs
+                ],
+            }
+        )
+    elif output is None:
+        _show(found, names)
+
+
+def _show(found: Cliffs, names: list[str]) -> None:
+    graphs = int((found.counts > 0).sum())
+    out().print(f"{len(found):,} cliffs; {graphs:,} of {len(found.y):,} graphs are in one.")
+    if not len(found):
+        return
+    table = Table("steepness", "similarity", "first", "", "second", "", box=None)
+    for cliff in found.cliffs[:_SHOWN]:
+        table.add_row(
+            f"{cliff.steepness:.3g}",
+            f"{cliff.similarity:.3f}",
+            escape(names[cliff.first]),
+            f"{found.y[cliff.first]:.4g}",
+            escape(names[cliff.second]),
+            f"{found.y[cliff.second]:.4g}",
+        )
+    out().print(table)

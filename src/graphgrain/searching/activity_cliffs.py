@@ -1,0 +1,248 @@
+"""Cliffs: pairs of graphs that are similar and differ in what was measured."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import GraphgrainWarning, InvalidParameterError
+from ..explaining.comparison import Comparison, compare
+from ..graphs.batch import GraphBatch
+from ..graphs.convert.dispatch import as_graphs
+from ..graphs.drawing.layout import shared_part
+from ..graphs.isomorphism import duplicates
+from ..kernels.bases.feature_kernel import FeatureKernel
+from .building import check_kernel, default_kernel
+from .graph_index import GraphIndex
+from .similar_pairs import pairs
+
+
+class Cliff(NamedTuple):
+    """A pair of similar graphs that differ in y.
+
+    Attributes
+    ----------
+    first, second : int
+        The graphs, as they are counted from 0.
+    similarity : float
+    difference : float
+        y of the second minus y of the first.
+    steepness : float
+        The size of the difference over the distance, 1 minus the similarity.
+    """
+
+    first: int
+    second: int
+    similarity: float
+    difference: float
+    steepness: float
+
+
+@dataclass(frozen=True, repr=False)
+class Cliffs:
+    """Pairs of similar graphs that differ in y, the steepest first. Made by :func:`cliffs`.
+
+    Attributes
+    ----------
+    cliffs : list of Cliff
+    counts : int array
+        For each graph the number of cliffs that it takes part in.
+    duplicates : list of lists of int
+        Graphs that are equal and differ in y by at least ``min_difference``: measured twice, so
+        that no pattern explains them. They are no cliffs.
+    missing : int array
+        The graphs without y, which are left out.
+    y : float array
+    """
+
+    cliffs: list[Cliff]
+    counts: np.ndarray
+    duplicates: list[list[int]]
+    missing: np.ndarray
+    y: np.ndarray
+    kernel: FeatureKernel
+    _graphs: Any = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.cliffs)
+
+    def __getitem__(self, number: int) -> Cliff:
+        return self.cliffs[number]
+
+    def __repr__(self) -> str:
+        graphs = int((self.counts > 0).sum())
+        return f"Cliffs({len(self):,} pairs of {graphs:,} graphs)"
+
+    def graphs(self, number: int) -> GraphBatch:
+        """The two graphs of a cliff."""
+        first, second, *_ = self.cliffs[number]
+        if isinstance(self._graphs, GraphIndex):
+            snapshot = self._graphs._snapshot
+            return snapshot.graphs(snapshot.live[[first, second]])
+        return self._graphs[[first, second]]
+
+    def compare(self, number: int) -> Comparison:
+        """What the graphs of a cliff share, what one has and the other lacks, and where."""
+        pair = self.graphs(number)
+        return compare(self.kernel, pair[:1], pair[1:])
+
+    def changed(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """The vertices of both graphs of a cliff that are outside of their common part."""
+        pair = self.graphs(number)
+        common = shared_part(pair[:1], pair[1:])
+        first, second = pair.vertex_counts.tolist()
+        return (
+            np.setdiff1d(np.arange(first), common[:, 0]),
+            np.setdiff1d(np.arange(second), common[:, 1]),
+        )
+
+
+def cliffs(
+    graphs: Any,
+    y: Any,
+    min_similarity: float = 0.8,
+    min_difference: float = 1.0,
+    *,
+    kernel: FeatureKernel | None = None,
+    similarity: str | None = None,
+    n_jobs: int | None = None,
+) -> Cliffs:
+    """Pairs of graphs that are similar and differ in y: what changed, and what it did.
+
+    Parameters
+    ----------
+    graphs : GraphIndex, or anything that :func:`as_graphs` accepts
+    y : array-like, or str for an index
+        What was measured: a number for each graph, NaN or None where it is missing; or the column
+        of an index that has it.
+    min_similarity : float
+        The least similarity of a pair, above 0 and at most 1.
+    min_difference : float
+        The least difference in y, above 0. For activities as logarithms 1 is tenfold.
+    kernel, similarity, n_jobs
+        As in :func:`pairs`.
+
+    Returns
+    -------
+    Cliffs
+        The steepest first. ``found.compare(0)`` tells what its graphs share and lack,
+        ``found.changed(0)`` which vertices changed.
+
+    Warns
+    -----
+    GraphgrainWarning
+        If equal graphs have different y: measured twice, see ``found.duplicates``. If y is missing
+        for some.
+
+    See Also
+    --------
+    pairs : All pairs of similar graphs.
+    changes : What became what, over all pairs with one change.
+    compare : What two graphs share.
+
+    References
+    ----------
+    Maggiora: On Outliers and Activity Cliffs: Why QSAR Often Disappoints. Journal of Chemical
+    Information and Modeling 46, 2006.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> chains = [([(i, i + 1) for i in range(7)], list("CCCCCCC" + end)) for end in "ONC"]
+    >>> found = gg.cliffs(chains, [1.0, 4.0, 1.2], min_similarity=0.3, min_difference=2)
+    >>> found
+    Cliffs(2 pairs of 3 graphs)
+    >>> found[0].first, found[0].second, round(found[0].difference, 1)
+    (0, 1, 3.0)
+    >>> found.counts.tolist(), [part.tolist() for part in found.changed(0)]
+    ([1, 2, 1], [[7], [7]])
+    """
+    if isinstance(graphs, GraphIndex):
+        source: Any = graphs
+        count = len(graphs)
+        if isinstance(y, str):
+            if y not in graphs.column_names:
+                raise InvalidParameterError(
+                    f"The index has no column {y!r}; it has {', '.join(graphs.column_names)}."
+                )
+            y = graphs.columns()[y]
+        used = graphs.kernel
+    else:
+        source = as_graphs(graphs)
+        count = len(source)
+        used = default_kernel(source) if kernel is None else check_kernel(kernel)
+    values = _numbers(y, count)
+    number = isinstance(min_difference, int | float | np.number)
+    if not number or isinstance(min_difference, bool) or not 0.0 < min_difference < np.inf:
+        raise InvalidParameterError(f"min_difference must be above 0; got {min_difference!r}.")
+    found = pairs(source, min_similarity, kernel=kernel, similarity=similarity, n_jobs=n_jobs)
+    missing = np.flatnonzero(np.isnan(values))
+    if len(missing):
+        warnings.warn(
+            f"y is missing for {len(missing):,} of {count:,} graphs, which are left out.",
+            GraphgrainWarning,
+            stacklevel=2,
+        )
+    difference = values[found.second] - values[found.first]
+    # Rounding must not hide a pair that differs by exactly this much.
+    with np.errstate(invalid="ignore"):
+        far = np.flatnonzero(np.abs(difference) >= min_difference * (1 - 1e-12))
+    groups = _measured_twice(source, found.first[far], found.second[far], found.similarities[far])
+    twin = {graph: number for number, group in enumerate(groups) for graph in group}
+    listed = []
+    for at in far.tolist():
+        a, b = int(found.first[at]), int(found.second[at])
+        if a in twin and twin[a] == twin.get(b):
+            continue
+        value = float(found.similarities[at])
+        distance = 1.0 - value
+        steep = abs(float(difference[at])) / distance if distance > 0 else np.inf
+        listed.append(Cliff(a, b, value, float(difference[at]), steep))
+    listed.sort(key=lambda cliff: (-cliff.steepness, -abs(cliff.difference), cliff[:2]))
+    if groups:
+        warnings.warn(
+            f"{sum(map(len, groups)):,} graphs are equal to others with a y that differs by "
+            f"{min_difference:g} or more: measured twice? They are no cliffs; see `duplicates`.",
+            GraphgrainWarning,
+            stacklevel=2,
+        )
+    places = np.array([cliff[:2] for cliff in listed], dtype=np.int64).ravel()
+    counts = np.bincount(places, minlength=count)
+    return Cliffs(listed, counts, groups, missing, values, used, source)
+
+
+def _numbers(y: Any, count: int) -> np.ndarray:
+    """y as floats; None and NaN are missing."""
+    try:
+        items = [np.nan if value is None or value == "" else value for value in y]
+        values = np.array(items, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameterError(
+            "y must be a number for each graph, NaN where it is missing; got "
+            f"{str(y)[:60]}. Differences of classes have no size."
+        ) from None
+    if values.shape != (count,):
+        raise InvalidParameterError(
+            f"y must have a number for each graph; got {len(values):,} for {count:,} graphs."
+        )
+    if np.isinf(values).any():
+        raise InvalidParameterError("y must be finite; got infinity.")
+    return values
+
+
+def _measured_twice(
+    source: Any, first: np.ndarray, second: np.ndarray, similarities: np.ndarray
+) -> list[list[int]]:
+    """Groups of equal graphs among pairs of similarity 1."""
+    same = similarities >= 1.0 - 1e-12
+    chosen = np.union1d(first[same], second[same])
+    if not len(chosen):
+        return []
+    if isinstance(source, GraphIndex):
+        batch = source._snapshot.graphs(source._snapshot.live[chosen])
+    else:
+        batch = source[chosen]
+    return [[int(chosen[number]) for number in group] for group in duplicates(batch)]
