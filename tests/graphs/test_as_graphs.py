@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from sklearn.compose import ColumnTransformer
@@ -148,7 +150,7 @@ def test_bagging_over_graphs():
         (np.asarray(gg.load_drugs()[0][:3]), True),
         (gg.load_drugs()[0], True),
     ],
-    ids=str,
+    ids=itertools.count(),
 )
 def test_which_columns_hold_graphs(column, expected):
     assert holds_graphs(column) is expected

@@ -54,6 +54,8 @@ COMMANDS = {
     "pairs": Listed("pairs", "Find all pairs of similar graphs."),
     "cliffs": Listed("cliffs", "Find pairs that are similar and differ in what was measured."),
     "overlap": Listed("overlap", "Find near-duplicates between two collections."),
+    "fit": Listed("learn", "Train a model and write it to a file."),
+    "predict": Listed("learn", "Predict molecules with a model, with an interval for each."),
     "evaluate": Listed("evaluate", "Measure how well kernels classify: cross-validation."),
     "reproduce": Listed("reproduce", "Rerun the experiments of the Tree++ paper."),
     "explain": Listed("explain", "Why is this predicted? The patterns, atoms and bonds behind it."),

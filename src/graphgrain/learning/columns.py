@@ -32,8 +32,10 @@ _PATIENCE = 2.0
 
 
 def is_table(X: Any) -> bool:
-    """Whether something is a data frame of pandas or polars."""
-    return hasattr(X, "columns") and hasattr(X, "shape") and len(X.shape) == 2
+    """Whether something is a data frame of pandas or polars, or a dictionary of columns."""
+    return isinstance(X, dict) or (
+        hasattr(X, "columns") and hasattr(X, "shape") and len(X.shape) == 2
+    )
 
 
 def split_table(X: Any, graphs: str | None) -> tuple[Any, str | None, dict[str, np.ndarray]]:
@@ -54,14 +56,15 @@ def split_table(X: Any, graphs: str | None) -> tuple[Any, str | None, dict[str, 
                 "data frame of pandas or polars, or leave graphs out."
             )
         return X, None, {}
-    names = [str(name) for name in X.columns]
+    keys = list(X) if isinstance(X, dict) else list(X.columns)
+    names = [str(name) for name in keys]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InvalidParameterError(
             f"The columns of a table must have different names; {twice!r} comes twice."
         )
     if graphs is None:
-        found = [n for n, own in zip(names, X.columns, strict=True) if holds_graphs(X[own])]
+        found = [n for n, own in zip(names, keys, strict=True) if holds_graphs(X[own])]
         if len(found) != 1:
             there = f"these do: {', '.join(found)}" if found else f"none of {', '.join(names)} does"
             raise InvalidParameterError(
@@ -72,7 +75,7 @@ def split_table(X: Any, graphs: str | None) -> tuple[Any, str | None, dict[str, 
         raise InvalidParameterError(
             f"The table has no column {graphs!r}; its columns are {', '.join(names)}."
         )
-    own = dict(zip(names, X.columns, strict=True))
+    own = dict(zip(names, keys, strict=True))
     rest = {name: _values(X[own[name]]) for name in names if name != graphs}
     return X[own[graphs]], graphs, rest
 

@@ -1,0 +1,370 @@
+"""The commands fit and predict: a model in a file, and what it says of new molecules."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import os
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.markup import escape
+
+from ..errors import InvalidFileError, InvalidParameterError
+from ..explaining.usual_model import are_classes
+from ..graphs.batch import GraphBatch
+from ..graphs.convert.rdkit import LabelOptions, parse_molecules
+from ..graphs.files.molecules import MoleculeFile, Record, record_columns, typed
+from ..graphs.progress import progress_bar
+from ..learning.calibration import check_coverage
+from ..learning.classifier import GraphClassifier
+from ..learning.estimator import GraphEstimator
+from ..learning.model_file import load_model
+from ..learning.regressor import GraphRegressor
+from ..writing import check_output, is_standard_output, put_in_place
+from .app import Interrupted, answer, command, err, out
+from .arguments import Data, Jobs, Json, Reading, check_choice, listed
+from .loading import Loaded, load
+
+#: The column of graphs in the table of a model with columns.
+GRAPHS = "molecule"
+#: Molecules that are predicted at a time; after each such chunk what is done is on disk.
+CHUNK = 500
+
+
+@command(
+    [
+        "graphgrain fit train.csv --target y -o model.ggm",
+        "graphgrain fit assays.csv --target y --columns dose,assay --descriptors rdkit -o m.ggm",
+        "graphgrain fit drugs -o families.ggm",
+    ]
+)
+def fit(
+    data: Data,
+    reading: Reading,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file of the model.")],
+    columns: Annotated[
+        str | None,
+        typer.Option(help="Columns that take part beside the molecule.", metavar="NAME,..."),
+    ] = None,
+    descriptors: Annotated[
+        str | None, typer.Option(help="Also learn from RDKit's descriptors.", metavar="rdkit")
+    ] = None,
+    scoring: Annotated[
+        str,
+        typer.Option(help="What kernels are judged by.", metavar="auto|accuracy|roc_auc|rmse|..."),
+    ] = "auto",
+    folds: Annotated[
+        str, typer.Option(help="Inner folds: a number, or scaffold.", metavar="N|scaffold")
+    ] = "5",
+    n_jobs: Jobs = -1,
+    as_json: Json = False,
+) -> None:
+    """Train a model that chooses its own kernels, and write it to a file.
+
+    Classes are strings or a few whole numbers; anything else is a number to predict.
+    """
+    check_output(output, "The model")
+    if descriptors is not None:
+        check_choice("--descriptors", descriptors, ("rdkit",))
+    loaded = load(data, reading).with_classes()
+    if loaded.y is None:
+        raise InvalidParameterError(f"fit needs classes or numbers to learn; {data} has none.")
+    names = listed([columns] if columns else None)
+    X = _training_table(loaded, names, descriptors, reading)
+    kind: type[Any] = GraphClassifier if are_classes(loaded.y) else GraphRegressor
+    model = kind(
+        scoring=scoring,
+        descriptors=descriptors,
+        graphs=GRAPHS if isinstance(X, dict) else None,
+        cv=_folds(folds),
+        n_jobs=n_jobs,
+        verbose=int(err().is_terminal),
+    )
+    with err().status(f"Learning from {escape(loaded.name)}"):
+        model.fit(X, loaded.y)
+    model.set_params(n_jobs=None, verbose=0)
+    model.reading_ = {
+        "labels": [bool(getattr(reading, name)) for name in LabelOptions._fields],
+        "columns": names,
+        "target": reading.target,
+    }
+    model.save(output)
+    found = {
+        "estimator": type(model).__name__,
+        "graphs": len(loaded.graphs),
+        "terms": len(model.terms_),
+        "scoring": model.scoring_,
+        "score": model.best_score_,
+        "output": str(output),
+    }
+    if as_json:
+        answer(found)
+        return
+    out().print(
+        f"{found['estimator']} on {len(loaded.graphs):,} graphs: {len(model.terms_)} kernels, "
+        f"{model.scoring_} {abs(model.best_score_):.3g} in cross-validation, written to "
+        f"[bold]{escape(str(output))}[/bold]."
+    )
+
+
+def _folds(text: str) -> int | str:
+    if text == "scaffold":
+        return text
+    if not text.isdigit() or int(text) < 2:
+        raise InvalidParameterError(f"--folds is a number of 2 or more, or scaffold; got {text!r}.")
+    return int(text)
+
+
+def _training_table(
+    loaded: Loaded, names: list[str], descriptors: str | None, reading: Reading
+) -> Any:
+    """The graphs, or a table of them and the columns that take part."""
+    missing = [name for name in names if name not in loaded.table]
+    if missing:
+        raise InvalidParameterError(
+            f"{loaded.name} has no column {missing[0]!r}; its columns are "
+            f"{', '.join(loaded.columns) or 'none'}."
+        )
+    if reading.target in names:
+        raise InvalidParameterError(f"--columns must not name the target; got {reading.target!r}.")
+    molecules: Any = loaded.graphs
+    if descriptors is not None:
+        if loaded.smiles is None or any(getattr(reading, n) for n in LabelOptions._fields):
+            raise InvalidParameterError(
+                "--descriptors rdkit needs molecules with SMILES, and no options for their labels."
+            )
+        molecules = loaded.smiles
+    if not names:
+        return molecules
+    return {GRAPHS: molecules, **{name: loaded.table[name] for name in names}}
+
+
+@command(
+    [
+        "graphgrain predict model.ggm new.csv -o out.csv --interval 0.9",
+        "graphgrain predict model.ggm library.smi.gz -o out.csv",
+    ]
+)
+def predict(
+    model: Annotated[Path, typer.Argument(help="A model that fit has written.", metavar="MODEL")],
+    data: Annotated[
+        str, typer.Argument(help="A file of molecules: .smi, .csv, .tsv, .sdf.", metavar="DATA")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="A .csv file; - is standard output.")
+    ],
+    interval: Annotated[
+        float,
+        typer.Option(help="How probable it is that the interval, or the set, holds the truth."),
+    ] = 0.9,
+    smiles: Annotated[
+        str | None, typer.Option(help="The column with the SMILES.", metavar="COLUMN")
+    ] = None,
+    domain: Annotated[
+        bool, typer.Option(help="Tell the nearest training graph and what is unseen.")
+    ] = True,
+    n_jobs: Jobs = -1,
+    as_json: Json = False,
+) -> None:
+    """Predict any number of molecules; a row for each, with an interval.
+
+    The table has the columns of the file and prediction, low and high (a number) or probability
+    and set (a class), nearest (the row of the most similar training molecule), similarity, unseen
+    (the share of patterns that no training molecule has) and problem. Molecules that cannot be
+    read stay, with the reason there. Called again after an interruption it goes on with what is
+    missing.
+    """
+    check_coverage(interval)
+    check_output(output, "The table of predictions")
+    loaded = load_model(model)
+    told = getattr(loaded, "reading_", {"labels": list(LabelOptions()), "columns": []})
+    loaded.set_params(n_jobs=n_jobs)
+    file = MoleculeFile.opened(data, smiles)
+    asked = repr((str(data), interval, smiles, domain)).encode() + model.read_bytes()[:4096]
+    part = _Part(output, hashlib.sha256(asked).hexdigest()[:12])
+    rows = bad = part.done
+    bad = 0
+    try:
+        with part.opened() as stream, progress_bar(err().is_terminal, None) as bar:
+            records = (record for record in file.records if record.line > part.last)
+            while some := list(islice(records, CHUNK)):
+                table, unread = _predicted(loaded, file, some, told, interval, domain)
+                part.write(stream, table)
+                rows += len(some)
+                bad += unread
+                bar.update(len(some))
+    except KeyboardInterrupt:
+        again = "" if part.streams else "Run the same command again to go on from there."
+        raise Interrupted(again) from None
+    if not rows:
+        raise InvalidFileError(f"{file.name} holds no molecule. Is it the right file?")
+    part.finish()
+    if as_json:
+        answer({"molecules": rows, "unreadable": bad, "output": str(output)})
+        return
+    words = f", {bad:,} of them unreadable (see the column problem)" if bad else ""
+    err().print(f"{rows:,} molecules{words} written to {escape(str(output))}.")
+
+
+def _predicted(
+    model: GraphEstimator,
+    file: MoleculeFile,
+    records: list[Record],
+    told: dict[str, Any],
+    interval: float,
+    domain: bool,
+) -> tuple[dict[str, list[Any]], int]:
+    """The rows of a chunk, and how many of its molecules cannot be read."""
+    parsed = parse_molecules(
+        [record.structure for record in records], LabelOptions(*told["labels"]), file.blocks
+    )
+    columns = record_columns(records)
+    table: dict[str, list[Any]] = {"line": columns.pop("line").tolist()}
+    table["molecule"] = [record.structure.strip().split("\n")[0] for record in records]
+    table |= {name: values.tolist() for name, values in columns.items()}
+    results = _results(model, parsed.graphs, records, parsed.positions, columns, told, interval)
+    if domain and len(parsed.graphs) and model.machine_.coefficients is not None:
+        found = model.domain(
+            _new_table(model, parsed.graphs, records, parsed.positions, columns, told)
+        )
+        results |= {
+            "nearest": (found["nearest"] + 1).tolist(),
+            "similarity": [f"{value:.4f}" for value in found["similarity"].tolist()],
+            "unseen": [f"{value:.4f}" for value in found["unseen"].tolist()],
+        }
+    for name, values in results.items():
+        spread: list[Any] = [""] * len(records)
+        for place, value in zip(parsed.positions.tolist(), values, strict=True):
+            spread[place] = value
+        table[name] = spread
+    reasons = dict(parsed.problems)
+    table["problem"] = [reasons.get(place, "") for place in range(len(records))]
+    return table, len(reasons)
+
+
+def _new_table(
+    model: GraphEstimator,
+    graphs: GraphBatch,
+    records: list[Record],
+    positions: np.ndarray,
+    columns: dict[str, np.ndarray],
+    told: dict[str, Any],
+) -> Any:
+    molecules: Any = graphs
+    if model.descriptors is not None:
+        molecules = [records[place].structure.strip() for place in positions.tolist()]
+    if not told["columns"]:
+        return molecules
+    missing = [name for name in told["columns"] if name not in columns]
+    if missing:
+        raise InvalidParameterError(
+            f"The model was trained with the column {missing[0]!r}; the file has none of that name."
+        )
+    return {
+        GRAPHS: molecules,
+        **{name: typed(columns[name][positions]) for name in told["columns"]},
+    }
+
+
+def _results(
+    model: GraphEstimator,
+    graphs: GraphBatch,
+    records: list[Record],
+    positions: np.ndarray,
+    columns: dict[str, np.ndarray],
+    told: dict[str, Any],
+    interval: float,
+) -> dict[str, list[Any]]:
+    """What the model says of the molecules that can be read."""
+    regression = isinstance(model, GraphRegressor)
+    if not len(graphs):
+        names = (
+            ("prediction", "low", "high") if regression else ("prediction", "probability", "set")
+        )
+        return {name: [] for name in names}
+    X = _new_table(model, graphs, records, positions, columns, told)
+    if isinstance(model, GraphRegressor):
+        low, high = model.predict_interval(X, interval)
+        said = {"prediction": model.predict(X), "low": low, "high": high}
+        return {name: [f"{value:.6g}" for value in own.tolist()] for name, own in said.items()}
+    assert isinstance(model, GraphClassifier)
+    chances = model.predict_proba(X)
+    best = chances.argmax(axis=1)
+    sets = model.predict_set(X, interval)
+    return {
+        "prediction": [model.classes_[code].item() for code in best.tolist()],
+        "probability": [f"{row[code]:.4f}" for row, code in zip(chances, best, strict=True)],
+        "set": ["|".join(map(str, one)) for one in sets],
+    }
+
+
+class _Part:
+    """The part of a table that is done, beside its place until it is whole.
+
+    Attributes
+    ----------
+    done : int
+        Rows that an earlier call has written.
+    last : int
+        The line of the last of them.
+    """
+
+    def __init__(self, output: Path, key: str) -> None:
+        self.output = output
+        self.streams = is_standard_output(output) or (output.exists() and not output.is_file())
+        self.path = output.with_name(f".{output.name}.{key}.part")
+        self.header: list[str] | None = None
+        self.done = self.last = 0
+        if not self.streams and self.path.exists():
+            self._read()
+
+    def _read(self) -> None:
+        """What is whole of an earlier call; a last row that was cut off is dropped."""
+        text = self.path.read_text(encoding="utf-8")
+        rows = list(csv.reader(io.StringIO(text[: text.rfind("\n") + 1])))
+        if len(rows) < 2 or not all(row and row[0].isdigit() for row in rows[1:]):
+            self.path.unlink()
+            return
+        self.header = rows[0]
+        while rows and len(rows[-1]) != len(self.header):
+            rows.pop()
+        self.done, self.last = len(rows) - 1, int(rows[-1][0])
+        kept = io.StringIO(newline="")
+        csv.writer(kept).writerows(rows)
+        self.path.write_bytes(kept.getvalue().encode())
+
+    def opened(self) -> Any:
+        """Where rows are written."""
+        if self.streams:
+            if is_standard_output(self.output):
+                return os.fdopen(os.dup(1), "w", newline="", encoding="utf-8")
+            return open(self.output, "w", newline="", encoding="utf-8")
+        return open(self.path, "a", newline="", encoding="utf-8")
+
+    def write(self, stream: Any, table: dict[str, list[Any]]) -> None:
+        """Add rows, and see that they are on disk."""
+        writer = csv.writer(stream)
+        if self.header is None:
+            self.header = list(table)
+            writer.writerow(self.header)
+        width = len(next(iter(table.values())))
+        columns = [table.get(name, [""] * width) for name in self.header]
+        writer.writerows(_rows(columns))
+        stream.flush()
+        if not self.streams:
+            os.fsync(stream.fileno())
+
+    def finish(self) -> None:
+        """All rows are there: the table takes its place."""
+        if not self.streams:
+            put_in_place(self.path, self.output)
+
+
+def _rows(columns: list[list[Any]]) -> Iterator[tuple[Any, ...]]:
+    return zip(*columns, strict=True)
