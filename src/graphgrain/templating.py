@@ -39,7 +39,8 @@ def render(package: str, template: str, **values: Any) -> str:
     Examples
     --------
     >>> from graphgrain.templating import render
-    >>> page = render("graphgrain.report", "search.html", about="<b>", answers=[])
+    >>> told = dict.fromkeys(("title", "lead", "about", "version"), "<b>")
+    >>> page = render("graphgrain.report", "cards.html", answers=[], links=[], **told)
     >>> "&lt;b&gt;" in page
     True
     """

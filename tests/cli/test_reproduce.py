@@ -72,7 +72,11 @@ def test_demo(here):
     assert all(near["similarity"] < 0.95 for near in shown["neighbours"])
     assert shown["accuracy"]["tree++"] > 0.9 > shown["accuracy"]["vertex-histogram"]
     drawn = (here / "graphgrain-demo" / "neighbours.html").read_text()
-    assert drawn.count("<svg") == 10
+    assert drawn.count('role="img" aria-label="A graph') == 6  # morphine once, five others
+    assert "codeine is most similar to morphine" in drawn
+    for name in ("neighbours", "report", "explore"):  # the pages know each other
+        page = (here / "graphgrain-demo" / f"{name}.html").read_text()
+        assert all(f'href="{other}.html"' in page for other in ("neighbours", "report", "explore"))
     assert (here / "graphgrain-demo" / "report.html").exists()
     text = words(call("demo", "--drug", "diazepam").stdout)
     assert "Most similar to diazepam (benzodiazepines)" in text

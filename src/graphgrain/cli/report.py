@@ -48,7 +48,9 @@ def report(
         ),
     ] = None,
     paper: Annotated[bool, typer.Option(help="Show the figures of the Tree++ paper.")] = True,
-    title: Annotated[str, typer.Option(help="Heading of the page.")] = "Graph kernels compared",
+    title: Annotated[
+        str | None, typer.Option(help="Heading of the page; by default what was found.")
+    ] = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:

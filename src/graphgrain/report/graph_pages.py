@@ -19,13 +19,17 @@ from markupsafe import Markup
 from .. import __version__
 from ..errors import GraphgrainError
 from ..evaluation.exploration import Exploration, Seen
-from ..explaining.comparison import compare
+from ..explaining.comparison import Comparison, compare
+from ..explaining.fragments import cut
 from ..graphs.batch import GraphBatch
 from ..graphs.drawing import draw
+from ..graphs.drawing.layout import shared_part
+from ..graphs.drawing.picture import MOST_VERTICES
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..searching.activity_cliffs import Cliffs
 from ..templating import render
 from ..writing import atomic_write
+from .words import count
 
 #: Words and addresses of other pages.
 Links = Sequence[tuple[str, str]]
@@ -104,6 +108,31 @@ def _page(title: str, lead: str, about: str, data: dict[str, Any], links: Links 
     )
 
 
+#: From which similarity on which word is used.
+_WORDS = (
+    (0.995, "the same to the kernel"),
+    (0.85, "nearly the same"),
+    (0.65, "very similar"),
+    (0.45, "similar"),
+    (0.25, "somewhat similar"),
+    (-float("inf"), "hardly similar"),
+)
+#: Fragments that are named of what two graphs share.
+_SHARED = 3
+
+
+def in_words(similarity: float) -> str:
+    """A similarity between 0 and 1 in words.
+
+    Examples
+    --------
+    >>> from graphgrain.report.graph_pages import in_words
+    >>> in_words(0.9), in_words(0.3)
+    ('nearly the same', 'somewhat similar')
+    """
+    return next(words for least, words in _WORDS if similarity >= least)
+
+
 def write_search_page(
     path: str | Path,
     about: str,
@@ -127,12 +156,17 @@ def write_search_page(
     answers = [
         {
             "name": each["query"],
-            "picture": _picture(queries[number]),
+            "kind": "",
+            "key": "Orange: the part that a graph has in common with this one.",
+            "picture": _picture(queries[number], width=420, height=260),
             "hits": [
                 {
-                    "id": hit["id"],
+                    "name": hit["id"],
+                    "kind": "",
                     "similarity": hit["similarity"],
-                    "picture": _picture(graphs[place]),
+                    "words": in_words(hit["similarity"]),
+                    "picture": _shared_picture(queries[number], graphs[place], of_shared=True),
+                    "shared": "",
                     "details": {
                         name: value
                         for name, value in hit.items()
@@ -144,19 +178,12 @@ def write_search_page(
         }
         for number, (each, graphs) in enumerate(zip(found, hits, strict=True))
     ]
-    with atomic_write(path, "The page") as file:
-        file.write(
-            render("graphgrain.report", "search.html", about=about, answers=answers).encode()
-        )
-
-
-def _picture(graph: GraphBatch) -> Markup:
-    """A drawing; empty if the graph is too large for one."""
-    try:
-        # What draw returns is SVG in which labels are escaped already.
-        return Markup(draw(graph, theme="auto", width=240, height=170))
-    except GraphgrainError:
-        return Markup("")
+    total = sum(len(each["hits"]) for each in found)
+    if len(found) == 1:
+        title = f"{count(total, 'graph')} similar to {found[0]['query']}"
+    else:
+        title = f"{count(total, 'graph')} similar to {len(found):,} queries"
+    _write_cards(path, title, f"Searched by {about}.", "", answers)
 
 
 def write_neighbours(
@@ -167,8 +194,9 @@ def write_neighbours(
     classes: Any,
     graph: int,
     neighbours: Sequence[int],
+    links: Links = (),
 ) -> Path:
-    """Draw a graph next to its neighbours.
+    """Draw a graph, and beside it its neighbours by what is different in them.
 
     Parameters
     ----------
@@ -183,39 +211,73 @@ def write_neighbours(
         The graph that is compared.
     neighbours : sequence of int
         Those that it is compared with, the most similar first.
+    links : sequence of (words, address)
+        Other pages.
     """
-    pairs = []
+    name = str(names[graph])
+    hits = []
     for other in neighbours:
         found = compare(kernel, graphs[graph], graphs[other])
-        pairs.append(
+        hits.append(
             {
                 "name": str(names[other]),
                 "kind": str(classes[other]),
-                "similarity": f"{found.similarity:.2f}",
-                "pictures": [_svg(found, which) for which in (0, 1)],
-                "shared": len(found.shared()),
-                "own": [len(found.only(which)) for which in (0, 1)],
+                "similarity": found.similarity,
+                "words": in_words(found.similarity),
+                "picture": _shared_picture(graphs[graph], graphs[other], of_shared=False),
+                "shared": _strongest_shared(found),
+                "details": {},
             }
         )
+    answer = {
+        "name": name,
+        "kind": str(classes[graph]),
+        "key": f"Orange: what a neighbour has that {name} has not. The rest lies as it lies here.",
+        "picture": _picture(graphs[graph], width=420, height=300),
+        "hits": hits,
+    }
+    if hits:
+        title = f"{hits[0]['name']} is most similar to {name}"
+    else:
+        title = f"{name} and its neighbours"
+    lead = f"The {len(hits)} most similar of {len(graphs):,} graphs, by Tree++ similarity (0 to 1)."
+    _write_cards(path, title, lead, f"{type(kernel).__name__} similarities.", [answer], links)
+    return Path(path)
+
+
+def _strongest_shared(found: Comparison) -> str:
+    """The fragments in which most of the similarity lies."""
+    shares: dict[str, float] = {}
+    for part in cut(found.graphs[1]):
+        own = float(found.vertices[1][list(part.vertices)].sum())
+        shares[part.name] = shares.get(part.name, 0.0) + own
+    if not found.similarity:
+        return ""
+    best = sorted(shares.items(), key=lambda item: -item[1])[:_SHARED]
+    told = ", ".join(f"{name} {100 * value / found.similarity:.0f} %" for name, value in best)
+    return f"The similarity lies in: {told}."
+
+
+def _write_cards(
+    path: str | os.PathLike[str],
+    title: str,
+    lead: str,
+    about: str,
+    answers: list[dict[str, Any]],
+    links: Links = (),
+) -> None:
     text = render(
         "graphgrain.report",
-        "neighbours.html",
+        "cards.html",
         version=__version__,
-        title=f"What {names[graph]} shares with its neighbours",
-        name=str(names[graph]),
-        kind=str(classes[graph]),
-        total=len(graphs),
-        pairs=pairs,
+        title=title,
+        lead=lead,
+        about=about,
+        answers=answers,
+        links=links,
     )
-    output = Path(path)
-    with atomic_write(output, "The page") as file:
+    with atomic_write(path, "The page") as file:
         file.write(text.encode())
-    return output
-
-
-def _svg(found: Any, which: int) -> Markup:
-    """A picture of ours, whose texts are escaped where it is drawn."""
-    return Markup(found.to_svg(which=which, theme="auto", width=340, height=240))
 
 
 def cliffs_page(
@@ -245,7 +307,9 @@ def cliffs_page(
         for side, changed in enumerate(found.changed(number)):
             colours = np.zeros(int(pair.vertex_counts[side]))
             colours[changed] = 1.0 if values[side] == max(values) else -1.0
-            pictures.append(_changed_picture(pair[side], colours, pair[0] if side else None))
+            shown = {"vertices": colours, "limit": 1.0, "legend": False}
+            like = pair[0] if side else None
+            pictures.append(_picture(pair[side], like=like, width=380, height=260, **shown))
         compared = found.compare(number)
         cards.append(
             {
@@ -296,12 +360,22 @@ def cliffs_csv(found: Cliffs, names: Sequence[Any]) -> str:
     return text.getvalue()
 
 
-def _changed_picture(graph: GraphBatch, colours: np.ndarray, like: GraphBatch | None) -> Markup:
+def _picture(graph: GraphBatch, **options: Any) -> Markup:
+    """A drawing; empty if the graph is too large for one."""
     try:
-        drawn = draw(
-            graph, vertices=colours, limit=1.0, like=like, theme="auto", legend=False, width=380,
-            height=260,
-        )  # fmt: skip
-        return Markup(drawn)
-    except GraphgrainError:  # too large to be drawn
+        # What draw returns is SVG in which labels are escaped already.
+        return Markup(draw(graph, theme="page", **options))
+    except GraphgrainError:
         return Markup("")
+
+
+def _shared_picture(query: GraphBatch, graph: GraphBatch, of_shared: bool) -> Markup:
+    """A graph drawn like another, the part that both have in colour, or the rest of it."""
+    if max(query.n_vertices, graph.n_vertices) > MOST_VERTICES:
+        return _picture(graph, width=300, height=210)
+    common = set(shared_part(query, graph)[:, 1].tolist())
+    inside = np.array([(v in common) == of_shared for v in range(graph.n_vertices)], dtype=bool)
+    edges = graph.edges
+    both = inside[edges[:, 0]] & inside[edges[:, 1]] if len(edges) else np.zeros(0)
+    shown = {"vertices": 0.6 * inside, "edges": 1.0 * both, "limit": 1.0, "legend": False}
+    return _picture(graph, like=query, width=300, height=210, **shown)

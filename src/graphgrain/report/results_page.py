@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ from ..evaluation.display_names import kernel_label, limit_label
 from ..evaluation.exploration import DrawnGraphs, KernelMap
 from ..evaluation.records import FoldRecord, LimitRecord, fold_records, kernel_records
 from ..evaluation.splits import FOLDS
-from ..evaluation.summary import Curve, Diagnosis, describe
+from ..evaluation.summary import Curve, Diagnosis, Summary, describe, summarise
 from ..templating import render
 from ..writing import atomic_write
 from .content import Content, Data, Errors, Progress, content, kernel_order
@@ -898,9 +899,10 @@ def write_report(
     *,
     paper: bool = True,
     data: Data | None = None,
-    title: str = "Graph kernels compared",
+    title: str | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
+    links: Sequence[tuple[str, str]] = (),
 ) -> Path:
     """Write a report of a results file as one HTML page.
 
@@ -915,12 +917,14 @@ def write_report(
     data : mapping from name to (graphs, y) or (graphs, y, names), optional
         Data sets whose kernel matrix and map are to be shown. The bundled drugs, those in the
         folder ``GRAPHGRAIN_DATA`` and those downloaded before are found without it.
-    title : str
-        The heading of the page.
+    title : str, optional
+        The heading of the page; by default what was found.
     n_jobs : int, optional
         Number of threads for the kernels.
     progress : callable(str), optional
         Called with a few words whenever something begins that takes time.
+    links : sequence of (words, address)
+        Other pages.
 
     Returns
     -------
@@ -936,25 +940,55 @@ def write_report(
             )
     except OSError:
         pass  # results that cannot be read are reported by the reader, in its own words
-    text = page(content(results_path, data, n_jobs, progress), paper=paper, title=title)
+    shown = content(results_path, data, n_jobs, progress)
+    text = page(shown, paper=paper, title=title, links=links)
     with atomic_write(output, "The report") as file:
         file.write(text.encode())
     return output
 
 
-def page(shown: Content, *, paper: bool = True, title: str = "Graph kernels compared") -> str:
+def page(
+    shown: Content,
+    *,
+    paper: bool = True,
+    title: str | None = None,
+    links: Sequence[tuple[str, str]] = (),
+) -> str:
     """The whole page as text."""
     sections = Sections(shown, paper)
     parts = sections.all()
     return render(
         "graphgrain.report",
         "page.html",
-        title=title,
+        title=title or _finding(shown),
+        links=links,
         version=__version__,
         lead=_lead(shown),
         sections=parts,
         data=sections.figures,
     )
+
+
+def _finding(shown: Content) -> str:
+    """The result in one sentence: which kernel is right most often."""
+    best: dict[str, Summary] = {}
+    for row in summarise(shown.records):
+        accuracy = row.accuracy.mean
+        known = best.get(row.dataset)
+        if accuracy is not None and (known is None or accuracy > (known.accuracy.mean or 0.0)):
+            best[row.dataset] = row
+    if not best:
+        return "Graph kernels compared"
+    if len(best) == 1:
+        [(name, row)] = best.items()
+        assert row.accuracy.mean is not None
+        return (
+            f"{kernel_label(row.kernel)} is right for {100 * row.accuracy.mean:.1f} % of "
+            f"{row.graphs:,} graphs of {name}"
+        )
+    wins = Counter(kernel_label(row.kernel) for row in best.values())
+    [(kernel, number)] = wins.most_common(1)
+    return f"{kernel} is right most often on {number} of {len(best)} data sets"
 
 
 def _lead(shown: Content) -> str:
