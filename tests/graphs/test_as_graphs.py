@@ -83,6 +83,20 @@ def test_from_smiles_takes_a_column_and_refuses_a_table():
         gg.from_smiles(FRAME)
 
 
+def test_functions_and_views_take_the_same(tmp_path):
+    graphs = gg.from_smiles(SMILES)
+    series = pd.Series([*SMILES, "OCC"], index=[*INDEX, 0])
+    assert gg.duplicates(series) == [[0, 5]]
+    assert gg.describe(SMILES) == gg.describe(graphs)
+    assert [len(chunk.graphs) for chunk in gg.as_chunks(SMILES, chunk_size=2)] == [2, 2, 1]
+    gg.save_tu(tmp_path / "x.zip", pl.Series(SMILES))
+    assert gg.load_tu(tmp_path / "x.zip")[0] == graphs
+    assert gg.EdgeFilter(keep=["single"]).fit_transform(SMILES).edge_counts.tolist() == [
+        sum(bond.GetBondType().name == "SINGLE" for bond in molecule.GetBonds())
+        for molecule in MOLECULES
+    ]
+
+
 @pytest.mark.parametrize("columns", ["smiles", ["smiles"]])
 @pytest.mark.parametrize("frame", [FRAME, pl.from_pandas(FRAME)], ids=["pandas", "polars"])
 def test_a_column_of_a_table_beside_others(frame, columns):
@@ -116,7 +130,7 @@ def test_bagging_over_graphs():
     """The members' votes are those of models that are fitted to the same samples by hand."""
     graphs, y = gg.load_drugs()
     graphs, y = graphs[::4], y[::4]
-    column = np.asarray(graphs).reshape(-1, 1)
+    column = graphs.reshape(-1, 1)
     base = make_pipeline(gg.VertexHistogram(output="features"), LogisticRegression())
     bagging = BaggingClassifier(base, n_estimators=3, random_state=0).fit(column, y)
     votes = np.zeros((len(graphs), len(bagging.classes_)))

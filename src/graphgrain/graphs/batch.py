@@ -30,7 +30,7 @@ class GraphBatch:
     ``len``, iteration, integers, slices, boolean masks and index arrays all work, and so do
     scikit-learn's splitters. An integer gives a batch that holds one graph. ``np.asarray`` gives
     an array of such batches; estimators that insist on a table, such as ``BaggingClassifier``,
-    take it as a column: ``np.asarray(graphs).reshape(-1, 1)``.
+    take it as a column: ``graphs.reshape(-1, 1)``.
 
     Attributes
     ----------
@@ -302,6 +302,17 @@ class GraphBatch:
         for number, graph in enumerate(self):
             array[number] = graph
         return array
+
+    def reshape(self, *shape: int) -> np.ndarray:
+        """The graphs as an array of objects of another shape.
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> gg.as_graphs([([(0, 1)], ["C", "O"]), ([], ["C"])]).reshape(-1, 1).shape
+        (2, 1)
+        """
+        return np.asarray(self).reshape(*shape)
 
     def __add__(self, other: GraphBatch) -> GraphBatch:
         if not isinstance(other, GraphBatch):

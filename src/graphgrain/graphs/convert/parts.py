@@ -171,11 +171,22 @@ def _one_way(pairs: np.ndarray, directed: np.ndarray) -> int:
 
 def _weighted(values: list[Any]) -> int:
     """How many edges have a weight, if weights differ at all."""
-    given = [np.asarray(some, dtype=object) for some in values if some is not None and len(some)]
-    if not given:
-        return 0
-    weights = [weight for weight in np.concatenate(given).tolist() if weight is not None]
-    return len(weights) if len(set(map(str, weights))) > 1 else 0
+    count, known, differ = 0, None, False
+    for some in values:
+        if some is None or not len(some):
+            continue
+        if isinstance(some, np.ndarray):
+            here, other = len(some), bool((some != some[0]).any())
+            first = some[0]
+        else:
+            weights = [weight for weight in some if weight is not None]
+            if not weights:
+                continue
+            here, first = len(weights), weights[0]
+            other = any(weight != first for weight in weights)
+        differ = differ or other or (known is not None and bool(first != known))
+        count, known = count + here, first
+    return count if differ else 0
 
 
 def _mention_what_is_ignored(one_way: int, weights: int, hint: str) -> None:
