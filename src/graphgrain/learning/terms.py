@@ -26,7 +26,7 @@ from ..kernels.bases.graph_kernel import GraphKernel
 from ..kernels.features import Features
 from ..kernels.grid import KernelGrid, Setting
 from ..kernels.registry import KERNELS
-from ..parameters import Rule
+from ..parameters import Rule, check_parameters
 from ..views.attribute_bins import AttributeBins
 from ..views.base import seen_through, view_name
 from ..views.structural_labels import StructuralLabels
@@ -266,9 +266,9 @@ def possible_terms(
                 for kernel in plain:
                     if "edge_labels" in kernel.get_params():
                         kernel = clone(kernel).set_params(edge_labels=edges)
-                    found += _terms(Source(item, kernel, view, seen.label_kind), pairs)
-    for term in found:
-        _check_explicit(term.source)
+                    source = Source(item, kernel, view, seen.label_kind)
+                    _check_explicit(source)
+                    found += _terms(source, pairs)
     return found
 
 
@@ -322,6 +322,7 @@ def _as_it_is(
     if grid is None:
         known = {each.kernel: each for each in KERNELS.values()}.get(type(item))
         name = type(item).__name__ if known is None else known.name
+        check_parameters(item, item.parameter_rules)
         kernels = [(name, clone(item), None)]
     else:
         grid.check()
