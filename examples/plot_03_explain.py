@@ -2,41 +2,45 @@
 Explain one prediction
 ======================
 
-Why does the model call diazepam a benzodiazepine? Every pattern adds its weight to the decision,
-and every pattern sits on atoms: the decision is shared out exactly.
+Why does the model call benzylpenicillin a beta-lactam? Every pattern adds its weight to the
+decision, and every pattern sits on atoms: the decision is shared out exactly.
 """
 
 # %%
 # A model and its reasons
 # -----------------------
+import io
+
 import matplotlib.pyplot as plt
-import numpy as np
 
 import graphgrain as gg
 
 graphs, family, names = gg.load_drugs(names=True)
-model = gg.GraphClassifier(max_level=2).fit(graphs, family == "benzodiazepines")
-[why] = gg.explain(model, graphs[names == "diazepam"])
+model = gg.GraphClassifier(max_level=2).fit(graphs, family == "beta-lactams")
+[why] = gg.explain(model, graphs[names == "benzylpenicillin"])
 print("decision:", round(why.decision, 3), " bias:", round(why.bias, 3))
 print("bias and vertices together:", round(why.bias + why.vertices.sum(), 3))
 
 # %%
+# Rings and functional groups
+# ---------------------------
+for fragment in why.fragments():
+    print(f"{fragment.contribution:+.3f}  {fragment.name}")
+
+# %%
 # The strongest patterns
 # ----------------------
+# Their names are SMARTS, which RDKit reads.
 for pattern in why.top(5):
     print(f"{pattern.contribution:+.3f}  {pattern.name}")
 
 # %%
 # The atoms behind it
 # -------------------
-# ``why.to_svg("why.svg")`` draws the molecule as chemists do, and notebooks show it by
-# themselves. Here the values are drawn as bars, atom by atom.
-symbols = [f"{label}{number}" for number, label in enumerate(why.graph.labels)]
-order = np.argsort(why.vertices)
-figure, axis = plt.subplots(figsize=(6, 4.4), layout="constrained")
-colours = np.where(why.vertices[order] > 0, "#B2182B", "#2166AC")
-axis.barh(np.array(symbols)[order], why.vertices[order], color=colours)
-axis.set_xlabel("contribution to the decision")
-axis.set_title("diazepam: which atoms speak for a benzodiazepine")
-axis.tick_params(axis="y", labelsize=8)
+# ``why.to_svg("why.svg", fragments=3)`` and ``why.to_png("why.png", fragments=3)`` write the
+# picture; notebooks show it by themselves.
+picture = plt.imread(io.BytesIO(why.to_png(fragments=3)))
+figure, axis = plt.subplots(figsize=(8, 3.6), layout="constrained")
+axis.imshow(picture)
+axis.axis("off")
 plt.show()

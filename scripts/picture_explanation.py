@@ -1,4 +1,4 @@
-"""The picture of the README: the atoms behind a prediction.
+"""The picture of the README and the site: a prediction, its atoms and its fragments.
 
     python scripts/picture_explanation.py
 
@@ -11,15 +11,18 @@ from pathlib import Path
 
 import graphgrain as gg
 
+DARK = Path(__file__).parents[1] / "docs" / "images" / "explanation-dark.svg"
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "explanation.svg"
 
 
 def main() -> None:
     graphs, family, names = gg.load_drugs(names=True)
     model = gg.GraphClassifier().fit(graphs, family)
-    [why] = gg.explain(model, graphs[names == "diazepam"], target="predicted")
-    why.to_svg(PICTURE)
-    print(why)
+    [why] = gg.explain(model, graphs[names == "benzylpenicillin"])
+    for path, theme in ((PICTURE, "light"), (DARK, "dark")):
+        why.to_svg(path, fragments=3, theme=theme, width=460, height=300)
+    for fragment in why.fragments():
+        print(f"{fragment.contribution:+.2f} {fragment.name}")
     print(f"{PICTURE.name}: {PICTURE.stat().st_size / 1024:.0f} kB")
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..graphs.batch import GraphBatch
-from ..graphs.drawing.picture import as_png, picture
+from ..graphs.drawing.picture import as_png, fragment_list, picture
 from ..graphs.drawing.shapes import Picture, write_png, write_svg
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.occurrences import Occurrences
@@ -232,7 +232,9 @@ class Explanation:
         path : path, optional
             Where to write it as well; its name ends in ``.svg``.
         options
-            As in :func:`graphgrain.draw`: ``width``, ``height``, ``theme``, ``legend``, ...
+            As in :func:`graphgrain.draw`: ``width``, ``height``, ``theme``, ``legend``, ...; and
+            ``fragments``, the number of the strongest fragments that are marked and listed beside
+            the graph.
         """
         text = self._picture(**options).svg()
         if path is not None:
@@ -259,10 +261,16 @@ class Explanation:
         return content
 
     def _picture(self, **options: Any) -> Picture:
+        listed = self.fragments()[: options.pop("fragments", 0)]
+        listed = [fragment for fragment in listed if fragment.vertices]
         meaning = {"positive": self.target, "negative": self.opposite}
-        return picture(
-            self.graph, vertices=self.vertices, edges=self.edges, **{**meaning, **options}
-        )
+        marks = [fragment.vertices for fragment in listed]
+        given = {"marks": marks, **meaning, **options}
+        drawn = picture(self.graph, vertices=self.vertices, edges=self.edges, **given)
+        if not listed:
+            return drawn
+        told = [(fragment.name, fragment.contribution) for fragment in listed]
+        return drawn.beside(fragment_list(told, drawn.palette, drawn.height))
 
     def __repr__(self) -> str:
         words = [f"decision={self.decision:.4g}", f"bias={self.bias:.4g}"]

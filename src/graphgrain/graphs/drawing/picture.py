@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -108,8 +109,12 @@ def picture(
     width: int = 420,
     height: int = 300,
     legend: bool = True,
+    marks: Sequence[Sequence[int]] = (),
 ) -> Picture:
-    """What :func:`draw` draws, before it is written as SVG or PNG."""
+    """What :func:`draw` draws, before it is written as SVG or PNG.
+
+    ``marks`` are groups of vertices that get the numbers 1, 2, ... beside them.
+    """
     check_theme(theme)
     batch = _one(graph)
     if batch.n_vertices > MOST_VERTICES:
@@ -131,8 +136,32 @@ def picture(
     drawn = Picture(width, height, palette, _described(batch, on_vertices, coloured))
     draw_shapes = _plain_shapes if placed.molecule is None else _molecule_shapes
     drawn.shapes += draw_shapes(batch, placed, *shares, palette, width, room)
+    drawn.shapes += _marks(placed, marks, palette, width, room)
     if below:
         drawn.shapes += _legend(palette, largest, positive, negative, width, room)
+    return drawn
+
+
+def fragment_list(
+    fragments: Sequence[tuple[str, float]], palette: Palette, height: float
+) -> Picture:
+    """Names of marked fragments with what they add, to be set beside a picture of them."""
+    width = max(220, 100 + round(6.6 * max((len(name) for name, _ in fragments), default=0)))
+    words = "; ".join(f"{name} {value:+.2g}" for name, value in fragments)
+    drawn = Picture(width, height, palette, words)
+    largest = max((abs(value) for _, value in fragments), default=0.0) or 1.0
+    top = height / 2 - 22.0 * len(fragments)
+    for number, (name, value) in enumerate(fragments, start=1):
+        y = top + 44.0 * (number - 1) + 18
+        long = (width - 36) * abs(value) / largest
+        corners = [(24.0, y + 7), (24 + long, y + 7), (24 + long, y + 13), (24.0, y + 13)]
+        drawn.shapes += [
+            Circle((10, y - 4), 8.0, palette.ink),
+            Text((10, y), str(number), 11.0, palette.page, "middle"),
+            Text((24, y), name, 13.0, palette.ink),
+            Text((width - 12, y), f"{value:+.2f}".replace("-", "\u2212"), 13.0, palette.ink, "end"),
+            Polygon(corners, palette.of(1.0 if value > 0 else -1.0)),
+        ]
     return drawn
 
 
@@ -238,6 +267,27 @@ def _halos(
         centre = points[vertex, 0], points[vertex, 1]
         title = f"{label} (vertex {vertex})"
         shapes.append(Circle(centre, radius, fill, title=title, part=("v", vertex)))
+    return shapes
+
+
+def _marks(
+    placed: Placed, marks: Sequence[Sequence[int]], palette: Palette, width: int, height: int
+) -> list[Shape]:
+    """Numbers beside groups of vertices, where there is most room."""
+    beyond, longest = (0.0, 70.0) if placed.molecule is None else (0.75, _LONGEST_BOND)
+    points, unit, _ = _fitted(placed.points, width, height, longest, beyond)
+    taken = points
+    angles = np.arange(0, 2 * np.pi, np.pi / 12)
+    around = 0.8 * unit * np.column_stack((np.cos(angles), np.sin(angles)))
+    shapes: list[Shape] = []
+    for number, group in enumerate(marks, start=1):
+        places = (points[list(group)][:, None] + around).reshape(-1, 2)
+        inside = ((places > 9) & (places < np.array([width, height]) - 9)).all(axis=1)
+        free = cdist(places, taken).min(axis=1)
+        x, y = places[int(np.argmax(np.where(inside, free, -1.0)))].tolist()
+        taken = np.vstack((taken, [[x, y]]))
+        shapes.append(Circle((x, y), 8.0, palette.ink))
+        shapes.append(Text((x, y + 3.9), str(number), 11.0, palette.page, "middle"))
     return shapes
 
 

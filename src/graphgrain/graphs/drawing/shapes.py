@@ -6,6 +6,7 @@ import io
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from html import escape
 from pathlib import PurePath
 from typing import Any, NamedTuple
@@ -180,6 +181,15 @@ def _part(part: tuple[str, int] | None) -> str:
     return "" if part is None else f' data-{part[0]}="{part[1]}"'
 
 
+@cache
+def _font_family() -> str:
+    """The first font of those with Arial's metrics that matplotlib finds, else its own."""
+    from matplotlib.font_manager import fontManager
+
+    known = {font.name for font in fontManager.ttflist}
+    return next((n for n in ("Arial", "Helvetica", "Liberation Sans") if n in known), "sans-serif")
+
+
 def _add_to_axes(axes: Any, shape: Shape, order: int) -> None:
     from matplotlib import patches
 
@@ -220,7 +230,7 @@ def _add_to_axes(axes: Any, shape: Shape, order: int) -> None:
             color=shape.colour,
             ha={"start": "left", "middle": "center", "end": "right"}[shape.anchor],
             va="baseline",
-            family=["Arial", "Helvetica", "Liberation Sans", "sans-serif"],
+            family=_font_family(),
             zorder=order,
             parse_math=False,
         )
