@@ -182,3 +182,10 @@ def test_escape_codes_never_reach_the_terminal(here):
         assert len(shown) > 50
         for letter in "\x1b\x07\x9b\u202e":
             assert letter not in shown
+
+
+def test_blanks_are_no_class_in_python_either(tmp_path):
+    (tmp_path / "x.csv").write_text("smiles,y\n" + "CCO,yes\nCCN,no\nCCC,\nCCCC,NA\n" * 3)
+    graphs, columns = gg.load_molecules(tmp_path / "x.csv")
+    with pytest.raises(InvalidParameterError, match=r"graph 2 has '' \(6 in all\)"):
+        gg.GraphClassifier().fit(graphs, columns["y"])

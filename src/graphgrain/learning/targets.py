@@ -142,11 +142,13 @@ def _one_per_graph(y: Any, graphs: int, what: str, gaps: bool = False) -> np.nda
     missing = [
         place
         for place, value in enumerate(values.tolist())
-        if value is None or np.any(np.asarray(value) != np.asarray(value))
+        # An empty string is what readers make of a blank in a column of words.
+        if value is None or value == "" or np.any(np.asarray(value) != np.asarray(value))
     ]
     if missing:
         raise InvalidParameterError(
-            f"Every graph must have its target; graph {missing[0]} has {values[missing[0]]} "
+            f"Every graph must have its target; graph {missing[0]} has "
+            f"{values.tolist()[missing[0]]!r} "
             f"({len(missing)} in all). Remove these graphs, or fill in what is missing."
         )
     return values
