@@ -36,6 +36,7 @@ bench: .venv/test
 	$(BIN)/python -m benchmarks.competitors
 	$(BIN)/python -m benchmarks.machines
 	$(BIN)/python -m benchmarks.startup
+	$(BIN)/python -m benchmarks.fit_times
 
 # Molecules to features at two sizes beside fingerprints, the reader, and Dask's scheduler. An
 # environment of its own: scikit-fingerprints wants other versions than we do.

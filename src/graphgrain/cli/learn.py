@@ -7,6 +7,7 @@ import hashlib
 import io
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -188,8 +189,7 @@ def predict(
     file = MoleculeFile.opened(data, smiles)
     asked = repr((str(data), interval, smiles, domain)).encode() + model.read_bytes()[:4096]
     part = _Part(output, hashlib.sha256(asked).hexdigest()[:12])
-    rows = bad = part.done
-    bad = 0
+    rows, bad = part.done, 0
     try:
         with part.opened() as stream, progress_bar(err().is_terminal, None) as bar:
             records = (record for record in file.records if record.line > part.last)
@@ -339,13 +339,20 @@ class _Part:
         csv.writer(kept).writerows(rows)
         self.path.write_bytes(kept.getvalue().encode())
 
-    def opened(self) -> Any:
-        """Where rows are written."""
+    @contextmanager
+    def opened(self) -> Iterator[Any]:
+        """Where rows are written; a part without any row is not left behind."""
         if self.streams:
-            if is_standard_output(self.output):
-                return os.fdopen(os.dup(1), "w", newline="", encoding="utf-8")
-            return open(self.output, "w", newline="", encoding="utf-8")
-        return open(self.path, "a", newline="", encoding="utf-8")
+            place: Any = os.dup(1) if is_standard_output(self.output) else self.output
+            with open(place, "w", newline="", encoding="utf-8") as stream:
+                yield stream
+            return
+        try:
+            with open(self.path, "a", newline="", encoding="utf-8") as stream:
+                yield stream
+        finally:
+            if self.path.exists() and not self.path.stat().st_size:
+                self.path.unlink()
 
     def write(self, stream: Any, table: dict[str, list[Any]]) -> None:
         """Add rows, and see that they are on disk."""

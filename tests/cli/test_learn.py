@@ -1,0 +1,151 @@
+"""The commands fit and predict."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import graphgrain as gg
+
+from .running import SOURCE, call, fails
+
+CHAINS = ["C" * size + end for size in range(1, 13) for end in ("O", "N", "F")]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("learn")
+    with open(place / "train.csv", "w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["smiles", "mass", "kind", "dose"])
+        for number, smiles in enumerate(CHAINS):
+            rows.writerow([smiles, 12.5 * len(smiles), smiles[-1], number % 5])
+    (place / "new.smi").write_text("CCCO first\nnonsense second\nCCCCCCN third\n\nCCF last\n")
+    call("fit", place / "train.csv", "--target", "mass", "-o", place / "mass.ggm")
+    call("fit", place / "train.csv", "--target", "kind", "-o", place / "kind.ggm")
+    return place
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_numbers_with_their_intervals_and_neighbours(folder):
+    found = call("predict", folder / "mass.ggm", folder / "new.smi", "-o", folder / "a.csv")
+    assert "3 molecules" not in found.stderr
+    rows = table(folder / "a.csv")
+    assert [row["name"] for row in rows] == ["first", "second", "third", "last"]
+    assert [row["line"] for row in rows] == ["1", "2", "3", "5"]
+    assert rows[1]["prediction"] == ""
+    assert rows[1]["problem"]
+    model = gg.load_model(folder / "mass.ggm")
+    smiles = ["CCCO", "CCCCCCN", "CCF"]
+    said = [rows[0], rows[2], rows[3]]
+    low, high = model.predict_interval(smiles, 0.9)
+    for row, value, least, most in zip(said, model.predict(smiles), low, high, strict=True):
+        assert float(row["prediction"]) == pytest.approx(value, rel=1e-4)
+        assert float(row["low"]) == pytest.approx(least, rel=1e-4)
+        assert float(row["high"]) == pytest.approx(most, rel=1e-4)
+        assert row["problem"] == ""
+    # the nearest training molecule is itself, in the row of the file that it stands in
+    assert [CHAINS[int(row["nearest"]) - 1] for row in said] == smiles
+    assert [float(row["similarity"]) for row in said] == [1.0, 1.0, 1.0]
+    assert [float(row["unseen"]) for row in said] == [0.0, 0.0, 0.0]
+
+
+def test_classes_with_probabilities_and_sets(folder):
+    found = call(
+        "predict", folder / "kind.ggm", folder / "new.smi", "-o", folder / "b.csv", "--json"
+    )
+    assert json.loads(found.stdout)["unreadable"] == 1
+    rows = table(folder / "b.csv")
+    assert [row["prediction"] for row in rows] == ["O", "", "N", "F"]
+    assert all(0 <= float(row["probability"]) <= 1 for row in rows if row["prediction"])
+    assert "N" in rows[2]["set"].split("|")
+
+
+def test_columns_take_part(folder):
+    call(
+        "fit", folder / "train.csv", "--target", "mass", "--columns", "dose,kind",
+        "-o", folder / "columns.ggm",
+    )  # fmt: skip
+    (folder / "new.csv").write_text("dose,smiles,kind\n2,CCCO,O\n0,CCN,N\n")
+    call("predict", folder / "columns.ggm", folder / "new.csv", "-o", folder / "c.csv")
+    assert len(table(folder / "c.csv")) == 2
+    message = fails("predict", folder / "columns.ggm", folder / "new.smi", "-o", folder / "d.csv")
+    assert "the column 'dose'" in message
+    assert not (folder / "d.csv").exists()
+
+
+def test_what_is_done_is_kept(folder, monkeypatch):
+    """After an interruption the same command goes on, and the table is the same."""
+    monkeypatch.setattr("graphgrain.cli.learn.CHUNK", 1)
+    whole, other = folder / "whole.csv", folder / "other.csv"
+    call("predict", folder / "mass.ggm", folder / "new.smi", "-o", whole)
+    from graphgrain.cli import learn
+
+    calls = []
+    predicted = learn._predicted
+
+    def interrupted(*arguments):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return predicted(*arguments)
+
+    monkeypatch.setattr(learn, "_predicted", interrupted)
+    stopped = call("predict", folder / "mass.ggm", folder / "new.smi", "-o", other, code=130)
+    assert "again to go on" in " ".join(stopped.stderr.split())
+    assert not other.exists()
+    call("predict", folder / "mass.ggm", folder / "new.smi", "-o", other)
+    assert len(calls) == 3 + 2  # the first two were kept
+    assert other.read_text() == whole.read_text()
+    assert not list(folder.glob("*.part"))
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
+def test_killed_runs_go_on(folder):
+    many = folder / "many.smi"
+    many.write_text("".join(f"{CHAINS[n % 36]} m{n}\n" for n in range(3000)))
+    command = [sys.executable, "-m", "graphgrain", "predict", str(folder / "mass.ggm"), str(many)]
+    command += ["-o", str(folder / "many.csv"), "-j", "1"]
+    environment = {**os.environ, "PYTHONPATH": SOURCE}
+    running = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+    while running.poll() is None and not list(folder.glob(".many.csv.*.part")):
+        time.sleep(0.05)
+    running.kill()
+    running.wait()
+    subprocess.run(command, env=environment, check=True, stderr=subprocess.DEVNULL)
+    rows = table(folder / "many.csv")
+    assert [row["name"] for row in rows] == [f"m{n}" for n in range(3000)]
+    assert len({row["prediction"] for row in rows[::36]}) == 1
+
+
+def test_wrong_input(folder):
+    new, model = folder / "new.smi", folder / "mass.ggm"
+    assert "above 0 and below 1" in fails(
+        "predict", model, new, "-o", folder / "x.csv", "--interval", 1.5
+    )
+    assert "There is no file" in fails("predict", folder / "no.ggm", new, "-o", folder / "x.csv")
+    assert "no model of graphgrain" in fails("predict", new, new, "-o", folder / "x.csv")
+    train = folder / "train.csv"
+    assert "--folds is a number" in fails(
+        "fit", train, "--target", "mass", "-o", model, "--folds", "one"
+    )
+    assert "no column 'x'" in fails(
+        "fit", train, "--target", "mass", "--columns", "x", "-o", folder / "x.ggm"
+    )
+    assert "must not name the target" in fails(
+        "fit", train, "--target", "mass", "--columns", "mass", "-o", folder / "x.ggm"
+    )
+    assert not (folder / "x.csv").exists()
+    assert not (folder / "x.ggm").exists()
