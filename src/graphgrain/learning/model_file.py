@@ -9,10 +9,19 @@ the names of their classes, which must be graphgrain's own (or a scikit-learn pi
 
 from __future__ import annotations
 
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+)
 from sklearn.pipeline import Pipeline
 
 from ..archives import Archive, Format, write_archive
@@ -41,6 +50,13 @@ VIEWS: dict[str, type[View]] = {
     view.__name__: view
     for view in (AttributeBins, AttributeScaler, EdgeFilter, EdgeLengths, StructuralLabels)
 }
+#: Splitters of scikit-learn that hold out every graph once, by the name of their class.
+SPLITTERS: dict[str, type[Any]] = {
+    splitter.__name__: splitter
+    for splitter in (
+        KFold, StratifiedKFold, GroupKFold, StratifiedGroupKFold, LeaveOneGroupOut, LeaveOneOut,
+    )
+}  # fmt: skip
 #: Classes that are their attributes, by the names that files have for them.
 PLAIN: dict[str, tuple[type[Any], tuple[str, ...]]] = {
     "term": (Term, ("source", "counts", "similarity", "n_levels")),
@@ -190,9 +206,17 @@ class _Encoder:
         if isinstance(value, TargetScale):
             return ["target scale", self.encode(vars(value))]
         if isinstance(value, GraphKernel):
+            _known_name(type(value))
             return ["kernel", kernel_to_json(value, leave_out=("n_jobs", "verbose"))]
         if isinstance(value, KernelGrid):
             return ["grid", self._grid(value)]
+        if SPLITTERS.get(type(value).__name__) is type(value):
+            own = signature(type(value)).parameters
+            return [
+                "splitter",
+                type(value).__name__,
+                self.encode({name: getattr(value, name) for name in own}),
+            ]
         return self._view(value)
 
     def _plain(self, value: Any) -> list[Any]:
@@ -224,14 +248,8 @@ class _Encoder:
 
     def _grid(self, grid: KernelGrid) -> dict[str, Any]:
         settings = [[self.encode(dict(s.parameters)), self.encode(s.view)] for s in grid.settings]
-        known = {each.kernel: name for name, each in KERNELS.items()}
-        if grid.kernel not in known:
-            raise InvalidParameterError(
-                f"A model file holds kernels of graphgrain ({', '.join(KERNELS)}); got a "
-                f"{grid.kernel.__name__}. Use pickle for models with other kernels."
-            )
         rest = {"level_parameter": grid.level_parameter, "variant": grid.variant}
-        own = {"name": grid.name, "kernel": known[grid.kernel], "title": grid.title}
+        own = {"name": grid.name, "kernel": _known_name(grid.kernel), "title": grid.title}
         return {**own, **rest, "settings": settings}
 
     def _view(self, view: Any) -> list[Any]:
@@ -239,13 +257,25 @@ class _Encoder:
             return ["pipeline", *([name, self.encode(step)] for name, step in view.steps)]
         if VIEWS.get(type(view).__name__) is not type(view):
             raise InvalidParameterError(
-                "A model file holds numbers, texts and the views of graphgrain "
-                f"({', '.join(sorted(VIEWS))}, and pipelines of them); got a "
-                f"{type(view).__name__}. Use pickle for models with other views."
+                "A model file holds numbers, texts, the views of graphgrain "
+                f"({', '.join(sorted(VIEWS))}, and pipelines of them) and splitters of "
+                f"scikit-learn ({', '.join(SPLITTERS)}); got a {type(view).__name__}. Use pickle "
+                "for models with others."
             )
         parameters = view.get_params(deep=False)
         fitted = {name: value for name, value in vars(view).items() if name not in parameters}
         return ["view", type(view).__name__, self.encode(parameters), self.encode(fitted)]
+
+
+def _known_name(kernel: type[Any]) -> str:
+    """The name of a kernel that can be read again."""
+    known = {each.kernel: name for name, each in KERNELS.items()}
+    if kernel not in known:
+        raise InvalidParameterError(
+            f"A model file holds kernels of graphgrain ({', '.join(KERNELS)}); got a "
+            f"{kernel.__name__}. Use pickle for models with other kernels."
+        )
+    return known[kernel]
 
 
 def _small(values: np.ndarray) -> np.ndarray:
@@ -299,6 +329,8 @@ class _Decoder:
             return KernelGrid(
                 **{**own, "kernel": KERNELS[own["kernel"]].kernel, "settings": settings}
             )
+        if tag == "splitter":
+            return SPLITTERS[content[0]](**self.decode(content[1]))
         if tag == "pipeline":
             return Pipeline([(name, self.decode(step)) for name, step in content])
         if tag == "view":
