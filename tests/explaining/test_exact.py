@@ -126,7 +126,7 @@ def test_every_kernel(Kernel, output):
     check(model, GRAPHS[:3] + ODD[:2])
 
 
-@pytest.mark.parametrize("share", ["path", "tree", "shapley"])
+@pytest.mark.parametrize("share", ["path", "tree", "equal"])
 def test_shares_add_up_to_the_same(share):
     model = make_pipeline(features(), LOGISTIC).fit(GRAPHS, Y)
     for why, value in zip(
@@ -279,7 +279,7 @@ def fitted(name):
 @given(st.lists(graphs(max_size=8, strings=True), min_size=1, max_size=3), st.data())
 def test_any_graph(items, data):
     model = fitted(data.draw(st.sampled_from(["features", "gram", "two normalisers"])))
-    share = data.draw(st.sampled_from(["path", "tree", "shapley"]))
+    share = data.draw(st.sampled_from(["path", "tree", "equal"]))
     batch = gg.as_graphs([to_tuple(graph)[:2] for graph in items])
     batch = batch if batch.n_vertices else GRAPHS[:0]
     for why, value in zip(

@@ -59,20 +59,20 @@ def test_shares_by_hand():
 
     assert shared("C->N", "path") == ([1.0, 1.0, 0.0], [2.0, 0.0])
     assert shared("C->N", "tree") == ([1.0, 1.0, 0.0], [2.0, 0.0])
-    assert shared("C->N", "shapley") == ([1.0, 1.0, 0.0], [2.0, 0.0])
+    assert shared("C->N", "equal") == ([1.0, 1.0, 0.0], [2.0, 0.0])
     assert shared("C", "path") == ([1.0, 0.0, 0.0], [0.0, 0.0])
     third = round(2 / 3, 6)
     assert shared("C->N->O", "path") == ([third] * 3, [1.0, 1.0])
     # the tree at C holds C and N
     assert shared("C(N) k=1", "path") == ([1.0, 0.0, 0.0], [0.0, 0.0])
     assert shared("C(N) k=1", "tree") == ([0.5, 0.5, 0.0], [1.0, 0.0])
-    assert shared("C(N) k=1", "shapley") == ([0.5, 0.5, 0.0], [1.0, 0.0])
+    assert shared("C(N) k=1", "equal") == ([0.5, 0.5, 0.0], [1.0, 0.0])
     # C(N) - N(C,O): elements hand on 1/2 each; together they touch all three
     sixth = 2 * (1 / 4 + 1 / 6), 2 * (1 / 4 + 1 / 6), 2 / 6
     vertices, edges = shared("C(N)->N(C,O) k=1", "tree")
     np.testing.assert_allclose(vertices, sixth, atol=1e-5)
     assert edges == [1.5, 0.5]
-    assert shared("C(N)->N(C,O) k=1", "shapley") == ([third] * 3, [1.0, 1.0])
+    assert shared("C(N)->N(C,O) k=1", "equal") == ([third] * 3, [1.0, 1.0])
 
 
 def test_shapley_values_are_shapley_values():
@@ -85,7 +85,7 @@ def test_shapley_values_are_shapley_values():
     final = LogisticRegression()
     final.classes_, final.intercept_ = np.array([0, 1]), np.zeros(1)
     final.coef_ = rng.normal(size=(1, len(kernel.feature_names())))
-    [why] = gg.explain(make_pipeline(kernel, final), graph, share="shapley")
+    [why] = gg.explain(make_pipeline(kernel, final), graph, share="equal")
     needs = []  # the vertices that each occurrence needs, and its worth
     for number, level in enumerate(kernel.locate(graph)):
         for code, row in zip(level.hashes, level.paths, strict=True):
@@ -134,7 +134,7 @@ def test_values_do_not_depend_on_how_vertices_are_numbered(model):
             )
         ]
     )
-    for share in ("path", "tree", "shapley", "removal"):
+    for share in ("path", "tree", "equal", "removal"):
         [why], [other] = (
             gg.explain(model, graph, share=share),
             gg.explain(model, moved, share=share),

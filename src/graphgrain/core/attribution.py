@@ -6,8 +6,7 @@ contributes is shared equally among
 1. the vertices of its path (``PATH``),
 2. the elements of its path, each of which hands its share on to the vertices of its tree
    (``TREE``), or
-3. all vertices of its path and trees, each of them once (``SHAPLEY``): where an occurrence needs
-   every one of them to be there, this is the Shapley value.
+3. all vertices of its path and trees, each of them once (``EQUAL``).
 
 Edges get the same in their own right: those of the path, or those between the vertices of its
 trees where these are more than single vertices. An occurrence without edges leaves them alone.
@@ -21,7 +20,7 @@ from .compiling import compiled
 from .structures import entry_between
 from .threads import entry_point
 
-PATH, TREE, SHAPLEY = 0, 1, 2
+PATH, TREE, EQUAL = 0, 1, 2
 
 
 @compiled
@@ -67,7 +66,7 @@ def share_values(values, paths, trees, how, indptr, indices, edge_rows, vertex_v
         length = _row_length(paths, i)
         if value == 0.0 or length == 0:
             continue
-        if how == SHAPLEY:
+        if how == EQUAL:
             stamp += 1
             count = 0
             for p in range(length):

@@ -226,7 +226,7 @@ def compare(kernel: GraphKernel, a: Any, b: Any, *, share: str = "tree") -> Comp
     kernel : kernel with explicit features
         It need not be fitted.
     a, b : GraphBatch with one graph each, or lists with one graph
-    share : {"path", "tree", "shapley"}, default="tree"
+    share : {"path", "tree", "equal"}, default="tree"
         How what a pattern adds is shared among vertices; see :func:`explain`.
 
     Returns
@@ -247,9 +247,7 @@ def compare(kernel: GraphKernel, a: Any, b: Any, *, share: str = "tree") -> Comp
     """
     check_share(share)
     if share == "removal":
-        raise InvalidParameterError(
-            "share must be path, tree or shapley to compare; got 'removal'."
-        )
+        raise InvalidParameterError("share must be path, tree or equal to compare; got 'removal'.")
     if not isinstance(kernel, FeatureKernel):
         raise InvalidParameterError(
             f"compare needs a kernel with explicit features; got {type(kernel).__name__}. Use "

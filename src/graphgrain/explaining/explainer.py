@@ -57,7 +57,7 @@ def explain(
         What is explained. "uncertainty" is the variance of a :class:`GraphRegressor`'s prediction
         (for a :class:`GraphClassifier` that of its score, in units of the kernel): what is new or
         rare in training adds to it, what training graphs share takes from it.
-    share : {"path", "tree", "shapley", "removal"}, default="tree"
+    share : {"path", "tree", "equal", "removal"}, default="tree"
         How a pattern's contribution is shared among vertices and edges: among those along its
         path alone; handed on from each vertex of the path to the tree that stands there; equally
         among all that take part in an occurrence; or, instead of sharing, by asking the model

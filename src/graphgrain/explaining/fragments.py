@@ -110,7 +110,7 @@ def fragments_of(why: Explanation) -> list[Fragment]:
     if why.share == "removal":
         raise InvalidParameterError(
             "fragments add up what vertices contribute, and values of share='removal' are losses "
-            "that do not add up. Explain with share='tree', 'path' or 'shapley'."
+            "that do not add up. Explain with share='tree', 'path' or 'equal'."
         )
     found = [
         Fragment(part.name, float(why.vertices[list(part.vertices)].sum()), part.vertices)

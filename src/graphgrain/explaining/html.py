@@ -34,7 +34,7 @@ def decision_words(why: Explanation) -> tuple[str, str]:
     words = {
         "path": "shared along paths",
         "tree": "shared among paths and their trees",
-        "shapley": "shared among all vertices that take part",
+        "equal": "shared among all vertices that take part",
         "removal": "what is lost without each vertex",
     }
     detail = f"decision {why.decision:+.4g}; {words[why.share]}"

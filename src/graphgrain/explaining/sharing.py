@@ -8,9 +8,10 @@ path
 tree
     Each vertex of a path hands its part on to all vertices of the tree that stands there. The
     default: it did best against known truth, on training molecules (docs/explaining.md).
-shapley
-    All vertices that take part in an occurrence, on the path or in a tree, get the same. This is
-    the Shapley value of vertices if an occurrence needs each one of them.
+equal
+    All vertices that take part in an occurrence, on the path or in a tree, get the same. That is
+    not the Shapley value of the model: without a vertex other patterns appear, and brute force
+    over all subgraphs differs by 15 to 45 % of the largest value.
 removal
     What the value loses if a vertex (an edge) is taken out of the graph and the model is asked
     again. These values do not add up to the decision.
@@ -22,12 +23,12 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from ..core.attribution import PATH, SHAPLEY, TREE, share_values
+from ..core.attribution import PATH, EQUAL, TREE, share_values
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..kernels.occurrences import Occurrences
 
-_HOW = {"path": PATH, "tree": TREE, "shapley": SHAPLEY}
+_HOW = {"path": PATH, "tree": TREE, "equal": EQUAL}
 SHARES = (*_HOW, "removal")
 
 
