@@ -75,7 +75,7 @@ def test_shares_by_hand():
     assert shared("C(N)->N(C,O) k=1", "equal") == ([third] * 3, [1.0, 1.0])
 
 
-def test_shapley_values_are_shapley_values():
+def test_equal_shares_are_the_shapley_values_of_occurrences():
     """Over all orders in which vertices may come, for patterns that need all their vertices."""
     from itertools import permutations
 

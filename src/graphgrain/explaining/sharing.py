@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from ..core.attribution import PATH, EQUAL, TREE, share_values
+from ..core.attribution import EQUAL, PATH, TREE, share_values
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..kernels.occurrences import Occurrences
