@@ -105,13 +105,3 @@ def test_listing_the_graphlets_of_a_large_graph(monkeypatch, connected):
     star = gg.GraphBatch.from_edges([200], [(0, leaf) for leaf in range(1, 200)])
     with pytest.raises(NotEnoughMemoryError, match=r"sets of 4 among 200 vertices"):
         list(gg.Graphlet(4, connected=connected).locate_each(star))
-
-
-def test_memory_is_released_where_the_system_can(monkeypatch):
-    assert memory.release_memory() in (True, False)
-
-    def missing(name):
-        raise OSError(name)
-
-    monkeypatch.setattr(memory.ctypes, "CDLL", missing)
-    assert memory.release_memory() is False

@@ -200,7 +200,7 @@ def test_every_parameter_has_a_rule_that_names_value_and_way_out(Kernel):
 
 
 @every_kernel
-def test_parameters_changed_after_fit_are_not_mixed_with_what_was_learnt(Kernel):
+def test_parameters_changed_after_fit_are_not_mixed_with_what_was_learned(Kernel):
     kernel = Kernel().fit(GRAPHS[:5])
     kernel.set_params(n_jobs=2).transform(GRAPHS[:2])
     whole = [

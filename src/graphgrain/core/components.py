@@ -88,7 +88,7 @@ def classify(order, begin, end, base, values, bits, ranked, classes):
 
 @entry_point
 def breadth_first_order(graphs, starts, most):
-    """So many vertices of the batch: those around the first start, then around the next."""
+    """``most`` vertices of the batch: those around the first start, then around the next."""
     indptr, indices = graphs.indptr, graphs.indices
     seen = np.zeros(len(indptr) - 1, dtype=np.bool_)
     order = np.empty(most, dtype=np.int64)

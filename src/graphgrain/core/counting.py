@@ -45,7 +45,7 @@ class Slots(NamedTuple):
 
 
 def make_slots(room: int) -> Slots:
-    """Room for a table of so many hashes."""
+    """Room for a table of ``room`` hashes."""
     size = 1 << max(4, (2 * room - 1).bit_length())
     return Slots(
         np.empty(size, dtype=np.uint64),
@@ -100,7 +100,7 @@ class Tables(NamedTuple):
 
 @compiled
 def make_tables(rows, room):
-    """Empty tables that have room for so many hashes before they grow."""
+    """Empty tables that have room for ``room`` hashes before they grow."""
     size = 16
     while size < 2 * room:
         size *= 2
@@ -138,7 +138,7 @@ def _enter(tables, row, hashes, begin, end):
 
 @subroutine
 def _add(tables, row, code, times):
-    """Count one hash so many times; there must be room for it."""
+    """Count one hash ``times`` times; there must be room for it."""
     keys, counts = tables.keys[row], tables.counts[row]
     mask = np.uint64(len(keys) - 1)
     slot = (code * GOLDEN) >> (_64 - np.uint64(np.log2(len(keys))))
@@ -486,7 +486,7 @@ def _estimated_distinct(features: RootedFeatures, sample: np.ndarray) -> np.ndar
 
 
 def _needed(distinct: np.ndarray, threads: int) -> float:
-    """Bytes for so many different features at each level."""
+    """Bytes for these numbers of different features at each level."""
     tables = threads * len(distinct) * distinct.max()  # those of all levels grow together
     return float(tables * TABLE_BYTES + distinct.sum() * _OUTPUT_BYTES)
 
@@ -532,7 +532,7 @@ def count_large_graph(
 
 _PER_BUCKET = 8
 _MOST_BITS = 24
-#: Up to so many entries are sorted by insertion.
+#: Up to this number of entries are sorted by insertion.
 _FEW = 32
 
 
@@ -575,7 +575,8 @@ class Columns(NamedTuple):
 def _group(lengths, hashes, counts, bits, ends, squares, columns):
     """Fill the columns, and the sum of squares of each row; returns the number of columns.
 
-    Buckets are told apart by so many ``bits`` of a hash; ``ends`` are zeros, one more than buckets.
+    Buckets are told apart by the first ``bits`` bits of a hash; ``ends`` are zeros, one more than
+    buckets.
     """
     codes, rows, values, indptr = columns.codes, columns.rows, columns.values, columns.indptr
     # Unsigned places: Numba skips the check for indices that count from the end.
@@ -688,7 +689,7 @@ def transpose(indptr, columns, values, n_columns):
 # Columns without a vocabulary: a feature's column is its hash modulo the number of columns.
 #
 # 1. The hash of a feature is mixed with the number of its level, so that levels stay apart.
-# 2. Modulo the number of columns it is a column; nothing has to be learnt or shared.
+# 2. Modulo the number of columns it is a column; nothing has to be learned or shared.
 # 3. The entries of a graph are sorted by column, and those that meet in one are added.
 
 

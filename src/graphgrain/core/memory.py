@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 
 from ..errors import NotEnoughMemoryError
@@ -24,7 +23,7 @@ def available_memory() -> int | None:
 
 
 def require_memory(needed: float, what: str, instead: str) -> None:
-    """Raise an error if so many bytes are more than there are.
+    """Raise an error if ``needed`` bytes are more than there are.
 
     ``what`` needs them (the beginning of a sentence); ``instead`` says what to do.
     """
@@ -34,20 +33,6 @@ def require_memory(needed: float, what: str, instead: str) -> None:
             f"{what} would need {_gibibytes(needed)} of memory; {_gibibytes(available)} are there. "
             f"{instead}."
         )
-
-
-def release_memory() -> bool:
-    """Give memory that is free inside the process back to the system; whether it could be told to.
-
-    The C library keeps the buffers of the threads that counted features, more than a gigabyte for
-    30,000 molecules, although larger arrays are never put there.
-    """
-    try:
-        trim = ctypes.CDLL(None).malloc_trim
-    except (AttributeError, OSError, TypeError):  # not the GNU C library
-        return False
-    trim(0)
-    return True
 
 
 def _gibibytes(size: float) -> str:

@@ -91,7 +91,7 @@ class Searches(NamedTuple):
     tie: np.ndarray
     alone: np.ndarray  # whether only one shortest path leads from the root to the vertex
     step: np.ndarray  # rank of the vertex as a neighbour of its parent
-    edge_bits: int  # so many bits of a rank are the edge label code
+    edge_bits: int  # number of bits of a rank that are the edge label code
     spare: int  # if one search is kept: from here on there is room for two more; else -1
 
 
@@ -501,7 +501,7 @@ def walk(edge_hashes, options, lowest, first, last, halve, graph, searches, patt
     """Pattern hashes of the roots ``first`` to ``last``: ``codes[level, i]`` for the i-th pair.
 
     Levels begin with ``lowest``. Where only one shortest path joins two vertices, the search from
-    either end finds the same pattern: with ``halve`` the smaller end speaks for both, and
+    either end finds the same pattern: with ``halve`` the smaller end counts for both, and
     ``times`` says so. Returns the number of pairs.
     """
     order, parent, step = searches.order, searches.parent, searches.step

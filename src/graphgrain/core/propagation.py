@@ -132,7 +132,7 @@ def project(graphs, attributes, directions, root, begin, end):
 # 3. A coarser cell is a finer one with the last bits cut off: the cells of one shift are nested.
 
 
-#: Cells beyond this are all alike; far inside 64 bits and exact in float64.
+#: Cells beyond this are one cell; far inside 64 bits and exact in float64.
 _FURTHEST = 2.0**53
 
 

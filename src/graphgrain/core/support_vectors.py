@@ -93,7 +93,7 @@ def _promises(row, diagonal, own, can_fall, wish, promise):
 
 @compiled
 def _descend(K, diagonal, b, low, high, gradient, up, down, tolerance, limit):
-    """At most so many steps; how many there were, and whether nothing is left to do.
+    """At most ``limit`` steps; how many there were, and whether nothing is left to do.
 
     ``up`` and ``down`` are 0 for coefficients that may rise or fall, else minus infinity.
     """

@@ -41,7 +41,7 @@ class WalkGraphs(NamedTuple):
     indptr: np.ndarray  # neighbours of v: indices[indptr[v]:indptr[v + 1]]
     indices: np.ndarray
     labels: np.ndarray  # hash of each vertex
-    edge_labels: np.ndarray  # hash of the way to each neighbour; one entry if all are alike
+    edge_labels: np.ndarray  # hash of the way to each neighbour; one entry if all are equal
     start: np.ndarray  # weight of beginning at each vertex
     step: np.ndarray  # of going on from here, to each neighbour
     stop: np.ndarray  # of ending here

@@ -26,7 +26,7 @@ from .occurrences import Occurrences, balls
 
 
 class DescriptorMatching(Pyramid, Propagated):
-    """Descriptor matching kernel (DM): vertices with alike surroundings are matched.
+    """Descriptor matching kernel (DM): vertices with similar surroundings are matched.
 
     The descriptor of a vertex holds, for each step t from 0 to ``n_iter``, with which probability
     a random walk of t steps from the vertex ends at each label; with attributes, their mean where
@@ -61,7 +61,7 @@ class DescriptorMatching(Pyramid, Propagated):
         Seed of the shifts.
     n_features : int, optional
         Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
-        learnt, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
+        learned, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.

@@ -47,7 +47,7 @@ class GraphHopper(FeatureKernel):
         Map applied to each count before the product.
     n_features : int, optional
         Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
-        learnt, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
+        learned, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
@@ -165,7 +165,7 @@ def _shuffled(graph: GraphBatch) -> np.ndarray:
 
 
 def _sampled(graph: GraphBatch, roots: np.ndarray, steps: int) -> tuple[float, float]:
-    """Do so many steps for each of some roots: which part that is, and bytes for all places."""
+    """Sample ``steps`` steps of some roots: the part of all steps, and bytes for all places."""
     part, longest, room = sample_places(graph.arrays, 0, roots, steps, _COLUMNS)
     places = (longest + 1.0) * (longest + 2.0) / 2 * len(np.unique(graph.label_codes))
     return part, _PLACE_BYTES * places + 16.0 * room

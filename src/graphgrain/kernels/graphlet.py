@@ -28,7 +28,7 @@ LARGEST = 5
 
 
 class GraphletTypes(NamedTuple):
-    """All graphs with so many vertices.
+    """All graphs with a given number of vertices.
 
     A graph is written as bits, edge (i, j) with i < j at place j (j - 1) / 2 + i; the smallest
     number that any order of the vertices gives is its canonical code.
@@ -168,8 +168,8 @@ class Graphlet(FeatureKernel):
         Count connected subgraphs only; otherwise all, of which sparse graphs have mostly edgeless
         ones.
     n_samples : int, optional
-        Draw so many vertex sets in each graph and estimate the counts, for graphs with too many;
-        by default all are counted.
+        Draw this number of vertex sets in each graph and estimate the counts, for graphs with too
+        many; by default all are counted.
     similarity : {"cosine", "minmax", "dot"}, default="cosine"
         How the features of two graphs are compared: "dot", their dot product; "cosine", the same
         divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
@@ -181,7 +181,7 @@ class Graphlet(FeatureKernel):
         Map applied to each count before the product.
     n_features : int, optional
         Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
-        learnt, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
+        learned, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
         column for every feature seen at fit.
     random_state : int, default=0
         Seed of the draws. A graph gets the same ones in every call.
@@ -326,7 +326,7 @@ class Graphlet(FeatureKernel):
 
 
 def _all_sets(n: int, size: int) -> np.ndarray:
-    """All sets of so many of n vertices, a row for each."""
+    """All sets of ``size`` of n vertices, a row for each."""
     _require_sets(how_many := comb(n, size), n, size)
     vertices = chain.from_iterable(combinations(range(n), size))
     return np.fromiter(vertices, dtype=np.int64, count=how_many * size).reshape(-1, size)

@@ -99,7 +99,7 @@ class MultiscaleLaplacian(GraphKernel):
     where labels are equal, not on what they are, so that renaming labels changes nothing. Without
     labels the degree, up to 20, takes their place. At the last step eta is 0 and the
     pseudo-inverse of the Laplacian is taken, without its eigenvalues below 1e-4 of the largest;
-    a graph without edges then has no structure left, and all of these are alike.
+    a graph without edges then has no structure left, and all of these are equal.
 
     GraKeL differs in scale and in several steps, so that matrices agree in kind but not in value.
 
@@ -304,8 +304,8 @@ def _codes(batch: GraphBatch) -> np.ndarray:
 def _kinds(batch: GraphBatch, codes: np.ndarray) -> np.ndarray:
     """A hash per vertex for what its label does in the batch, whatever the label is.
 
-    Labels start alike. The kind of a label sums up the vertices that carry it, each seen by
-    refinement with the kinds so far and together with its whole graph.
+    All labels start with the same kind. The kind of a label sums up the vertices that carry it,
+    each seen by refinement with the kinds so far and together with its whole graph.
     """
     _, label = np.unique(codes, return_inverse=True)
     kinds = np.zeros(len(codes), dtype=np.uint64)

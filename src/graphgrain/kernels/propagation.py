@@ -17,7 +17,7 @@ from .bases.propagated import Propagated
 from .features import Counts
 from .occurrences import Occurrences, balls, single_vertices
 
-#: Bins beyond this are all alike; far inside 64 bits and exact in float64.
+#: Bins beyond this are one bin; far inside 64 bits and exact in float64.
 _LARGEST_BIN = 2.0**53
 
 
@@ -56,7 +56,7 @@ class Propagation(Propagated):
         Seed of the projections.
     n_features : int, optional
         Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
-        learnt, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
+        learned, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.

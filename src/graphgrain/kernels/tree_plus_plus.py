@@ -63,7 +63,7 @@ class TreePlusPlus(FeatureKernel):
         that the product becomes the sum of the minima).
     n_features : int, optional
         Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
-        learnt, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
+        learned, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.
@@ -86,7 +86,7 @@ class TreePlusPlus(FeatureKernel):
 
     Notes
     -----
-    Labels must be integers or strings. Without labels all vertices are alike; see
+    Labels must be integers or strings. Without labels all vertices have the same one; see
     :meth:`GraphBatch.with_degree_labels` for another choice. Features of new graphs that were
     not seen at fit do not add to similarities but do count in the norm of the new graph.
 

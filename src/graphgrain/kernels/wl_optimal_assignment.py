@@ -28,12 +28,12 @@ class WLOptimalAssignment(WeisfeilerLehman):
         coefficient of counts). Does not concern ``output="features"``.
     output : {"gram", "features"}, default="gram"
         What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix with
-        a column for every "at least so many vertices have this colour".
+        a column for every "at least c vertices have this colour".
     edge_labels : bool, default=False
         Refine by pairs of edge label and neighbour's colour.
     n_features : int, optional
         Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
-        learnt, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
+        learned, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
         column for every feature seen at fit.
     n_jobs : int, optional
         Number of threads; -1 takes all cores. The result does not depend on it.

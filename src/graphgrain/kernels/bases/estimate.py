@@ -123,7 +123,7 @@ class _Measured(NamedTuple):
 
 
 def _piece(graph: GraphBatch, size: int) -> GraphBatch:
-    """The subgraph of so many vertices of a graph that are near each other."""
+    """The subgraph of ``size`` vertices of a graph that are near each other."""
     if size == graph.n_vertices:
         return graph
     starts = np.random.default_rng(0).permutation(graph.n_vertices)

@@ -450,7 +450,7 @@ class FeatureKernel(GraphKernel):
         if self._stateless and not hasattr(self, "columns_"):
             raise InvalidParameterError(
                 f"Features have names if fit has seen them; with n_features={self.n_features} "
-                "columns are shared and nothing is learnt. Fit with n_features=None."
+                "columns are shared and nothing is learned. Fit with n_features=None."
             )
         check_is_fitted(self, "columns_")
 

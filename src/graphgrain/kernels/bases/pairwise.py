@@ -96,7 +96,7 @@ class PairwiseKernel(GraphKernel):
 
 
 def require_pairs(rows: np.ndarray, columns: np.ndarray, numbers: int, n_jobs: int | None) -> None:
-    """Refuse graphs of which so many numbers for every pair of vertices do not fit.
+    """Refuse graphs if ``numbers`` numbers for every pair of vertices do not fit into memory.
 
     ``rows`` and ``columns`` are the sizes of the graphs; each thread has room of its own.
     """

@@ -1,0 +1,60 @@
+"""From SMILES to a Gram matrix: CONTRIBUTING shows which files that takes, and it is true."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import graphgrain as gg
+from graphgrain.core import threads
+
+SOURCE = Path(gg.__file__).parent
+CONTRIBUTING = SOURCE.parents[1] / "CONTRIBUTING.md"
+#: What every step may use: threads, memory, hashes, rules of parameters, progress, processes.
+TOOLS = {
+    "parameters.py",
+    "core/threads.py",
+    "core/memory.py",
+    "core/hashing.py",
+    "graphs/progress.py",
+    "graphs/processes.py",
+    "views/base.py",
+}
+
+
+def visited(work) -> set[str]:
+    """The files of the package in which a function is called, except to recognise a kind."""
+    files = set()
+
+    def note(frame, event, argument):
+        code = frame.f_code
+        path = Path(code.co_filename)
+        recognises = code.co_name.startswith(("is_", "<")) or code.co_name == "column_items"
+        if event == "call" and SOURCE in path.parents and not recognises:
+            files.add(path.relative_to(SOURCE).as_posix())
+
+    threads._idle.clear()  # workers that are new are watched
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+        threads._idle.clear()
+    return files
+
+
+@pytest.mark.skipif(not CONTRIBUTING.exists(), reason="not part of an installed package")
+def test_the_walk_from_smiles_to_a_gram_matrix():
+    pytest.importorskip("rdkit")
+    gg.TreePlusPlus().fit_transform(["CCO", "CC"])  # compiles, imports
+    files = visited(lambda: gg.TreePlusPlus().fit_transform(["CCO", "CC", "CCN"]))
+    text = CONTRIBUTING.read_text(encoding="utf-8").split("From SMILES to a Gram matrix")[1]
+    shown = re.findall(r"^\s*(\S+\.py)", text.split("```")[1], re.MULTILINE)
+    assert set(shown) == files - TOOLS
+    assert len(shown) <= 12
