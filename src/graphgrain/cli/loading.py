@@ -182,7 +182,8 @@ def _load(data: str, reading: Reading) -> Loaded:
         )
     if bundled:
         _only_for_molecules(reading)
-        text = (resources.files("graphgrain.graphs.datasets") / "data" / "drugs.csv").read_text()
+        place = resources.files("graphgrain.graphs.datasets") / "data" / "drugs.csv"
+        text = place.read_text(encoding="utf-8")
         rows = list(csv.DictReader(text.splitlines()))
         smiles = [row["smiles"] for row in rows]
         return Loaded(BUNDLED, *load_drugs(names=True))._replace(smiles=smiles)
