@@ -6,7 +6,8 @@ Two graphs that are similar enough share so much that they must share one of the
 1. Features get numbers in the order of how many graphs have them, the rarest first; each graph is
    the ascending list of its numbers (:func:`number_keys`, :func:`rank_tokens`).
 2. The prefix of a graph are its first features, as many as needed so that what the rest could
-   contribute is less than what a similar graph must share (:func:`prefix_lengths`).
+   contribute is less than what a similar graph must share (:func:`prefix_lengths`). With a graph
+   that is not smaller it must share more, so that its prefix is shorter.
 3. Graphs are ordered by their sums of values. Every feature has the list of graphs with that
    feature in their prefix (:func:`fill_postings`).
 4. A graph meets the smaller ones in the lists of its prefix, those too small to be similar left
@@ -36,7 +37,8 @@ class Records(NamedTuple):
     values: np.ndarray  # float64, in parallel; empty if all values are 1
     measures: np.ndarray  # float64: sum of values, or of squares for the cosine
     order: np.ndarray  # int64: the graphs by ascending measure
-    prefixes: np.ndarray  # int32: length of the prefix of each graph
+    prefixes: np.ndarray  # int32: length of the prefix of each graph when it looks for others
+    listed: np.ndarray  # int32: the same when it is found, by graphs that are not smaller
 
 
 @compiled
@@ -83,12 +85,15 @@ def rank_tokens(pointers, tokens, values, ranks, kind, measures, begin, end):
 
 
 @compiled
-def prefix_lengths(pointers, values, measures, kind, least, out):
-    """How many of its first features a graph and any similar one must have one in common of."""
+def prefix_lengths(pointers, values, measures, kind, share, out):
+    """How many of its first features a graph and any similar one must have one in common of.
+
+    A similar graph shares at least this part of the graph's sum of values (for the cosine: of
+    squares).
+    """
     for g in range(len(pointers) - 1):
         length = pointers[g + 1] - pointers[g]
-        # A similar graph shares at least this much: of the sum of values, or of squares.
-        needed = (least * least if kind == COSINE else least) * measures[g] * (1.0 - _SLACK)
+        needed = share * measures[g] * (1.0 - _SLACK)
         rest = 0.0
         kept = length
         while kept > 0:
@@ -103,9 +108,9 @@ def prefix_lengths(pointers, values, measures, kind, least, out):
 @compiled
 def count_postings(records, frequencies, starts):
     """Lengths of the lists, added to ``starts[1:]``; features of a single graph have none."""
-    for g in range(len(records.prefixes)):
+    for g in range(len(records.listed)):
         begin = records.pointers[g]
-        for e in range(begin, begin + records.prefixes[g]):
+        for e in range(begin, begin + records.listed[g]):
             if frequencies[records.tokens[e]] > 1:
                 starts[records.tokens[e] + 1] += 1
 
@@ -116,7 +121,7 @@ def fill_postings(records, frequencies, fill, postings):
     for place in range(len(records.order)):
         g = records.order[place]
         begin = records.pointers[g]
-        for e in range(begin, begin + records.prefixes[g]):
+        for e in range(begin, begin + records.listed[g]):
             token = records.tokens[e]
             if frequencies[token] > 1:
                 postings[fill[token]] = place

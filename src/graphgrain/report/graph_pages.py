@@ -306,7 +306,7 @@ def cliffs_page(
         pictures = []
         for side, changed in enumerate(found.changed(number)):
             colours = np.zeros(int(pair.vertex_counts[side]))
-            colours[changed] = 1.0 if values[side] == max(values) else -1.0
+            colours[changed] = 0.5 if values[side] == max(values) else -0.5
             shown = {"vertices": colours, "limit": 1.0, "legend": False}
             like = pair[0] if side else None
             pictures.append(_picture(pair[side], like=like, width=380, height=260, **shown))

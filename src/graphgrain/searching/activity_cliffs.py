@@ -156,7 +156,7 @@ def cliffs(
     >>> found
     Cliffs(2 pairs of 3 graphs)
     >>> found[0].first, found[0].second, round(found[0].difference, 1)
-    (0, 1, 3.0)
+    (1, 2, -2.8)
     >>> found.counts.tolist(), [part.tolist() for part in found.changed(0)]
     ([1, 2, 1], [[7], [7]])
     """
@@ -174,7 +174,7 @@ def cliffs(
         source = as_graphs(graphs)
         count = len(source)
         used = default_kernel(source) if kernel is None else check_kernel(kernel)
-    values = _numbers(y, count)
+    values = numbers_of(y, count)
     number = isinstance(min_difference, int | float | np.number)
     if not number or isinstance(min_difference, bool) or not 0.0 < min_difference < np.inf:
         raise InvalidParameterError(f"min_difference must be above 0; got {min_difference!r}.")
@@ -214,7 +214,7 @@ def cliffs(
     return Cliffs(listed, counts, groups, missing, values, used, source)
 
 
-def _numbers(y: Any, count: int) -> np.ndarray:
+def numbers_of(y: Any, count: int) -> np.ndarray:
     """y as floats; None and NaN are missing."""
     try:
         items = [np.nan if value is None or value == "" else value for value in y]

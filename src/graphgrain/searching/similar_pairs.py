@@ -100,8 +100,8 @@ def pairs(
     >>> import graphgrain as gg
     >>> graphs, _, names = gg.load_drugs(names=True)
     >>> found = gg.pairs(graphs, min_similarity=0.95)
-    >>> [(str(names[a]), str(names[b])) for a, b in zip(found.first, found.second)][:2]
-    [('ampicillin', 'cefalexin'), ('ampicillin', 'cefaclor')]
+    >>> [(str(names[a]), str(names[b])) for a, b in zip(found.first, found.second)]
+    [('cyclobarbital', 'heptabarb')]
     """
     stream = iter_pairs(graphs, min_similarity, kernel=kernel, similarity=similarity, n_jobs=n_jobs)
     whole = joined_pairs(stream)
@@ -224,10 +224,14 @@ def _joined_blocks(
         list(pairwise(steps)),
         n_jobs,
     )
-    prefixes = np.empty(count, dtype=np.int32)
-    call(prefix_lengths, pointers, values, measures, kind, least, prefixes)
+    prefixes, listed = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)
+    # Min-max: an overlap o of sums a <= b has o >= least (a + b - o), so o >= least b, and
+    # o >= 2 least / (1 + least) a. Cosine: by Cauchy and Schwarz.
+    shares = (least, 2 * least / (1 + least)) if kind == MINMAX else (least**2, least**2)
+    for share, lengths in zip(shares, (prefixes, listed), strict=True):
+        call(prefix_lengths, pointers, values, measures, kind, share, lengths)
     order = np.argsort(measures, kind="stable")
-    records = Records(pointers, tokens, values, measures, order, prefixes)
+    records = Records(pointers, tokens, values, measures, order, prefixes, listed)
     starts = np.zeros(len(frequencies) + 1, dtype=np.int64)
     call(count_postings, records, frequencies, starts)
     np.cumsum(starts, out=starts)
