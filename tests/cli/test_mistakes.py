@@ -53,7 +53,7 @@ def test_an_option_takes_one_value_wherever_it_stands(toy):
         (["evaluate", "drugs", "--target", "x"], "--target is for files of molecules"),
         (["evaluate", "drugs", "-r", "/proc/r.jsonl"], "'/proc/r.jsonl' cannot"),
         (["kernel", "drugs", "-o", "K.txt"], "written as .npz, .npy or .csv; got 'K.txt'"),
-        (["kernel", "drugs", "-o", "no/K.npz"], "there is no folder"),
+        (["kernel", "drugs", "-o", "no/K.npz"], "There is no folder 'no'"),
         (["reproduce", "table4"], "WHAT is one of table1, table2"),
         (["demo", "--drug", "morphin"], "Did you mean morphine or"),
         (["report", "nothing.jsonl"], "cannot be read: No such file"),
@@ -123,8 +123,6 @@ def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(here):
 
 
 def test_a_figure_that_cannot_be_written_says_so(here):
-    message = fails("info", "drugs", "--plot", "absent/d.png")
-    assert "The figure cannot be written to 'absent/d.png': No such file" in message
     (here / "d.png").mkdir()
     assert "it is a folder" in fails("info", "drugs", "--plot", "d.png")
     assert "must end in one of" in fails("info", "drugs", "--plot", "d.xyz")

@@ -38,13 +38,13 @@ def library(tmp_path_factory):
 
 
 def test_search_gives_what_the_index_gives(library):
-    found = json.loads(run("search", library, ASPIRIN, "-k", 3, "--json").stdout)
+    found = json.loads(run("search", library, ASPIRIN, "-n", 3, "--json").stdout)
     index = gg.GraphIndex.open(library)
     ids, values = index.search(gg.from_smiles([ASPIRIN]), k=3)
     assert [hit["id"] for hit in found[0]["hits"]] == ids[0].tolist()
     assert [hit["similarity"] for hit in found[0]["hits"]] == values[0].tolist()
     assert found[0]["hits"][0]["family"] == "nsaids"
-    told = run("search", library, ASPIRIN, "-k", 3).stdout
+    told = run("search", library, ASPIRIN, "-n", 3).stdout
     assert ids[0][0] in told
 
 
@@ -61,7 +61,7 @@ def test_queries_from_files_and_thresholds(library, tmp_path):
 
 def test_a_page_with_drawings(library, tmp_path):
     page = tmp_path / "found.html"
-    run("search", library, ASPIRIN, "-k", 2, "--html", page)
+    run("search", library, ASPIRIN, "-n", 2, "--html", page)
     text = page.read_text()
     assert text.count('role="img" aria-label="A graph') == 3
     assert "fenoprofen" in text
@@ -122,9 +122,9 @@ def unnamed(tmp_path_factory):
 
 def test_numbers_count_from_one_with_smiles_beside_them(unnamed):
     index, file = unnamed / "plain.ggi", unnamed / "plain.smi"
-    told = run("search", index, "c1ccccc1", "-k", 1).stdout
+    told = run("search", index, "c1ccccc1", "-n", 1).stdout
     assert told.split()[-3:] == ["1.0000", "3", "c1ccccc1"]
-    found = json.loads(run("search", index, file, "-k", 1, "--json").stdout)
+    found = json.loads(run("search", index, file, "-n", 1, "--json").stdout)
     assert [each["query"] for each in found] == [f"row {n}" for n in range(1, 6)]
     assert [each["hits"][0]["id"] for each in found] == [1, 2, 3, 4, 5]
     clusters = run("cluster", index, "--min-similarity", 0.2).stdout
@@ -147,12 +147,12 @@ def test_queries_are_data_sets_too(tmp_path, monkeypatch):
     gg.save_tu(tmp_path / "MUTAG", numbers, [1, 2, 1, 2, 1, 2])
     run("index", tmp_path / "MUTAG", "-o", tmp_path / "m.ggi", "-j", 1)
     found = json.loads(
-        run("search", tmp_path / "m.ggi", tmp_path / "MUTAG", "-k", 1, "--json").stdout
+        run("search", tmp_path / "m.ggi", tmp_path / "MUTAG", "-n", 1, "--json").stdout
     )
     assert [each["query"] for each in found] == [f"row {n}" for n in range(1, 7)]
     monkeypatch.setattr(index_sources, "load", lambda name, reading: loaded.append(name) or drugs)
     loaded, drugs = [], Loaded("MUTAG", numbers, None)
-    run("search", tmp_path / "m.ggi", "MUTAG", "-k", 1)
+    run("search", tmp_path / "m.ggi", "MUTAG", "-n", 1)
     assert loaded == ["MUTAG"]
 
 
@@ -163,7 +163,7 @@ def test_queries_are_data_sets_too(tmp_path, monkeypatch):
         (("search", "LIBRARY", "C1CC"), "taken as SMILES: there is no file and no data set"),
         (("search", "LIBRARY", "nosuchfile.smi"), "There is no file or folder 'nosuchfile.smi'"),
         (("search", "LIBRARY", ""), "A query is a SMILES, a file or a data set"),
-        (("search", "LIBRARY", "CCO", "-k", 0), "k must be"),
+        (("search", "LIBRARY", "CCO", "-n", 0), "is not in the range x>=1"),
         (("search", "LIBRARY", "CCO", "--similarity", "dice"), "--similarity is one of"),
         (("index", "drugs", "-o", "LIBRARY"), "There is an index"),
         (("index", "drugs", "-o", "x.ggi", "--ids", "nobody"), "no column 'nobody'"),

@@ -7,26 +7,26 @@ import functools
 import inspect
 import json
 import os
+import re
 import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 
-from ..errors import GraphgrainError, GraphgrainWarning, InvalidParameterError
+from ..errors import GraphgrainError, GraphgrainWarning, InvalidParameterError, UnwritableFileError
 from ..writing import is_standard_output
 from .characters import SafeConsole, show_what_can_be_shown
 from .interrupts import interrupted, raise_from_now_on
-from .option_groups import expanded
 
 #: How a pipe that nobody reads any more says so; Windows calls it an invalid argument.
 _CLOSED = (errno.EPIPE, errno.EINVAL) if sys.platform == "win32" else (errno.EPIPE,)
@@ -59,7 +59,7 @@ COMMANDS = {
     "evaluate": Listed("evaluate", "Measure how well kernels classify: cross-validation."),
     "reproduce": Listed("reproduce", "Rerun the experiments of the Tree++ paper."),
     "explain": Listed("explain", "Why is this predicted? The patterns, atoms and bonds behind it."),
-    "explore": Listed("explore", "Make a page to look around in a data set."),
+    "explore": Listed("explain", "Make a page to look around in a data set."),
     "report": Listed("report", "Make a page or figures from the results of an evaluation."),
 }
 
@@ -110,6 +110,71 @@ def answer(value: Any) -> None:
 
 class Interrupted(Exception):
     """Ctrl-C, with what the user should know."""
+
+
+# ---------------------------------------------------------------- options that belong together
+
+
+class OptionGroup:
+    """Base class of dataclasses whose fields are options.
+
+    A command that takes a parameter annotated with such a class has an option for each field,
+    and is called with an instance.
+    """
+
+
+def expanded(function: Callable[..., None]) -> Callable[..., None]:
+    """A function in whose signature every option group is replaced by its options.
+
+    Examples
+    --------
+    >>> import inspect
+    >>> from dataclasses import dataclass, fields
+    >>> from graphgrain.cli.app import OptionGroup, expanded
+    >>> @dataclass
+    ... class Size(OptionGroup):
+    ...     width: int = 3
+    ...     height: int = 4
+    >>> def area(name: str, size: Size) -> None:
+    ...     print(name, size.width * size.height)
+    >>> list(inspect.signature(expanded(area)).parameters)
+    ['name', 'width', 'height']
+    >>> expanded(area)(name="area", width=2, height=5)
+    area 10
+    """
+    hints = get_type_hints(function, include_extras=True)
+    groups: dict[str, type] = {}
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        kind = hints.get(name)
+        if isinstance(kind, type) and issubclass(kind, OptionGroup):
+            groups[name] = kind
+            types = get_type_hints(kind, include_extras=True)
+            parameters += [
+                inspect.Parameter(
+                    item.name, parameter.kind, default=item.default, annotation=types[item.name]
+                )
+                for item in fields(kind)  # type: ignore[arg-type]
+            ]
+        else:
+            parameters.append(parameter.replace(annotation=kind))
+
+    def call(**values: Any) -> None:
+        for name, kind in groups.items():
+            names = [item.name for item in fields(kind)]  # type: ignore[arg-type]
+            values[name] = kind(**{item: values.pop(item) for item in names})
+        function(**values)
+
+    call.__doc__, call.__name__, call.__module__ = (
+        function.__doc__,
+        function.__name__,
+        function.__module__,
+    )
+    # Parameters without a default may not follow others in a signature; options come by name.
+    keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
+    call.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
+    call.__annotations__ = {p.name: p.annotation for p in parameters}
+    return call
 
 
 # ---------------------------------------------------------------- commands
@@ -264,13 +329,13 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
                 err().print(f"\n[yellow]Interrupted.[/yellow] {escape(str(interrupt))}")
                 raise typer.Exit(interrupted()) from None
             except GraphgrainError as error:
-                _fail(error, BAD_INPUT)
+                _fail(error, BAD_INPUT, function)
             except (typer.Exit, typer.Abort, typer.BadParameter):
                 raise
             except Exception as error:
                 if isinstance(error, OSError) and _is_of_output(error):
                     raise typer.Exit(_unwritable_output(error)) from None
-                _fail(error, FAILURE)
+                _fail(error, FAILURE, function)
 
     return guarded
 
@@ -283,7 +348,20 @@ def _end_workers() -> None:
 
 
 def _see_where_output_goes(arguments: dict[str, Any]) -> None:
-    """A file that is written to ``-`` has standard output for itself."""
+    """Refuse a folder that is not there before the work; give standard output to one file alone.
+
+    A file goes into a folder that exists, whatever the command; a folder that a command fills is
+    made, in one that exists. A file that is written to ``-`` has standard output for itself.
+    """
+    for name in ("output", "results", "plot", "html"):
+        place = arguments.get(name)
+        if isinstance(place, Path) and not is_standard_output(place):
+            folder = place.expanduser().parent
+            if not folder.is_dir():
+                raise UnwritableFileError(
+                    f"There is no folder {str(folder)!r} to write {place.name} to. Make it, or "
+                    "choose another place."
+                )
     paths = [value for value in arguments.values() if isinstance(value, Path)]
     options.output_taken = any(map(is_standard_output, paths))
     if options.output_taken and arguments.get("as_json"):
@@ -324,11 +402,12 @@ def _unwritable_output(error: OSError) -> int:
     return BAD_INPUT
 
 
-def _fail(error: Exception, code: int) -> None:
+def _fail(error: Exception, code: int, function: Callable[..., None]) -> None:
     if options.debug:
         raise error
     if code == BAD_INPUT:
         words = " ".join([str(error), *getattr(error, "__notes__", ())])
+        words = in_options(words, option_names(function))
         err().print(f"[red]Error:[/red] {escape(words)}")
     else:
         err().print(
@@ -337,6 +416,44 @@ def _fail(error: Exception, code: int) -> None:
             "where it happened."
         )
     raise typer.Exit(code)
+
+
+def option_names(function: Callable[..., None]) -> dict[str, str]:
+    """The options of a command by the names of their parameters in Python."""
+    found = {}
+    for name, parameter in inspect.signature(expanded(function)).parameters.items():
+        [about] = [
+            item
+            for item in getattr(parameter.annotation, "__metadata__", ())
+            if hasattr(item, "param_decls")
+        ][:1] or [None]
+        if isinstance(about, typer.models.OptionInfo):
+            long = [word for word in about.param_decls or () if word.startswith("--")]
+            found[name] = long[0] if long else f"--{name.replace('_', '-')}"
+    return found
+
+
+def in_options(words: str, names: dict[str, str]) -> str:
+    """A message of the library in the words of the command line.
+
+    Examples
+    --------
+    >>> from graphgrain.cli.app import in_options
+    >>> in_options("Name it with smiles=... or go on with errors='skip'.",
+    ...            {"smiles": "--smiles", "errors": "--errors"})
+    'Name it with --smiles or go on with --errors skip.'
+    >>> in_options("depth must be 1; got np.int64(0). Set it with A(depth=...) or "
+    ...            "set_params(depth=...).", {})
+    'depth must be 1; got 0. Set it with --set depth=VALUE.'
+    """
+    words = re.sub(r"\bnp\.\w+\(([^()]*)\)", r"\1", words)
+    words = re.sub(r"\w+\((\w+)=\.\.\.\) or set_params\(\1=\.\.\.\)", r"--set \1=VALUE", words)
+    for name, option in names.items():
+        words = re.sub(rf"\b{name}='([^']*)' \({option} \1\)", rf"{option} \1", words)
+        words = re.sub(rf"\b{name}='([^']*)'", rf"{option} \1", words)
+        words = re.sub(rf"\b{name}=\.\.\.", option, words)
+        words = re.sub(rf"(^|[.;:] ){name}(?= must be)", rf"\1{option}", words)
+    return words.replace("max_bytes=...", "max_bytes=... in Python")
 
 
 def _arguments() -> str:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import InvalidParameterError
-from .option_groups import OptionGroup
+from .app import OptionGroup
 
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON, for machines.")]
 Data = Annotated[

@@ -36,7 +36,7 @@ def features(
     data: Data,
     reading: Reading,
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.")],
-    kernel: Annotated[str, typer.Option(help="Name of the kernel.")] = "tree++",
+    kernel: Annotated[str, typer.Option("--kernel", "-k", help="Name of the kernel.")] = "tree++",
     parameters: Set = None,
     n_features: Annotated[
         int, typer.Option(help="Number of columns; features are hashed into them.", min=1)

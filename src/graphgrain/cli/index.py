@@ -37,7 +37,11 @@ def index(
     ] = None,
     kernel: Annotated[
         str | None,
-        typer.Option(help="Name of the kernel; by default Tree++ with the settings for search."),
+        typer.Option(
+            "--kernel",
+            "-k",
+            help="Name of the kernel; by default Tree++ with the settings for search.",
+        ),
     ] = None,
     parameters: Set = None,
     similarity: Annotated[

@@ -35,7 +35,9 @@ def kernel(
     data: Data,
     reading: Reading,
     output: Annotated[Path, typer.Option("--output", "-o", help="A .npz, .npy or .csv file.")],
-    kernel: Annotated[str, typer.Option(help=f"One of {', '.join(KERNELS)}.")] = "tree++",
+    kernel: Annotated[
+        str, typer.Option("--kernel", "-k", help=f"One of {', '.join(KERNELS)}.")
+    ] = "tree++",
     parameters: Set = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,

@@ -106,6 +106,11 @@ def view(text: str) -> Any:
     values: dict[str, Any] = {}
     for item in listed([rest]):
         parameter, equals, value = item.partition("=")
+        if not equals and parameter in known:
+            raise InvalidParameterError(
+                f"--view takes NAME:PARAMETER=VALUE; {parameter} has no value. Write it as "
+                f"{name}:{parameter}=VALUE."
+            )
         if not equals or parameter not in known:
             raise InvalidParameterError(
                 f"--view takes NAME:PARAMETER=VALUE; got {item!r}. {nearest(parameter, known)}"

@@ -26,7 +26,7 @@ FORMATS = ("html", "pdf", "svg", "png")
     ]
 )
 def report(
-    results: Annotated[Path, typer.Argument(help="A results file.", metavar="RESULTS")],
+    file: Annotated[Path, typer.Argument(help="A results file.", metavar="RESULTS")],
     reading: Reading,
     output: Annotated[
         Path | None,
@@ -70,7 +70,7 @@ def report(
         page = output or Path("report.html")
         with _telling(as_json) as progress:
             write_report(
-                results,
+                file,
                 page,
                 paper=paper,
                 data=given,
@@ -85,7 +85,7 @@ def report(
         place = output or Path("figures")
         with _telling(as_json) as progress:
             written = write_figures(
-                results, place, format, paper=paper, data=given, n_jobs=n_jobs, progress=progress
+                file, place, format, paper=paper, data=given, n_jobs=n_jobs, progress=progress
             )
     if as_json:
         answer({"output": [str(path) for path in written]})

@@ -21,9 +21,9 @@ _HIDDEN = ("line",)
 
 @command(
     [
-        'graphgrain search library.ggi "CC(=O)Oc1ccccc1C(=O)O" -k 10',
+        'graphgrain search library.ggi "CC(=O)Oc1ccccc1C(=O)O" -n 10',
         "graphgrain search library.ggi queries.smi --min-similarity 0.7 --json",
-        "graphgrain search mutag.ggi MUTAG -k 3",
+        "graphgrain search mutag.ggi MUTAG -n 3",
         'graphgrain search library.ggi "c1ccncc1" --similarity containment --html found.html',
     ]
 )
@@ -33,7 +33,9 @@ def search(
         list[str], typer.Argument(help="SMILES, or files or data sets of graphs.", metavar="QUERY")
     ],
     reading: Reading,
-    k: Annotated[int, typer.Option("-k", help="How many graphs to find for each query.")] = 10,
+    count: Annotated[
+        int, typer.Option("--count", "-n", help="How many graphs to find for each query.", min=1)
+    ] = 10,
     min_similarity: Annotated[
         float | None, typer.Option(help="Only graphs of at least this similarity.")
     ] = None,
@@ -60,7 +62,7 @@ def search(
     graphs, names = as_query_graphs(library, queries, reading)
     ids, values, columns = library.search(
         graphs,
-        k=k,
+        k=count,
         threshold=min_similarity,
         similarity=similarity,
         return_columns=True,

@@ -376,7 +376,7 @@ def explore(
     if classification and len(labels) < 2:
         raise InvalidParameterError(
             "explore needs targets that differ; all graphs have "
-            f"{labels[0] if len(labels) else None!r}."
+            f"{labels.tolist()[0] if len(labels) else None!r}."
         )
     folds = _FOLDS if not classification else min(_FOLDS, int(np.bincount(codes).min()))
     if folds < 2 or len(graphs) < 4:
@@ -458,7 +458,7 @@ def explain_row(
     if classification and len(np.unique(targets)) < 2:
         raise InvalidParameterError(
             "A model needs targets that differ to learn from; the other graphs all have "
-            f"{targets[0] if len(targets) else None!r}."
+            f"{targets.tolist()[0] if len(targets) else None!r}."
         )
     train = np.flatnonzero(known & (np.arange(len(y)) != row))
     model = usual_model(targets, n_jobs).fit(graphs[train], targets)

@@ -1,0 +1,203 @@
+"""docs/commands.md: every command with its options, examples, and what one of them prints.
+
+    python scripts/command_reference.py
+
+The text comes from the commands themselves; each example is run in a folder of its own. What
+differs from run to run (times, memory, versions) is replaced by dots.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import shlex
+import tempfile
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from typer.testing import CliRunner
+
+from graphgrain.cli import app as program
+from graphgrain.cli.app import COMMANDS, app, load_command
+from graphgrain.cli.arguments import Reading
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "commands.md"
+MOLECULES = """name,smiles,solubility,soluble
+ethanol,CCO,1.10,yes
+propanol,CCCO,0.62,yes
+butanol,CCCCO,0.00,yes
+pentanol,CCCCCO,-0.60,no
+hexanol,CCCCCCO,-1.24,no
+heptanol,CCCCCCCO,-1.81,no
+benzene,c1ccccc1,-1.64,no
+toluene,Cc1ccccc1,-2.21,no
+phenol,Oc1ccccc1,0.00,yes
+aniline,Nc1ccccc1,-0.41,yes
+"""
+INDEX = "index drugs -o drugs.ggi"
+RESULTS = "evaluate drugs -k vertex-histogram --repeats 1 -r results.jsonl"
+#: For each command what has to be there before, and the example whose output is shown.
+SHOWN: dict[str, tuple[tuple[str, ...], str]] = {
+    "demo": ((), "demo --drug morphine"),
+    "datasets": ((), "datasets mutag"),
+    "info": ((), "info molecules.csv --target soluble"),
+    "kernel": ((), "kernel drugs -o drugs.npz --set tree_depth=2"),
+    "features": ((), "features molecules.csv -o features --n-features 4096 --quiet"),
+    "index": ((), INDEX),
+    "search": ((INDEX,), 'search drugs.ggi "CC(=O)Oc1ccccc1C(=O)O" -n 3'),
+    "cluster": ((INDEX,), "cluster drugs.ggi --min-similarity 0.5"),
+    "overlap": ((INDEX,), "overlap drugs.ggi molecules.csv --min-similarity 0.3"),
+    "evaluate": ((), "evaluate drugs --kernel vertex-histogram,edge-histogram --repeats 1"),
+    "reproduce": ((), "reproduce --help"),
+    "explain": ((), "explain drugs --row 222"),
+    "explore": ((), "explore drugs -o drugs.html"),
+    "report": ((RESULTS,), "report results.jsonl -o report.html"),
+}
+#: The options that say how DATA is read.
+READING = [item.name for item in fields(Reading)]
+#: Examples that need data of others, or half a minute: their output is not shown again by the test.
+SLOW = ("demo", "explain", "explore", "reproduce")
+
+
+@contextmanager
+def _folder() -> Any:
+    """A folder with molecules in it, for the time of an example."""
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as place:
+        os.chdir(place)
+        Path("molecules.csv").write_text(MOLECULES)
+        try:
+            yield
+        finally:
+            os.chdir(before)
+
+
+def output_of(name: str) -> str:
+    """What the shown example of a command prints."""
+    before, example = SHOWN[name]
+    with _folder():
+        for line in before:
+            _run(line)
+        return masked(_run(example))
+
+
+def _run(line: str) -> str:
+    width, program.UNFOLDED = program.UNFOLDED, 96
+    try:
+        done = CliRunner().invoke(app, shlex.split(line), env={"COLUMNS": "96", "TERM": "dumb"})
+    finally:
+        program.UNFOLDED = width
+    if done.exit_code:
+        raise SystemExit(f"graphgrain {line} failed:\n{done.output}")
+    return done.stdout
+
+
+def masked(text: str) -> str:
+    """Without what differs from run to run.
+
+    Examples
+    --------
+    >>> masked("drugs of 292 graphs in 0.25 s, 1.5 MB")
+    'drugs of 292 graphs in ... s, ... MB'
+    """
+    text = re.sub(r"\b\d+(\.\d+)? (s|ms|MB|MiB|KiB|us)\b", r"... \2", text)
+    lines = []
+    for line in text.splitlines():
+        # Time and memory end the lines of a table of results.
+        lines.append(re.sub(r"(\s\d+\s+)\d+\.\d\d(\s+)\d+$", r"\1...\2...", line.rstrip()))
+    return "\n".join(lines).strip("\n")
+
+
+def usage(name: str) -> str:
+    """The part of a command that is not run: what it does, its options, its examples."""
+    command = load_command(name)
+    function = getattr(_module(name), name.replace("-", "_"))
+    paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+    words = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+    arguments = [p for p in command.params if p.param_type_name == "argument"]
+    line = " ".join([f"graphgrain {name}", *map(_argument, arguments), "[OPTIONS]"])
+    options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
+    own = [p for p in options if p.name not in READING]
+    table = _table(arguments, own)
+    if len(own) < len(options):
+        table += "\nand the options for [how DATA is read](#how-data-is-read).\n"
+    examples = "\n".join(function.examples)
+    return f"## {name}\n\n{words}\n\n```text\n{line}\n```\n\n{table}\n```sh\n{examples}\n```\n"
+
+
+def reading() -> str:
+    """The options of all commands that take graphs."""
+    options = [p for p in load_command("info").params if p.name in READING]
+    words = "Options of all commands that take DATA; all but `--view` are for files of molecules."
+    return f"## How DATA is read\n\n{words}\n\n{_table([], options)}"
+
+
+def _table(arguments: list[Any], options: list[Any]) -> str:
+    rows = [[f"`{_argument(p)}`", "", _words(p)] for p in arguments]
+    rows += [[", ".join(f"`{word}`" for word in p.opts), _default(p), _words(p)] for p in options]
+    return "| | default | |\n|---|---|---|\n" + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _module(name: str) -> Any:
+    from importlib import import_module
+
+    return import_module(f"graphgrain.cli.{COMMANDS[name].module}")
+
+
+def _argument(parameter: Any) -> str:
+    name = parameter.metavar or parameter.name.upper()
+    return f"{name}..." if parameter.nargs == -1 else name
+
+
+def _default(parameter: Any) -> str:
+    shown = getattr(parameter, "show_default", True)
+    if isinstance(shown, str):
+        return shown
+    value = parameter.default
+    if callable(value) or value in (None, False, ""):
+        return ""
+    return f"`{value}`"
+
+
+def _words(parameter: Any) -> str:
+    return (parameter.help or "").replace("|", "\\|")
+
+
+HEAD = """# The command line
+
+Every command with its options and examples; `graphgrain COMMAND --help` says the same. A letter has
+one meaning in all commands: `-o` is what is written, `-r` the file that results are kept in, `-k` a
+kernel, `-d` data sets, `-n` how many, `-j` threads or processes, `-q` no progress bar.
+
+DATA is a file, a folder, a name of the TU collection or `drugs`. A file is written into a folder
+that exists; `-` is standard output. `--json` answers for machines. Exit codes: 0 all is well, 2 the
+input is wrong (one message says what and how to go on), 1 a mistake of graphgrain, 130 and 143
+interrupted.
+
+The examples below are run on the bundled drugs and on a file `molecules.csv`:
+
+```text
+{molecules}```
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [HEAD.replace("{molecules}", MOLECULES), reading()]
+    for name in COMMANDS:
+        parts.append(usage(name))
+        if name != "reproduce":
+            parts.append(shown(name, output_of(name)))
+    return "\n".join(parts)
+
+
+def shown(name: str, output: str) -> str:
+    """An example with its output, as it stands in the page."""
+    return f"```text\n$ graphgrain {SHOWN[name][1]}\n{output}\n```\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,118 @@
+"""The page about the command line is what the commands say, and a letter means one thing."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from graphgrain.cli.app import COMMANDS, in_options, load_command
+
+from .running import fails
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "command_reference.py"
+spec = importlib.util.spec_from_file_location("command_reference", SCRIPT)
+reference = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(reference)
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return reference.PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_page_has_every_command_as_it_is(name, page):
+    assert reference.usage(name) in page, "run python scripts/command_reference.py"
+    for parameter in load_command(name).params:
+        if parameter.name != "help":
+            assert parameter.help, f"{name} {parameter.name} has no help"
+
+
+def test_the_page_has_how_data_is_read(page):
+    assert reference.reading() in page, "run python scripts/command_reference.py"
+    assert reference.MOLECULES in page
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in reference.SLOW])
+def test_the_page_has_what_the_example_prints(name, page):
+    pytest.importorskip("rdkit")
+    assert reference.shown(name, reference.output_of(name)) in page
+
+
+def test_a_letter_means_one_thing_and_an_option_has_its_letter_everywhere():
+    meanings: dict[str, set[str]] = {}
+    letters: dict[str, set[str]] = {}
+    for name in COMMANDS:
+        for parameter in load_command(name).params:
+            if parameter.param_type_name != "option":
+                continue
+            short = [word for word in parameter.opts if len(word) == 2]
+            long = [word for word in parameter.opts if len(word) > 2]
+            assert long, f"{name} {parameter.opts} has no long form"
+            letters.setdefault(long[0], set()).add("".join(short))
+            for word in short:
+                meanings.setdefault(word, set()).add(long[0])
+    assert {letter: found for letter, found in meanings.items() if len(found) > 1} == {}
+    assert {option: found for option, found in letters.items() if len(found) > 1} == {}
+    assert meanings["-k"] == {"--kernel"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["demo", "-o", "no/demo"],
+        ["info", "drugs", "--plot", "no/d.png"],
+        ["kernel", "drugs", "-o", "no/K.npz"],
+        ["features", "drugs", "-o", "no/features"],
+        ["index", "drugs", "-o", "no/d.ggi"],
+        ["cluster", "drugs", "-o", "no/c.csv"],
+        ["overlap", "drugs", "drugs", "-o", "no/o.csv"],
+        ["search", "d.ggi", "CCO", "--html", "no/s.html"],
+        ["evaluate", "drugs", "-r", "no/r.jsonl"],
+        ["reproduce", "table1", "-r", "no/r.jsonl"],
+        ["explain", "drugs", "--row", "1", "-o", "no/why.svg"],
+        ["explore", "drugs", "-o", "no/e.html"],
+        ["report", "r.jsonl", "-o", "no/report.html"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_folder_that_is_not_there_is_refused_before_the_work(arguments, here):
+    assert "There is no folder 'no' to write" in fails(*arguments)
+    assert not list(here.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("say errors='skip' (--errors skip) to go on", "say --errors skip to go on"),
+        ("Name it with smiles=... here", "Name it with --smiles here"),
+        ("folds must be 2 or more", "--folds must be 2 or more"),
+        ("All folds must be full; all graphs have np.int64(1).", "All folds must be full; all "
+         "graphs have 1."),
+    ],
+)  # fmt: skip
+def test_messages_speak_of_options(words, expected):
+    names = {"errors": "--errors", "smiles": "--smiles", "folds": "--folds"}
+    assert in_options(words, names) == expected
+
+
+def test_errors_on_the_command_line_speak_of_options(here):
+    pytest.importorskip("rdkit")
+    (here / "same.csv").write_text("smiles,y\nCCO,1\nCCN,1\nCCC,1\nCCCC,1\n")
+    for command in (["explore"], ["explain", "--row", 1]):
+        message = fails(command[0], "same.csv", "--target", "y", *command[1:])
+        assert "have 1." in message
+        assert "np." not in message
+    (here / "no.csv").write_text("a,b\n1,2\n")
+    message = fails("info", "no.csv")
+    assert "--smiles" in message
+    assert "smiles=" not in message
+    message = fails("evaluate", "drugs", "--set", "tree_depth=-1")
+    assert "--set tree_depth=VALUE" in message
+    assert "set_params" not in message
+    assert "--folds must be 2 or more" in fails("evaluate", "drugs", "--folds", 1)
+    (here / "bad.smi").write_text("C1CC\n")
+    assert "or say --errors skip to go on" in fails("info", "bad.smi")
+    assert "drop has no value" in fails("info", "drugs", "--view", "edge-filter:drop")
