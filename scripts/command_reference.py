@@ -49,6 +49,7 @@ SHOWN: dict[str, tuple[tuple[str, ...], str]] = {
     "index": ((), INDEX),
     "search": ((INDEX,), 'search drugs.ggi "CC(=O)Oc1ccccc1C(=O)O" -n 3'),
     "cluster": ((INDEX,), "cluster drugs.ggi --min-similarity 0.5"),
+    "pairs": ((INDEX,), "pairs drugs.ggi --min-similarity 0.95"),
     "overlap": ((INDEX,), "overlap drugs.ggi molecules.csv --min-similarity 0.3"),
     "evaluate": ((), "evaluate drugs --kernel vertex-histogram,edge-histogram --repeats 1"),
     "reproduce": ((), "reproduce --help"),
@@ -59,7 +60,7 @@ SHOWN: dict[str, tuple[tuple[str, ...], str]] = {
 #: The options that say how DATA is read.
 READING = [item.name for item in fields(Reading)]
 #: Examples that need data of others, or half a minute: their output is not shown again by the test.
-SLOW = ("demo", "explain", "explore", "reproduce")
+SLOW = ("demo", "explain", "explore", "reproduce", "fit", "predict")
 
 
 @contextmanager
@@ -189,7 +190,7 @@ def page() -> str:
     parts = [HEAD.replace("{molecules}", MOLECULES), reading()]
     for name in COMMANDS:
         parts.append(usage(name))
-        if name != "reproduce":
+        if name in SHOWN and name != "reproduce":
             parts.append(shown(name, output_of(name)))
     return "\n".join(parts)
 

@@ -35,7 +35,7 @@ def test_the_page_has_how_data_is_read(page):
     assert reference.MOLECULES in page
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in reference.SLOW])
+@pytest.mark.parametrize("name", [n for n in reference.SHOWN if n not in reference.SLOW])
 def test_the_page_has_what_the_example_prints(name, page):
     pytest.importorskip("rdkit")
     assert reference.shown(name, reference.output_of(name)) in page
