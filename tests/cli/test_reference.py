@@ -87,6 +87,8 @@ def test_a_folder_that_is_not_there_is_refused_before_the_work(arguments, here):
     ("words", "expected"),
     [
         ("say errors='skip' (--errors skip) to go on", "say --errors skip to go on"),
+        ("go on (errors='skip' in Python, --errors skip on the command line).",
+         "go on (--errors skip)."),
         ("Name it with smiles=... here", "Name it with --smiles here"),
         ("folds must be 2 or more", "--folds must be 2 or more"),
         ("All folds must be full; all graphs have np.int64(1).", "All folds must be full; all "
@@ -114,5 +116,7 @@ def test_errors_on_the_command_line_speak_of_options(here):
     assert "set_params" not in message
     assert "--folds must be 2 or more" in fails("evaluate", "drugs", "--folds", 1)
     (here / "bad.smi").write_text("C1CC\n")
-    assert "or say --errors skip to go on" in fails("info", "bad.smi")
+    message = fails("info", "bad.smi")
+    assert "--errors skip" in message
+    assert "Python" not in message
     assert "drop has no value" in fails("info", "drugs", "--view", "edge-filter:drop")

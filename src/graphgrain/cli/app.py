@@ -448,6 +448,8 @@ def in_options(words: str, names: dict[str, str]) -> str:
     """
     words = re.sub(r"\bnp\.\w+\(([^()]*)\)", r"\1", words)
     words = re.sub(r"\w+\((\w+)=\.\.\.\) or set_params\(\1=\.\.\.\)", r"--set \1=VALUE", words)
+    # Where a message names both, the option is enough.
+    words = re.sub(r"\b\w+=\S+ in Python, (--[^)]*?) on the command line", r"\1", words)
     for name, option in names.items():
         words = re.sub(rf"\b{name}='([^']*)' \({option} \1\)", rf"{option} \1", words)
         words = re.sub(rf"\b{name}='([^']*)'", rf"{option} \1", words)
