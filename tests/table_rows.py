@@ -7,7 +7,7 @@ fit, no NaN) is checked here as scikit-learn's own estimators do.
 
 from __future__ import annotations
 
-from functools import wraps
+from functools import cache, wraps
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ def as_paths(X: np.ndarray) -> gg.GraphBatch:
     return gg.GraphBatch.from_edges([columns] * rows, np.concatenate(edges), labels)
 
 
+@cache  # one class for each, so that it can be pickled by its name
 def for_tables(Estimator: type) -> type:
     """The same estimator for tables."""
 

@@ -274,7 +274,7 @@ def test_a_decision_is_a_part_of_the_graph_and_a_part_of_the_columns(kind):
         output = 0 if kind is gg.GraphRegressor else model.classes_.tolist().index(why.target)
         factor = model._target_scale.spread[0] if kind is gg.GraphRegressor else 1.0
         assert why.columns == pytest.approx(factor * beside[number, output], abs=1e-9)
-        total = why.bias + why.columns + why.vertices.sum() + why.edges.sum()
+        total = why.bias + why.columns + why.vertices.sum()
         assert why.decision == pytest.approx(total, abs=1e-9)
         own = values[number] if kind is gg.GraphRegressor else values[number, output]
         assert why.decision == pytest.approx(own, abs=1e-9)
@@ -309,7 +309,7 @@ def test_deviations_and_intervals_with_columns():
     assert ((found["leverage"] > 0) & (found["leverage"] <= 1)).all()
     why = gg.explain(model, table[160:163], of="uncertainty")
     for number, one in enumerate(why):
-        total = one.bias + one.columns + one.vertices.sum() + one.edges.sum()
+        total = one.bias + one.columns + one.vertices.sum()
         assert one.decision == pytest.approx(total, abs=1e-9)
         if model.scale_ == "none":
             assert one.decision == pytest.approx(deviation[number] ** 2, rel=1e-6)

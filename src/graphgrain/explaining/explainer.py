@@ -106,7 +106,9 @@ def explain(
     sums = biases + beside
     result = []
     for number, opened in enumerate(_opened(form, batch, n_jobs)):
-        sums[number] += opened.value(len(form.outputs))
+        bare = opened.without_patterns(len(form.outputs))
+        biases[number] += bare
+        sums[number] += bare + opened.value(len(form.outputs))
         decision = sums[number]
         if own_values is not None:
             decision = own_values[number]
@@ -275,6 +277,14 @@ class _Opened:
             counted = _counted(tallies)
             for term, scale in terms:
                 total += term.value(counted[: term.n_levels], scale)
+        return total
+
+    def without_patterns(self, outputs: int) -> np.ndarray:
+        """What kernels add that find no pattern in the graph."""
+        total = np.zeros(outputs)
+        for terms, _, _, _, tallies in self.parts:
+            if not any(len(tally.hashes) for tally in tallies):
+                total += sum(term.without_patterns() for term, _ in terms)
         return total
 
     def levels(self, output: int) -> list[FoundLevel]:

@@ -66,6 +66,9 @@ class Term(Protocol):
     def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
         """Which patterns training has met."""
 
+    def without_patterns(self) -> np.ndarray | float:
+        """What is added for a graph without any pattern."""
+
 
 @dataclass(frozen=True)
 class ColumnWeights:
@@ -105,6 +108,10 @@ class ColumnWeights:
     def place(self) -> Any:
         """Where its patterns are found."""
         return id(self.kernel)
+
+    def without_patterns(self) -> np.ndarray | float:
+        """That is part of the biases of a pipeline."""
+        return 0.0
 
     def value(self, levels: Sequence[Counts], scale: float) -> np.ndarray:
         parts = [self._added(number, counts).sum(axis=0) for number, counts in enumerate(levels)]
@@ -183,6 +190,11 @@ class MachineTerm:
     def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
         known: np.ndarray = self.fitted.known(level, hashes)
         return known
+
+    def without_patterns(self) -> np.ndarray | float:
+        """It equals training graphs without any."""
+        added: np.ndarray = self.fitted.without_patterns(self.coefficients) * self.factors
+        return added
 
 
 def inverse_norms(kernel: FeatureKernel, seen: GraphBatch, level_scales: np.ndarray) -> np.ndarray:
@@ -304,12 +316,7 @@ def _of_estimator(model: GraphEstimator) -> LinearForm:
     coefficients = machine.coefficients
 
     def biases(batch: GraphBatch) -> np.ndarray:
-        result = np.tile(bias, (len(batch), 1))
-        empty = batch.vertex_counts == 0
-        if empty.any():  # without patterns a graph equals training graphs without any
-            for term in machine.terms:
-                result[empty] += term.without_patterns(coefficients) * factors
-        return result
+        return np.tile(bias, (len(batch), 1))
 
     def values(batch: GraphBatch) -> np.ndarray:
         return (machine.graph_values(batch, model.n_jobs) * factors) + shifts
