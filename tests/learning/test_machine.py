@@ -91,9 +91,12 @@ def test_contributions_add_up(molecules, similarity, counts, n_levels):
     own = machine.own_similarity(machine.count(new))
     for number in range(len(new)):
         levels = term.term.source.count(new[[number]]).levels
-        parts = term.contributions(levels, coefficients)
-        assert [len(part) for part in parts] == [len(level.hashes) for level in levels[:n_levels]]
-        total = sum(part.sum(axis=0) for part in parts)
+        parts = [term.contributions(levels, coefficients, output) for output in (0, 1)]
+        sizes = [len(level.hashes) for level in levels[:n_levels]]
+        assert [[len(part) for part in own] for own in parts] == [sizes, sizes]
+        total = np.array([sum(part.sum() for part in own) for own in parts])
+        together = term.value(levels, coefficients)
+        np.testing.assert_allclose(together, total, atol=1e-10 * size)
         if new.vertex_counts[number] == 0:
             np.testing.assert_array_equal(total, 0)
             np.testing.assert_allclose(
@@ -125,7 +128,7 @@ def test_contributions_of_patterns_one_by_one(molecules):
             both = own.keys() | other.keys()
             most = sum(max(own.get(p, 0), other.get(p, 0)) for p in both)
             expected += coefficients[0, i] * min(own[pattern], other.get(pattern, 0)) / most
-        assert found[place, 0] == pytest.approx(expected, abs=1e-12)
+        assert found[place] == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("counts", COUNT_MAPS)
@@ -148,8 +151,10 @@ def test_grouped_columns_have_the_products_of_the_kernel(counts, similarity):
     size = np.abs(expected).max()
     np.testing.assert_allclose(machine.graph_values(new), expected, atol=1e-9 * size)
     levels = term.term.source.count(new[[3]]).levels
-    total = sum(part.sum(axis=0) for part in weights.contributions(levels, None))
-    np.testing.assert_allclose(total, expected[3], atol=1e-9 * size)
+    for output in (0, 1):
+        total = sum(part.sum() for part in weights.contributions(levels, None, output))
+        np.testing.assert_allclose(total, expected[3, output], atol=1e-9 * size)
+    np.testing.assert_allclose(weights.value(levels, None), expected[3], atol=1e-9 * size)
 
 
 def test_what_no_training_graph_has_is_unseen(molecules):
