@@ -263,5 +263,5 @@ def test_figures_are_drawn_and_tell_their_numbers(opened: Any, records: list[Any
     told = f"drugs, k = 0\n{np.mean(expected):.2f} ± {np.std(expected):.2f} %"
     assert page.locator("#tip").inner_text() == told
     for drawing in page.locator("svg[role=img]").all():
-        assert drawing.locator("title").text_content()
+        assert drawing.locator("title").first.text_content()
         assert drawing.get_attribute("aria-label")

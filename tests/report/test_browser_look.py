@@ -190,3 +190,31 @@ def test_nine_kernels_fit_a_desktop(browser: Any, wide: Path) -> None:
     box = page.locator("#accuracy .scroll")
     assert box.evaluate("e => e.scrollWidth <= e.clientWidth")
     page.close()
+
+
+@pytest.mark.parametrize("width", [390, 800, 1400])
+def test_wide_tables_say_so_and_words_stay_whole(opened: Any, width: int) -> None:
+    page = opened(width)
+    redrawn(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    told = page.evaluate(
+        """() => [...document.querySelectorAll(".scroll")].filter((box) =>
+          box.hasAttribute("data-more") !== (box.scrollWidth > box.clientWidth + 2)).length"""
+    )
+    assert told == 0
+    broken = page.evaluate(
+        """() => [...document.querySelectorAll(".confusion tbody th")].filter((head) => {
+          const range = document.createRange();
+          range.selectNodeContents(head);
+          return range.getClientRects().length > 1;
+        }).map((head) => head.textContent)"""
+    )
+    assert broken == []
+
+
+def test_misclassified_graphs_are_drawn(opened: Any) -> None:
+    page = opened()
+    page.select_option("#errors-set", "drugs")
+    drawn = page.locator("#errors .mistaken svg")
+    assert drawn.count() == min(12, page.locator("#errors .listing tbody tr").count())
+    assert drawn.first.locator("path.ink").get_attribute("d")

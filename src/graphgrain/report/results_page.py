@@ -30,10 +30,11 @@ from ..evaluation.comparison import (
     standings,
 )
 from ..evaluation.display_names import kernel_label, limit_label
-from ..evaluation.exploration import DrawnGraphs, KernelMap
+from ..evaluation.exploration import DrawnGraphs, KernelMap, drawing_of
 from ..evaluation.records import FoldRecord, LimitRecord, fold_records, kernel_records
 from ..evaluation.splits import FOLDS
 from ..evaluation.summary import Curve, Diagnosis, Summary, describe, summarise
+from ..graphs.batch import GraphBatch
 from ..templating import render
 from ..writing import atomic_write
 from .content import Content, Data, Errors, Progress, content, kernel_order
@@ -379,6 +380,8 @@ def _entries(item: Standing, sets: int) -> list[Entry]:
     ]
 
 
+#: So many of the graphs that are wrong most often are drawn.
+MOST_DRAWN = 12
 #: So many of the graphs that are wrong most often are listed.
 MOST_WRONG = 30
 
@@ -538,8 +541,15 @@ def _map(item: KernelMap, number: int) -> dict[str, Any]:
     }
 
 
-def error_plots(errors: list[Errors]) -> list[dict[str, Any]]:
-    """Confusion matrices, and the graphs that are wrong most often."""
+def _mistaken(graphs: GraphBatch | None, number: int) -> dict[str, Any] | None:
+    """What there is to draw of a graph, if it is at hand and small enough."""
+    if graphs is None or number >= len(graphs):
+        return None
+    return drawing_of(graphs[number])
+
+
+def error_plots(errors: list[Errors], graphs: dict[str, GraphBatch]) -> list[dict[str, Any]]:
+    """Confusion matrices, and the graphs that are wrong most often, some of them drawn."""
     return [
         {
             "set": item.dataset,
@@ -552,6 +562,10 @@ def error_plots(errors: list[Errors]) -> list[dict[str, Any]]:
                 [name, wrong.truth, wrong.predicted, wrong.times]
                 for name, wrong in zip(item.names, item.diagnosis.wrong, strict=True)
             ][:MOST_WRONG],
+            "drawn": [
+                _mistaken(graphs.get(item.dataset), wrong.graph)
+                for wrong in item.diagnosis.wrong[:MOST_DRAWN]
+            ],
         }
         for item in errors
     ]
@@ -659,10 +673,16 @@ class Sections:
                 table=table,
                 legend=self._legend(comparison) if number == 0 else {},
                 notes=unfinished if number == 0 else [],
-                figure=self._place("dots", accuracy_plot(comparison, self.paper, self.kernels)),
+                figure=self._dots(
+                    accuracy_plot(comparison, self.paper, self.kernels), comparison.rows
+                ),
             )
             sections.append(Section(anchor, title, [part]))
         return sections
+
+    def _dots(self, plot: dict[str, Any], rows: Sequence[Any]) -> Place | None:
+        """A chart of several data sets; of a single one the table says as much in less room."""
+        return self._place("dots", plot) if len(rows) > 1 else None
 
     def _legend(self, comparison: Comparison) -> dict[str, Any]:
         printed = self.paper and any(cell.published for cell in comparison.cells)
@@ -698,7 +718,7 @@ class Sections:
         errors = self.content.errors
         if not errors:
             return []
-        self.figures["errors"] = error_plots(errors)
+        self.figures["errors"] = error_plots(errors, self.content.graphs)
         words = "The share of each class that is classified rightly, in per cent"
         several = len({protocol(c.first) for c in self.content.comparisons}) > 1
         words += ", under the first protocol above that has the data set." if several else "."
@@ -721,7 +741,7 @@ class Sections:
         part = Part(
             words=words,
             table=runtime_table(runtimes, self.paper),
-            figure=self._place("dots", runtime_plot(runtimes, self.paper, self.kernels)),
+            figure=self._dots(runtime_plot(runtimes, self.paper, self.kernels), runtimes.rows),
         )
         return [Section("runtime", "Time", [part])]
 

@@ -39,7 +39,9 @@ function oftenWrong(item) {
   const shown = item.wrong.length < item.count ? (item.repetitions > 1 ? `; these ${item.wrong.length} most often` : `; these are the first ${item.wrong.length}`) : "";
   const times = item.repetitions > 1 ? " in at least one repetition" : "";
   const note = item.count ? `${all} wrong${times}${shown}.` : "No graph was wrong.";
+  const drawn = item.wrong.slice(0, item.drawn.length).flatMap(([name, truth, said], number) => item.drawn[number]
+    ? [html("div", {}, drawGraph(item.drawn[number], null, null, name), html("p", { class: "key" }, html("b", {}, name), ` ${item.classes[truth]}, taken for ${item.classes[said]}`))] : []);
   return html("figure", {}, html("h3", {}, `${item.set}, ${item.kernel}: misclassified graphs`),
     item.count ? html("div", { class: "scroll tall", role: "region", tabindex: "0", "aria-label": label }, table) : "",
-    html("figcaption", {}, note));
+    html("figcaption", {}, note), ...(drawn.length ? [html("div", { class: "mistaken" }, ...drawn)] : []));
 }

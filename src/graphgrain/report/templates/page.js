@@ -32,6 +32,13 @@ for (const table of document.querySelectorAll("table.sortable")) {
   });
 }
 
+// ---- Tables that are wider than their box say so ----
+
+const wide = new ResizeObserver((entries) => {
+  for (const { target } of entries) target.toggleAttribute("data-more", target.scrollWidth > target.clientWidth + 2);
+});
+for (const box of document.querySelectorAll(".scroll")) wide.observe(box);
+
 // ---- Figures ----
 
 /** Two lists, of data sets and of kernels, and what belongs to the chosen pair. */
@@ -49,6 +56,7 @@ function chooser(container, name, items, setOf, render) {
   const labelled = (words, select) => [html("label", { for: select.id }, words), select];
   function show() {
     place.replaceChildren(...render(groups.get(sets.value)[kernels.selectedIndex]));
+    for (const box of place.querySelectorAll(".scroll")) wide.observe(box);
   }
   function changeSet() {
     const wanted = kernels.value;
