@@ -17,7 +17,7 @@ from ..graphs.isomorphism import duplicates
 from ..kernels.bases.feature_kernel import FeatureKernel
 from .building import check_kernel, default_kernel
 from .graph_index import GraphIndex
-from .similar_pairs import pairs
+from .similar_pairs import Pairs, pairs
 
 
 class Cliff(NamedTuple):
@@ -32,6 +32,13 @@ class Cliff(NamedTuple):
         y of the second minus y of the first.
     steepness : float
         The size of the difference over the distance, 1 minus the similarity.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> chains = [([(i, i + 1) for i in range(7)], list("CCCCCCC" + end)) for end in "NC"]
+    >>> gg.cliffs(chains, [4.0, 1.2], min_similarity=0.3)[0]
+    Cliff(first=0, second=1, similarity=0.5, difference=-2.8, steepness=5.6)
     """
 
     first: int
@@ -56,6 +63,14 @@ class Cliffs:
     missing : int array
         The graphs without y, which are left out.
     y : float array
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> chains = [([(i, i + 1) for i in range(7)], list("CCCCCCC" + end)) for end in "NC"]
+    >>> found = gg.cliffs(chains, [4.0, 1.2], min_similarity=0.3)
+    >>> found, found.counts.tolist()
+    (Cliffs(1 pairs of 2 graphs), [1, 1])
     """
 
     cliffs: list[Cliff]
@@ -108,6 +123,7 @@ def cliffs(
     *,
     kernel: FeatureKernel | None = None,
     similarity: str | None = None,
+    similar: Pairs | None = None,
     n_jobs: int | None = None,
 ) -> Cliffs:
     """Pairs of graphs that are similar and differ in y: what changed, and what it did.
@@ -124,6 +140,8 @@ def cliffs(
         The least difference in y, above 0. For activities as logarithms 1 is tenfold.
     kernel, similarity, n_jobs
         As in :func:`pairs`.
+    similar : Pairs, optional
+        Pairs that are similar by some other measure; then none are looked for.
 
     Returns
     -------
@@ -178,7 +196,9 @@ def cliffs(
     number = isinstance(min_difference, int | float | np.number)
     if not number or isinstance(min_difference, bool) or not 0.0 < min_difference < np.inf:
         raise InvalidParameterError(f"min_difference must be above 0; got {min_difference!r}.")
-    found = pairs(source, min_similarity, kernel=kernel, similarity=similarity, n_jobs=n_jobs)
+    found = similar
+    if found is None:
+        found = pairs(source, min_similarity, kernel=kernel, similarity=similarity, n_jobs=n_jobs)
     missing = np.flatnonzero(np.isnan(values))
     if len(missing):
         warnings.warn(

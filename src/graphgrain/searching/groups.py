@@ -30,6 +30,15 @@ class Clusters(NamedTuple):
     centers : int array
         For each cluster the graph in its middle.
     sizes : int array
+
+    Examples
+    --------
+    >>> import graphgrain as gg, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> chains = [([(0, 1), (1, 2)], list(text)) for text in ("CCO", "CCO", "NNN")]
+    >>> index = gg.GraphIndex.build(f"{folder.name}/chains.ggi", chains)
+    >>> gg.sphere_exclusion(index).sizes.tolist()
+    [2, 1]
     """
 
     labels: np.ndarray
@@ -197,6 +206,15 @@ class NearDuplicates(NamedTuple):
     ids : array
         The most similar graph of the index, for each of them.
     similarities : array
+
+    Examples
+    --------
+    >>> import graphgrain as gg, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> chains = [([(0, 1), (1, 2)], list(text)) for text in ("CCO", "NNN")]
+    >>> index = gg.GraphIndex.build(f"{folder.name}/chains.ggi", chains)
+    >>> gg.near_duplicates(index, chains[1:]).ids.tolist()
+    [1]
     """
 
     queries: np.ndarray

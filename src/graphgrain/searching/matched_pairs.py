@@ -39,6 +39,14 @@ class Surroundings(NamedTuple):
     pairs : int
     mean : float
         Mean change of y.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> graphs = [([(0, 1), (1, 2)], list(text)) for text in ("CCO", "CCN")]
+    >>> [change] = gg.changes(graphs, [1.0, 3.0], min_pairs=1)
+    >>> change.surroundings
+    [Surroundings(name='C(C)', pairs=1, mean=-2.0)]
     """
 
     name: str
@@ -63,6 +71,14 @@ class Change(NamedTuple):
         Where it happened, the most frequent first.
     examples : list of tuples
         Some pairs: the graph with ``before``, and that with ``after``.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> graphs = [([(0, 1), (1, 2)], list(text)) for text in ("CCO", "CCN")]
+    >>> [change] = gg.changes(graphs, [1.0, 3.0], min_pairs=1)
+    >>> change.before, change.after, change.kind, change.mean
+    ('-N', '-O', 'branch', -2.0)
     """
 
     before: str

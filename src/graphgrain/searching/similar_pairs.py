@@ -47,6 +47,13 @@ class Pairs(NamedTuple):
     first, second : int arrays
         The graphs of each pair, ``first`` below ``second``, as they are counted from 0.
     similarities : array
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> found = gg.pairs([([(0, 1)], ["C", "O"]), ([(0, 1)], ["O", "C"]), ([], ["N"])])
+    >>> found.first.tolist(), found.second.tolist(), found.similarities.tolist()
+    ([0], [1], [1.0])
     """
 
     first: np.ndarray
@@ -273,7 +280,7 @@ def _numbered(
     known = 0
     lengths, tokens, values = [], [], []
     for part in features:
-        while 2 * (known + len(part.keys)) > len(slots):
+        while 4 * (known + len(part.keys)) > 3 * len(slots):
             slots, slot_keys = _larger(slots, slot_keys)
         out = np.empty(len(part.keys), dtype=np.int32)
         known = call(number_keys, part.keys, slots, slot_keys, known, out)

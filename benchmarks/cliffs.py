@@ -1,0 +1,141 @@
+"""Activity cliffs by MoleculeACE's own definition: do we mark the molecules that it marks?
+
+    python -m benchmarks.cliffs [SET ...]
+
+Two molecules are similar there if one of three similarities is at least 0.9: Tanimoto of ECFP4
+(1,024 bits), Tanimoto of ECFP4 of their generic skeletons, or 1 minus the Levenshtein distance of
+their SMILES over the longer one's length. They are a cliff if their activities differ more than
+tenfold. ``gg.cliffs`` gets the pairs and the activities; ``counts > 0`` is compared with the marks
+``cliff_mol`` of the sets. The last columns are for pairs by min-max of Tree++ alone.
+
+van Tilborg, Alenicheva, Grisoni: Exposing the Limitations of Molecular Machine Learning with
+Activity Cliffs. Journal of Chemical Information and Modeling 62 (23), 2022.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import graphgrain as gg
+
+from .moleculeace import set_names
+from .molecules import molecules_folder
+
+LEAST = 0.9
+#: More than tenfold: exactly tenfold, up to rounding, is none.
+TENFOLD = 1.0 + 1e-6
+
+
+def tanimoto_pairs(molecules: list[object]) -> np.ndarray:
+    """Pairs of molecules whose bits have a Tanimoto similarity of 0.9, as two columns."""
+    from rdkit.Chem import rdFingerprintGenerator
+
+    generator = rdFingerprintGenerator.GetMorganGenerator(radius=2, fpSize=1024)
+    bits = np.array([generator.GetFingerprintAsNumPy(mol) for mol in molecules], dtype=np.float32)
+    common = bits @ bits.T
+    sizes = bits.sum(axis=1)
+    union = sizes[:, None] + sizes[None, :] - common
+    return np.argwhere(np.triu(common >= LEAST * union - 1e-6, 1))
+
+
+def skeleton(molecule: object) -> object:
+    """The molecule with all atoms carbon and all bonds single."""
+    from rdkit.Chem.Scaffolds.MurckoScaffold import GetScaffoldForMol, MakeScaffoldGeneric
+
+    try:
+        return MakeScaffoldGeneric(molecule)
+    except Exception:  # atoms with more bonds than carbon can have
+        return GetScaffoldForMol(molecule)
+
+
+def edit_distance(a: str, b: str, most: int) -> int:
+    """The Levenshtein distance, or more than ``most``: only a band around the diagonal counts."""
+    before = list(range(len(b) + 1))
+    for i, letter in enumerate(a, 1):
+        now = [i] + [most + 1] * len(b)
+        for j in range(max(1, i - most), min(len(b), i + most) + 1):
+            now[j] = min(before[j] + 1, now[j - 1] + 1, before[j - 1] + (letter != b[j - 1]))
+        before = now
+        if min(before) > most:
+            return most + 1
+    return before[-1]
+
+
+def smiles_pairs(smiles: list[str], y: np.ndarray) -> np.ndarray:
+    """Pairs of SMILES of a Levenshtein similarity of 0.9 whose activities differ enough."""
+    letters = {letter: n for n, letter in enumerate(sorted(set("".join(smiles))))}
+    counts = np.zeros((len(smiles), len(letters)), dtype=np.int32)
+    for row, text in enumerate(smiles):
+        for letter in text:
+            counts[row, letters[letter]] += 1
+    lengths = np.array([len(text) for text in smiles])
+    found = []
+    for a in range(len(smiles)):
+        rest = np.arange(a + 1, len(smiles))
+        longer = np.maximum(lengths[a], lengths[rest])
+        room = np.floor((1 - LEAST) * longer + 1e-9).astype(int)
+        # No fewer edits than letters that one has more often than the other.
+        surplus = counts[rest] - counts[a]
+        needed = np.maximum(np.maximum(surplus, 0).sum(1), np.maximum(-surplus, 0).sum(1))
+        near = (needed <= room) & (np.abs(y[rest] - y[a]) >= TENFOLD)
+        for b, most in zip(rest[near].tolist(), room[near].tolist(), strict=True):
+            if edit_distance(smiles[a], smiles[b], most) <= most:
+                found.append((a, b))
+    return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+def marks(path: Path) -> tuple[int, int, int, int, int, int]:
+    """Molecules, their marks, ours, agreement in both ways, and ours by Tree++ alone."""
+    from rdkit import Chem
+
+    graphs, columns = gg.load_molecules(path)
+    smiles, y = columns["smiles"].tolist(), columns["y"]
+    molecules = [Chem.MolFromSmiles(text) for text in smiles]
+    similar = np.concatenate(
+        [
+            tanimoto_pairs(molecules),
+            tanimoto_pairs([skeleton(molecule) for molecule in molecules]),
+            smiles_pairs(smiles, y),
+        ]
+    )
+    pairs = np.unique(similar, axis=0)
+    given = gg.Pairs(pairs[:, 0], pairs[:, 1], np.full(len(pairs), LEAST))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ours = gg.cliffs(graphs, y, min_difference=TENFOLD, similar=given).counts > 0
+        tree = gg.cliffs(graphs, y, LEAST, TENFOLD).counts > 0
+    theirs = columns["cliff_mol"] == 1
+    return (
+        len(graphs), int(theirs.sum()), int(ours.sum()), int((theirs & ours).sum()),
+        int((theirs == ours).sum()), int((theirs & tree).sum()),
+    )  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.cliffs", description=__doc__)
+    parser.add_argument("sets", nargs="*", help="names of sets; by default all")
+    options = parser.parse_args()
+    folder = molecules_folder() / "moleculeace"
+    print("| set | molecules | marked there | marked here | in both | agreement | by Tree++ |")
+    print("|---|---:|---:|---:|---:|---:|---:|")
+    total = np.zeros(6, dtype=int)
+    for name in options.sets or set_names(folder):
+        [path] = folder.glob(f"{name}.csv*")
+        row = marks(path)
+        total += row
+        print(_line(name, row), flush=True)
+    print(_line("all", tuple(total.tolist())))
+
+
+def _line(name: str, row: tuple[int, ...]) -> str:
+    count, theirs, ours, both, equal, tree = row
+    cells = (f"{count:,}", f"{theirs:,}", f"{ours:,}", f"{both:,}", f"{equal / count:.4f}")
+    return f"| {name} | {' | '.join(cells)} | {tree:,} |"
+
+
+if __name__ == "__main__":
+    main()
