@@ -47,6 +47,17 @@ def test_layouts_keep_vertices_apart_and_components_side_by_side(graph):
     np.testing.assert_array_equal(points, layout(batch))
 
 
+def test_vertices_of_large_graphs_do_not_overlap():
+    """As circles of the size that they are drawn with."""
+    for seed in range(3):
+        graph = nx.random_geometric_graph(120, 0.14, seed=seed)
+        svg = parsed(gg.draw([graph], width=900, height=700))
+        circles = svg.findall(f"{SVG}circle")
+        centres = np.array([[float(c.get("cx")), float(c.get("cy"))] for c in circles])
+        gaps = np.linalg.norm(centres[:, None] - centres, axis=2) + 1e9 * np.eye(len(centres))
+        assert gaps.min() >= 2 * float(circles[0].get("r")) * 0.85
+
+
 def test_a_path_is_laid_out_as_a_line():
     points = layout(gg.as_graphs([nx.path_graph(8)]))
     lengths = np.linalg.norm(np.diff(points, axis=0), axis=1)

@@ -22,6 +22,9 @@ from scipy.sparse.csgraph import connected_components, shortest_path
 from ..batch import GraphBatch
 from .molecule import ATOMIC_NUMBER, Molecule, read_molecule
 
+#: Vertices come no closer than this, in edges, if so many rounds of pushing are enough.
+_APART = 0.4
+_PUSHES = 200
 #: Shared parts of fewer vertices give no orientation.
 _SMALLEST_SHARED = 3
 #: How many pairs of vertices a search for the shared part begins with.
@@ -138,9 +141,22 @@ def _component(links: csr_array) -> np.ndarray:
     points, _ = smacof(
         distances, n_components=2, init=start, n_init=1, max_iter=300, normalized_stress=False
     )
-    points = points - points.mean(axis=0)
+    points = _spread(points - points.mean(axis=0))
     _, _, axes = np.linalg.svd(points, full_matrices=False)
     return points @ axes.T  # the longer way is from left to right
+
+
+def _spread(points: np.ndarray) -> np.ndarray:
+    """Push vertices apart that lie too close to be drawn beside each other."""
+    for _ in range(_PUSHES):
+        steps = points[:, None] - points
+        gaps = np.linalg.norm(steps, axis=2)
+        np.fill_diagonal(gaps, np.inf)
+        if gaps.min() >= _APART:
+            break
+        missing = np.maximum(0.0, _APART - gaps) / np.maximum(gaps, 1e-6)
+        points = points + 0.4 * (steps * missing[:, :, None]).sum(axis=1)
+    return points
 
 
 def _classical(distances: np.ndarray) -> np.ndarray:

@@ -274,6 +274,8 @@ def _marks(
     placed: Placed, marks: Sequence[Sequence[int]], palette: Palette, width: int, height: int
 ) -> list[Shape]:
     """Numbers beside groups of vertices, where there is most room."""
+    if not marks:
+        return []
     beyond, longest = (0.0, 70.0) if placed.molecule is None else (0.75, _LONGEST_BOND)
     points, unit, _ = _fitted(placed.points, width, height, longest, beyond)
     taken = points
