@@ -430,7 +430,9 @@ def _written(
             text += f"{_plain(_bond(batch, v, w))}{closures[edge]}"
         elif w != parent and w not in done:
             inside = _written(batch, w, v, closures, done)
-            branches.append(_plain(_bond(batch, v, w)) + inside)
+            words = max(len(_vertex(batch, v)), len(_vertex(batch, w))) > 2  # no symbols of atoms
+            bond = _bond(batch, v, w)
+            branches.append((bond if words else _plain(bond)) + inside)
     branches.sort(key=lambda branch: (len(branch), branch))
     return text + "".join(f"({branch})" for branch in branches[:-1]) + "".join(branches[-1:])
 

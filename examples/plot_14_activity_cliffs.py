@@ -1,0 +1,79 @@
+"""
+Activity cliffs
+===============
+
+Two molecules that differ a little and act very differently: which pairs are that, what changed, and
+what do such changes do in general? Inhibitors of the kinase ABL1, an excerpt of the set
+CHEMBL1862_Ki of MoleculeACE (van Tilborg et al. 2022; the whole set has 794 molecules). y is the
+logarithm of the activity: 1 is tenfold.
+"""
+
+# %%
+# The molecules
+# -------------
+import matplotlib.pyplot as plt
+import numpy as np
+
+import graphgrain as gg
+
+MEASURED = [
+    ("Cc1ccc(F)cc1-c1ccc2cc(NC(=O)C3CCC3)ncc2c1", 0.00),
+    ("Cc1ccc(F)cc1-c1ccc2cc(NC(=O)C3CCCCC3)ncc2c1", -1.59),
+    ("Fc1ccc(C(Cl)Cn2ncc3c(NCc4ccccc4F)ncnc32)cc1", -1.30),
+    ("Fc1ccccc1CNc1ncnc2c1cnn2CC(Cl)c1ccccc1", -2.86),
+    ("Cc1ccc(F)cc1-c1ccc2cc(NC(=O)C3CCCC3)ncc2c1", -1.08),
+    ("Cc1ccc(F)cc1-c1ccc2cc(NC(=O)C3CC3)ncc2c1", 0.94),
+    ("Fc1cccc(CNc2ncnc3c2cnn3CC(Cl)c2ccccc2)c1", -1.60),
+    ("Fc1ccc(CNc2ncnc3c2cnn3CC(Cl)c2ccccc2)cc1", -3.30),
+    ("Cc1ccc(F)cc1-c1ccc2cc(NC(=O)C(C)C)ncc2c1", -0.95),
+    ("CSc1nc(NCCc2ccccc2)c2cnn(CC(Cl)c3ccccc3)c2n1", -3.86),
+    ("CSc1nc(NCCc2ccccc2)c2cnn(CC(Cl)c3ccc(Cl)cc3)c2n1", -2.04),
+    ("CSc1nc(NCCc2ccccc2)c2cnn(CC(Cl)c3ccc(F)cc3)c2n1", -2.30),
+    ("CCSc1nc(NCCc2ccccc2)c2cnn(CC(Cl)c3ccccc3)c2n1", -2.11),
+    ("CSc1nc(NCCc2cccc(Cl)c2)c2cnn(CC(Cl)c3ccccc3)c2n1", -2.30),
+    ("Cc1ccc(CO)cc1-c1ccc2cc(NC(=O)C3CC3)ncc2c1", 1.52),
+    ("Cc1ccc(C)c(-c2ccc3cc(NC(=O)C4CC4)ncc3c2)c1", -0.30),
+]
+graphs = gg.from_smiles([smiles for smiles, _ in MEASURED])
+y = np.array([value for _, value in MEASURED])
+
+# %%
+# Similar, and different
+# ----------------------
+# The steepest first: the difference over the distance.
+found = gg.cliffs(graphs, y, min_similarity=0.7, min_difference=1.5)
+print(found)
+for cliff in found.cliffs[:5]:
+    print(f"{MEASURED[cliff.first][0]}  {y[cliff.first]:.2f}")
+    print(f"{MEASURED[cliff.second][0]}  {y[cliff.second]:.2f}")
+    print(f"    similarity {cliff.similarity:.2f}, steepness {cliff.steepness:.1f}")
+
+# %%
+# What changed
+# ------------
+# The vertices outside of the common part, and the patterns that only one of the two has.
+print([part.tolist() for part in found.changed(0)])
+pair = found.compare(0)
+for which in (0, 1):
+    print("only in", which, [pattern.name for pattern in pair.only(which, 3)])
+pair  # noqa: B018 - shown in the gallery
+
+# %%
+# What such changes do
+# --------------------
+# All pairs that differ at one place, whatever their similarity.
+for change in gg.changes(graphs, y, min_pairs=1)[:8]:
+    print(f"{change.before:>10} -> {change.after:<12} {change.pairs} pairs, {change.mean:+.2f}")
+
+# %%
+# Similarity and difference of all pairs; cliffs are at the upper right.
+every = gg.pairs(graphs, min_similarity=0.3)
+differences = np.abs(y[every.second] - y[every.first])
+steep = (every.similarities >= 0.7) & (differences >= 1.5)
+fig, axes = plt.subplots(figsize=(5.2, 3.6))
+axes.scatter(every.similarities[~steep], differences[~steep], color="0.6", label="other pairs")
+axes.scatter(every.similarities[steep], differences[steep], color="C1", label="cliffs")
+axes.set(xlabel="similarity (min-max)", ylabel="difference in y")
+axes.legend(frameon=False)
+fig.tight_layout()
+plt.show()

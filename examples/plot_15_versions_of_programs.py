@@ -1,0 +1,107 @@
+"""
+Two versions of a program
+=========================
+
+Pairs are not for molecules alone. Functions of two versions of a small program are graphs: their
+syntax trees, vertices labelled by the kind of each node. Which function became which, and what
+changed in it?
+"""
+
+# %%
+# Two versions
+# ------------
+import ast
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import graphgrain as gg
+
+BEFORE = """
+def mean(xs):
+    total = 0
+    for x in xs:
+        total += x
+    return total / len(xs)
+
+def largest(xs):
+    best = xs[0]
+    for x in xs:
+        if x > best:
+            best = x
+    return best
+
+def clean(text):
+    return text.strip().lower()
+"""
+AFTER = """
+def maximum(values):
+    best = values[0]
+    for value in values:
+        if value >= best:
+            best = value
+    return best
+
+def average(values):
+    total = 0
+    for value in values:
+        total += value
+    return total // len(values)
+
+def tidy(line):
+    return line.strip().upper().lower()
+"""
+
+
+def functions(source):
+    """The name of each function and its syntax tree, as edges and labels."""
+    found = {}
+    for function in ast.parse(source).body:
+        labels, edges = [], []
+
+        def visit(node, parent, labels=labels, edges=edges):
+            number = len(labels)
+            labels.append(type(node).__name__)
+            if parent is not None:
+                edges.append((parent, number))
+            for child in ast.iter_child_nodes(node):
+                visit(child, number)
+
+        visit(function, None)
+        found[function.name] = (edges, labels)
+    return found
+
+
+before, after = functions(BEFORE), functions(AFTER)
+names = [f"{name} (before)" for name in before] + [f"{name} (after)" for name in after]
+graphs = gg.as_graphs([*before.values(), *after.values()])
+lines = np.array([len(labels) for _, labels in [*before.values(), *after.values()]], dtype=float)
+
+# %%
+# Which became which
+# ------------------
+# The most similar pairs, each function in one.
+kernel = gg.TreePlusPlus(3, 1, counts="binary")
+found = gg.pairs(graphs, min_similarity=0.3, kernel=kernel, max_per_graph=1)
+for a, b, similarity in zip(*found):
+    print(f"{similarity:.2f}  {names[a]:<18} {names[b]}")
+
+# %%
+# What changed
+# ------------
+# Pairs that differ at one place: a comparison became another, a division lost its fraction, a call
+# came in between.
+for change in gg.changes(graphs, lines, min_pairs=1):
+    a, b = change.examples[0]
+    print(f"{names[a]} -> {names[b]}: {change.kind}, {change.before} -> {change.after}")
+
+# %%
+# All similarities: one partner stands out in each row.
+K = gg.TreePlusPlus(3, 1, counts="binary", similarity="minmax").fit_transform(graphs)
+fig, axes = plt.subplots(figsize=(5.2, 4.4))
+image = axes.imshow(K, vmin=0, vmax=1, cmap="Blues")
+axes.set_xticks(range(len(names)), names, rotation=45, ha="right")
+axes.set_yticks(range(len(names)), names)
+fig.colorbar(image, label="similarity (min-max)")
+fig.tight_layout()
+plt.show()
