@@ -301,10 +301,15 @@ def class_fragments(model: Any, graphs: Any, y: Any, *, n: int = 10) -> ClassFra
         )
     from .explainer import explain  # it makes explanations, which know their fragments
 
+    classes = getattr(model, "classes_", None)
     told: dict[Any, list[Explanation]] = {}
-    for each in explain(model, batch):
-        for label, why in (each if isinstance(each, dict) else _both_classes(each)).items():
-            told.setdefault(label, []).append(why)
+    if classes is not None and len(classes) > 2:
+        for label in np.asarray(classes).tolist():
+            told[label] = explain(model, batch, target=label)
+    else:
+        for each in explain(model, batch):
+            for label, why in _both_classes(each).items():
+                told.setdefault(label, []).append(why)
     found = {}
     for label, whys in told.items():
         sign = -1.0 if whys and label is not None and label == whys[0].opposite else 1.0
