@@ -278,6 +278,17 @@ class KernelMachine:
     intercept : array of shape (outputs,)
     columns : ColumnPart or None
         What the columns beside the graphs add.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> graphs, y = gg.load_drugs()
+    >>> model = gg.GraphClassifier(max_level=1, max_terms=1).fit(graphs, y == "opioids")
+    >>> machine = model.machine_
+    >>> len(machine.terms), machine.coefficients.shape
+    (1, (1, 292))
+    >>> bool((machine.graph_values(graphs)[:, 0] == model.decision_function(graphs)).all())
+    True
     """
 
     terms: list[Any]
