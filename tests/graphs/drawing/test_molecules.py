@@ -230,6 +230,17 @@ def test_pairs_lie_the_same_way(chem, one, two):
     assert np.abs((here - there) - (here - there).mean(axis=0)).max() < 0.25
 
 
+def test_other_graphs_lie_the_same_way_too():
+    """A graph whose vertices are numbered anew is drawn as it was before."""
+    edges = [(0, 1), (1, 2), (2, 3), (3, 0), (3, 4), (4, 5), (5, 6), (2, 7)]
+    first = gg.as_graphs([(edges, [f"label {v}" for v in range(8)])])
+    order = np.array([5, 2, 7, 0, 3, 6, 1, 4])
+    labels = [f"label {v}" for v in np.argsort(order)]
+    second = gg.as_graphs([([(order[u], order[v]) for u, v in edges], labels)])
+    there, here = place(first).points, place(second, like=first).points
+    np.testing.assert_allclose(here[order], there, atol=0.15)
+
+
 def test_shared_parts_map_edges_to_edges():
     graphs, _ = gg.load_drugs()
     for one, two in ((0, 5), (100, 101), (221, 230)):
@@ -262,6 +273,21 @@ def test_without_rdkit_the_drugs_are_molecules_all_the_same(chem):
     for number, points in zip((0, 100, 221), json.loads(done.stdout), strict=True):
         own = place(graphs[number]).points
         np.testing.assert_allclose(points, own - own.mean(axis=0), atol=0.011)
+
+
+def test_without_coordinates_rings_are_round_all_the_same():
+    """The layout of last resort: no RDKit, no bundled coordinates."""
+    from graphgrain.graphs.drawing.layout import layout
+
+    graphs, _, names = gg.load_drugs(names=True)
+    for name in ("diazepam", "ibuprofen", "cetirizine"):
+        graph = graphs[names == name]
+        molecule = read_molecule(graph)
+        points = layout(graph, molecule)
+        for ring in molecule.aromatic_rings:
+            corners = points[list(ring)]
+            radii = np.linalg.norm(corners - corners.mean(axis=0), axis=1)
+            assert radii.max() < 1.6 * radii.min()
 
 
 def test_the_bundled_coordinates_are_those_of_the_drugs():

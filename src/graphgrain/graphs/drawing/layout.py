@@ -3,8 +3,9 @@
 Molecules have the coordinates of RDKit, or, without it, those that come with the bundled drugs.
 All other graphs, and other molecules without RDKit: each connected component is laid out by itself,
 so that distances on paper come close to distances in the graph (multidimensional scaling of the
-shortest paths, scikit-learn's SMACOF, begun from the classical solution and so always the same).
-Components are then put side by side, the largest first.
+shortest paths, scikit-learn's SMACOF, begun from the classical solution and so always the same; for
+molecules the distances of regular rings and zigzag chains, the short ones first). Components are
+then put side by side, the largest first.
 
 A graph that is shown beside another is turned so that the part that both share lies the same way.
 """
@@ -25,6 +26,8 @@ from .molecule import ATOMIC_NUMBER, Molecule, read_molecule
 #: Vertices come no closer than this, in edges, if so many rounds of pushing are enough.
 _APART = 0.4
 _PUSHES = 200
+#: From how many beginnings a molecule without coordinates is laid out.
+_BEGINNINGS = 6
 #: Shared parts of fewer vertices give no orientation.
 _SMALLEST_SHARED = 3
 #: How many pairs of vertices a search for the shared part begins with.
@@ -85,7 +88,7 @@ def place(graph: GraphBatch, like: GraphBatch | None = None) -> Placed:
             points = _bundled(graph)
             placed = None if points is None else Placed(points, molecule, {}, False)
     if placed is None:
-        placed = Placed(layout(graph), molecule, {}, False)
+        placed = Placed(layout(graph, molecule), molecule, {}, False)
     if fixed and not placed.wedges:
         points = _turned(placed.points, shared[:, 1], target)
         placed = placed._replace(points=points)
@@ -98,8 +101,10 @@ def place(graph: GraphBatch, like: GraphBatch | None = None) -> Placed:
 # -------------------------------------------------------------------- any graph
 
 
-def layout(graph: GraphBatch) -> np.ndarray:
+def layout(graph: GraphBatch, molecule: Molecule | None = None) -> np.ndarray:
     """A row of coordinates per vertex; neighbours are about 1 apart.
+
+    Of a molecule distances are those of regular rings and of zigzag chains.
 
     Examples
     --------
@@ -117,7 +122,13 @@ def layout(graph: GraphBatch) -> np.ndarray:
     points = np.zeros((n, 2))
     x = y = height = 0.0
     for part in members:
-        own = _component(links[part][:, part])
+        # dense: SciPy before 1.13 takes no 64-bit indices here, and distances are dense anyway
+        near = links[part][:, part].toarray()
+        distances = shortest_path(near, unweighted=True, directed=False)
+        if molecule is None or len(part) < 3:
+            own = _component(distances)
+        else:
+            own = _near_first(_as_formula(distances, molecule, part))
         own -= own.min(axis=0)
         size = own.max(axis=0)
         if x and x + size[0] > width:
@@ -129,21 +140,61 @@ def layout(graph: GraphBatch) -> np.ndarray:
     return points
 
 
-def _component(links: csr_array) -> np.ndarray:
-    n = links.shape[0]
+def _as_formula(distances: np.ndarray, molecule: Molecule, part: np.ndarray) -> np.ndarray:
+    """How far atoms are from each other in a formula, from the number of bonds between them."""
+    across = np.sqrt(0.75) * distances  # a chain goes up and down by 30 degrees
+    result = np.where(distances % 2 == 1, np.sqrt(across**2 + 0.25), across)
+    place = {vertex: number for number, vertex in enumerate(part.tolist())}
+    for ring in molecule.rings(range(len(molecule.pairs))):
+        if ring[0] in place:
+            own = [place[vertex] for vertex in ring]
+            steps = np.abs(np.subtract.outer(np.arange(len(own)), np.arange(len(own))))
+            chords = np.sin(np.pi * steps / len(own)) / np.sin(np.pi / len(own))
+            result[np.ix_(own, own)] = chords
+    return result
+
+
+def _near_first(distances: np.ndarray) -> np.ndarray:
+    """Scaling in which short distances count most, so that rings keep their form.
+
+    Stress majorization with weights 1 / distance^3 (SMACOF), the best of a few beginnings.
+    """
+    n = len(distances)
+    weights = 1.0 / np.where(distances > 0, distances, np.inf) ** 3
+    inverse = np.linalg.pinv(np.diag(weights.sum(axis=1)) - weights)
+    rng = np.random.default_rng(0)
+    best, least = np.zeros((n, 2)), np.inf
+    for number in range(_BEGINNINGS):
+        points = _classical(distances) + number * rng.normal(size=(n, 2))
+        for _ in range(150):
+            gaps = np.linalg.norm(points[:, None] - points, axis=2)
+            ratios = weights * distances / np.maximum(gaps, 1e-9)
+            points = inverse @ ((np.diag(ratios.sum(axis=1)) - ratios) @ points)
+        gaps = np.linalg.norm(points[:, None] - points, axis=2)
+        stress = float((weights * (gaps - distances) ** 2).sum())
+        if stress < least:
+            best, least = points, stress
+    return _along(best)
+
+
+def _component(distances: np.ndarray) -> np.ndarray:
+    n = len(distances)
     if n < 3:
         return np.column_stack((np.arange(n, dtype=float), np.zeros(n)))
     from sklearn.manifold import smacof
 
-    # dense: SciPy before 1.13 takes no 64-bit indices here, and distances are dense anyway
-    distances = shortest_path(links.toarray(), unweighted=True, directed=False)
     start = _classical(distances)
     points, _ = smacof(
         distances, n_components=2, init=start, n_init=1, max_iter=300, normalized_stress=False
     )
-    points = _spread(points - points.mean(axis=0))
+    return _along(_spread(points))
+
+
+def _along(points: np.ndarray) -> np.ndarray:
+    """The points turned so that the longer way is from left to right."""
+    points = points - points.mean(axis=0)
     _, _, axes = np.linalg.svd(points, full_matrices=False)
-    return points @ axes.T  # the longer way is from left to right
+    return points @ axes.T
 
 
 def _spread(points: np.ndarray) -> np.ndarray:
