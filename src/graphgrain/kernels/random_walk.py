@@ -136,7 +136,7 @@ class RandomWalk(CommonWalks):
         if self.n_steps is not None:
             return
         largest = _largest_eigenvalue(batch)
-        if self.decay_ * largest**2 >= 1.0:
+        if self.decay_ * largest**2 >= 1.0 - 1e-12:  # eigenvalues are rounded
             raise InvalidParameterError(
                 f"decay must be below 1 / r^2 = {1.0 / largest**2:.6g} for walks of any length, "
                 f"with r the largest eigenvalue of these graphs; got {self.decay_:.6g}. Set a "
