@@ -82,7 +82,7 @@ def test_figures_for_a_paper(here: Path, format: str) -> None:
     [
         (["absent.jsonl"], "cannot be read"),
         (["results.jsonl", "--format", "gif"], "--format is one of html, pdf, svg, png"),
-        (["results.jsonl", "-o", "absent/report.html"], "cannot be written"),
+        (["results.jsonl", "-o", "absent/report.html"], "There is no folder"),
         (["results.jsonl", "-o", "results.jsonl"], "must not replace"),
         (["results.jsonl", "--data", "absent.zip"], "no file or folder"),
     ],

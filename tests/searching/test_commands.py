@@ -163,7 +163,7 @@ def test_queries_are_data_sets_too(tmp_path, monkeypatch):
         (("search", "LIBRARY", "C1CC"), "taken as SMILES: there is no file and no data set"),
         (("search", "LIBRARY", "nosuchfile.smi"), "There is no file or folder 'nosuchfile.smi'"),
         (("search", "LIBRARY", ""), "A query is a SMILES, a file or a data set"),
-        (("search", "LIBRARY", "CCO", "-n", 0), "is not in the range x>=1"),
+        (("search", "LIBRARY", "CCO", "-n", 0), "Invalid value for '--count' / '-n'"),
         (("search", "LIBRARY", "CCO", "--similarity", "dice"), "--similarity is one of"),
         (("index", "drugs", "-o", "LIBRARY"), "There is an index"),
         (("index", "drugs", "-o", "x.ggi", "--ids", "nobody"), "no column 'nobody'"),
@@ -255,7 +255,7 @@ def test_interrupted_pairs_go_on(library, tmp_path, monkeypatch):
         (("--min-similarity", 1.5), "--min-similarity is above 0"),
         (("--similarity", "containment"), "--similarity is one of minmax, cosine"),
         (("-o", "pairs.txt"), "written as .csv, .jsonl, .parquet"),
-        (("-o", "no/pairs.csv"), "there is no folder"),
+        (("-o", "no/pairs.csv"), "There is no folder"),
     ],
 )
 def test_mistakes_with_pairs(library, tmp_path, monkeypatch, words, message):
