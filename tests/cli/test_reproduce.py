@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -79,7 +80,8 @@ def test_demo(here, monkeypatch):
         assert all(f'href="{other}.html"' in page for other in ("neighbours", "report", "explore"))
     assert (here / "graphgrain-demo" / "report.html").exists()
     # The words for people; the pages that take a minute have just been looked at.
-    monkeypatch.setattr("graphgrain.cli.demo.explore", lambda *data, **options: None)
+    found = SimpleNamespace(score=0.976, folds=5)
+    monkeypatch.setattr("graphgrain.cli.demo.explore", lambda *data, **options: found)
     monkeypatch.setattr("graphgrain.cli.demo.explore_page", lambda *found: "")
     text = words(call("demo", "--drug", "diazepam").stdout)
     assert "Most similar to diazepam (benzodiazepines)" in text
