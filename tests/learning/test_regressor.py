@@ -483,11 +483,63 @@ def test_gaps_need_the_kernel_solver(families):
         gg.GraphRegressor(**{**ONE, "similarity": "dot"}, solver="linear").fit(graphs, y)
 
 
-def test_what_needs_training_graphs_says_so(families):
+@pytest.fixture(scope="module")
+def from_features(families):
     graphs, _ = families
-    model = gg.GraphRegressor(**{**ONE, "similarity": "dot"}, solver="linear")
-    model.fit(graphs, graphs.vertex_counts)
-    with pytest.raises(InvalidParameterError, match=r"domain needs training graphs.*'kernel'"):
-        model.domain(graphs)
-    with pytest.raises(InvalidParameterError, match=r"Uncertainty needs training graphs"):
-        gg.explain(model, graphs[:1], of="uncertainty")
+    y = graphs.vertex_counts + 0.3 * np.random.default_rng(0).normal(size=len(graphs))
+    options = {"similarity": ["cosine", "dot"], "path_depth": 2, "views": None, "max_level": 1}
+    model = gg.GraphRegressor(**options, solver="linear", scale="none").fit(graphs[::2], y[::2])
+    return model, graphs, y
+
+
+def test_models_trained_on_features_know_how_sure_they_are(from_features):
+    model, graphs, y = from_features
+    _, std = model.predict(graphs[1::2], return_std=True)
+    assert std.min() > 0
+    assert std.max() > 1.2 * std.min()  # not the same for every graph
+    low, high = model.predict_interval(graphs[1::2], 0.8)
+    inside = ((low <= y[1::2]) & (y[1::2] <= high)).mean()
+    assert 0.65 < inside < 0.95
+    [why] = gg.explain(model, graphs[[1]], of="uncertainty")
+    assert why.decision == pytest.approx(std[0] ** 2, rel=1e-9)
+    assert why.vertices.sum() + why.bias == pytest.approx(why.decision, abs=1e-9)
+
+
+def test_all_training_graphs_as_landmarks_are_the_exact_process(from_features):
+    model, graphs, _ = from_features
+    landmarks, alpha = model._landmarks, model._alphas[0]
+    assert landmarks.n_graphs == len(graphs[::2])
+    K = landmarks.gram()
+    new = landmarks.count(graphs[1::2])
+    k, own = landmarks.compare(new), landmarks.own_similarity(new)
+    exact = own - np.einsum("ij,ji->i", k, np.linalg.solve(K + alpha * np.eye(len(K)), k.T))
+    _, std = model.predict(graphs[1::2], return_std=True)
+    scale = model._target_scale.spread[0] ** 2 * model._variance[0]
+    np.testing.assert_allclose(std**2 / scale - alpha, exact, rtol=1e-3, atol=1e-9)
+
+
+def test_domain_of_a_model_trained_on_features(from_features, tmp_path):
+    model, graphs, _ = from_features
+    found = model.domain(graphs[::2])
+    assert (found["similarity"] > 1 - 1e-9).all()
+    assert (found["unseen"] == 0).all()
+    assert found["inside"].all()
+    pytest.importorskip("rdkit")
+    far = model.domain(gg.from_smiles(["[U][Pu]"]))
+    assert not far["inside"][0]
+    assert far["unseen"][0] == 1
+    model.save(tmp_path / "m.ggm")
+    again = gg.load_model(tmp_path / "m.ggm")
+    for name, values in model.domain(graphs[1::2]).items():
+        np.testing.assert_allclose(again.domain(graphs[1::2])[name], values, rtol=1e-9)
+    for one, other in zip(
+        again.predict_interval(graphs), model.predict_interval(graphs), strict=True
+    ):
+        np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+def test_landmarks_are_forgotten_by_another_fit(from_features):
+    model, graphs, y = from_features
+    again = gg.GraphRegressor(**model.get_params()).fit(graphs[:60], y[:60])
+    again.set_params(solver="kernel").fit(graphs[:60], y[:60])
+    assert again._similar_to() is again.machine_

@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import DotProduct
 from sklearn.linear_model import HuberRegressor
 from sklearn.linear_model import Ridge as Peer
 
-from graphgrain.learning.ridge import Posterior, Ridge, sparse_ridge
+from graphgrain.learning.ridge import Posterior, Ridge, SparsePosterior, sparse_ridge
 
 ALPHAS = (1e-3, 0.1, 10.0)
 
@@ -124,3 +124,24 @@ def test_ridge_on_features_is_that_of_scikit_learn(problem):
         peer = Peer(0.1).fit(X, several, weights)
         np.testing.assert_allclose(weights_, np.atleast_2d(peer.coef_), rtol=1e-3, atol=1e-3)
         np.testing.assert_allclose(intercept, peer.intercept_, rtol=1e-3)
+
+
+def test_held_out_variance_through_landmarks_equals_leaving_out():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 60))
+    K, alpha, weights = X @ X.T / 60, 0.3, rng.uniform(0.5, 2, 40)
+    marks = np.arange(0, 40, 3)
+
+    def blocks(rows):
+        half = len(rows) // 2
+        for some in (rows[:half], rows[half:]):
+            yield K[np.ix_(some, marks)], np.diag(K)[some], weights[some]
+
+    L = K[np.ix_(marks, marks)]
+    _, found = SparsePosterior.fit(L, blocks(np.arange(40)), alpha)
+    for left_out in (1, 4, 26):  # no landmarks
+        rest = np.delete(np.arange(40), left_out)
+        process, _ = SparsePosterior.fit(L, blocks(rest), alpha)
+        k = K[[left_out]][:, marks]
+        own = process.variance(k, K[[left_out], [left_out]], process.influence(k))
+        assert found[left_out] == pytest.approx(own[0], rel=1e-5)

@@ -183,7 +183,8 @@ def explain_uncertainty(
         )
     check_is_fitted(model, "machine_")
     batch, columns = model._read(graphs)
-    machine, process = model.machine_, model._process()
+    process = model._process()
+    machine = process.machine
     sources = machine.sources
     located = {
         id(source): _with_threads(source.kernel, n_jobs).locate_each(source.see(batch))
@@ -211,7 +212,10 @@ def explain_uncertainty(
                 prior = term.own_contributions(counted)
                 for level, (less, more) in enumerate(zip(explained, prior, strict=True)):
                     sums[level] += (more - less) * process.share * process.variance
-                    known[level] |= term.known(level, tallies[level].hashes)
+            for term in model.machine_.terms:
+                if term.term.source is source:
+                    for level, tally in enumerate(tallies[: term.term.n_levels]):
+                        known[level] |= term.known(level, tally.hashes)
             for level, tally in enumerate(tallies):
                 where = (source.kernel, shown, level, found[level])
                 tallied = (tally.hashes, tally.place, tally.times)

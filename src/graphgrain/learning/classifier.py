@@ -268,7 +268,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         selection.score = judged.mean
         self._keep(selection, learner.grid)
         if linear:
-            machine, held_out = self._train_features(
+            machine, held_out, _ = self._train_features(
                 selection.terms,
                 data,
                 lambda matrix, rows: learner.fit_features(

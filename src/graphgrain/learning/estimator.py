@@ -12,7 +12,7 @@ All dense linear algebra runs with as many BLAS threads as ``n_jobs`` says.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
@@ -27,7 +27,7 @@ from ..core.threads import blas_threads, thread_count
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..kernels.features import COUNT_MAPS, SIMILARITIES, FeatureColumns
+from ..kernels.features import COUNT_MAPS, SIMILARITIES, FeatureColumns, Features
 from ..kernels.tree_plus_plus import CENTRALITIES
 from ..parameters import BOOLEAN, Jobs, Number, OneOf, Rule, Seed, Whole, check_parameters
 from .columns import (
@@ -39,7 +39,7 @@ from .columns import (
     split_table,
 )
 from .machine import FittedTerm, KernelMachine, PatternWeights
-from .ridge import Posterior
+from .ridge import Posterior, SparsePosterior
 from .selection import Judge, Judged, Selection, Selector, helps, term_scale
 from .splits import fold_numbers
 from .targets import check_folds
@@ -50,6 +50,8 @@ SOLVERS = ("auto", "kernel", "linear")
 SHARE_OF_MEMORY = 0.25
 #: Training graphs that count as outside of what the others tell of.
 OUTSIDE = 0.05
+#: Training graphs that a model trained on features keeps, to tell how near new ones are.
+LANDMARKS = 1000
 #: Shares of the columns' kernel, and of the trees, that are tried.
 SHARES = (0.25, 0.5, 0.75, 1.0)
 
@@ -79,10 +81,11 @@ class Training(NamedTuple):
 class Process(NamedTuple):
     """The Gaussian process whose mean a machine is."""
 
-    posterior: Posterior
+    posterior: Posterior | SparsePosterior
     variance: float  # what variances in units of the kernel are multiplied with
     noise: float  # in units of the target
     share: float  # of the graphs in the kernel; the rest is that of columns
+    machine: KernelMachine  # with the graphs that new ones are compared with
     similarities: Callable[[GraphBatch, dict[str, np.ndarray]], tuple[np.ndarray, np.ndarray]]
 
 
@@ -134,6 +137,11 @@ class GraphEstimator(BaseEstimator):
     n_jobs: int | None
     verbose: int
 
+    #: Of models trained on features: some training graphs, which these are, and their process.
+    _landmarks: KernelMachine | None = None
+    _landmark_rows: np.ndarray | None = None
+    _landmark_inverse: np.ndarray | None = None
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
@@ -167,6 +175,7 @@ class GraphEstimator(BaseEstimator):
                 f"{type(self).__name__} needs graphs to learn from; got an empty list."
             )
         check_folds(self.cv if isinstance(self.cv, int) else 2, len(batch))
+        self._landmarks = self._landmark_rows = self._landmark_inverse = None
         return batch, columns
 
     def _checked_weights(self, sample_weight: Any, graphs: int) -> np.ndarray:
@@ -309,11 +318,17 @@ class GraphEstimator(BaseEstimator):
         terms: Sequence[Term],
         data: Training,
         train: Callable[[Any, np.ndarray], tuple[np.ndarray, np.ndarray]],
-    ) -> tuple[KernelMachine, np.ndarray]:
-        """Train on features themselves; the machine, and scores of held-out graphs."""
+        noise: float | None = None,
+    ) -> tuple[KernelMachine, np.ndarray, np.ndarray]:
+        """Train on features themselves.
+
+        Returns the machine, scores of held-out graphs, and their variance by the process through
+        landmarks, whose ``noise`` is the mean similarity of graphs with themselves without one.
+        """
         from scipy.sparse import hstack
 
         fitted = self._fitted_terms(terms, data.batch)
+        variance = self._learn_landmarks(fitted, data, noise)
         grouped = [GroupedColumns.of(term) for term in fitted]
         matrix = hstack([one.matrix for one in grouped], format="csr")
         matrix.indices, matrix.indptr = (
@@ -331,7 +346,37 @@ class GraphEstimator(BaseEstimator):
         bounds = np.cumsum([one.matrix.shape[1] for one in grouped])[:-1]
         parts = np.split(columns, bounds, axis=1)
         weights: list[Any] = [g.weights(part) for g, part in zip(grouped, parts, strict=True)]
-        return KernelMachine(weights, None, intercept), held_out
+        return KernelMachine(weights, None, intercept), held_out, variance
+
+    def _learn_landmarks(
+        self, fitted: Sequence[FittedTerm], data: Training, noise: float | None
+    ) -> np.ndarray:
+        """Keep some training graphs, by which it is known how near a new one is to all.
+
+        Returns the variance of each training graph, held out, in units of the kernel.
+        """
+        rng = np.random.default_rng(self.random_state)
+        rows = np.sort(rng.permutation(len(data.batch))[:LANDMARKS])
+        sliced: dict[int, Features] = {}
+        kept = []
+        for term in fitted:
+            own = sliced.setdefault(id(term.features), term.features[rows])
+            kept.append(FittedTerm(term.term, own, term.scale))
+        machine = KernelMachine(kept, None, np.zeros(1))
+        L = machine.gram(self.n_jobs)
+        self._learn_domain(L, data.folds[rows])
+        alpha = float(np.trace(L)) / len(L) if noise is None else noise
+
+        def blocks() -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+            for begin, end in machine.blocks(len(data.batch)):
+                counted = {id(t.term.source): t.features[begin:end] for t in fitted}
+                K = machine.compare(counted, self.n_jobs)
+                yield K, machine.own_similarity(counted), data.weights[begin:end]
+
+        posterior, variance = SparsePosterior.fit(L, blocks(), alpha)
+        self._landmarks, self._landmark_rows = machine, rows
+        self._landmark_inverse = posterior.inverse
+        return variance
 
     # ---------------------------------------------------------------- columns
 
@@ -419,7 +464,8 @@ class GraphEstimator(BaseEstimator):
         Returns
         -------
         dict of arrays, ready for a data frame
-            ``nearest``, the position of the most similar training graph, and its ``similarity``;
+            ``nearest``, the position of the most similar training graph, and its ``similarity``
+            (models trained on features compare with 1,000 of their training graphs);
             ``unseen``, the share of the graph's patterns that no training graph has;
             ``leverage``, the part of the graph's prior variance that training has left: near 1 for
             a graph that has nothing in common with training graphs; and ``inside``, whether the
@@ -437,29 +483,26 @@ class GraphEstimator(BaseEstimator):
         """
         check_is_fitted(self, "machine_")
         batch, columns = self._read(X)
-        machine = self.machine_
+        machine = self._similar_to()
         unseen = np.zeros(len(batch))
-        if machine.coefficients is None:
-            raise InvalidParameterError(
-                f"domain needs training graphs; this model was trained on the features of "
-                f"{self.n_graphs_:,} graphs, which it does not keep. Use solver='kernel'."
-            )
         nearest, similarity = np.zeros(len(batch), dtype=int), np.zeros(len(batch))
         leverage = np.zeros(len(batch))
         with self._blas():
             posterior = self._posterior()
             roots = np.sqrt(np.maximum(self._diagonal(), 1e-300))
-            for begin, end in machine._blocks(len(batch)):
+            for begin, end in machine.blocks(len(batch)):
                 counted = machine.count(batch[begin:end], self.n_jobs)
                 K, own = machine.compare(counted, self.n_jobs), machine.own_similarity(counted)
                 cosine = K / roots / np.sqrt(np.maximum(own, 1e-300))[:, np.newaxis]
                 nearest[begin:end] = cosine.argmax(axis=1)
                 similarity[begin:end] = cosine.max(axis=1)
-                unseen[begin:end] = machine.unseen(counted)
+                unseen[begin:end] = self.machine_.unseen(counted)
                 some = {name: values[begin:end] for name, values in columns.items()}
                 K, own = self._with_columns(K, own, some)
                 left = posterior.variance(K, own, posterior.influence(K))
                 leverage[begin:end] = np.minimum(left / np.maximum(own, 1e-300), 1.0)
+        if self._landmark_rows is not None:
+            nearest = self._landmark_rows[nearest]
         return {
             "nearest": nearest,
             "similarity": similarity,
@@ -470,13 +513,18 @@ class GraphEstimator(BaseEstimator):
 
     def _diagonal(self) -> np.ndarray:
         """The kernel of each training graph with itself."""
-        total: np.ndarray = np.sum(
-            [term.own_similarity(term.features) for term in self.machine_.terms], axis=0
-        )
+        terms = self._similar_to().terms
+        total: np.ndarray = np.sum([term.own_similarity(term.features) for term in terms], axis=0)
         return total
 
-    def _posterior(self) -> Posterior:
+    def _similar_to(self) -> KernelMachine:
+        """The graphs that new ones are compared with: all training graphs, or the landmarks."""
+        return self.machine_ if self._landmarks is None else self._landmarks
+
+    def _posterior(self) -> Posterior | SparsePosterior:
         """The Gaussian process on the training graphs; factored once."""
+        if self._landmark_inverse is not None:
+            return SparsePosterior(self._landmark_inverse)
         known = self.__dict__.get("_factored")
         if known is None:
             K = self.machine_.gram(self.n_jobs)
@@ -485,20 +533,17 @@ class GraphEstimator(BaseEstimator):
 
     def _process(self) -> Process:
         """The Gaussian process behind the machine, for its uncertainty."""
-        if self.machine_.coefficients is None:
-            raise InvalidParameterError(
-                "Uncertainty needs training graphs; this model was trained on the features of "
-                f"{self.n_graphs_:,} graphs, which it does not keep. Use solver='kernel'."
-            )
-        return Process(self._posterior(), 1.0, 0.0, 1.0, self._pair_similarities)
+        process = (self._posterior(), 1.0, 0.0, 1.0)
+        return Process(*process, self._similar_to(), self._pair_similarities)
 
     def _pair_similarities(
         self, batch: GraphBatch, columns: dict[str, np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
         """Similarities of new graphs to the training graphs and to themselves."""
-        counted = self.machine_.count(batch, self.n_jobs)
-        K = self.machine_.compare(counted, self.n_jobs)
-        return self._with_columns(K, self.machine_.own_similarity(counted), columns)
+        machine = self._similar_to()
+        counted = machine.count(batch, self.n_jobs)
+        K = machine.compare(counted, self.n_jobs)
+        return self._with_columns(K, machine.own_similarity(counted), columns)
 
     def _with_columns(
         self, K: np.ndarray, own: np.ndarray, columns: dict[str, np.ndarray]

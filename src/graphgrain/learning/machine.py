@@ -305,6 +305,11 @@ class KernelMachine:
         """How many values a graph gets."""
         return len(self.intercept)
 
+    @property
+    def n_graphs(self) -> int:
+        """How many training graphs it holds: none with weights on patterns."""
+        return 0 if isinstance(self.terms[0], PatternWeights) else len(self.terms[0].features)
+
     def count(self, batch: GraphBatch, n_jobs: int | None = None) -> dict[int, Features]:
         """The features of graphs, once for each source."""
         return {id(source): source.count(batch, n_jobs) for source in self.sources}
@@ -319,14 +324,15 @@ class KernelMachine:
     def graph_values(self, batch: GraphBatch, n_jobs: int | None = None) -> np.ndarray:
         """The values of graphs, without what columns add."""
         result = np.tile(self.intercept, (len(batch), 1))
-        for begin, end in self._blocks(len(batch)):
+        for begin, end in self.blocks(len(batch)):
             counted = self.count(batch[begin:end], n_jobs)
             for term in self.terms:
                 result[begin:end] += self._term_values(term, counted[id(term.term.source)], n_jobs)
         return result
 
-    def _blocks(self, graphs: int) -> list[tuple[int, int]]:
-        size = max(1, BLOCK // (1 if self.coefficients is None else self.coefficients.shape[1]))
+    def blocks(self, graphs: int) -> list[tuple[int, int]]:
+        """Where to begin and end, so that not too many similarities are held at a time."""
+        size = max(1, BLOCK // max(self.n_graphs, 1))
         return [(begin, min(begin + size, graphs)) for begin in range(0, graphs, size)]
 
     def _term_values(self, term: Any, features: Features, n_jobs: int | None) -> np.ndarray:

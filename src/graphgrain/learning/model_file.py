@@ -128,6 +128,7 @@ def load_model(path: str | Path) -> GraphClassifier | GraphRegressor:
         for name, value in decoder.decode(about["fitted"]).items():
             setattr(model, str(name), value)
         _check_machine(model.machine_)
+        _check_landmarks(model)
     except InvalidFileError:
         raise
     except (
@@ -169,6 +170,22 @@ def _check_machine(machine: KernelMachine) -> None:
             fits = machine.coefficients is not None and machine.coefficients.shape == wanted
         if not fits:
             raise ValueError("weights and patterns differ in number")
+
+
+def _check_landmarks(model: Any) -> None:
+    machine, rows, inverse = model._landmarks, model._landmark_rows, model._landmark_inverse
+    if machine is None and model.machine_.coefficients is not None:
+        return
+    number = machine.n_graphs
+    fits = all(len(term.features) == number for term in machine.terms)
+    known = {id(source) for source in model.machine_.sources}
+    if (
+        not fits
+        or rows.shape != (number,)
+        or inverse.shape != (number, number)
+        or {id(source) for source in machine.sources} != known
+    ):
+        raise ValueError("landmarks and their process differ in number")
 
 
 class _Encoder:

@@ -15,7 +15,7 @@ from .calibration import check_coverage
 from .columns import TREES, ColumnKernel, ColumnPart
 from .estimator import GraphEstimator, Process, Training
 from .machine import KernelMachine
-from .ridge import Posterior, Ridge, sparse_ridge
+from .ridge import Posterior, Ridge, SparsePosterior, sparse_ridge
 from .scoring import AUTO, OF_NUMBERS
 from .selection import Judge, Judged, Selector, helps, starts_of
 from .targets import TargetScale, check_folds, check_values
@@ -424,16 +424,19 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
                 f"Targets with gaps need solver='kernel'; {len(data.targets):,} graphs are too "
                 "many for it here. Fit a model for each target."
             )
-        self.machine_, self._held_out = self._train_features(
+        self.machine_, self._held_out, variance = self._train_features(
             terms,
             data,
             lambda matrix, rows: sparse_ridge(
                 matrix, data.targets[rows], alpha, data.weights[rows]
             ),
+            alpha,
         )
         errors = data.targets - self._held_out
-        self._deviations = np.ones(data.targets.shape)
-        self._variance = np.mean(errors**2, axis=0)
+        self._deviations = np.tile(
+            np.sqrt(variance + alpha)[:, np.newaxis], (1, data.targets.shape[1])
+        )
+        self._variance = np.average((errors / self._deviations) ** 2, axis=0, weights=data.weights)
         self._alphas = np.full(data.targets.shape[1], alpha)
         self._scaled_targets = data.targets
         self._column_share_ = 0.0
@@ -474,16 +477,13 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
 
     def _deviation(self, X: Any) -> np.ndarray:
         """Standard deviations on the scale of learning, (graphs, targets)."""
-        machine = self.machine_
-        if machine.coefficients is None:
-            batch, _ = self._read(X)
-            return np.tile(np.sqrt(self._variance), (len(batch), 1))
+        machine = self._similar_to()
         batch, columns = self._read(X)
         result = np.empty((len(batch), len(self._variance)))
         with self._blas():
             for output, rows in self._processes():
                 posterior = self._posterior_of(output, rows)
-                for begin, end in machine._blocks(len(batch)):
+                for begin, end in machine.blocks(len(batch)):
                     some = {name: values[begin:end] for name, values in columns.items()}
                     K, own = self._pair_similarities(batch[begin:end], some)
                     K = K if rows is None else K[:, rows]
@@ -500,7 +500,9 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             found.append((output, None if own.all() else np.flatnonzero(own)))
         return found
 
-    def _posterior_of(self, output: int, rows: np.ndarray | None) -> Posterior:
+    def _posterior_of(self, output: int, rows: np.ndarray | None) -> Posterior | SparsePosterior:
+        if self._landmark_inverse is not None:
+            return super()._posterior()
         if rows is None and (known := self.__dict__.get("_factored")) is not None:
             posterior: Posterior = known
             return posterior
@@ -513,7 +515,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             self.__dict__["_factored"] = found
         return found
 
-    def _posterior(self) -> Posterior:
+    def _posterior(self) -> Posterior | SparsePosterior:
         """That of the first target; graphs without it have so much noise that they say nothing."""
         rows = self._processes()[0][1]
         if rows is None:

@@ -5,12 +5,13 @@ model trained without some graphs follow from the whole solution: they solve ``B
 where c are the coefficients, ``B = A^-1 - u u' / (1' u)`` and ``u = A^-1 1``. For single graphs
 that is ``c_i / B_ii``.
 
-The same model is the mean of a Gaussian process with noise; :class:`Posterior` gives its variance.
+The same model is the mean of a Gaussian process with noise; :class:`Posterior` gives its variance,
+:class:`SparsePosterior` that of models trained on features, without a matrix of all graphs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,8 @@ import numpy as np
 BEND = 1.345
 #: How often "huber" weighs its residuals anew.
 ROUNDS = 5
+#: What the diagonal of the matrix of landmarks is raised by, relative to its mean.
+JITTER = 1e-8
 
 
 @dataclass(frozen=True)
@@ -132,6 +135,68 @@ class Posterior:
         explained = np.einsum("ij,ij->i", K, influence)
         rest = (1.0 - K @ self.ones) ** 2 / self.total
         return np.maximum(own - explained + rest, 0.0)
+
+
+class SparsePosterior:
+    """The Gaussian process through landmarks, for more training graphs than a matrix can hold.
+
+    With L the kernel matrix of the landmarks (U its Cholesky factor), k(x) the similarities of a
+    graph to them, z = U^-1 k, and S the sum of z z' over all training graphs, the variance is
+    ``k(x, x) - z' z + z' (I + S / alpha)^-1 z``: what the landmarks do not tell of x, and what
+    training has left of the rest (Quinonero-Candela and Rasmussen, Journal of Machine Learning
+    Research 6, 2005: the deterministic training conditional). If all training graphs are
+    landmarks, it is the exact one.
+
+    Parameters
+    ----------
+    inverse : array of shape (landmarks, landmarks)
+        ``L^-1 - (L + k k' / alpha summed)^-1``: the variance is ``k(x, x) - k' inverse k``.
+    """
+
+    def __init__(self, inverse: np.ndarray) -> None:
+        self.inverse = inverse
+
+    @classmethod
+    def fit(
+        cls,
+        L: np.ndarray,
+        blocks: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]],
+        alpha: float,
+    ) -> tuple[SparsePosterior, np.ndarray]:
+        """The process, and the held-out variance of each training graph, without noise.
+
+        ``blocks`` gives for some training graphs at a time their similarities to the landmarks
+        (rows), to themselves, and their weights.
+        """
+        from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+
+        L = L + np.eye(len(L)) * (JITTER * float(np.trace(L)) / len(L))
+        root = cholesky(L, lower=True)
+        total = np.eye(len(L))
+        kept = []
+        for K, own, weights in blocks:
+            z = solve_triangular(root, K.T, lower=True).T
+            total += (z.T * (weights / alpha)) @ z
+            kept.append((z.astype(np.float32), own, weights))
+        factor = cho_factor(total, lower=True)
+        held_out = []
+        for z, own, weights in kept:
+            left = np.einsum("ij,ij->i", z, cho_solve(factor, z.T.astype(np.float64)).T)
+            # without the graph itself, by the formula of Sherman and Morrison
+            without = left / np.maximum(1.0 - left * weights / alpha, 1e-6)
+            held_out.append(np.maximum(own - (z**2).sum(axis=1), 0.0) + without)
+        inner = np.eye(len(L)) - cho_solve(factor, np.eye(len(L)))
+        half = solve_triangular(root, inner, lower=True, trans="T")
+        inverse = solve_triangular(root, half.T, lower=True, trans="T")
+        return cls((inverse + inverse.T) / 2), np.concatenate(held_out)
+
+    def influence(self, K: np.ndarray) -> np.ndarray:
+        """How much each landmark takes part in graphs with these similarities (rows)."""
+        return K @ self.inverse
+
+    def variance(self, K: np.ndarray, own: np.ndarray, influence: np.ndarray) -> np.ndarray:
+        """Variance of new graphs in units of the kernel, without noise."""
+        return np.maximum(own - np.einsum("ij,ij->i", K, influence), 0.0)
 
 
 def robust_weights(problem: _Problem, targets: np.ndarray, alpha: float) -> np.ndarray:
