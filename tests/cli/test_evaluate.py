@@ -285,3 +285,29 @@ def test_the_bundled_drugs_can_be_split_by_scaffold(here):
     gg.save_tu(here / "D.zip", graphs[:30], np.arange(30) % 2)
     message = fails("evaluate", "D.zip", "--split", "scaffold")
     assert "needs molecules with their SMILES; D has none" in message
+
+
+def test_columns_and_descriptors_take_part(molecules, here):
+    """The target is a dose that only its column tells."""
+    lines = molecules.read_text().splitlines()
+    doses = np.random.default_rng(0).uniform(0, 10, len(lines) - 1)
+    rows = [f"{line},{dose},{2 * dose + 0.25}" for line, dose in zip(lines[1:], doses, strict=True)]
+    table = here / "assays.csv"
+    table.write_text("\n".join([lines[0] + ",dose,y", *rows]) + "\n")
+    arguments = ("evaluate", table, "--target", "y", "--split", "part", "-j", 1, "--json")
+    arguments += ("--set", "max_level=1,path_depth=0")
+    [without] = json.loads(call(*arguments, "-k", "self-tuned").stdout)
+    [row] = json.loads(call(*arguments, "--columns", "dose").stdout)
+    assert (row["kernel"], row["variant"]) == (
+        "tree++",
+        "self-tuned, max_level=1, path_depth=0, columns dose",
+    )
+    assert row["rmse"]["mean"] < 0.3 * without["rmse"]["mean"]
+    [both] = json.loads(call(*arguments, "--columns", "dose", "--descriptors", "rdkit").stdout)
+    assert "descriptors=rdkit" in both["variant"]
+    assert both["rmse"]["mean"] < without["rmse"]["mean"]
+    arguments = ("evaluate", table, "--target", "active", "--columns", "dose")
+    assert "--kernel self-tuned or auto, not wl" in fails(*arguments, "-k", "wl")
+    assert "no column 'nosuch'" in fails(*arguments[:-1], "nosuch")
+    assert "must not name the target" in fails(*arguments[:-1], "active")
+    assert "--descriptors" in fails(*arguments, "--descriptors", "mordred")

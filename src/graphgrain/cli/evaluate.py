@@ -41,6 +41,7 @@ from ..parameters import check_parameters
 from .app import Interrupted, answer, command, err, out
 from .arguments import Jobs, Json, Reading, Set, check_choice, listed
 from .kernel_options import given_of, kernel_grid
+from .learn import Columns, Descriptors, training_table
 from .loading import Loaded, load, note_ignored_attributes
 from .tables import accuracy_table, print_table
 
@@ -77,6 +78,7 @@ Select = Annotated[
         "graphgrain evaluate molecules.csv --target active --errors skip --json",
         "graphgrain evaluate logp.csv.gz --target logp --split scaffold",
         "graphgrain evaluate logp.csv.gz --target logp --split random-scaffold --repeats 5",
+        "graphgrain evaluate assays.csv --target y --columns dose,assay --descriptors rdkit",
     ]
 )
 def evaluate(
@@ -127,6 +129,8 @@ def evaluate(
     select: Select = "validated",
     seed: Seed = 0,
     remove_duplicates: Duplicates = False,
+    columns: Columns = None,
+    descriptors: Descriptors = None,
     parameters: Set = None,
     results: Results = RESULTS,
     n_jobs: Jobs = -1,
@@ -135,7 +139,8 @@ def evaluate(
     """Measure how well kernels predict classes or numbers, by cross-validation or another split.
 
     Classes are learned by a support vector machine, numbers (a target with fractions, or with more
-    than 50 values) by the regressor that tunes itself. Parameters of the kernel and of the machine
+    than 50 values) by the regressor that tunes itself. With --columns or --descriptors, both are
+    learned by the estimators that tune themselves, from graphs and columns together. Parameters of the kernel and of the machine
     are chosen on training graphs only. Every finished fold is written to the results file at once;
     after an interruption the same command goes on where it was. Results do not depend on the number
     of threads.
@@ -143,7 +148,10 @@ def evaluate(
     check_choice("--select", select, SELECTIONS)
     check_choice("--mode", mode, MODES)
     protocol, repeats = _protocol(mode, split, folds, repeats, seed)
-    rows = [evaluated_row(name, parameters) for name in listed(kernel) or ["tree++"]]
+    beside = listed([columns] if columns else None)
+    with_table = bool(beside) or descriptors is not None
+    usual = SELF_TUNED if with_table else "tree++"
+    rows = [evaluated_row(name, parameters) for name in listed(kernel) or [usual]]
     grids = [row for row in rows if isinstance(row, KernelGrid)]
     if mode != "nested" and len(grids) < len(rows):
         raise InvalidParameterError(
@@ -153,12 +161,16 @@ def evaluate(
     work: list[tuple[LabelledGraphs, KernelGrid | TunedRow]] = []
     for item in data:
         loaded = load(item, reading).with_classes()
+        training_table(loaded, beside, descriptors, reading)
         kernels = [grid.estimator(setting) for grid in grids for setting in grid.settings]
         note_ignored_attributes(loaded, kernels)
         prepared = _prepared(loaded, protocol, remove_duplicates)
         if prepared.removed:
             err().print(f"{escape(prepared.name)}: {prepared.removed} duplicates removed.")
-        own = {(row.name, row.variant): row for row in _rows(prepared, rows, mode)}
+        offered = _rows(prepared, rows, mode)
+        if with_table:
+            offered = [_with_table(row, tuple(beside), descriptors) for row in offered]
+        own = {(row.name, row.variant): row for row in offered}
         work += [(prepared, row) for row in own.values()]
     total = repeats * protocol.folds * sum(_settings(row) for _, row in work)
     with running(results, total, n_jobs, quiet=as_json) as runner:
@@ -235,6 +247,19 @@ def _rows(
             f"--mode {mode} is for classes; the target of {data.name} holds numbers. Leave it out."
         )
     return [regression_row(row) if isinstance(row, KernelGrid) else row for row in rows]
+
+
+def _with_table(
+    row: KernelGrid | TunedRow, columns: tuple[str, ...], descriptors: str | None
+) -> TunedRow:
+    """The same estimator, which also learns from columns and descriptors."""
+    if isinstance(row, KernelGrid):
+        raise InvalidParameterError(
+            "--columns and --descriptors need an estimator that tunes itself; use --kernel "
+            f"{SELF_TUNED} or {AUTO}, not {row.name}."
+        )
+    more = {} if descriptors is None else {"descriptors": descriptors}
+    return replace(row, columns=columns, parameters={**row.parameters, **more})
 
 
 def _settings(row: KernelGrid | TunedRow) -> int:

@@ -37,6 +37,17 @@ GRAPHS = "molecule"
 #: Molecules that are predicted at a time; after each such chunk what is done is on disk.
 CHUNK = 500
 
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns", help="Columns that take part beside the molecule.", metavar="NAME,..."
+    ),
+]
+Descriptors = Annotated[
+    str | None,
+    typer.Option("--descriptors", help="Also learn from RDKit's descriptors.", metavar="rdkit"),
+]
+
 
 @command(
     [
@@ -49,13 +60,8 @@ def fit(
     data: Data,
     reading: Reading,
     output: Annotated[Path, typer.Option("--output", "-o", help="The file of the model.")],
-    columns: Annotated[
-        str | None,
-        typer.Option(help="Columns that take part beside the molecule.", metavar="NAME,..."),
-    ] = None,
-    descriptors: Annotated[
-        str | None, typer.Option(help="Also learn from RDKit's descriptors.", metavar="rdkit")
-    ] = None,
+    columns: Columns = None,
+    descriptors: Descriptors = None,
     scoring: Annotated[
         str,
         typer.Option(help="What kernels are judged by.", metavar="auto|accuracy|roc_auc|rmse|..."),
@@ -71,13 +77,11 @@ def fit(
     Classes are strings or a few whole numbers; anything else is a number to predict.
     """
     check_output(output, "The model")
-    if descriptors is not None:
-        check_choice("--descriptors", descriptors, ("rdkit",))
     loaded = load(data, reading).with_classes()
     if loaded.y is None:
         raise InvalidParameterError(f"fit needs classes or numbers to learn; {data} has none.")
     names = listed([columns] if columns else None)
-    X = _training_table(loaded, names, descriptors, reading)
+    X = training_table(loaded, names, descriptors, reading)
     kind: type[Any] = GraphClassifier if are_classes(loaded.y) else GraphRegressor
     model = kind(
         scoring=scoring,
@@ -122,10 +126,12 @@ def _folds(text: str) -> int | str:
     return int(text)
 
 
-def _training_table(
+def training_table(
     loaded: Loaded, names: list[str], descriptors: str | None, reading: Reading
 ) -> Any:
     """The graphs, or a table of them and the columns that take part."""
+    if descriptors is not None:
+        check_choice("--descriptors", descriptors, ("rdkit",))
     missing = [name for name in names if name not in loaded.table]
     if missing:
         raise InvalidParameterError(
@@ -229,7 +235,7 @@ def _predicted(
     table["molecule"] = [record.structure.strip().split("\n")[0] for record in records]
     table |= {name: values.tolist() for name, values in columns.items()}
     results = _results(model, parsed.graphs, records, parsed.positions, columns, told, interval)
-    if domain and len(parsed.graphs) and model.machine_.coefficients is not None:
+    if domain and len(parsed.graphs):
         found = model.domain(
             _new_table(model, parsed.graphs, records, parsed.positions, columns, told)
         )

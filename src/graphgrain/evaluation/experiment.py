@@ -79,6 +79,8 @@ class TunedRow:
         Parameters that belong to the row itself, such as its kernels.
     detail : str
         What else tells it apart, in words.
+    columns : tuple of str
+        Columns of the file that it learns from beside the graphs.
     """
 
     name: str
@@ -87,11 +89,13 @@ class TunedRow:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     fixed: Mapping[str, Any] = field(default_factory=dict)
     detail: str = ""
+    columns: tuple[str, ...] = ()
 
     @property
     def variant(self) -> str:
         """What records and tables call it beside the kernel."""
         words = [f"{name}={value}" for name, value in self.parameters.items()]
+        words += [f"columns {' '.join(self.columns)}"] if self.columns else []
         return ", ".join([SELF_TUNED, *([self.detail] if self.detail else []), *words])
 
     @property
@@ -106,6 +110,15 @@ class TunedRow:
         rules = {"cv": protocol.inner_folds, "random_state": protocol.seed}
         own = {name: value for name, value in rules.items() if name in known}
         return made.set_params(**{**own, **self.fixed, **self.parameters})
+
+    def examples(self, data: LabelledGraphs, rows: np.ndarray) -> Any:
+        """Some graphs of a data set, with the columns that it learns from."""
+        graphs: Any = data.graphs[rows]
+        if self.parameters.get("descriptors") is not None and data.smiles is not None:
+            graphs = [data.smiles[row] for row in rows.tolist()]
+        if not self.columns or data.columns is None:
+            return graphs
+        return {"graph": graphs, **{name: data.columns[name][rows] for name in self.columns}}
 
 
 #: Tree++ with everything chosen inside, and all usual kernels beside it.
@@ -290,11 +303,14 @@ class _EstimatorFold:
     def __call__(self, place: tuple[int, int]) -> FoldRecord:
         repetition, fold = place
         start = time.perf_counter()
-        graphs, y = self.data.graphs, self.data.codes
+        y = self.data.codes
         split = test_fold(self.data, self.protocol, repetition, fold)
         model = self.row.estimator(self.data, self.protocol)
-        model.fit(graphs[split.train], y[split.train])
-        predictions, scores = _answers(model, graphs[split.test], len(self.data.classes))
+        if self.row.columns:
+            model.set_params(graphs="graph")
+        model.fit(self.row.examples(self.data, split.train), y[split.train])
+        tested = self.row.examples(self.data, split.test)
+        predictions, scores = _answers(model, tested, len(self.data.classes))
         level = Level(validation=[], C=None, predictions=predictions, scores=scores)
         members = [_name(member) for member in getattr(model, "terms_", [])]
         return FoldRecord(
@@ -312,7 +328,7 @@ class _EstimatorFold:
         )
 
 
-def _answers(model: Any, graphs: GraphBatch, classes: int) -> tuple[list[Any], list[Any]]:
+def _answers(model: Any, graphs: Any, classes: int) -> tuple[list[Any], list[Any]]:
     """Predicted values without scores, or predicted classes with a score for each class."""
     predicted = np.asarray(model.predict(graphs))
     if not classes:
