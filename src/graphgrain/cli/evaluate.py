@@ -139,11 +139,11 @@ def evaluate(
     """Measure how well kernels predict classes or numbers, by cross-validation or another split.
 
     Classes are learned by a support vector machine, numbers (a target with fractions, or with more
-    than 50 values) by the regressor that tunes itself. With --columns or --descriptors, both are
-    learned by the estimators that tune themselves, from graphs and columns together. Parameters of the kernel and of the machine
-    are chosen on training graphs only. Every finished fold is written to the results file at once;
-    after an interruption the same command goes on where it was. Results do not depend on the number
-    of threads.
+    than 50 values) by the regressor that tunes itself. With --columns or --descriptors both are
+    learned by the estimators that tune themselves, from graphs and columns together. Parameters of
+    the kernel and of the machine are chosen on training graphs only. Every finished fold is written
+    to the results file at once; after an interruption the same command goes on where it was.
+    Results do not depend on the number of threads.
     """
     check_choice("--select", select, SELECTIONS)
     check_choice("--mode", mode, MODES)

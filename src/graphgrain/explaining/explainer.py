@@ -35,7 +35,7 @@ def explain(
     *,
     target: Any = None,
     of: str = "decision",
-    share: str = "tree",
+    share: str | None = None,
     n_jobs: int | None = None,
 ) -> list[Explanation]:
     """Why a model says what it says: its decisions as exact sums over patterns, atoms, bonds.
@@ -57,11 +57,12 @@ def explain(
         What is explained. "uncertainty" is the variance of a :class:`GraphRegressor`'s prediction
         (for a :class:`GraphClassifier` that of its score, in units of the kernel): what is new or
         rare in training adds to it, what training graphs share takes from it.
-    share : {"path", "tree", "equal", "removal"}, default="tree"
+    share : {"path", "tree", "equal", "removal"}, optional
         How a pattern's contribution is shared among vertices and edges: among those along its
         path alone; handed on from each vertex of the path to the tree that stands there; equally
         among all that take part in an occurrence; or, instead of sharing, by asking the model
-        again without each vertex and each edge. The default did best where the truth is known.
+        again without each vertex and each edge. By default "tree" for classes and for the
+        uncertainty, "path" for numbers: these did best on training molecules whose truth is known.
     n_jobs : int, optional
         Number of threads.
 
@@ -89,13 +90,15 @@ def explain(
     >>> bool(abs(why.decision - why.bias - why.vertices.sum()) < 1e-9)
     True
     """
-    check_share(share)
+    if share is not None:
+        check_share(share)
     if of not in ("decision", "uncertainty"):
         raise InvalidParameterError(f"of must be 'decision' or 'uncertainty'; got {of!r}.")
     while hasattr(model, "best_estimator_"):  # a search, such as GridSearchCV
         model = model.best_estimator_
     if of == "uncertainty":
-        return explain_uncertainty(model, graphs, share, n_jobs)
+        return explain_uncertainty(model, graphs, share or "tree", n_jobs)
+    share = share or ("tree" if is_classifier(model) else "path")
     form = linear_form(model)
     batch, columns = form.read(graphs)
     wanted = _wanted(form, target, is_classifier(model))

@@ -4,10 +4,11 @@
 
 path
     A pattern's contribution is divided by its occurrences, and the part of each by the vertices
-    along its path.
+    along its path. The default for numbers.
 tree
     Each vertex of a path hands its part on to all vertices of the tree that stands there. The
-    default: it did best against known truth, on training molecules (docs/explaining.md).
+    default for classes. Both did best against known truth, on training molecules
+    (docs/explaining.md).
 equal
     All vertices that take part in an occurrence, on the path or in a tree, get the same. That is
     not the Shapley value of the model: without a vertex other patterns appear, and brute force
