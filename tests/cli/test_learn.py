@@ -86,6 +86,37 @@ def test_columns_take_part(folder):
     assert not (folder / "d.csv").exists()
 
 
+def test_a_saved_model_is_explained(folder):
+    """With a model no target is needed, and its columns are read as at fit."""
+    model = gg.load_model(folder / "mass.ggm")
+    found = json.loads(
+        call(
+            "explain", folder / "new.smi", "--errors", "skip", "--model", folder / "mass.ggm",
+            "--row", "1,3", "-o", folder / "why.html", "--json",
+        ).stdout
+    )  # fmt: skip
+    assert [one["name"] for one in found] == ["first", "last"]
+    said = model.predict(["CCCO", "CCF"])
+    assert [one["prediction"] for one in found] == pytest.approx(said.tolist(), rel=1e-5)
+    assert all(one["interval"][0] <= one["prediction"] <= one["interval"][1] for one in found)
+    assert found[0]["truth"] is None
+    assert "Why: 2 graphs of new" in (folder / "why.html").read_text()
+    (folder / "new.csv").write_text("dose,smiles,kind\n2,CCCO,O\n0,CCN,N\n")
+    call(
+        "fit", folder / "train.csv", "--target", "mass", "--columns", "dose,kind",
+        "-o", folder / "both.ggm",
+    )  # fmt: skip
+    shown = call("explain", folder / "new.csv", "--model", folder / "both.ggm", "--row", 2).stdout
+    assert "with a probability of 90 %" in " ".join(shown.split())
+    call(
+        "explain", folder / "new.csv", "--model", folder / "both.ggm", "--row", 1,
+        "-o", folder / "why.png",
+    )  # fmt: skip
+    assert (folder / "why.png").read_bytes()[:4] == b"\x89PNG"
+    missing = fails("explain", folder / "new.smi", "--errors", "skip", "--row", 1)
+    assert "--target" in missing
+
+
 def test_what_is_done_is_kept(folder, monkeypatch):
     """After an interruption the same command goes on, and the table is the same."""
     monkeypatch.setattr("graphgrain.cli.learn.CHUNK", 1)

@@ -76,11 +76,11 @@ def test_rows_keep_their_numbers_when_missing_targets_are_skipped(table, monkeyp
     """``explain --row 2`` is the second molecule of the file, whose target is missing."""
     seen = []
 
-    def explain_row(graphs, y, row, names, **more):
-        seen.append((len(graphs), y.tolist(), names[row]))
+    def explain_rows(graphs, y, rows, names, **more):
+        seen.append((len(graphs), y.tolist(), names[rows[0]]))
         raise InvalidParameterError("seen")
 
-    monkeypatch.setattr("graphgrain.cli.explain.explain_row", explain_row)
+    monkeypatch.setattr("graphgrain.cli.explain.explain_rows", explain_rows)
     fails("explain", table, "--target", "text", "--missing", "skip", "--row", 2)
     [(count, y, name)] = seen
     assert (count, name) == (60, pd.read_csv(table)["name"][1])

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import graphgrain as gg
 from graphgrain.cli.app import app
-from graphgrain.evaluation.exploration import explain_row, explore
+from graphgrain.evaluation.exploration import explain_rows, explore
 from graphgrain.report.graph_pages import explanation_page, explore_page
 
 HOSTILE = "</script><b onclick=alert(1)>'\"&"
@@ -102,12 +102,26 @@ def test_numbers_instead_of_classes(drugs):
     assert len(found.graphs) == 40
     assert found.total == len(graphs)
     assert "A sample of" in explore_page(found)
-    [seen, *near], why = explain_row(
-        graphs, np.where(np.arange(len(graphs)) == 3, np.nan, 1.5 * graphs.vertex_counts), 3
+    [seen, *near], [why] = explain_rows(
+        graphs, np.where(np.arange(len(graphs)) == 3, np.nan, 1.5 * graphs.vertex_counts), [3]
     )
     assert seen.truth is None
     assert len(near) == 4
     assert why.decision == pytest.approx(seen.prediction, abs=1e-5)
+    assert seen.interval[0] < seen.prediction < seen.interval[1]
+    assert seen.probability is None
+
+
+def test_numbers_are_shown_in_their_own_units(drugs):
+    """What is learned on a logarithmic scale is told on the scale of the targets."""
+    graphs, _, _ = drugs
+    y = np.exp(0.4 * graphs.vertex_counts)
+    model = gg.GraphRegressor(scale="log", max_level=1, path_depth=0).fit(graphs[20:], y[20:])
+    [seen, *_], [why] = explain_rows(graphs, y, [3], model=model)
+    assert seen.prediction == pytest.approx(model.predict(graphs[3])[0], rel=1e-6)
+    assert seen.interval[0] <= seen.prediction <= seen.interval[1]
+    assert seen.truth == pytest.approx(y[3])
+    assert why.decision < 100 < seen.prediction
 
 
 class TestInTheBrowser:
@@ -129,7 +143,8 @@ class TestInTheBrowser:
         near = np.array(found.points) - np.array(found.points[number])
         close = np.linalg.norm(near[found.graphs.index(seen)])
         assert close <= 0.02 * np.ptp(np.array(found.points))  # itself, or one on top of it
-        assert f"Predicted {seen.prediction}, is {seen.truth}" in page.inner_text("#verdict")
+        told = f"Predicted {seen.prediction} ({100 * seen.probability:.0f} %), is {seen.truth}"
+        assert told in page.inner_text("#verdict")
         rows = page.locator("#fragments tbody tr")
         assert rows.count() == len(seen.fragments)
         assert seen.fragments[0][0] in rows.first.inner_text()
@@ -233,12 +248,47 @@ class TestInTheBrowser:
         colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert colour == {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 22, 28)"}[scheme]
 
+    def test_how_sure_is_shown_beside_why(self, opened, found):
+        page = opened()
+        unsure = np.argsort([seen.probability for seen in found.graphs], kind="stable")
+        page.select_option("#sure", "least")
+        least = found.graphs[unsure[0]]
+        shown = page.inner_text("#graph-title")
+        [seen] = [seen for seen in found.graphs if seen.name == shown]
+        assert seen.probability == least.probability
+        assert f"({100 * seen.probability:.0f} %)" in page.inner_text("#verdict")
+        page.select_option("#sure", "quarter")
+        quarter = -(-len(found.graphs) // 4)
+        assert f"{quarter} of {len(found.graphs)} graphs" in page.inner_text("#shown")
+        before = page.inner_html("#picture")
+        page.check('input[name="shows"][value="doubt"]')
+        assert page.inner_html("#picture") != before
+        assert "new or rare in training" in page.inner_text("#scale")
+        label = page.get_attribute("#picture svg", "aria-label")
+        assert label.endswith("makes the model unsure")
+
+    def test_several_explanations_on_one_page(self, opened, drugs, tmp_path):
+        graphs, y, names = drugs
+        model = gg.GraphClassifier(max_level=1, max_terms=1).fit(graphs[6:], y[6:])
+        all_seen, whys = explain_rows(graphs, None, [5, 2], names, model=model)
+        assert [seen.name for seen in all_seen[:2]] == [names[5], names[2]]
+        assert len(whys) == 2
+        path = tmp_path / "why.html"
+        path.write_text(explanation_page("drugs", all_seen, 2, "286 graphs"), encoding="utf-8")
+        page = opened(file=path)
+        assert page.inner_text("#graph-title") == names[5]
+        page.click("#next")
+        assert page.inner_text("#graph-title") == names[2]
+        page.click("#next")
+        assert page.inner_text("#graph-title") == names[5]  # round about
+        assert page.locator("#neighbours article").count() == 4
+
     def test_one_explanation(self, opened, drugs, tmp_path):
         graphs, y, names = drugs
-        all_seen, why = explain_row(graphs, y, 5, names)
+        all_seen, [why] = explain_rows(graphs, y, [5], names)
         seen = all_seen[0]
         path = tmp_path / "why.html"
-        path.write_text(explanation_page("drugs", all_seen, len(graphs) - 1), encoding="utf-8")
+        path.write_text(explanation_page("drugs", all_seen, 1, "291 others"), encoding="utf-8")
         page = opened(file=path)
         assert page.inner_text("h1") == f"Why {seen.name} is predicted {why.prediction}"
         assert page.locator("#neighbours article").count() == 4
@@ -285,7 +335,10 @@ class TestCommands:
         [
             (("explain", "drugs", "--row", "0"), "from 1 to 292"),
             (("explain", "drugs", "--row", "293"), "from 1 to 292"),
-            (("explain", "drugs", "--row", "1", "-o", "why.png"), ".html or .svg"),
+            (("explain", "drugs", "--row", "1", "-o", "why.gif"), ".html, .svg or .png"),
+            (("explain", "drugs", "--row", "1,3-4", "-o", "why.png"), "one graph, not 3"),
+            (("explain", "drugs", "--row", "two"), "such as 17,20-22; got 'two'"),
+            (("explain", "drugs", "--row", "4-2"), "from 1 to 292"),
             (("explore", "nonsense"), "no file, folder or data set"),
         ],
     )

@@ -3,94 +3,165 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
 from ..errors import InvalidParameterError
-from ..evaluation.exploration import MOST_GRAPHS, explain_row
+from ..evaluation.exploration import MOST_GRAPHS, Seen, explain_rows
 from ..evaluation.exploration import explore as compute
+from ..explaining.explanation import Explanation
+from ..learning.model_file import load_model
 from ..report.graph_pages import explanation_page, explore_page
 from ..writing import atomic_write, suffix_of
 from .app import answer, command, err, out
 from .arguments import Data, Jobs, Json, Reading
+from .learn import training_table
 from .loading import load
 
 
 @command(
     [
         "graphgrain explain drugs --row 222",
-        "graphgrain explain molecules.csv --target active --row 17 -o why.html",
+        "graphgrain explain molecules.csv --target active --row 17,20-22 -o why.html",
+        "graphgrain explain new.smi --model model.ggm --row 1",
         "graphgrain explain MUTAG --row 1 -o why.svg",
     ]
 )
 def explain(
     data: Data,
     reading: Reading,
-    row: Annotated[int, typer.Option(help="Which graph, counted from 1.", metavar="NUMBER")],
+    row: Annotated[
+        str,
+        typer.Option(help="Which graphs, counted from 1: 17, or 17,20-22.", metavar="NUMBER,..."),
+    ],
+    model: Annotated[
+        Path | None,
+        typer.Option(help="Explain this model, which fit has written.", metavar="MODEL"),
+    ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A page (.html) or a picture (.svg).")
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="A page (.html); of one graph also a picture (.svg, .png)."
+        ),
     ] = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
-    """Explain what is predicted of one graph: the patterns, atoms and bonds behind it.
+    """Explain what is predicted of graphs: the patterns, atoms and bonds behind it.
 
-    A linear model learns from all other graphs that have a target, predicts this one and tells
-    which of its patterns decide, exactly.
+    The estimator that chooses its own kernels learns from all other graphs that have a target,
+    predicts these and tells which of their patterns decide, exactly, and how sure it is. With
+    --model nothing is learned, and no target is needed.
     """
     form = None if output is None else suffix_of(output, ".html")
-    if form not in (None, ".html", ".svg"):
+    if form not in (None, ".html", ".svg", ".png"):
         raise InvalidParameterError(
-            f"An explanation is written as .html or .svg; got {str(output)!r}."
+            f"An explanation is written as .html, .svg or .png; got {str(output)!r}."
         )
-    loaded = load(data, reading, all_rows=True).with_classes()
-    if loaded.y is None:
-        raise InvalidParameterError(f"explain needs classes or numbers to learn; {data} has none.")
-    if not 1 <= row <= len(loaded.graphs):
+    fitted = None if model is None else load_model(model)
+    loaded = load(data, reading, all_rows=True)
+    loaded = loaded if fitted is not None and loaded.y is None else loaded.with_classes()
+    if loaded.y is None and fitted is None:
         raise InvalidParameterError(
-            f"--row is a number from 1 to {len(loaded.graphs):,}, the graphs of {loaded.name}; got "
-            f"{row}."
+            f"explain needs classes or numbers to learn; {data} has none. Give it a model with "
+            "--model."
         )
-    with err().status(f"Learning from {escape(loaded.name)}"):
-        all_seen, why = explain_row(loaded.graphs, loaded.y, row - 1, loaded.names, n_jobs=n_jobs)
-    seen = all_seen[0]
+    rows = _rows(row, len(loaded.graphs), loaded.name)
+    if form in (".svg", ".png") and len(rows) > 1:
+        raise InvalidParameterError(
+            f"A picture shows one graph, not {len(rows)}; write a page, such as -o why.html."
+        )
+    X, learned = None, f"{len(loaded.graphs) - len(rows):,} other graphs of {loaded.name}"
+    if fitted is not None:
+        told = getattr(fitted, "reading_", {"columns": []})
+        table = training_table(loaded, told["columns"], fitted.descriptors, reading)
+        X = _at(table, rows)
+        learned = f"{fitted.n_graphs_:,} graphs"
+    with err().status(f"{'Learning from' if fitted is None else 'Asking about'} {loaded.name}"):
+        seen, whys = explain_rows(
+            loaded.graphs, loaded.y, rows, loaded.names, model=fitted, X=X, n_jobs=n_jobs
+        )
     if output is not None:
-        text = (
-            why.to_svg(theme="auto")
-            if form == ".svg"
-            else explanation_page(loaded.name, all_seen, len(loaded.graphs) - 1)
-        )
+        if form == ".png":
+            content = whys[0].to_png()
+        elif form == ".svg":
+            content = whys[0].to_svg(theme="auto").encode()
+        else:
+            content = explanation_page(loaded.name, seen, len(rows), learned).encode()
         with atomic_write(output, "The explanation") as file:
-            file.write(text.encode())
+            file.write(content)
     if as_json:
-        answer(
-            {
-                "name": seen.name,
-                "prediction": seen.prediction,
-                "truth": seen.truth,
-                "decision": why.decision,
-                "bias": why.bias,
-                "vertices": why.vertices.tolist(),
-                "edges": why.edges.tolist(),
-                "fragments": [
-                    {"name": f.name, "contribution": f.contribution, "vertices": list(f.vertices)}
-                    for f in why.fragments()
-                ],
-                "patterns": [
-                    {"name": p.name, "contribution": p.contribution, "count": p.count}
-                    for p in why.top(20)
-                ],
-                "output": None if output is None else str(output),
-            }
-        )
+        found = [_as_json(*each, output) for each in zip(seen, whys, strict=False)]
+        answer(found[0] if len(found) == 1 else found)
         return
+    for one in seen[: len(rows)]:
+        _print(one)
+    if output is not None:
+        out().print(f"Open [bold]{escape(str(output))}[/bold] in a browser.")
+
+
+def _rows(text: str, graphs: int, name: str) -> list[int]:
+    """Numbers and ranges, counted from 1, as positions."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        if not first.isdigit() or (dash and not last.isdigit()):
+            raise InvalidParameterError(
+                f"--row is a number, or numbers and ranges, such as 17,20-22; got {text!r}."
+            )
+        found += range(int(first), int(last or first) + 1)
+    wrong = [number for number in found if not 1 <= number <= graphs]
+    if wrong or not found:
+        raise InvalidParameterError(
+            f"--row is a number from 1 to {graphs:,}, the graphs of {name}; got "
+            f"{wrong[0] if wrong else text}."
+        )
+    return [number - 1 for number in dict.fromkeys(found)]
+
+
+def _at(table: Any, rows: list[int]) -> Any:
+    """Some rows of what a model takes."""
+    if isinstance(table, dict):
+        return {name: _at(values, rows) for name, values in table.items()}
+    return [table[row] for row in rows] if isinstance(table, list) else table[rows]
+
+
+def _as_json(seen: Seen, why: Explanation, output: Path | None) -> dict[str, Any]:
+    return {
+        "name": seen.name,
+        "prediction": seen.prediction,
+        "truth": seen.truth,
+        "probability": seen.probability,
+        "interval": seen.interval,
+        "decision": why.decision,
+        "bias": why.bias,
+        "vertices": why.vertices.tolist(),
+        "edges": why.edges.tolist(),
+        "fragments": [
+            {"name": f.name, "contribution": f.contribution, "vertices": list(f.vertices)}
+            for f in why.fragments()
+        ],
+        "patterns": [
+            {"name": p.name, "contribution": p.contribution, "count": p.count} for p in why.top(20)
+        ],
+        "output": None if output is None else str(output),
+    }
+
+
+def _print(seen: Seen) -> None:
     known = "" if seen.truth is None else f" (is {escape(str(seen.truth))})"
+    sure = ""
+    if seen.probability is not None:
+        sure = f", {100 * seen.probability:.0f} % sure"
+    elif seen.interval is not None:
+        low, high = seen.interval
+        sure = f", {low:.4g} to {high:.4g} with a probability of 90 %"
     out().print(
         f"[bold]{escape(seen.name)}[/bold]: predicted [bold]{escape(str(seen.prediction))}[/bold]"
-        f"{known}, decision {seen.decision:+.3g} of which {seen.bias:+.3g} is bias."
+        f"{sure}{known}, decision {seen.decision:+.3g} of which {seen.bias:+.3g} is bias."
     )
     table = Table("fragment", box=None)
     table.add_column("adds", justify="right")
@@ -103,8 +174,6 @@ def explain(
     for name, adds, times, _ in seen.patterns:
         table.add_row(escape(name), f"{adds:+.3g}", str(times))
     out().print(table)
-    if output is not None:
-        out().print(f"Open [bold]{escape(str(output))}[/bold] in a browser.")
 
 
 @command(

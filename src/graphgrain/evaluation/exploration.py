@@ -2,10 +2,11 @@
 
 1. Tree++ compares all graphs; the map is kernel PCA of their similarities, the nearest neighbours
    of a graph are the most similar others.
-2. In each of a few folds a linear model learns from the other folds and predicts the graphs of
-   this one: no prediction comes from a model that has seen the graph.
-3. The same model explains its prediction, by fragments and by patterns; for each neighbour it is
-   told what it has that the graph has not.
+2. In each of a few folds an estimator learns from the other folds and predicts the graphs of this
+   one: no prediction comes from a model that has seen the graph.
+3. The same model explains its prediction, by fragments and by patterns, and tells how sure it is
+   and which vertices make it unsure; for each neighbour it is told what it has that the graph has
+   not.
 
 Without targets there is the map, and the neighbours. Values of vertices are kept as whole per cents
 of the largest.
@@ -13,10 +14,12 @@ of the largest.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from ..errors import InvalidParameterError
 from ..explaining.explainer import explain
@@ -33,6 +36,8 @@ from ..learning.splits import random_folds, stratified_folds, train_and_test
 
 #: More graphs than this are drawn as a sample in which each class has its share.
 MOST_GRAPHS = 1000
+#: Of the interval of a predicted number.
+COVERAGE = 0.9
 #: The matrix is averaged to at most about this many rows.
 MOST_ROWS = 180
 
@@ -306,6 +311,9 @@ class Seen:
     decision: float
     right: bool | None
     unknown: float
+    probability: float | None  # of the predicted class
+    interval: tuple[float, float] | None  # of a predicted number
+    doubts: list[int]  # what each vertex adds to the uncertainty, in per cent of the largest
     drawing: dict[str, Any] | None
     values: list[int]
     bonds: list[int]
@@ -388,17 +396,11 @@ def explore(
     batch, targets = graphs[chosen], y[chosen]
     if classification:
         folds = max(2, min(folds, int(np.bincount(codes[chosen])[np.unique(codes[chosen])].min())))
-    explained = _out_of_fold(batch, targets, classification, folds, n_jobs)
+    answered = _out_of_fold(batch, targets, classification, folds, n_jobs)
     points, near = _map(batch, n_jobs)
     seen = [
-        _seen(
-            _name(batch[place], int(number), names),
-            why,
-            target,
-            classification,
-            near[place],
-        )
-        for place, (number, why, target) in enumerate(zip(chosen, explained, targets, strict=True))
+        _seen(_name(batch[place], int(number), names), said, target, near[place])
+        for place, (number, said, target) in enumerate(zip(chosen, answered, targets, strict=True))
     ]
     return Exploration(
         name=name,
@@ -406,7 +408,7 @@ def explore(
         classes=[str(label) for label in labels],
         points=points,
         graphs=seen,
-        score=_score(explained, targets, classification),
+        score=_score(answered, targets, classification),
         folds=folds,
     )
 
@@ -433,40 +435,99 @@ def _map(batch: GraphBatch, n_jobs: int | None) -> tuple[list[list[float]], list
     return np.round(points, 4).tolist(), _neighbours(batch, K)
 
 
-def explain_row(
-    graphs: GraphBatch, y: Any, row: int, names: Any = None, *, n_jobs: int | None = None
-) -> tuple[list[Seen], Explanation]:
-    """One graph, explained by a model that learns from all others that have a target.
+def explain_rows(
+    graphs: GraphBatch,
+    y: Any,
+    rows: Sequence[int],
+    names: Any = None,
+    *,
+    model: Any = None,
+    X: Any = None,
+    n_jobs: int | None = None,
+) -> tuple[list[Seen], list[Explanation]]:
+    """Some graphs, explained by a model that learns from all others that have a target.
 
     Parameters
     ----------
-    row : int
-        Number of the graph, from 0 on.
+    y : array or None
+        Targets; a fitted model needs none.
+    rows : sequence of int
+        Numbers of the graphs, from 0 on.
+    model : GraphClassifier or GraphRegressor, optional
+        Fitted. The others are then only looked at for neighbours.
+    X : optional
+        The rows as the model takes them, where that is more than their graphs.
 
     Returns
     -------
     seen : list of Seen
-        The graph, and the training graphs that are most similar to it.
-    why : Explanation
+        The graphs, and behind them the most similar of the others.
+    why : list of Explanation
+        Of the graphs.
     """
-    y = np.asarray(y)
+    wanted = np.array(rows, dtype=np.int64)
+    y = np.full(len(graphs), "") if y is None else np.asarray(y)
     known = np.isfinite(y) if y.dtype.kind == "f" else y != "" if y.dtype.kind in "US" else y == y
-    targets = y[known & (np.arange(len(y)) != row)]
-    classification = are_classes(targets)
-    if classification and y.dtype.kind == "f":  # whole numbers, of which some are missing
-        y, targets = np.nan_to_num(y).astype(np.int64), targets.astype(np.int64)
-    if classification and len(np.unique(targets)) < 2:
-        raise InvalidParameterError(
-            "A model needs targets that differ to learn from; the other graphs all have "
-            f"{targets.tolist()[0] if len(targets) else None!r}."
-        )
-    train = np.flatnonzero(known & (np.arange(len(y)) != row))
-    model = usual_model(targets, n_jobs).fit(graphs[train], targets)
-    [why] = explain(model, graphs[row])
-    truth = y[row] if known[row] else None
-    near, others = _nearest(graphs, row, train, y, classification, names, n_jobs)
-    name = _name(graphs[row], row, names)
-    return [_seen(name, why, truth, classification, near), *others], why
+    others = ~np.isin(np.arange(len(graphs)), wanted)
+    if model is None:
+        train = np.flatnonzero(known & others)
+        targets = y[train]
+        if are_classes(targets):
+            if y.dtype.kind == "f":  # whole numbers, of which some are missing
+                y, targets = np.nan_to_num(y).astype(np.int64), targets.astype(np.int64)
+            if len(np.unique(targets)) < 2:
+                raise InvalidParameterError(
+                    "A model needs targets that differ to learn from; the other graphs all have "
+                    f"{targets.tolist()[0] if len(targets) else None!r}."
+                )
+        model = usual_model(targets, n_jobs).fit(graphs[train], targets)
+    else:
+        train = np.flatnonzero(others)
+    answered = _answers(model, graphs[wanted] if X is None else X)
+    seen: list[Seen] = []
+    behind: list[Seen] = []
+    for row, said in zip(wanted.tolist(), answered, strict=True):
+        near, found = _nearest(graphs, row, train, y, known, said.classification, names, n_jobs)
+        first = len(wanted) + len(behind)
+        near = [replace(one, graph=first + place) for place, one in enumerate(near)]
+        behind += found
+        truth = y[row] if known[row] else None
+        seen.append(_seen(_name(graphs[row], row, names), said, truth, near))
+    return [*seen, *behind], [said.why for said in answered]
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What a model says of a graph, why, and how sure it is."""
+
+    why: Explanation
+    prediction: Any  # a class, or a number in the units of the targets
+    probability: float | None
+    interval: tuple[float, float] | None
+    doubts: np.ndarray
+
+    @property
+    def classification(self) -> bool:
+        return self.probability is not None
+
+
+def _answers(model: Any, graphs: Any) -> list[_Answer]:
+    whys = explain(model, graphs)
+    doubts = [each.vertices for each in explain(model, graphs, of="uncertainty")]
+    if is_classifier(model):
+        sure = model.predict_proba(graphs).max(axis=1).tolist()
+        said: list[Any] = [why.prediction for why in whys]
+        intervals: list[Any] = [None] * len(whys)
+    else:
+        sure, intervals = [None] * len(whys), [None] * len(whys)
+        said = np.asarray(model.predict(graphs)).reshape(len(whys), -1)[:, 0].tolist()
+        if model.n_graphs_ >= COVERAGE / (1 - COVERAGE):
+            bounds = [
+                np.asarray(part).reshape(len(whys), -1)[:, 0].tolist()
+                for part in model.predict_interval(graphs, COVERAGE)
+            ]
+            intervals = list(zip(*bounds, strict=True))
+    return [_Answer(*each) for each in zip(whys, said, sure, intervals, doubts, strict=True)]
 
 
 def _nearest(
@@ -474,11 +535,14 @@ def _nearest(
     row: int,
     train: np.ndarray,
     y: np.ndarray,
+    known: np.ndarray,
     classification: bool,
     names: Any,
     n_jobs: int | None,
 ) -> tuple[list[Neighbour], list[Seen]]:
     """The training graphs that are most similar to a graph, by Tree++, and how they differ."""
+    if not len(train):
+        return [], []
     edges = graphs.edge_label_table is not None and len(graphs.edge_label_table) > 1
     kernel = TreePlusPlus(edge_labels=edges, n_jobs=n_jobs).fit(graphs[row])
     K = kernel.transform(graphs[train])[:, 0]
@@ -493,7 +557,7 @@ def _nearest(
         _unexplained(
             _name(graphs[number], number, names),
             batch[place],
-            _told(y[number], classification),
+            _told(y[number] if known[number] else None, classification),
             [],
         )
         for place, number in enumerate(train[order].tolist(), start=1)
@@ -520,6 +584,9 @@ def _unexplained(name: str, graph: GraphBatch, truth: Any, neighbours: list[Neig
         decision=0.0,
         right=None,
         unknown=0.0,
+        probability=None,
+        interval=None,
+        doubts=[],
         drawing=drawing_of(graph),
         values=[],
         bonds=[],
@@ -541,8 +608,8 @@ def _told(truth: Any, classification: bool) -> Any:
 
 def _out_of_fold(
     batch: GraphBatch, y: np.ndarray, classification: bool, folds: int, n_jobs: int | None
-) -> list[Explanation]:
-    """An explanation of each graph by a model that has not seen it."""
+) -> list[_Answer]:
+    """What is said of each graph by a model that has not seen it."""
     rng = np.random.default_rng(0)
     if classification:
         codes = np.unique(y, return_inverse=True)[1]
@@ -553,19 +620,17 @@ def _out_of_fold(
     for fold in range(folds):
         train, test = train_and_test(parts, fold)
         model = usual_model(y, n_jobs).fit(batch[train], y[train])
-        whys = explain(model, batch[test])
-        for place, why in zip(test.tolist(), whys, strict=True):
-            found[place] = why
+        for place, said in zip(test.tolist(), _answers(model, batch[test]), strict=True):
+            found[place] = said
     return found
 
 
-def _score(explained: list[Explanation], y: np.ndarray, classification: bool) -> float:
+def _score(answered: list[_Answer], y: np.ndarray, classification: bool) -> float:
+    said = [each.prediction for each in answered]
     if classification:
-        pairs = zip(explained, y.tolist(), strict=True)
-        return float(np.mean([why.prediction == truth for why, truth in pairs]))
-    decisions = np.array([why.decision for why in explained])
+        return float(np.mean([one == truth for one, truth in zip(said, y.tolist(), strict=True)]))
     spread = float(((y - y.mean()) ** 2).sum())
-    return 1.0 - float(((y - decisions) ** 2).sum()) / spread if spread else 0.0
+    return 1.0 - float(((y - np.array(said)) ** 2).sum()) / spread if spread else 0.0
 
 
 def _neighbours(batch: GraphBatch, K: np.ndarray) -> list[list[Neighbour]]:
@@ -598,6 +663,11 @@ def _differing(
     return rest, list(names)[:_SHARED]
 
 
+def _short(value: float) -> float:
+    """As many digits as a page needs."""
+    return float(f"{value:.7g}")
+
+
 def _largest(values: np.ndarray) -> float:
     return float(np.abs(values).max(initial=0.0))
 
@@ -607,19 +677,21 @@ def _per_cents(values: np.ndarray, limit: float | None = None) -> list[int]:
     return np.round(100 * values / (limit or 1.0)).astype(int).tolist()
 
 
-def _seen(
-    name: str, why: Explanation, truth: Any, classification: bool, neighbours: list[Neighbour]
-) -> Seen:
+def _seen(name: str, said: _Answer, truth: Any, neighbours: list[Neighbour]) -> Seen:
+    why, classification = said.why, said.classification
     told = _told(truth, classification)
     # For two classes values speak for the second: turned, they speak for what is predicted.
     sign = -1.0 if why.opposite is not None and why.prediction == why.opposite else 1.0
     return Seen(
         name=name,
         truth=told,
-        prediction=str(why.prediction) if classification else round(why.decision, 6),
+        prediction=str(said.prediction) if classification else _short(said.prediction),
         decision=round(sign * why.decision, 6),
         right=bool(why.prediction == truth) if classification and truth is not None else None,
         unknown=round(why.unknown, 4),
+        probability=None if said.probability is None else round(said.probability, 4),
+        interval=said.interval and (_short(said.interval[0]), _short(said.interval[1])),
+        doubts=_per_cents(said.doubts),
         drawing=drawing_of(why.graph),
         values=_per_cents(sign * why.vertices),
         bonds=_per_cents(sign * why.edges),

@@ -63,31 +63,34 @@ def explore_page(found: Exploration, links: Links = ()) -> str:
     return _page(title, lead, about, data, links)
 
 
-def explanation_page(title: str, seen: Sequence[Seen], others: int) -> str:
-    """The page of one graph, the first of some; the others are its neighbours.
+def explanation_page(title: str, seen: Sequence[Seen], rows: int, learned: str) -> str:
+    """The page of some graphs; the others are their neighbours.
 
     Parameters
     ----------
     title : str
         The data set.
     seen : sequence of Seen
-    others : int
-        Number of graphs that the model has learnt from.
+    rows : int
+        The first of these are explained.
+    learned : str
+        What the model has learned from, in words.
     """
-    [first, *_] = seen
+    first = seen[0]
+    number = first.probability is None
+    told = f"{first.prediction:.4g}" if number else str(first.prediction)
     data = {
         "name": title,
-        "classes": [] if isinstance(first.prediction, float) else [first.prediction],
+        "classes": [] if number else sorted({str(one.prediction) for one in seen[:rows]}),
         "points": [],
         "graphs": [asdict(one) for one in seen],
         "single": True,
+        "rows": rows,
         "unlabelled": False,
     }
-    number = isinstance(first.prediction, float)
-    told = f"{first.prediction:.4g}" if number else str(first.prediction)
     return _page(
-        f"Why {first.name} is predicted {told}",
-        f"By weights on Tree++ patterns that were learnt from {others:,} other graphs of {title}.",
+        f"Why {first.name} is predicted {told}" if rows == 1 else f"Why: {rows} graphs of {title}",
+        f"By a sum over Tree++ patterns that was learned from {learned}.",
         "Contributions are shared among the vertices of the patterns.",
         data,
     )
@@ -103,6 +106,7 @@ def _page(title: str, lead: str, about: str, data: dict[str, Any], links: Links 
         about=about,
         version=__version__,
         single=data["single"],
+        several=data.get("rows", 0) > 1,
         links=links,
         packed=base64.b64encode(zlib.compress(text.encode(), 9)).decode(),
     )

@@ -14,7 +14,10 @@ const several = data.classes.length > 0;
 const learnt = !data.unlabelled;
 const classOf = graphs.map((graph) => data.classes.indexOf(graph.truth));
 let chosen = -1;
-let visible = graphs.map((_, number) => number);
+let visible = graphs.map((_, number) => number).slice(0, data.rows || graphs.length);
+const doubting = () => learnt && document.querySelector('input[name="shows"]:checked').value === "doubt";
+/** Larger for graphs of which the model is less sure. */
+const doubt = graphs.map((graph) => (graph.interval ? graph.interval[1] - graph.interval[0] : 1 - (graph.probability ?? 1)));
 
 const signed = (value) => {
   const words = Math.abs(value) >= 1000 || (value && Math.abs(value) < 0.001) ? value.toExponential(1) : value.toPrecision(3);
@@ -29,9 +32,8 @@ function show(number, { focus = false } = {}) {
   chosen = number;
   const graph = graphs[number];
   at("graph-title").textContent = graph.name;
-  at("reasons").hidden = at("scale").hidden = at("note").hidden = at("verdict").hidden = !learnt;
-  const words = learnt ? `${graph.name}, coloured by what speaks for the prediction` : graph.name;
-  at("picture").replaceChildren(drawGraph(graph.drawing, learnt ? graph.values : null, learnt ? graph.bonds : null, words));
+  at("reasons").hidden = at("scale").hidden = at("note").hidden = at("verdict").hidden = at("shows").hidden = !learnt;
+  paint(graph);
   if (learnt) reasons(graph);
   at("near").hidden = !graph.neighbours.length;
   at("neighbours").replaceChildren(...graph.neighbours.map((other) => neighbour(other)));
@@ -44,18 +46,30 @@ function show(number, { focus = false } = {}) {
   if (focus) at("graph").focus({ preventScroll: false });
 }
 
+/** The picture: coloured by what is for and against the prediction, or by what makes it unsure. */
+function paint(graph) {
+  const unsure = doubting();
+  const words = !learnt ? graph.name : `${graph.name}, coloured by what ${unsure ? "makes the model unsure" : "is for and against the prediction"}`;
+  const values = !learnt ? null : unsure ? graph.doubts : graph.values;
+  at("picture").replaceChildren(drawGraph(graph.drawing, values, learnt && !unsure ? graph.bonds : null, words));
+  if (!learnt) return;
+  const [low, , high] = at("scale").children;
+  const what = several ? graph.prediction : "a larger value";
+  low.textContent = unsure ? "known from training" : `against ${what} ${signed(-graph.largest)}`;
+  high.textContent = unsure ? "new or rare in training" : `for ${what} ${signed(graph.largest)}`;
+}
+
 function reasons(graph) {
   const told = (value) => html("b", {}, several ? value : round(value));
   const parts = ["Predicted ", told(graph.prediction)];
+  if (graph.interval) parts.push(` (${graph.interval.map(round).join(" to ")} with a probability of 90 %)`);
+  if (graph.probability !== null) parts.push(` (${(100 * graph.probability).toFixed(0)} %)`);
   if (graph.truth !== null) parts.push(", is ", told(graph.truth));
   if (graph.right !== null) parts.push(html("span", { class: graph.right ? "mark" : "mark wrong" }, graph.right ? "✓ right" : "✗ wrong"));
   at("verdict").replaceChildren(...parts);
-  const [low, , high] = at("scale").children;
-  const what = several ? graph.prediction : "a larger value";
-  low.textContent = `against ${what} ${signed(-graph.largest)}`;
-  high.textContent = `for ${what} ${signed(graph.largest)}`;
   const unknown = graph.unknown ? ` ${(100 * graph.unknown).toFixed(0)} % of its patterns are unknown to the model.` : "";
-  at("note").textContent = `The fragments add up to the decision, ${signed(graph.decision)}.${unknown}`;
+  const decision = several ? "the decision" : "the prediction, on the scale that was learned";
+  at("note").textContent = `The fragments add up to ${decision}: ${signed(graph.decision)}.${unknown}`;
   const largest = Math.max(...graph.fragments.map(([, adds]) => Math.abs(adds)), 1e-12);
   at("fragments").tBodies[0].replaceChildren(...graph.fragments.map(([name, adds, vertices]) => {
     const width = (50 * Math.abs(adds)) / largest;
@@ -180,6 +194,8 @@ function move(step) {
 
 // ---- Filters ----
 
+let ordered = "";
+
 function filter() {
   const kind = at("class").value;
   const wrong = at("wrong").checked;
@@ -187,17 +203,26 @@ function filter() {
   visible = [];
   graphs.forEach((graph, number) => {
     const fits = (kind === "" || classOf[number] === Number(kind)) && (!wrong || graph.right === false) && graph.name.toLowerCase().includes(words);
-    marks[number].classList.toggle("out", !fits);
     if (fits) visible.push(number);
   });
+  const order = at("sure").value;
+  if (order === "most") visible.sort((one, other) => doubt[one] - doubt[other]);
+  else if (order) visible.sort((one, other) => doubt[other] - doubt[one]);
+  if (order === "quarter") visible = visible.slice(0, Math.ceil(visible.length / 4));
+  const there = new Set(visible);
+  marks.forEach((point, number) => point.classList.toggle("out", !there.has(number)));
   at("shown").textContent = visible.length === graphs.length ? `${graphs.length} graphs`
     : visible.length ? `${visible.length} of ${graphs.length} graphs`
     : "No graph fits these filters. Clear the name, or choose another class.";
   at("plot").classList.toggle("nothing", !visible.length);
-  if (visible.length && !visible.includes(chosen)) show(visible[0]);
+  if (visible.length && (order !== ordered || !there.has(chosen))) show(visible[0]);
+  ordered = order;
 }
 
 function begin() {
+  at("previous").addEventListener("click", () => move(-1));
+  at("next").addEventListener("click", () => move(1));
+  at("shows").addEventListener("change", () => paint(graphs[chosen]));
   if (!data.single) {
     draw_map();
     at("class").append(html("option", { value: "" }, "all"), ...data.classes.map((name, number) => html("option", { value: number }, name)));
@@ -205,17 +230,17 @@ function begin() {
       + (several ? "; a ring marks wrong predictions." : learnt ? "; the colour is the measured value." : ".");
     at("class").parentElement.hidden = !several;
     at("wrong-label").hidden = !several;
+    at("sure-label").hidden = !learnt;
     at("filters").addEventListener("input", filter);
     at("filters").addEventListener("submit", (event) => event.preventDefault());
-    at("previous").addEventListener("click", () => move(-1));
-    at("next").addEventListener("click", () => move(1));
     data.classes.forEach((name, number) => {
       const sign = svg("svg", { viewBox: "-8 -8 16 16", width: 16, height: 16, "aria-hidden": "true" }, mark(number, 0, 0, 5.5, "dot", data.classes.length));
       at("legend").append(html("li", {}, sign, name));
     });
   }
   const asked = Number(location.hash.slice(1)) - 1;
-  show(asked >= 0 && asked < graphs.length ? asked : Math.max(0, graphs.findIndex((graph) => graph.right === false)));
+  const first = data.single ? 0 : Math.max(0, graphs.findIndex((graph) => graph.right === false));
+  show(asked >= 0 && asked < (data.rows || graphs.length) ? asked : first);
   if (!data.single) filter();
 }
 
