@@ -145,3 +145,21 @@ def test_held_out_variance_through_landmarks_equals_leaving_out():
         k = K[[left_out]][:, marks]
         own = process.variance(k, K[[left_out], [left_out]], process.influence(k))
         assert found[left_out] == pytest.approx(own[0], rel=1e-5)
+
+
+def test_a_model_without_a_graph_differs_by_its_share(problem):
+    X, targets, weights = problem
+    K, alpha = X @ X.T, 0.2
+    whole = Posterior(K, alpha, weights)
+    coefficients, intercept = whole.solve(targets)
+    new = np.random.default_rng(5).normal(size=(3, X.shape[1])) @ X.T
+    shares = whole.shares(new, whole.influence(new))
+    np.testing.assert_allclose(shares @ targets, new @ coefficients.T + intercept, rtol=1e-8)
+    errors = coefficients.T / whole.held_out_factors()[:, np.newaxis]
+    for out in (0, 7):
+        rest = np.delete(np.arange(len(K)), out)
+        own, bias = Posterior(K[np.ix_(rest, rest)], alpha, weights[rest]).solve(targets[rest])
+        found = new[:, rest] @ own.T + bias
+        np.testing.assert_allclose(
+            found, shares @ targets - shares[:, [out]] * errors[[out]], rtol=1e-8
+        )

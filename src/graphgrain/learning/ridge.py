@@ -126,6 +126,14 @@ class Posterior:
         """A^-1 k(x) for each row k(x) of K: how much each training graph takes part in x."""
         return self._solved(K.T).T
 
+    def shares(self, K: np.ndarray, influence: np.ndarray) -> np.ndarray:
+        """What the value of a new graph is a sum of: a share of the target of each training graph.
+
+        A model without a training graph differs from the whole one by the share of that graph
+        times its held-out error.
+        """
+        return influence + np.outer(1.0 - K @ self.ones, self.ones / self.total)
+
     def variance(self, K: np.ndarray, own: np.ndarray, influence: np.ndarray) -> np.ndarray:
         """Variance of new graphs in units of the kernel, without noise.
 
