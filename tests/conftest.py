@@ -1,4 +1,4 @@
-"""What all tests share: Ctrl-C that works, and a real browser, one for each process."""
+"""What all tests share: Ctrl-C that works, a quick model, a real browser for each process."""
 
 from __future__ import annotations
 
@@ -23,6 +23,17 @@ def pytest_configure() -> None:
     """Undo what a shell does to background commands: theirs would not see Ctrl-C, nor ours."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def quick_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Explorations by a model that has little to choose from, where pages are what is tested."""
+    from graphgrain.explaining.usual_model import usual_model
+
+    def quick(*arguments: Any) -> Any:
+        return usual_model(*arguments).set_params(max_level=1, path_depth=0, max_terms=1)
+
+    monkeypatch.setattr("graphgrain.evaluation.exploration.usual_model", quick)
 
 
 @pytest.fixture(scope="session")

@@ -29,9 +29,10 @@ from graphgrain.evaluation.records import (
     read_results,
     to_line,
 )
+from tests.evaluation.shared_work import SlowFile, evaluate
 from tests.evaluation.test_damaged_results import sealed
 
-SOURCE = str(Path(gg.__file__).parents[1])
+PATHS = [str(Path(gg.__file__).parents[1]), str(Path(__file__).parents[2])]
 
 
 def kernel_record(number: int = 0, **change) -> KernelRecord:
@@ -222,7 +223,7 @@ def test_a_full_disk_leaves_no_half_record(tmp_path, monkeypatch):
 def python(code: str, *arguments: object) -> subprocess.Popen:
     return subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
-        env={**os.environ, "PYTHONPATH": SOURCE},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(PATHS)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -264,23 +265,10 @@ def test_threads_share_a_file(tmp_path):
     assert len((tmp_path / "r.jsonl").read_text().splitlines()) == 40
 
 
-EVALUATION = """
-    import sys
-    import numpy as np
-    import graphgrain as gg
-    from graphgrain.evaluation.labelled_graphs import prepare
-    from graphgrain.evaluation.experiment import run
-    from graphgrain.evaluation.protocol import Protocol
-    from graphgrain.evaluation.records import ResultsFile
-    from graphgrain.kernels.registry import KERNELS, Setting
-    graphs, y = gg.load_drugs()
-    data = prepare("drugs", graphs, y)
-    setting = Setting({"path_depth": 2, "tree_depth": 1})
-    grid = KERNELS["tree++"].with_settings([setting], "test")
-    with ResultsFile(sys.argv[1]) as results:
-        print("ready", flush=True)
-        print(run(data, grid, Protocol("paper"), 2, results, n_jobs=2))
-"""
+#: Takes the path of a results file.
+EVALUATION = (
+    "from runpy import run_module; run_module('tests.evaluation.shared_work', {}, '__main__')"
+)
 
 
 def outcome(path) -> list:
@@ -294,12 +282,8 @@ def outcome(path) -> list:
 @pytest.mark.skipif(os.name == "nt", reason="needs kill -9")
 def test_kill_9_loses_at_most_the_folds_in_progress(tmp_path):
     whole, broken = tmp_path / "whole.jsonl", tmp_path / "broken.jsonl"
-    process = python(EVALUATION, whole)
-    printed, errors = process.communicate(timeout=120)
-    assert process.returncode == 0, errors
-    assert printed.split() == ["ready", "20"]
-
     process = python(EVALUATION, broken)
+    assert evaluate(whole) == 20
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         if broken.exists() and broken.read_bytes().count(b'"kind": "fold"') >= 5:
@@ -314,22 +298,19 @@ def test_kill_9_loses_at_most_the_folds_in_progress(tmp_path):
     with broken.open("ab") as file:
         file.write(whole.read_bytes().splitlines(keepends=True)[-1][:-20])
 
-    process = python(EVALUATION, broken)
-    printed, errors = process.communicate(timeout=120)
-    assert process.returncode == 0, errors
-    assert "ended in the middle of a record" in errors
-    assert printed.split() == ["ready", str(20 - total)]
+    with pytest.warns(GraphgrainWarning, match="ended in the middle of a record"):
+        assert evaluate(broken) == 20 - total
     assert outcome(broken) == outcome(whole)
 
 
 def test_two_evaluations_on_one_file_share_the_work(tmp_path):
     path = tmp_path / "r.jsonl"
-    processes = [python(EVALUATION, path) for _ in range(2)]
-    computed = 0
-    for process in processes:
-        printed, errors = process.communicate(timeout=120)
-        assert process.returncode == 0, errors
-        computed += int(printed.split()[1])
-    assert computed == 20
+    process = python(EVALUATION, path)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    ours = evaluate(path, SlowFile)
+    theirs, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert ours + int(theirs) == 20
     assert len(outcome(path)) == 20
     assert len(path.read_text().splitlines()) == 21

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import graphgrain as gg
+from graphgrain.evaluation.comparison import Comparison, comparisons
 from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.evaluation.records import Record
 
@@ -57,8 +58,25 @@ def records(sets: dict[str, Any]) -> list[Record]:
 
 
 @pytest.fixture(scope="session")
+def compared(records: list[Record]) -> list[Comparison]:
+    """By the level that validation chose, and in hindsight."""
+    return comparisons(records)
+
+
+@pytest.fixture(scope="session")
 def results(records: list[Record], tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save(records, tmp_path_factory.mktemp("results") / "results.jsonl")
+
+
+@pytest.fixture(scope="session")
+def brief(sets: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two kernels on one data set that the paper has, whose graphs are not at hand."""
+    folds = [
+        made_up_fold(sets["COX2_MD"], kernel, [0.7], 0, fold)
+        for kernel in ("tree++", "wl")
+        for fold in range(FOLDS)
+    ]
+    return save(folds, tmp_path_factory.mktemp("brief") / "results.jsonl")
 
 
 @pytest.fixture(scope="session")

@@ -23,8 +23,10 @@ from .made_up import FOLDS, made_up_fold, made_up_kernel, save, small_set
 KERNELS = ["tree++", "sp", "wl"]
 
 
-def test_accuracies_tests_and_marks(records: list[Any], sets: dict[str, Any]) -> None:
-    validated, hindsight = comparisons(records)
+def test_accuracies_tests_and_marks(
+    records: list[Any], compared: list[Any], sets: dict[str, Any]
+) -> None:
+    validated, hindsight = compared
     assert [column.kernel for column in validated.columns] == KERNELS
     assert [row.name for row in validated.rows] == list(sets)
     verdicts = set()
@@ -55,8 +57,8 @@ def test_accuracies_tests_and_marks(records: list[Any], sets: dict[str, Any]) ->
         assert row.cells[0].summary.parameters["tree_depth"] == level
 
 
-def test_ranks_leave_out_kernels_with_gaps(records: list[Any]) -> None:
-    gapless = comparisons(records)[0]
+def test_ranks_leave_out_kernels_with_gaps(records: list[Any], compared: list[Any]) -> None:
+    gapless = compared[0]
     assert gapless.ranks is not None
     assert gapless.ranks.datasets == 5
     fewer = [r for r in records if not (r.dataset == "BZR" and r.kernel == "sp")]

@@ -96,12 +96,12 @@ def test_the_note_on_cox2_md_stands_with_its_figure(report: Path) -> None:
     assert '<li id="accuracy-note-1">COX2_MD: the paper' in accuracy
 
 
-def test_without_the_paper(results: Path, tmp_path: Path) -> None:
-    page = write_report(results, tmp_path / "r.html", paper=False)
-    text = page.read_text(encoding="utf-8")
-    assert 'class="paper"' not in text
-    assert "accuracy-note" not in text
-    assert "69.20" not in text
+def test_with_and_without_the_paper(brief: Path, tmp_path: Path) -> None:
+    for paper in (True, False):
+        page = write_report(brief, tmp_path / "r.html", paper=paper)
+        text = page.read_text(encoding="utf-8")
+        for words in ('class="paper"', "accuracy-note", "69.20"):
+            assert (words in text) == paper, words
 
 
 def test_the_same_results_give_the_same_page(
@@ -111,8 +111,8 @@ def test_the_same_results_give_the_same_page(
     assert again.read_bytes() == report.read_bytes()
 
 
-def test_a_title_of_ones_own(results: Path, tmp_path: Path) -> None:
-    page = write_report(results, tmp_path / "r.html", title="A & B <c>")
+def test_a_title_of_ones_own(brief: Path, tmp_path: Path) -> None:
+    page = write_report(brief, tmp_path / "r.html", title="A & B <c>")
     assert "<h1>A &amp; B &lt;c&gt;</h1>" in page.read_text(encoding="utf-8")
 
 
@@ -141,7 +141,7 @@ def test_a_kernel_of_another_version(sets: dict[str, Any], tmp_path: Path) -> No
     assert "no kernel &#39;future&#39;" in page.read_text(encoding="utf-8")
 
 
-def test_nothing_is_written_when_something_fails(results: Path, tmp_path: Path) -> None:
+def test_nothing_is_written_when_something_fails(brief: Path, tmp_path: Path) -> None:
     page = tmp_path / "report.html"
     page.write_text("old")
     (tmp_path / "empty.jsonl").touch()
@@ -150,25 +150,25 @@ def test_nothing_is_written_when_something_fails(results: Path, tmp_path: Path) 
     assert page.read_text() == "old"
     before = sorted(tmp_path.iterdir())
     with pytest.raises(UnwritableFileError, match="cannot be written"):
-        write_report(results, tmp_path / "absent" / "report.html")
+        write_report(brief, tmp_path / "absent" / "report.html")
     with pytest.raises(UnwritableFileError, match="folder"):
-        write_report(results, tmp_path)
+        write_report(brief, tmp_path)
     assert sorted(tmp_path.iterdir()) == before
 
 
 @pytest.mark.skipif(AS_ROOT, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written(results: Path, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written(brief: Path, tmp_path: Path) -> None:
     tmp_path.chmod(0o555)
     try:
         with pytest.raises(UnwritableFileError, match="Permission denied"):
-            write_report(results, tmp_path / "report.html")
+            write_report(brief, tmp_path / "report.html")
     finally:
         tmp_path.chmod(0o755)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_full_disk_leaves_the_old_page(
-    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    brief: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = tmp_path / "report.html"
     page.write_text("old")
@@ -178,14 +178,14 @@ def test_a_full_disk_leaves_the_old_page(
 
     monkeypatch.setattr(os, "replace", full)
     with pytest.raises(UnwritableFileError, match="No space left"):
-        write_report(results, page)
+        write_report(brief, page)
     assert [item.name for item in tmp_path.iterdir()] == ["report.html"]
     assert page.read_text() == "old"
 
 
-def test_the_results_are_not_replaced_by_their_report(results: Path, tmp_path: Path) -> None:
+def test_the_results_are_not_replaced_by_their_report(brief: Path, tmp_path: Path) -> None:
     copy = tmp_path / "results.jsonl"
-    copy.write_bytes(results.read_bytes())
+    copy.write_bytes(brief.read_bytes())
     with pytest.raises(InvalidParameterError, match="must not replace"):
         write_report(copy, copy)
-    assert copy.read_bytes() == results.read_bytes()
+    assert copy.read_bytes() == brief.read_bytes()

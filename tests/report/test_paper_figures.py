@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from graphgrain.errors import InvalidParameterError, UnwritableFileError
-from graphgrain.evaluation.comparison import comparisons, runtimes
+from graphgrain.evaluation.comparison import runtimes
 from graphgrain.evaluation.summary import accuracy_against
 from graphgrain.report.figures import (
     accuracy_figure,
@@ -20,52 +20,54 @@ from graphgrain.report.figures import (
 )
 
 from . import oracle
-from .made_up import FOLDS, made_up_fold, save
+from .made_up import FOLDS, made_up_fold, save, small_set
 
 pytest.importorskip("matplotlib")
 MAGIC = {"pdf": b"%PDF-", "svg": b"<?xml", "png": b"\x89PNG"}
 
 
-@pytest.fixture(scope="module")
-def small(sets: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
-    """Results of two sets, one of which has a name that Matplotlib could take for a formula."""
-    from .made_up import small_set
+#: A data set with a name that Matplotlib could take for a formula.
+FORMULA = small_set("a$b$^{/../c")
 
-    data = [sets["KKI"], small_set("a$b$^{/../c")]
+
+def made_up_results(kernels: dict[str, list[str]], sets: list[Any], path: Path) -> Path:
+    skills = {"tree++": [0.7, 0.8], "wl": [0.6]}
     folds = [
-        made_up_fold(item, kernel, skill, 0, fold)
-        for item in data
-        for kernel, skill in (("tree++", [0.7, 0.8]), ("wl", [0.6]))
+        made_up_fold(item, kernel, skills[kernel], 0, fold)
+        for item in sets
+        for kernel in kernels[item.name]
         for fold in range(FOLDS)
     ]
-    path = save(folds, tmp_path_factory.mktemp("small") / "results.jsonl")
-    return path, {item.name: (item.graphs, item.codes) for item in data}
+    return save(folds, path)
 
 
 @pytest.mark.parametrize("format", ["pdf", "svg", "png"])
-def test_every_figure_in_every_format(small: tuple[Path, Any], tmp_path: Path, format: str) -> None:
-    results, data = small
+def test_every_figure_in_every_format(sets: dict[str, Any], tmp_path: Path, format: str) -> None:
+    """In one format of several sets and kernels, in the others of one."""
+    kernels, names = {FORMULA.name: ["tree++"]}, {"a_b_.._c": ["Tree++"]}
+    used = [FORMULA]
+    if format == "svg":
+        kernels, names = {"KKI": ["tree++", "wl"], **kernels}, {"KKI": ["Tree++", "WL"], **names}
+        used = [sets["KKI"], FORMULA]
+    results = made_up_results(kernels, used, tmp_path / "results.jsonl")
+    data = {item.name: (item.graphs, item.codes) for item in used}
     paths = write_figures(results, tmp_path / "new" / "figures", format, data=data)
     assert [path.stem for path in paths] == [
         *("accuracy", "accuracy-hindsight", "accuracy-against-k"),
         *(
             f"{kind}-{name}-{kernel}"
-            for name in ("KKI", "a_b_.._c")
-            for kernel in ("Tree++", "WL")
+            for name in names
+            for kernel in names[name]
             for kind in ("map", "matrix")
         ),
-        *(
-            f"confusion-{name}-{kernel}"
-            for name in ("KKI", "a_b_.._c")
-            for kernel in ("Tree++", "WL")
-        ),
-        *("distributions-KKI", "distributions-a_b_.._c"),
+        *(f"confusion-{name}-{kernel}" for name in names for kernel in names[name]),
+        *(f"distributions-{name}" for name in names),
     ]
     assert sorted(paths) == sorted((tmp_path / "new" / "figures").iterdir())
     for path in paths:
         assert path.read_bytes().startswith(MAGIC[format])
     again = write_figures(results, tmp_path / "again", format)  # without the graphs
-    assert len(again) == 7
+    assert len(again) == 3 + sum(map(len, names.values()))
     for path in again:
         assert path.read_bytes() == (paths[0].parent / path.name).read_bytes(), path.name
     if format == "svg":
@@ -74,8 +76,8 @@ def test_every_figure_in_every_format(small: tuple[Path, Any], tmp_path: Path, f
         assert "accuracy in per cent" in text
 
 
-def test_dots_stand_where_the_records_say(records: list[Any]) -> None:
-    axes = accuracy_figure(comparisons(records)[0]).axes[0]
+def test_dots_stand_where_the_records_say(records: list[Any], compared: list[Any]) -> None:
+    axes = accuracy_figure(compared[0]).axes[0]
     names = [label.get_text() for label in axes.get_yticklabels()]
     dots: dict[tuple[int, str], list[float]] = {}
     for line in axes.lines:
@@ -90,8 +92,8 @@ def test_dots_stand_where_the_records_say(records: list[Any]) -> None:
     assert (names.index("drugs"), "published") not in dots
 
 
-def test_the_other_figures_hold_their_numbers(records: list[Any]) -> None:
-    comparison = comparisons(records)[0]
+def test_the_other_figures_hold_their_numbers(records: list[Any], compared: list[Any]) -> None:
+    comparison = compared[0]
     assert comparison.ranks is not None
     words = " ".join(text.get_text() for text in rank_figure(comparison).axes[0].texts)
     for column, value in zip(comparison.columns, comparison.ranks.average, strict=True):
@@ -106,10 +108,9 @@ def test_the_other_figures_hold_their_numbers(records: list[Any]) -> None:
         np.testing.assert_allclose(axes.lines[0].get_ydata(), curve.mean)
 
 
-def test_bad_requests(small: tuple[Path, Any], tmp_path: Path) -> None:
-    results, _ = small
+def test_bad_requests(brief: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidParameterError, match="pdf, svg, png; got 'gif'"):
-        write_figures(results, tmp_path, "gif")
+        write_figures(brief, tmp_path, "gif")
     (tmp_path / "file").touch()
     with pytest.raises(UnwritableFileError, match="cannot be made"):
-        write_figures(results, tmp_path / "file", "svg")
+        write_figures(brief, tmp_path / "file", "svg")
