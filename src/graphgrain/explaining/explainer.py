@@ -18,6 +18,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.threads import call
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..kernels.bases.feature_kernel import FeatureKernel
@@ -96,9 +97,17 @@ def explain(
         raise InvalidParameterError(f"of must be 'decision' or 'uncertainty'; got {of!r}.")
     while hasattr(model, "best_estimator_"):  # a search, such as GridSearchCV
         model = model.best_estimator_
+    # many short steps, which cross to a worker once
     if of == "uncertainty":
-        return explain_uncertainty(model, graphs, share or "tree", n_jobs)
+        return call(explain_uncertainty, model, graphs, share or "tree", n_jobs)
     share = share or ("tree" if is_classifier(model) else "path")
+    return call(explain_decisions, model, graphs, target, share, n_jobs)
+
+
+def explain_decisions(
+    model: Any, graphs: Any, target: Any, share: str, n_jobs: int | None
+) -> list[Explanation]:
+    """The decisions of a model as sums over patterns."""
     form = linear_form(model)
     batch, columns = form.read(graphs)
     wanted = _wanted(form, target, is_classifier(model))

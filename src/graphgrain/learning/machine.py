@@ -105,12 +105,11 @@ class FittedTerm:
 
     def value(self, levels: Sequence[Counts], coefficients: np.ndarray) -> np.ndarray:
         """What all patterns of one graph add together, (outputs,)."""
-        prepared, places = self._placed(levels)
+        prepared, places, minima, maxima = self._compared(levels)
         if self.term.similarity != "minmax":
             products = self._products(prepared, places, coefficients, slice(None))
             total: np.ndarray = np.sum([part.sum(axis=0) for part in products], axis=0)
             return total
-        minima, maxima = self._minima_and_maxima(prepared, places)
         value: np.ndarray = coefficients @ (self.scale * minima / maxima)
         return value
 
@@ -123,9 +122,8 @@ class FittedTerm:
         training graphs) those of the training graphs.
         """
         own = list(levels[: self.term.n_levels])
-        prepared, places = self._placed(levels)
+        prepared, places, _, maxima = self._compared(levels)
         if self.term.similarity == "minmax":
-            _, maxima = self._minima_and_maxima(prepared, places)
             factors = self.scale * coefficients[output] / maxima
             place, counts = _joined(prepared, places)
             found = minima_by_column(*self.columns.entries, place, counts, factors)
@@ -139,11 +137,26 @@ class FittedTerm:
             for part, counts in zip(added, own, strict=True)
         ]
 
-    def _placed(self, levels: Sequence[Counts]) -> tuple[Features, list[np.ndarray]]:
-        """The patterns of one graph as the term compares them, and the columns that they have."""
-        prepared = self.term.prepare(Features(list(levels)))
-        known = zip(prepared.levels, self.columns.vocabulary, self._offsets, strict=False)
-        return prepared, [_known(level.hashes, own, offset) for level, own, offset in known]
+    def _compared(
+        self, levels: Sequence[Counts]
+    ) -> tuple[Features, list[np.ndarray], np.ndarray, np.ndarray]:
+        """The patterns of one graph as the term compares them, the columns that they have, and for
+        min-max the sums of minima and maxima of the graph and each training graph.
+
+        The last graph is remembered: its contributions are asked for after its value.
+        """
+        first = levels[0].hashes
+        last = self.__dict__.get("_last")
+        if last is None or last[0] is not first:
+            prepared = self.term.prepare(Features(list(levels)))
+            known = zip(prepared.levels, self.columns.vocabulary, self._offsets, strict=False)
+            places = [_known(level.hashes, own, offset) for level, own, offset in known]
+            sums = (np.zeros(0), np.zeros(0))
+            if self.term.similarity == "minmax":
+                sums = self._minima_and_maxima(prepared, places)
+            last = self.__dict__["_last"] = (first, (prepared, places, *sums))
+        compared: tuple[Features, list[np.ndarray], np.ndarray, np.ndarray] = last[1]
+        return compared
 
     @cached_property
     def _offsets(self) -> list[int]:
