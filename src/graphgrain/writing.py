@@ -144,17 +144,7 @@ def _replaced(place: Path, there: os.stat_result | None) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             to_disk(file.fileno())
-        if there is not None and there.st_nlink > 1:
-            # A new file would be known under one of its names alone.
-            with open(temporary, "rb") as source, open(place, "r+b") as target:
-                shutil.copyfileobj(source, target)
-                target.truncate()
-                target.flush()
-                to_disk(target.fileno())
-            return
-        if there is not None:
-            os.chmod(temporary, stat.S_IMODE(there.st_mode))
-        put_in_place(temporary, place)
+        take_over(temporary, place, there)
     finally:
         with suppress(OSError):  # in a folder that cannot be written nothing was left behind
             temporary.unlink(missing_ok=True)
@@ -183,6 +173,21 @@ def write_csv(path: str | os.PathLike[str], rows: Iterable[Iterable[object]]) ->
     csv.writer(text, lineterminator="\n").writerows(rows)
     with atomic_write(path, "The table") as file:
         file.write(text.getvalue().encode())
+
+
+def take_over(temporary: Path, place: Path, there: os.stat_result | None) -> None:
+    """Let a finished file take the place of another, if there is one, under all its names."""
+    if there is not None and there.st_nlink > 1:
+        # A new file would be known under one of its names alone.
+        with open(temporary, "rb") as source, open(place, "r+b") as target:
+            shutil.copyfileobj(source, target)
+            target.truncate()
+            target.flush()
+            to_disk(target.fileno())
+        return
+    if there is not None:
+        os.chmod(temporary, stat.S_IMODE(there.st_mode))
+    put_in_place(temporary, place)
 
 
 def put_in_place(temporary: str | os.PathLike[str], place: str | os.PathLike[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from types import SimpleNamespace
 
@@ -68,3 +69,17 @@ def test_nothing_is_left_of_a_matrix_that_failed(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         gg.save_gram(GRAPHS, tmp_path / "K.npy")
     assert not list(tmp_path.iterdir())
+
+
+def test_all_names_of_a_file_get_the_matrix(tmp_path):
+    """As all other writers: hard links stay one file, and permissions stay."""
+    first, second = tmp_path / "K.npy", tmp_path / "same.npy"
+    first.write_bytes(b"old")
+    first.chmod(0o640)
+    os.link(first, second)
+    gg.save_gram(GRAPHS[:4], first)
+    assert first.samefile(second)
+    np.testing.assert_array_equal(np.load(second), gg.TreePlusPlus().fit_transform(GRAPHS[:4]))
+    if os.name == "posix":
+        assert first.stat().st_mode & 0o777 == 0o640
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["K.npy", "same.npy"]

@@ -24,7 +24,7 @@ from ..graphs.convert.dispatch import as_graphs
 from ..graphs.processes import map_processes
 from ..graphs.progress import progress_bar
 from ..kernels.bases.feature_kernel import FeatureKernel
-from ..writing import check_output, delete_if_free, put_in_place
+from ..writing import check_output, delete_if_free, take_over
 from .dask_blocks import dask as dask_package
 
 
@@ -119,7 +119,7 @@ def save_gram(
                     bar.update(1)
         if place.is_dir():
             shutil.rmtree(place)
-        put_in_place(temporary, place)
+        take_over(temporary, place, place.stat() if place.is_file() else None)
     except OSError as error:
         raise UnwritableFileError(
             f"The matrix cannot be written to {str(place)!r}: {error.strerror or error}."
