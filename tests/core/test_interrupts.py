@@ -8,97 +8,165 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 from graphgrain.core.threads import as_finished, call, run, stop_flag
 
-#: Generous: a machine with much else to do; without interrupts the work takes minutes.
+#: Seconds of the processor, whatever else the machine does; without interrupts it would be minutes.
 SOON = 15.0
 
-BEGIN = """
-import sys, numpy as np, graphgrain as gg
-from graphgrain.core import counting, support_vectors
-from graphgrain.kernels import registry  # all kernels: what is slow to import comes first
-def star(n):
-    return gg.GraphBatch.from_edges([n], np.column_stack((np.zeros(n - 1, int), np.arange(1, n))))
-def complete(n):
-    return gg.GraphBatch.from_edges([n], np.argwhere(np.triu(np.ones((n, n)), 1)))
-def ready():
-    print("ready", flush=True)
-"""
-WORK = {
-    "star": "g = star(25_000); ready(); gg.TreePlusPlus(n_jobs={n_jobs}).fit_transform(g)",
-    "complete": "g = complete(1_500); ready(); gg.TreePlusPlus(n_jobs={n_jobs}).fit_transform(g)",
-    "shortest paths": "g = star(30_000); ready(); gg.ShortestPath(n_jobs={n_jobs}).fit(g)",
-    "neighbourhoods": "g = star(12_000); ready(); gg.NeighbourhoodPairs(n_jobs=2).fit(g)",
-    "places": "g = star(40_000); ready(); gg.GraphHopper().fit(g)",
-    "an estimate": "g = complete(2_000); ready()\nwhile True: gg.ShortestPath().estimate(g)",
-    "eigenvectors": "g = complete(3_000); ready(); gg.PyramidMatch(n_jobs={n_jobs}).fit(g)",
-    "training": """
-rng = np.random.default_rng(0)
-X = rng.standard_normal((3_000, 2_000)).astype(np.float32)
-y = np.where(rng.random(3_000) < 0.5, 1.0, -1.0)
-K = X @ X.T
-ready()
-while True:
-    support_vectors.train(K, y, np.ones(3_000), np.array([1e-2, 1e6]), 1e-12, 10**9)
-""",
-    "cross-validation": """
+#: Does the work that each line of its input names, until it is interrupted.
+SERVER = """
+import signal, sys, time, numpy as np, graphgrain as gg
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
-g = gg.GraphBatch.concatenate([complete(1_300)] * 6)
-ready()
-model = make_pipeline(gg.TreePlusPlus(n_jobs={n_jobs}), SVC(kernel="precomputed"))
-print(cross_val_score(model, g, [0, 1] * 3, cv=3))
-""",
+from graphgrain.core import support_vectors
+
+signal.alarm(600)  # an end, whatever becomes of the tests
+
+def star(n):
+    return gg.GraphBatch.from_edges([n], np.column_stack((np.zeros(n - 1, int), np.arange(1, n))))
+
+def complete(n):
+    return gg.GraphBatch.from_edges([n], np.argwhere(np.triu(np.ones((n, n)), 1)))
+
+def eigenvectors(graph, n_jobs):
+    while True:
+        gg.PyramidMatch(n_jobs=n_jobs).fit(graph)
+
+def estimate(graph, n_jobs):
+    while True:
+        gg.ShortestPath().estimate(graph)
+
+def problem(n):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, n)).astype(np.float32)
+    return X @ X.T, np.where(rng.random(n) < 0.5, 1.0, -1.0)
+
+def training(problem, n_jobs):
+    K, y = problem
+    while True:
+        support_vectors.train(K, y, np.ones(len(y)), np.array([1e-2, 1e6]), 1e-12, 10**9)
+
+def cross_validation(graph, n_jobs):
+    model = make_pipeline(gg.TreePlusPlus(n_jobs=n_jobs), SVC(kernel="precomputed"))
+    print(cross_val_score(model, gg.GraphBatch.concatenate([graph] * 6), [0, 1] * 3, cv=3))
+
+def tree(graph, n_jobs):
+    gg.TreePlusPlus(n_jobs=n_jobs).fit_transform(graph)
+
+WORK = {
+    "star": (star, 25_000, tree),
+    "complete": (complete, 1_500, tree),
+    "shortest paths": (star, 30_000, lambda g, n_jobs: gg.ShortestPath(n_jobs=n_jobs).fit(g)),
+    "neighbourhoods": (star, 12_000, lambda g, n_jobs: gg.NeighbourhoodPairs(n_jobs=n_jobs).fit(g)),
+    "places": (star, 40_000, lambda g, n_jobs: gg.GraphHopper().fit(g)),
+    "an estimate": (complete, 1_500, estimate),
+    "eigenvectors": (complete, 1_500, eigenvectors),
+    "training": (problem, 2_000, training),
+    "cross-validation": (complete, 1_300, cross_validation),
 }
-
-
-def interrupted(script: str, wait: float) -> tuple[float, int, str, str]:
-    """Send SIGINT to a process at work: seconds until it ends, exit code, output, errors."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", BEGIN + script],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(wait)
-    assert process.poll() is None, process.communicate()
-    start = time.monotonic()
-    process.send_signal(signal.SIGINT)
+for kernel in (gg.TreePlusPlus, gg.ShortestPath, gg.NeighbourhoodPairs, gg.PyramidMatch):
+    kernel(n_jobs=2).fit(star(5))  # what is compiled is loaded
+gg.GraphHopper().fit(star(5))
+for line in sys.stdin:
+    name, n_jobs, caught = line.strip().split(",")
+    make, size, work = WORK[name]
+    given = make(size)
+    print("ready", flush=True)
+    start = time.process_time()
     try:
-        output, errors = process.communicate(timeout=120)
-    finally:
-        process.kill()
-    return time.monotonic() - start, process.returncode, output, errors
+        work(given, None if n_jobs == "None" else int(n_jobs))
+        print("done", flush=True)
+    except KeyboardInterrupt:
+        print("KeyboardInterrupt", time.process_time() - start, flush=True)
+        if caught == "False":
+            raise
+"""
+
+ON_THREADS = ("star", "complete", "shortest paths", "eigenvectors", "cross-validation")
+
+
+class Server:
+    """A process that works until it is interrupted, and waits for more."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", SERVER],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def interrupt(self, work: str, n_jobs: int | None, caught: bool = True) -> None:
+        """Begin some work, and send SIGINT in the middle of it."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(f"{work},{n_jobs},{caught}\n")
+        self.process.stdin.flush()
+        assert self.process.stdout.readline() == "ready\n"
+        time.sleep(0.5)
+        assert self.process.poll() is None, self.process.communicate()
+        self.process.send_signal(signal.SIGINT)
+
+    def end(self, timeout: float = 120.0) -> tuple[str, str]:
+        """What is left of its output and its errors."""
+        try:
+            return self.process.communicate(timeout=timeout)
+        finally:
+            self.process.kill()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    running = Server()
+    yield running
+    output, errors = running.end()
+    assert (running.process.returncode, output, errors) == (0, "", "")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
 @pytest.mark.parametrize(
     ("work", "n_jobs"),
     [
-        (work, n_jobs)
-        for work in WORK
-        for n_jobs in (None, 2)
-        if "n_jobs" in WORK[work] or not n_jobs
+        *((work, None) for work in (*ON_THREADS, "places", "an estimate", "training")),
+        *((work, 2) for work in (*ON_THREADS, "neighbourhoods")),
     ],
 )
-def test_keyboard_interrupt_during_compiled_work(work, n_jobs):
-    seconds, code, output, errors = interrupted(WORK[work].format(n_jobs=n_jobs), 1.0)
+def test_keyboard_interrupt_during_compiled_work(server, work, n_jobs):
+    server.interrupt(work, n_jobs)
+    what, taken = server.process.stdout.readline().split()
+    assert what == "KeyboardInterrupt"  # no scores made of nan
+    assert float(taken) < SOON
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
+def test_an_interrupted_process_ends():
+    server = Server()
+    server.interrupt("star", 2, caught=False)
+    output, errors = server.end()
     assert errors.strip().splitlines()[-1] == "KeyboardInterrupt", errors
     # 1 was seen where a worker was compiling meanwhile; a crash would be another signal
-    assert code in (-signal.SIGINT, 130, 1)
-    assert output == ""  # no scores made of nan
-    assert seconds < SOON
+    assert server.process.returncode in (-signal.SIGINT, 130, 1)
+    assert output.startswith("KeyboardInterrupt")
 
 
-def interrupt_soon() -> None:
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+def interrupt_after(begun: list[int], number: int) -> None:
+    """Send SIGINT once so many workers have begun."""
+
+    def wait() -> None:
+        deadline = time.monotonic() + 30
+        while len(begun) < number and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(0.1)  # and none begins anew
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=wait).start()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
@@ -114,7 +182,7 @@ def test_workers_see_the_flag_and_begin_nothing_new():
 
     for n_jobs in (1, 3):
         begun.clear(), ended.clear()
-        interrupt_soon()
+        interrupt_after(begun, n_jobs)
         with pytest.raises(KeyboardInterrupt):
             run(work, [(i, i + 1) for i in range(10)], n_jobs)
         assert len(begun) == n_jobs
@@ -123,18 +191,21 @@ def test_workers_see_the_flag_and_begin_nothing_new():
 
 @pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
 def test_runs_within_runs_stop_too():
-    seen = []
+    begun, seen = [], []
 
     def inner(begin: int, end: int) -> None:
+        begun.append(begin)
         flag = stop_flag()
         while not flag[0]:
             time.sleep(0.01)
         seen.append(begin)
 
-    interrupt_soon()
+    interrupt_after(begun, 4)
     with pytest.raises(KeyboardInterrupt):
         run(lambda a, b: run(inner, [(10 * a, 0), (10 * a + 1, 0)], 2), [(0, 1), (1, 2)], 2)
-    time.sleep(0.5)
+    deadline = time.monotonic() + 30
+    while len(seen) < 4 and time.monotonic() < deadline:
+        time.sleep(0.01)
     assert sorted(seen) == [0, 1, 10, 11]
 
 

@@ -8,13 +8,18 @@ import sys
 import threading
 import time
 import weakref
+from typing import Any
 
 import joblib
+import numpy as np
 import pytest
+import scipy.linalg
+import scipy.sparse.linalg
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import graphgrain as gg
 from graphgrain.core import threads
-from graphgrain.core.threads import call, run, stop_flag, thread_count
+from graphgrain.core.threads import blas_threads, call, run, stop_flag, thread_count
 
 
 def test_no_number_of_jobs_is_what_joblib_says():
@@ -116,59 +121,51 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     assert ran.stdout == "0\n"
 
 
-def python(script: str, before: str | None = None) -> str:
-    """What a script prints that sees eight BLAS threads, whatever cores there are."""
-    ran = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", (SEEN if before is None else before) + script],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return ran.stdout
-
-
-SEEN = """
-import threading
-import scipy.linalg
-from threadpoolctl import threadpool_info, threadpool_limits
-threadpool_limits(8)
-from graphgrain.core.threads import blas_threads, run
-
+@pytest.fixture
 def seen():
-    [number] = {p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"}
-    return number
-"""
+    """A function that tells how many threads BLAS may use; eight before, whatever cores there are.
+
+    It wants one number for all libraries of linear algebra.
+    """
+
+    def number() -> int:
+        [found] = {p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"}
+        return found
+
+    with threadpool_limits(8):
+        yield number
 
 
-def test_the_smallest_limit_holds_and_the_last_block_brings_back_what_was():
-    script = """
-print(seen())
-with blas_threads(2):
-    print(seen())
-    with blas_threads(1):
-        print(seen())
-        with blas_threads(4):
-            print(seen())
-    print(seen())
-with blas_threads(64):
-    print(seen())
-print(seen())
-"""
-    assert python(script).split() == ["8", "2", "1", "1", "2", "8", "8"]
+def test_the_smallest_limit_holds_and_the_last_block_brings_back_what_was(seen):
+    numbers = [seen()]
+    with blas_threads(2):
+        numbers.append(seen())
+        with blas_threads(1):
+            numbers.append(seen())
+            with blas_threads(4):
+                numbers.append(seen())
+        numbers.append(seen())
+    with blas_threads(64):
+        numbers.append(seen())
+    numbers.append(seen())
+    assert numbers == [8, 2, 1, 1, 2, 8, 8]
 
 
-def test_blocks_of_several_threads_may_close_in_any_order():
-    script = """
-first, second = blas_threads(2), blas_threads(3)
-first.__enter__()
-other = threading.Thread(target=second.__enter__)
-other.start(); other.join()
-first.__exit__(None, None, None)
-print(seen())
-second.__exit__(None, None, None)
-print(seen())
-"""
-    assert python(script).split() == ["3", "8"]
+def elsewhere(work) -> None:
+    """Do something in another thread."""
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+
+
+def test_blocks_of_several_threads_may_close_in_any_order(seen):
+    first, second = blas_threads(2), blas_threads(3)
+    first.__enter__()
+    elsewhere(second.__enter__)
+    first.__exit__(None, None, None)
+    assert seen() == 3
+    second.__exit__(None, None, None)
+    assert seen() == 8
 
 
 def test_a_blas_that_is_loaded_later_is_limited_too():
@@ -180,47 +177,48 @@ with blas_threads(1):
     import scipy.linalg
     print({p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"})
 """
-    assert python(script, "") == "{1}\n"
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "{1}\n"
 
 
-def test_workers_have_one_blas_thread_each():
-    script = """
-def twice(begin, end):
-    return seen(), run(lambda a, b: seen(), [(0, 1)], 1)[0]
-for n_jobs in (None, 1, 2):
-    print({*run(twice, [(0, 1), (1, 2)], n_jobs)}, seen())
-called = []
-thread = threading.Thread(target=lambda: called.extend(run(twice, [(0, 1)], None)))
-thread.start(); thread.join()
-print(called, seen())
-"""
-    assert python(script) == "{(1, 1)} 8\n" * 3 + "[(1, 1)] 8\n"
+def test_workers_have_one_blas_thread_each(seen):
+    def twice(begin: int, end: int) -> tuple[int, int]:
+        return seen(), run(lambda a, b: seen(), [(0, 1)], 1)[0]
+
+    for n_jobs in (None, 1, 2):
+        assert run(twice, [(0, 1), (1, 2)], n_jobs) == [(1, 1)] * 2
+        assert seen() == 8
+    called: list[tuple[int, int]] = []
+    elsewhere(lambda: called.extend(run(twice, [(0, 1)], None)))
+    assert called == [(1, 1)]
+    assert seen() == 8
 
 
-KERNELS = """
-import numpy as np, scipy.linalg, scipy.sparse.linalg
-import graphgrain as gg
-wrong = set()
-def watch(module, name):
-    inner = getattr(module, name)
-    def watched(*arguments, **options):
-        if seen() != 1:
-            wrong.add((kernel, name))
-        return inner(*arguments, **options)
-    setattr(module, name, watched)
-for name in ("eigh", "eigvalsh", "inv", "solve", "slogdet", "svd", "cholesky", "lstsq"):
-    watch(np.linalg, name)
-watch(scipy.linalg, "eigh")
-watch(scipy.sparse.linalg, "eigsh")
-graphs = gg.as_graphs([([(0, 1), (1, 2), (0, 2)], [1, 2, 1]), ([(0, 1)], [1, 2]), ([], [1])] * 3)
-for kernel, cls in gg.list_kernels().items():
-    fitted = cls().fit(graphs)
-    fitted.transform(graphs)
-gg.SpectralDistance().distances(graphs[:1])
-gg.RandomWalk(labels=False).fit(graphs)
-print(wrong)
-"""
+def test_linear_algebra_of_kernels_is_done_under_the_limit(seen, monkeypatch):
+    watched, wrong = set(), set()
 
+    def watch(module: Any, name: str) -> None:
+        inner = getattr(module, name)
 
-def test_linear_algebra_of_kernels_is_done_under_the_limit():
-    assert python(KERNELS) == "set()\n"
+        def watching(*arguments: Any, **options: Any) -> Any:
+            watched.add(name)
+            if seen() != 1:
+                wrong.add((kernel, name))
+            return inner(*arguments, **options)
+
+        monkeypatch.setattr(module, name, watching)
+
+    for name in ("eigh", "eigvalsh", "inv", "solve", "slogdet", "svd", "cholesky", "lstsq"):
+        watch(np.linalg, name)
+    watch(scipy.linalg, "eigh")
+    watch(scipy.sparse.linalg, "eigsh")
+    three = [([(0, 1), (1, 2), (0, 2)], [1, 2, 1]), ([(0, 1)], [1, 2]), ([], [1])]
+    graphs = gg.as_graphs(three * 3)
+    for kernel, cls in gg.list_kernels().items():  # noqa: B007
+        cls().fit(graphs).transform(graphs)
+    gg.SpectralDistance().distances(graphs[:1])
+    gg.RandomWalk(labels=False).fit(graphs)
+    assert watched
+    assert wrong == set()
