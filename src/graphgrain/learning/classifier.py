@@ -13,7 +13,7 @@ from ..errors import InvalidParameterError
 from ..parameters import Number, OneOf, Rule
 from .calibration import check_coverage, class_sets, fit_sigmoids, probabilities
 from .columns import TREES, ColumnKernel, ColumnPart
-from .estimator import GraphEstimator, Training
+from .estimator import GraphEstimator, Training, differ
 from .machine import KernelMachine
 from .scoring import AUTO, OF_CLASSES, for_classes
 from .selection import Judge
@@ -338,6 +338,8 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
     ) -> tuple[KernelMachine, np.ndarray]:
         """Trees on the columns join the machine where they help; both speak in log-odds."""
         number = len(self.classes_)
+        if not differ(rows):
+            return machine, held_out
         sigmoids = fit_sigmoids(data.targets, held_out, data.weights)
         calibrated = held_out * sigmoids[:, 0] + sigmoids[:, 1]
         found = self._held_out_forest(rows, data, np.arange(len(rows)), number)

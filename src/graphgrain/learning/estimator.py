@@ -54,6 +54,7 @@ OUTSIDE = 0.05
 LANDMARKS = 1000
 #: Shares of the columns' kernel, and of the trees, that are tried.
 SHARES = (0.25, 0.5, 0.75, 1.0)
+HALF = 0.5
 
 
 class FoldRule:
@@ -389,13 +390,14 @@ class GraphEstimator(BaseEstimator):
     ) -> tuple[float, Judged, ColumnKernel]:
         """The share of the columns' kernel in the sum that cross-validation prefers."""
         kernel = ColumnKernel.of(rows, np.random.default_rng(0))
+        if not differ(rows):
+            return 0.0, alone, kernel
         own = kernel.compare(rows)
-        best, share = alone, 0.0
-        for tried in SHARES:
-            judged = judge((1 - tried) * K + tried * own, sample)
-            if judged.mean > best.mean and helps(judged, alone):
-                best, share = judged, tried
-        return share, best, kernel
+        found = {0.0: alone} | {
+            tried: judge((1 - tried) * K + tried * own, sample) for tried in SHARES
+        }
+        share = _best_share(found)
+        return share, found[share], kernel
 
     def _forest(
         self,
@@ -433,13 +435,12 @@ class GraphEstimator(BaseEstimator):
         self, judge: Judge, sample: np.ndarray, kernel: np.ndarray, forest: np.ndarray
     ) -> float:
         """The share of the trees in the decision that cross-validation prefers."""
-        alone = judge.judged(kernel[np.newaxis], sample)
-        best, share = alone, 0.0
-        for tried in SHARES:
-            judged = judge.judged(((1 - tried) * kernel + tried * forest)[np.newaxis], sample)
-            if judged.mean > best.mean and helps(judged, alone):
-                best, share = judged, tried
-        return share
+        return _best_share(
+            {
+                tried: judge.judged(((1 - tried) * kernel + tried * forest)[np.newaxis], sample)
+                for tried in (0.0, *SHARES)
+            }
+        )
 
     # ---------------------------------------------------------------- domain
 
@@ -598,6 +599,23 @@ class GraphEstimator(BaseEstimator):
 
         check_is_fitted(self, "machine_")
         write_model(self, Path(path))
+
+
+def differ(rows: np.ndarray) -> bool:
+    """Whether columns tell any two rows apart."""
+    return bool(np.ptp(rows, axis=0).any())
+
+
+def _best_share(found: dict[float, Judged]) -> float:
+    """One half, unless another share is better by more than one standard error over the folds.
+
+    Who gives columns expects them to take part, and halves are steadier than the best of many.
+    """
+    best = HALF
+    for share, judged in found.items():
+        if judged.mean > found[best].mean and helps(judged, found[HALF]):
+            best = share
+    return best
 
 
 class GroupedColumns:

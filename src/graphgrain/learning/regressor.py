@@ -15,7 +15,7 @@ from ..graphs.batch import GraphBatch
 from ..parameters import Number, OneOf, Rule
 from .calibration import check_coverage
 from .columns import TREES, ColumnKernel, ColumnPart
-from .estimator import GraphEstimator, Process, Training
+from .estimator import GraphEstimator, Process, Training, differ
 from .machine import KernelMachine
 from .ridge import Posterior, Ridge, SparsePosterior, sparse_ridge
 from .scoring import AUTO, OF_NUMBERS
@@ -401,7 +401,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         sample: np.ndarray,
     ) -> KernelMachine:
         """Trees on the columns join the machine where they help."""
-        if not np.isfinite(data.targets).all():
+        if not np.isfinite(data.targets).all() or not differ(rows):
             return machine
         found = self._held_out_forest(rows, data, np.arange(len(rows)), None)
         share = self._forest_share(
