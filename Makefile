@@ -20,7 +20,7 @@ demo: .venv/base
 	$(BIN)/graphgrain demo
 
 test: .venv/test lint
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 lint: .venv/test
 	$(BIN)/ruff check .
@@ -58,7 +58,7 @@ docs: .venv/docs
 
 # What the tests reach; the rest is listed line by line
 coverage: .venv/test
-	NUMBA_DISABLE_JIT=0 $(BIN)/python -m pytest -n $(WORKERS) --cov=graphgrain --cov-report=term-missing:skip-covered
+	NUMBA_DISABLE_JIT=0 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --cov=graphgrain --cov-report=term-missing:skip-covered
 
 # Wheel and source distribution in dist/, checked
 package: .venv/test
@@ -74,19 +74,19 @@ test-sdist: package
 	mkdir -p build/sdist
 	tar xzf dist/*.tar.gz -C build/sdist --strip-components=1
 	$(PYTHON) -m venv build/sdist/.venv
-	cd build/sdist && .venv/bin/python -m pip install --quiet -e ".[test]" && .venv/bin/python -m pytest -n $(WORKERS)
+	cd build/sdist && .venv/bin/python -m pip install --quiet -e ".[test]" && .venv/bin/python -m pytest -n $(WORKERS) --dist loadfile
 
 # The tests with the lowest version of every direct dependency that pyproject.toml allows
 test-oldest:
 	test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet uv
 	.venv-oldest/bin/uv pip install --quiet --python .venv-oldest --resolution lowest-direct -e ".[test]"
-	.venv-oldest/bin/python -m pytest -n $(WORKERS)
+	.venv-oldest/bin/python -m pytest -n $(WORKERS) --dist loadfile
 
 test-prereleases:
 	test -x .venv-next/bin/python || $(PYTHON) -m venv .venv-next
 	.venv-next/bin/python -m pip install --quiet --pre --upgrade -e ".[test]"
-	.venv-next/bin/python -m pytest -n $(WORKERS)
+	.venv-next/bin/python -m pytest -n $(WORKERS) --dist loadfile
 
 clean:
 	rm -rf .venv .venv-scale .venv-oldest .venv-next docs/_build docs/gallery docs/reference/generated docs/changelog.md build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

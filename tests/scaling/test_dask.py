@@ -21,8 +21,8 @@ distributed = pytest.importorskip("distributed", reason="Dask is not installed")
 bag = pytest.importorskip("dask.bag", reason="Dask is not installed")
 
 KERNEL = gg.TreePlusPlus(path_depth=3, tree_depth=1)
-SMILES = [f"{'C' * (n % 23)}OC{'N' * (n % 7)}C(=O)c1ccccc1{'C' * (n % 5)}" for n in range(600)]
-TARGETS = [n % 2 for n in range(600)]
+SMILES = [f"{'C' * (n % 23)}OC{'N' * (n % 7)}C(=O)c1ccccc1{'C' * (n % 5)}" for n in range(360)]
+TARGETS = [n % 2 for n in range(360)]
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def files(tmp_path_factory) -> list[Path]:
     folder = tmp_path_factory.mktemp("parts")
     paths = [folder / f"{number:02d}.smi" for number in range(12)]
     for number, path in enumerate(paths):
-        path.write_text("\n".join(SMILES[50 * number : 50 * number + 50]) + "\n")
+        path.write_text("\n".join(SMILES[30 * number : 30 * number + 30]) + "\n")
     return paths
 
 
@@ -109,8 +109,8 @@ def test_training_over_partitions(client, files):
     found = gg.dask_partial_fit(SGDClassifier(random_state=3), X, y, classes=[0, 1])
     model = SGDClassifier(random_state=3)
     rows = expected()
-    for begin in range(0, 600, 50):
-        part = slice(begin, begin + 50)
+    for begin in range(0, 360, 30):
+        part = slice(begin, begin + 30)
         model.partial_fit(_sparse(rows[part]), TARGETS[part], classes=[0, 1])
     np.testing.assert_array_equal(found.coef_, model.coef_)
 
