@@ -3,7 +3,7 @@ Continuous attributes
 =====================
 
 Kernels such as Tree++ compare labels. When the information sits in numbers, a view turns them
-into labels, with bins that are learnt from the training graphs alone.
+into labels, with bins that are learned from the training graphs alone.
 """
 
 # %%

@@ -3,7 +3,7 @@ Large data in streams
 =====================
 
 A million graphs need not fit in memory. Chunks are read, turned into features whose columns need no
-vocabulary (``n_features``), learnt from, and forgotten.
+vocabulary (``n_features``), learned from, and forgotten.
 """
 
 # %%
@@ -62,6 +62,6 @@ print("accuracy on the last chunks:", np.round(np.mean(scores[-5:]), 3))
 figure, axis = plt.subplots(figsize=(6, 3.4), layout="constrained")
 axis.plot(seen, scores, marker="o", ms=4)
 axis.axhline(0.5, color="0.5", ls="--", lw=1)
-axis.set_xlabel("graphs learnt from")
+axis.set_xlabel("graphs learned from")
 axis.set_ylabel("accuracy on the next chunk")
 plt.show()

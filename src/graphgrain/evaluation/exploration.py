@@ -202,7 +202,7 @@ def kernel_map(
 
 
 def sample(codes: np.ndarray, most: int) -> np.ndarray:
-    """Positions of at most (about) so many graphs, the same each time, each class by its share.
+    """Positions of at most about this many graphs, the same each time, each class by its share.
 
     Examples
     --------
@@ -680,7 +680,7 @@ def _per_cents(values: np.ndarray, limit: float | None = None) -> list[int]:
 def _seen(name: str, said: _Answer, truth: Any, neighbours: list[Neighbour]) -> Seen:
     why, classification = said.why, said.classification
     told = _told(truth, classification)
-    # For two classes values speak for the second: turned, they speak for what is predicted.
+    # For two classes values are those of the second: turned, those of what is predicted.
     sign = -1.0 if why.opposite is not None and why.prediction == why.opposite else 1.0
     return Seen(
         name=name,

@@ -1,4 +1,4 @@
-"""Why two graphs are alike: the similarity as a sum over the patterns that they share."""
+"""Why two graphs are similar: the similarity as a sum over the patterns that they share."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ class Comparison:
 
 
 def compare(kernel: GraphKernel, a: Any, b: Any, *, share: str = "tree") -> Comparison:
-    """Why two graphs are alike, and where they differ.
+    """Why two graphs are similar, and where they differ.
 
     Parameters
     ----------

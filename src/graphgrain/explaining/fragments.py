@@ -260,7 +260,7 @@ class ClassFragments:
 
 
 def class_fragments(model: Any, graphs: Any, y: Any, *, n: int = 10) -> ClassFragments:
-    """Which rings and functional groups speak for and against each class, or a larger value.
+    """Which rings and functional groups favour or disfavour each class, or a larger value.
 
     Every graph is explained and cut into fragments; fragments of the same name are taken
     together.
@@ -319,7 +319,7 @@ def class_fragments(model: Any, graphs: Any, y: Any, *, n: int = 10) -> ClassFra
 
 
 def _both_classes(why: Explanation) -> dict[Any, Explanation]:
-    """One value that tells two classes apart speaks for one and against the other."""
+    """One value that tells two classes apart is for one and against the other."""
     if why.opposite is None:
         return {None: why}
     return {why.opposite: why, why.target: why}

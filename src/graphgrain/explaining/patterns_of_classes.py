@@ -47,7 +47,7 @@ class ClassPattern:
         Share of the models on resampled graphs that have it among the strongest, with the same
         sign; NaN without resampling.
     example : int
-        Number of a graph in which it adds most, of the class if it speaks for it.
+        Number of a graph in which it adds most, of the class if it is for it.
     occurrence : tuple of int
         The vertices of one occurrence there.
 
@@ -253,7 +253,7 @@ def _tables(form: LinearForm, batch: GraphBatch, y: np.ndarray) -> list[_Table]:
 
 
 def _signed(form: LinearForm, label: Any) -> tuple[int, int]:
-    """The output that speaks for a class, and its sign."""
+    """The output of a class, and its sign."""
     if form.two_classes is not None:
         return 0, 1 if label == form.two_classes[1] else -1
     return form.outputs.index(label), 1

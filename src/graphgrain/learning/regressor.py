@@ -616,7 +616,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
 
 
 def _upper_place(number: int, coverage: float) -> int:
-    """Which of so many errors, in ascending order, is as large as one more with this probability.
+    """Which of the errors, in ascending order, is as large as one more with this probability.
 
     Counted from 0.
     """

@@ -40,7 +40,7 @@ class ClassPairs:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """The pairs, in the order of the decision values: positive ones speak for the second."""
+        """The pairs, in the order of the decision values: positive ones are for the second."""
         return list(combinations(self.known, 2))
 
     def margins(self) -> np.ndarray:
@@ -300,7 +300,7 @@ def _linear_svm(
 
 
 def classes_of(scores: np.ndarray) -> np.ndarray:
-    """The classes that decision values speak for: one value per row for two classes."""
+    """The classes of decision values: one value per row for two classes."""
     return (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
 
 

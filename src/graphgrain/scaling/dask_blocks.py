@@ -42,7 +42,7 @@ def dask_features(
 ) -> Any:
     """Features of a Dask collection, or of files, as a Dask array of sparse blocks.
 
-    Nothing is learnt, so each partition is a task of its own; a task whose worker dies is done
+    Nothing is learned, so each partition is a task of its own; a task whose worker dies is done
     again elsewhere, with the same result.
 
     Parameters

@@ -3,7 +3,7 @@
 1. The input is cut into shards by position: shard k has the molecules (or graphs) from
    ``k * shard_size`` on, whether they can be read or not. So any shard can be made alone.
 2. A process reads the molecules of a shard, computes their features (columns are hashes, nothing
-   is learnt) and writes the files, then the receipt (see :mod:`.feature_shards`).
+   is learned) and writes the files, then the receipt (see :mod:`.feature_shards`).
 3. Shards whose receipts are true and name this input are not made again.
 4. When all are there, the manifest says so.
 """

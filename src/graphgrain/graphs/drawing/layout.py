@@ -23,7 +23,7 @@ from scipy.sparse.csgraph import connected_components, shortest_path
 from ..batch import GraphBatch
 from .molecule import ATOMIC_NUMBER, Molecule, read_molecule
 
-#: Vertices come no closer than this, in edges, if so many rounds of pushing are enough.
+#: Vertices come no closer than this, in edges, if these rounds of pushing are enough.
 _APART = 0.4
 _PUSHES = 200
 #: From how many beginnings a molecule without coordinates is laid out.

@@ -11,11 +11,11 @@ function main(data) {
 const at = (id) => document.getElementById(id);
 const graphs = data.graphs;
 const several = data.classes.length > 0;
-const learnt = !data.unlabelled;
+const learned = !data.unlabelled;
 const classOf = graphs.map((graph) => data.classes.indexOf(graph.truth));
 let chosen = -1;
 let visible = graphs.map((_, number) => number).slice(0, data.rows || graphs.length);
-const doubting = () => learnt && document.querySelector('input[name="shows"]:checked').value === "doubt";
+const doubting = () => learned && document.querySelector('input[name="shows"]:checked').value === "doubt";
 /** Larger for graphs of which the model is less sure. */
 const doubt = graphs.map((graph) => (graph.interval ? graph.interval[1] - graph.interval[0] : 1 - (graph.probability ?? 1)));
 
@@ -32,9 +32,9 @@ function show(number, { focus = false } = {}) {
   chosen = number;
   const graph = graphs[number];
   at("graph-title").textContent = graph.name;
-  at("reasons").hidden = at("scale").hidden = at("note").hidden = at("verdict").hidden = at("shows").hidden = !learnt;
+  at("reasons").hidden = at("scale").hidden = at("note").hidden = at("verdict").hidden = at("shows").hidden = !learned;
   paint(graph);
-  if (learnt) reasons(graph);
+  if (learned) reasons(graph);
   at("near").hidden = !graph.neighbours.length;
   at("neighbours").replaceChildren(...graph.neighbours.map((other) => neighbour(other)));
   if (at("plot")) mark_chosen();
@@ -49,10 +49,10 @@ function show(number, { focus = false } = {}) {
 /** The picture: coloured by what is for and against the prediction, or by what makes it unsure. */
 function paint(graph) {
   const unsure = doubting();
-  const words = !learnt ? graph.name : `${graph.name}, coloured by what ${unsure ? "makes the model unsure" : "is for and against the prediction"}`;
-  const values = !learnt ? null : unsure ? graph.doubts : graph.values;
-  at("picture").replaceChildren(drawGraph(graph.drawing, values, learnt && !unsure ? graph.bonds : null, words));
-  if (!learnt) return;
+  const words = !learned ? graph.name : `${graph.name}, coloured by what ${unsure ? "makes the model unsure" : "is for and against the prediction"}`;
+  const values = !learned ? null : unsure ? graph.doubts : graph.values;
+  at("picture").replaceChildren(drawGraph(graph.drawing, values, learned && !unsure ? graph.bonds : null, words));
+  if (!learned) return;
   const [low, , high] = at("scale").children;
   const what = several ? graph.prediction : "a larger value";
   low.textContent = unsure ? "known from training" : `against ${what} ${signed(-graph.largest)}`;
@@ -135,16 +135,16 @@ function draw_map() {
   picture.removeAttribute("width");
   picture.removeAttribute("height");
   const truths = graphs.map((graph) => Number(graph.truth));
-  const [lowest, highest] = several || !learnt ? [0, 0] : [Math.min(...truths), Math.max(...truths)];
+  const [lowest, highest] = several || !learned ? [0, 0] : [Math.min(...truths), Math.max(...truths)];
   const size = graphs.length > 400 ? 3.2 : 5; // many points are smaller, and so are their rings
   marks = graphs.map((graph, number) => {
     const [x, y] = places[number];
     const group = svg("g", { "data-number": number });
     const dot = several
       ? mark(Math.max(0, classOf[number]), x, y, size, "dot", data.classes.length)
-      : svg("circle", { cx: x, cy: y, r: size, class: "dot", style: !learnt ? "--c: var(--accent)" : `--c: color-mix(in oklab, var(--positive) ${Math.round((100 * (graph.truth - lowest)) / (highest - lowest || 1))}%, var(--negative))` });
+      : svg("circle", { cx: x, cy: y, r: size, class: "dot", style: !learned ? "--c: var(--accent)" : `--c: color-mix(in oklab, var(--positive) ${Math.round((100 * (graph.truth - lowest)) / (highest - lowest || 1))}%, var(--negative))` });
     dot.append(svg("title", {}, graph.name));
-    if (!several && learnt && !number) {
+    if (!several && learned && !number) {
       const [low, , high] = at("ramp").children;
       low.textContent = round(lowest);
       high.textContent = round(highest);
@@ -227,10 +227,10 @@ function begin() {
     draw_map();
     at("class").append(html("option", { value: "" }, "all"), ...data.classes.map((name, number) => html("option", { value: number }, name)));
     at("map-key").textContent = "Graphs that lie close together are similar (kernel PCA of Tree++ similarities). Click one, or move with the arrow keys"
-      + (several ? "; a ring marks wrong predictions." : learnt ? "; the colour is the measured value." : ".");
+      + (several ? "; a ring marks wrong predictions." : learned ? "; the colour is the measured value." : ".");
     at("class").parentElement.hidden = !several;
     at("wrong-label").hidden = !several;
-    at("sure-label").hidden = !learnt;
+    at("sure-label").hidden = !learned;
     at("filters").addEventListener("input", filter);
     at("filters").addEventListener("submit", (event) => event.preventDefault());
     data.classes.forEach((name, number) => {
