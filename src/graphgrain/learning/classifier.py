@@ -417,6 +417,10 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         found: np.ndarray = self.classes_[codes]
         return found
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of graphs whose class is predicted."""
+        return float(super().score(X, y, sample_weight))
+
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class.
 

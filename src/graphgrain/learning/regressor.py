@@ -481,6 +481,10 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         deviations = self._deviation(X) * self._target_scale.slope(values)
         return said, self._shaped(deviations)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of the variance of y that is predicted (R2)."""
+        return float(super().score(X, y, sample_weight))
+
     def _deviation(self, X: Any) -> np.ndarray:
         """Standard deviations on the scale of learning, (graphs, targets)."""
         batch, columns = self._read(X)
