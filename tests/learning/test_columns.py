@@ -24,6 +24,8 @@ from graphgrain.learning.columns import (
     molecule_descriptors,
     split_table,
 )
+from graphgrain.learning.estimator import _best_share
+from graphgrain.learning.selection import Judged
 
 SMILES = [
     "CCO", "CCN", "CCCO", "CCCN", "CC(C)O", "CC(C)N", "CCCCO", "CCCCN", "OCCO", "NCCN", "c1ccccc1O",
@@ -378,3 +380,13 @@ def test_descriptors_need_molecules():
         gg.GraphRegressor(descriptors="rdkit").fit(graphs, graphs.vertex_counts)
     with pytest.raises(InvalidParameterError, match=r"needs molecules.*item 0 is a"):
         gg.GraphRegressor(descriptors="rdkit").fit(list(graphs), graphs.vertex_counts)
+
+
+def test_a_share_of_one_half_unless_another_is_clearly_better():
+    def judged(*by_fold):
+        return Judged(np.array([by_fold]), 0, np.zeros(len(by_fold)))
+
+    unclear = {0.0: judged(0.8, 0.9, 0.7), 0.5: judged(0.9, 0.7, 0.75), 1.0: judged(0.1, 0.2, 0.3)}
+    assert _best_share(unclear) == 0.5  # 0.8 against 0.783, but not in every fold
+    clear = {0.0: judged(0.8, 0.9, 0.75), 0.25: judged(0.9, 0.95, 0.8), 0.5: judged(0.7, 0.8, 0.6)}
+    assert _best_share(clear) == 0.25
