@@ -17,6 +17,8 @@ from graphgrain.cli.app import app
 from graphgrain.evaluation.exploration import explain_rows, explore
 from graphgrain.report.graph_pages import explanation_page, explore_page
 
+from ..report.browsing import overlapping
+
 HOSTILE = "</script><b onclick=alert(1)>'\"&"
 
 
@@ -215,24 +217,9 @@ class TestInTheBrowser:
         page = opened(width)
         page.locator("#details summary").click()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        overlaps = page.evaluate(
-            """() => {
-              const lines = "#fragments td.text, #fragments td:last-child, .sides code, "
-                .concat(".sides span, #graph-title, #verdict, #note, #scale span, .neighbour h4, ")
-                .concat(".neighbour p, h1, .lead");
-              const boxes = [...document.querySelectorAll(lines)].flatMap((element) => {
-                const range = document.createRange();
-                range.selectNodeContents(element);
-                return [...range.getClientRects()].map((box) => [element, box]);
-              });
-              return boxes.flatMap(([one, a], i) => boxes.slice(i + 1).filter(([two, b]) =>
-                one !== two && !one.contains(two) && !two.contains(one)
-                && a.left < b.right - 1 && b.left < a.right - 1
-                && a.top < b.bottom - 1 && b.top < a.bottom - 1
-              ).map(([two]) => [one.textContent, two.textContent]));
-            }"""
-        )
-        assert overlaps == []
+        lines = "#fragments td.text, #fragments td:last-child, .sides code, .sides span, #note, "
+        lines += "#graph-title, #verdict, #shows label, #scale span, .neighbour h4, .neighbour p, "
+        assert overlapping(page, lines + "h1, .lead") == []
 
     @pytest.mark.parametrize("scheme", ["light", "dark"])
     def test_phones(self, opened, scheme):

@@ -7,6 +7,27 @@ from typing import Any
 TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
+#: Pairs of texts, of elements that are not inside each other, whose lines cover each other.
+OVERLAPPING = """(lines) => {
+  const boxes = [...document.querySelectorAll(lines)].flatMap((element) => {
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    return [...range.getClientRects()].map((box) => [element, box]);
+  });
+  return boxes.flatMap(([one, a], i) => boxes.slice(i + 1).filter(([two, b]) =>
+    one !== two && !one.contains(two) && !two.contains(one)
+    && a.left < b.right - 1 && b.left < a.right - 1
+    && a.top < b.bottom - 1 && b.top < a.bottom - 1
+  ).map(([two]) => [one.textContent, two.textContent]));
+}"""
+
+
+def overlapping(page: Any, selector: str) -> list[list[str]]:
+    """Pairs of texts that cover each other, among the elements that a selector finds."""
+    found: list[list[str]] = page.evaluate(OVERLAPPING, selector)
+    return found
+
+
 def redrawn(page: Any) -> None:
     """Wait until what follows a change of the page, such as drawing to a new width, is done."""
     page.evaluate(TWO_FRAMES)
