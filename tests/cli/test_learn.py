@@ -34,6 +34,17 @@ def folder(tmp_path_factory):
     return place
 
 
+@pytest.fixture(scope="module")
+def with_columns(folder):
+    """A model that takes two columns beside the molecules."""
+    call(
+        "fit", folder / "train.csv", "--target", "mass", "--columns", "dose,kind",
+        "-o", folder / "columns.ggm",
+    )  # fmt: skip
+    (folder / "new.csv").write_text("dose,smiles,kind\n2,CCCO,O\n0,CCN,N\n")
+    return folder / "columns.ggm"
+
+
 def table(path: Path) -> list[dict[str, str]]:
     with open(path, newline="") as file:
         return list(csv.DictReader(file))
@@ -73,20 +84,15 @@ def test_classes_with_probabilities_and_sets(folder):
     assert "N" in rows[2]["set"].split("|")
 
 
-def test_columns_take_part(folder):
-    call(
-        "fit", folder / "train.csv", "--target", "mass", "--columns", "dose,kind",
-        "-o", folder / "columns.ggm",
-    )  # fmt: skip
-    (folder / "new.csv").write_text("dose,smiles,kind\n2,CCCO,O\n0,CCN,N\n")
-    call("predict", folder / "columns.ggm", folder / "new.csv", "-o", folder / "c.csv")
+def test_columns_take_part(folder, with_columns):
+    call("predict", with_columns, folder / "new.csv", "-o", folder / "c.csv")
     assert len(table(folder / "c.csv")) == 2
-    message = fails("predict", folder / "columns.ggm", folder / "new.smi", "-o", folder / "d.csv")
+    message = fails("predict", with_columns, folder / "new.smi", "-o", folder / "d.csv")
     assert "the column 'dose'" in message
     assert not (folder / "d.csv").exists()
 
 
-def test_a_saved_model_is_explained(folder):
+def test_a_saved_model_is_explained(folder, with_columns):
     """With a model no target is needed, and its columns are read as at fit."""
     model = gg.load_model(folder / "mass.ggm")
     found = json.loads(
@@ -101,15 +107,10 @@ def test_a_saved_model_is_explained(folder):
     assert all(one["interval"][0] <= one["prediction"] <= one["interval"][1] for one in found)
     assert found[0]["truth"] is None
     assert "Why: 2 graphs of new" in (folder / "why.html").read_text()
-    (folder / "new.csv").write_text("dose,smiles,kind\n2,CCCO,O\n0,CCN,N\n")
-    call(
-        "fit", folder / "train.csv", "--target", "mass", "--columns", "dose,kind",
-        "-o", folder / "both.ggm",
-    )  # fmt: skip
-    shown = call("explain", folder / "new.csv", "--model", folder / "both.ggm", "--row", 2).stdout
+    shown = call("explain", folder / "new.csv", "--model", with_columns, "--row", 2).stdout
     assert "with a probability of 90 %" in " ".join(shown.split())
     call(
-        "explain", folder / "new.csv", "--model", folder / "both.ggm", "--row", 1,
+        "explain", folder / "new.csv", "--model", with_columns, "--row", 1,
         "-o", folder / "why.png",
     )  # fmt: skip
     assert (folder / "why.png").read_bytes()[:4] == b"\x89PNG"
@@ -146,18 +147,21 @@ def test_what_is_done_is_kept(folder, monkeypatch):
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
 def test_killed_runs_go_on(folder):
     many = folder / "many.smi"
-    many.write_text("".join(f"{CHAINS[n % 36]} m{n}\n" for n in range(3000)))
-    command = [sys.executable, "-m", "graphgrain", "predict", str(folder / "mass.ggm"), str(many)]
-    command += ["-o", str(folder / "many.csv"), "-j", "1"]
-    environment = {**os.environ, "PYTHONPATH": SOURCE}
-    running = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+    many.write_text("".join(f"{CHAINS[n % 36]} m{n}\n" for n in range(1500)))
+    arguments = ["predict", str(folder / "mass.ggm"), str(many)]
+    arguments += ["-o", str(folder / "many.csv"), "-j", "1"]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "graphgrain", *arguments],
+        env={**os.environ, "PYTHONPATH": SOURCE},
+        stderr=subprocess.DEVNULL,
+    )
     while running.poll() is None and not list(folder.glob(".many.csv.*.part")):
         time.sleep(0.05)
     running.kill()
     running.wait()
-    subprocess.run(command, env=environment, check=True, stderr=subprocess.DEVNULL)
+    call(*arguments)
     rows = table(folder / "many.csv")
-    assert [row["name"] for row in rows] == [f"m{n}" for n in range(3000)]
+    assert [row["name"] for row in rows] == [f"m{n}" for n in range(1500)]
     assert len({row["prediction"] for row in rows[::36]}) == 1
 
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
 pytest.importorskip("rdkit")
 
 COMMANDS = {
-    "features": ("--shard-size", "500"),
+    "features": ("--shard-size", "200"),
     "index": (),
 }
 
@@ -31,7 +31,7 @@ def molecules(tmp_path_factory):
     data = Path(gg.__file__).parent / "graphs" / "datasets" / "data" / "drugs.csv"
     header, *lines = data.read_text().splitlines()
     path = tmp_path_factory.mktemp("signals") / "many.csv"
-    path.write_text("\n".join([header, *(lines * 400)]) + "\n")
+    path.write_text("\n".join([header, *(lines * 100)]) + "\n")
     return path
 
 
@@ -68,8 +68,15 @@ def wait_until(condition, seconds=60):
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT])
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        ("features", signal.SIGTERM),
+        ("features", signal.SIGKILL),
+        ("features", signal.SIGINT),
+        ("index", signal.SIGTERM),  # the same workers and the same handlers
+    ],
+)
 def test_no_process_is_left(molecules, tmp_path, name, number):
     target = tmp_path / "made"
     process = subprocess.Popen(
@@ -101,8 +108,8 @@ def test_no_process_is_left(molecules, tmp_path, name, number):
         kept = {path.name: path.stat().st_mtime_ns for path in target.glob("shard-*.json")}
         assert kept
         few = molecules.with_name("few.csv")
-        few.write_text("".join(molecules.read_text().splitlines(keepends=True)[:1001]))
-        call("features", few, "-o", target, "--shard-size", 500, "-j", 1)
+        few.write_text("".join(molecules.read_text().splitlines(keepends=True)[:401]))
+        call("features", few, "-o", target, "--shard-size", 200, "-j", 1)
         first = target / "shard-00000.json"
         assert first.stat().st_mtime_ns == kept.get(first.name, first.stat().st_mtime_ns)
 

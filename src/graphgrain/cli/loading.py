@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from rich.markup import escape
@@ -26,12 +26,11 @@ from ..graphs.files.molecules import (
     typed,
 )
 from ..graphs.files.tu import load_tu
-from ..kernels.bases.graph_kernel import GraphKernel
-from ..kernels.registry import KERNELS
-from ..views.base import seen_through, view_name
 from .app import err
 from .arguments import Reading, check_choice, nearest
-from .kernel_options import combined
+
+if TYPE_CHECKING:
+    from ..kernels.bases.graph_kernel import GraphKernel
 
 BUNDLED = "drugs"
 #: Options that the reader of molecules takes by the same names.
@@ -95,10 +94,13 @@ def load(data: str, reading: Reading | None = None, *, all_rows: bool = False) -
     reading = reading or Reading()
     check_choice("--errors", reading.errors, ("raise", "skip"))
     check_choice("--missing", reading.missing, ("error", "skip"))
+    if not reading.view:  # scikit-learn, which takes seconds to start, is not needed
+        return _with_targets(_load(data, reading), reading.missing, all_rows)
+    from ..views.base import seen_through, view_name
+    from .kernel_options import combined
+
     view = combined(reading.view)
     loaded = _with_targets(_load(data, reading), reading.missing, all_rows)
-    if view is None:
-        return loaded
     seen = seen_through(view.fit(loaded.graphs), loaded.graphs)
     words = view_name(view)
     return loaded._replace(name=f"{loaded.name} > {words}", graphs=seen, view=words)
@@ -196,6 +198,8 @@ def _load(data: str, reading: Reading) -> Loaded:
     except InvalidParameterError:
         if data in known.values():
             raise
+        from ..kernels.registry import KERNELS
+
         hint = nearest(data, [BUNDLED, *known.values()])
         if data in KERNELS:
             hint = (

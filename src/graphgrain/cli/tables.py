@@ -6,6 +6,7 @@ A table that is wider than the terminal goes on below, with its first columns re
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -13,11 +14,9 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from ..evaluation.display_names import kernel_label
-from ..evaluation.paper import TABLE2
-from ..evaluation.splits import FOLDS
-from ..evaluation.statistics import Scores
-from ..evaluation.summary import Summary, describe
+if TYPE_CHECKING:
+    from ..evaluation.statistics import Scores
+    from ..evaluation.summary import Summary
 
 #: What Rich leaves between two columns of a table without lines.
 GAP = 2
@@ -123,6 +122,9 @@ def accuracy_table(summaries: Sequence[Summary], title: str) -> Table:
 
     All of them classify, or all of them predict numbers.
     """
+    from ..evaluation.display_names import kernel_label
+    from ..evaluation.summary import describe
+
     numeric = summaries[0].numeric if summaries else False
     published = any(_paper(summary) for summary in summaries)
     table = Table(title=title, box=None, title_justify="left", pad_edge=False)
@@ -181,6 +183,9 @@ def _error(scores: Scores) -> str:
 
 
 def _paper(summary: Summary) -> str:
+    from ..evaluation.paper import TABLE2
+    from ..evaluation.splits import FOLDS
+
     entry = TABLE2.get(summary.dataset, {}).get(summary.kernel)
     if entry is None or summary.variant or summary.deduplicated or summary.split != FOLDS:
         return ""
