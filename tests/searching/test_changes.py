@@ -163,6 +163,15 @@ def test_columns_of_every_kind(tmp_path, drugs):
         np.testing.assert_array_equal(known[name], values, err_msg=name)
 
 
+def test_some_columns_of_a_file(tmp_path):
+    pytest.importorskip("rdkit")
+    source = tmp_path / "assays.csv"
+    source.write_text("smiles,name,y,z\nCCO,ethanol,1.5,2\nCCN,ethylamine,2.5,3\n")
+    index = gg.GraphIndex.build(tmp_path / "f.ggi", source, ids="name", columns=["y"])
+    assert index.columns()["y"].tolist() == ["1.5", "2.5"]
+    assert "z" not in index.column_names
+
+
 def test_a_stream_is_indexed(tmp_path, drugs):
     graphs, _, names = drugs
     stream = (graphs[begin : begin + 7] for begin in range(0, 50, 7))

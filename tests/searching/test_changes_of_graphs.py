@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -11,8 +12,10 @@ from hypothesis import strategies as st
 from scipy.stats import t
 
 import graphgrain as gg
+from graphgrain.core.change_places import PLACE
 from graphgrain.errors import GraphgrainWarning, InvalidParameterError
-from graphgrain.searching.matched_pairs import list_places, match
+from graphgrain.searching.buckets import Buckets
+from graphgrain.searching.matched_pairs import Source, list_places, match
 
 nx = pytest.importorskip("networkx")
 
@@ -26,7 +29,13 @@ def as_networkx(graph):
     return made
 
 
+def kinds_of(graph):
+    return sorted(str(sorted(about.items())) for _, about in graph.nodes(data=True))
+
+
 def same(a, b):
+    if a.size() != b.size() or kinds_of(a) != kinds_of(b):
+        return False
     return nx.is_isomorphic(
         a,
         b,
@@ -42,7 +51,7 @@ def all_places(graph, most):
         rest = graph.copy()
         rest.nodes[u]["mark"] = 1
         found.append(("branch", rest, None, len(graph)))
-        if graph.degree(u) > 1:
+        if graph.degree(u) != 1 and len(graph) > 1:
             rest = rest.copy()
             rest.nodes[u]["label"] = "wild"
             found.append(("vertex", rest, graph.nodes[u]["label"], len(graph) - 1))
@@ -102,44 +111,135 @@ def small_sets(draw):
     return graphs
 
 
+def matched(batch, most, n_jobs=None):
+    """All matched pairs of graphs, as rows."""
+    with Buckets(PLACE) as places:
+        whole = list_places(Source(lambda rows: batch[rows], len(batch)), most, 1, n_jobs, places)
+        parts = list(match(places, whole))
+    return [row for rows in parts for row in rows]
+
+
 @given(small_sets())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_matched_pairs_are_those_of_all_places(graphs):
     batch = gg.as_graphs(graphs)
     if batch.edge_label_table is None:
         return
-    places = list_places(batch, 3, 1, None)
-    found = match(places)
-    told = {
-        (a, b): int(places.sizes[row])
-        for a, b, row in zip(
-            found.first.tolist(), found.second.tolist(), found.first_places, strict=True
-        )
+    told = {(int(row["first"]), int(row["second"])): int(row["size"]) for row in matched(batch, 3)}
+    expected = brute([batch[i] for i in range(len(batch))], 3)
+    same_graphs = {
+        (i, j) for i, j in expected if same(as_networkx(batch[i]), as_networkx(batch[j]))
     }
-    assert told == brute([batch[i] for i in range(len(batch))], 3)
+    assert told == {pair: size for pair, size in expected.items() if pair not in same_graphs}
 
 
-def test_rests_are_common_connected_subgraphs(drugs):
-    """For drugs: what is left of both graphs is the same graph, and no larger than their MCS."""
+def test_rests_are_the_same_graph_for_drugs(drugs):
     graphs = drugs[0][:60]
-    places = list_places(graphs, 10, 1, 2)
-    found = match(places)
-    assert len(found.first) > 20
+    found = matched(graphs, 10, 2)
+    assert len(found) > 20
     listed = {}
-    for a, b, left, right in list(zip(*(values.tolist() for values in found), strict=True))[:40]:
+    for row in found[:40]:
+        a, b = int(row["first"]), int(row["second"])
         for graph in (a, b):
             if graph not in listed:
                 listed[graph] = all_places(as_networkx(graphs[graph]), 10)
-        kind = ("branch", "vertex", "edge")[places.kinds[left]]
-        size = places.sizes[left]
-        assert size == places.sizes[right]
+        kind = ("branch", "vertex", "edge")[row["kind"]]
         fitting = [
             (p, q)
             for p in listed[a]
             for q in listed[b]
-            if p[0] == q[0] == kind and p[3] == q[3] == size and other_part(p[2], q[2])
+            if p[0] == q[0] == kind and p[3] == q[3] == row["size"] and other_part(p[2], q[2])
         ]
         assert any(same(p[1], q[1]) for p, q in fitting)
+
+
+def test_rings_that_refinement_alone_takes_for_the_same():
+    """Two fused rings of six and two joined rings of five, beside what changes."""
+    fused = [*itertools.pairwise(range(10)), (9, 0), (0, 5)]
+    five = [*itertools.pairwise(range(5)), (4, 0)]
+    joined = [*five, *((u + 5, v + 5) for u, v in five), (0, 5)]
+    ends = [(10, 11), (11, 12)]
+    for rings, expected in (((fused, fused), 1), ((fused, joined), 0)):
+        graphs = [
+            (ring + ends, list("C" * 12 + end)) for ring, end in zip(rings, "ON", strict=True)
+        ]
+        assert len(gg.changes(graphs, [0.0, 1.0], min_pairs=1)) == expected
+
+
+def test_long_chains_are_compared_to_their_end():
+    """A label far from both ends and from the change, in two places."""
+    for other, expected in ((60, 1), (61, 0)):
+        graphs = []
+        for end, at in (("O", 60), ("N", other)):
+            labels = ["C"] * 120 + [end]
+            labels[at] = "X"
+            graphs.append(([(i, i + 1) for i in range(120)], labels))
+        assert len(gg.changes(graphs, [0.0, 1.0], min_pairs=1)) == expected
+
+
+@pytest.mark.parametrize("radius", [0, 1, 9])
+def test_nothing_depends_on_how_graphs_and_vertices_are_numbered(drugs, radius):
+    graphs = drugs[0][:120]
+    y = np.random.default_rng(0).normal(size=120)
+    rng = np.random.default_rng(1)
+    turned = []
+    order = rng.permutation(120)
+    for number in order:
+        graph = graphs[int(number)]
+        places = rng.permutation(graph.n_vertices)
+        labels = np.empty(graph.n_vertices, dtype=object)
+        labels[places] = graph.labels
+        turned.append((places[graph.edges].tolist(), labels.tolist(), graph.edge_labels.tolist()))
+
+    def told(changes):
+        return [
+            (
+                *change[:4],
+                *np.nan_to_num(change[4:7]).round(9).tolist(),
+                [(name, pairs, round(mean, 9)) for name, pairs, mean in change.surroundings],
+            )
+            for change in changes
+        ]
+
+    expected = told(gg.changes(graphs, y, min_pairs=1, radius=radius))
+    found = told(gg.changes(turned, y[order], min_pairs=1, radius=radius))
+    assert sorted(found, key=str) == sorted(expected, key=str)
+    assert len(found) > 20
+
+
+def test_on_disk_it_is_the_same(drugs, monkeypatch):
+    graphs = drugs[0]
+    y = np.random.default_rng(0).normal(size=len(graphs))
+    expected = gg.changes(graphs, y, min_pairs=2)
+    written = []
+    flush = Buckets._flush
+
+    def flushed(self):
+        written.append(self.dtype)
+        flush(self)
+
+    monkeypatch.setattr(Buckets, "_flush", flushed)
+    monkeypatch.setattr(Buckets.__init__, "__defaults__", (4096,))
+    assert gg.changes(graphs, y, min_pairs=2) == expected
+    assert len(set(written)) == 3
+
+
+def test_of_an_index(drugs, tmp_path):
+    graphs = drugs[0][:100]
+    y = np.random.default_rng(0).normal(size=100)
+    y[7] = np.nan
+    index = gg.GraphIndex.build(tmp_path / "d.ggi", graphs[:60], columns={"y": y[:60]})
+    index.add(graphs[60:], columns={"y": y[60:]})
+    index.remove([3])
+    keep = np.delete(np.arange(100), 3)
+    with pytest.warns(GraphgrainWarning, match="y is missing for 1 of 99"):
+        expected = gg.changes(graphs[keep], y[keep], min_pairs=2)
+    with pytest.warns(GraphgrainWarning, match="y is missing for 1 of 99"):
+        assert gg.changes(index, "y", min_pairs=2) == expected
+    with pytest.warns(GraphgrainWarning, match="y is missing for 1 of 99"):
+        assert gg.changes(index, y[keep], min_pairs=2) == expected
+    with pytest.raises(InvalidParameterError, match="no column 'z'; it has y"):
+        gg.changes(index, "z")
 
 
 def chains(*texts):
@@ -205,5 +305,16 @@ def test_bad_input(options, message):
 
 def test_duplicates_with_other_values_are_no_change():
     graphs = chains("CCCO", "CCCO", "CCCN")
-    found = gg.changes(graphs, [1.0, 9.0, 3.0], min_pairs=1, max_size=1)
+    with pytest.warns(GraphgrainWarning, match="2 graphs are equal to others .* measured twice"):
+        found = gg.changes(graphs, [1.0, 9.0, 3.0], min_pairs=1, max_size=1)
     assert [change.pairs for change in found] == [2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gg.changes(graphs, [1.0, 1.0, 3.0], min_pairs=1)
+
+
+def test_large_branches_have_a_name():
+    graphs = [(*chains("C" * 400)[0][:1], [*"C" * 399, "O"]), *chains("C" * 220)]
+    [change] = gg.changes(graphs, [0.0, 1.0], min_pairs=1, max_size=10_000)
+    assert change.before == "nothing"
+    assert change.after == "-C and 179 more vertices"

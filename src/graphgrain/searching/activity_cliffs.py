@@ -181,12 +181,7 @@ def cliffs(
     if isinstance(graphs, GraphIndex):
         source: Any = graphs
         count = len(graphs)
-        if isinstance(y, str):
-            if y not in graphs.column_names:
-                raise InvalidParameterError(
-                    f"The index has no column {y!r}; it has {', '.join(graphs.column_names)}."
-                )
-            y = graphs.columns()[y]
+        y = values_of(graphs, y)
         used = graphs.kernel
     else:
         source = as_graphs(graphs)
@@ -232,6 +227,17 @@ def cliffs(
     places = np.array([cliff[:2] for cliff in listed], dtype=np.int64).ravel()
     counts = np.bincount(places, minlength=count)
     return Cliffs(listed, counts, groups, missing, values, used, source)
+
+
+def values_of(index: GraphIndex, y: Any) -> Any:
+    """y itself, or the column of an index that it names."""
+    if not isinstance(y, str):
+        return y
+    if y not in index.column_names:
+        raise InvalidParameterError(
+            f"The index has no column {y!r}; it has {', '.join(index.column_names) or 'none'}."
+        )
+    return index.columns()[y]
 
 
 def numbers_of(y: Any, count: int) -> np.ndarray:

@@ -291,6 +291,8 @@ def with_ids(chunks: Iterable[Chunk], ids: Any, keep: Sequence[str] | None) -> I
         columns = chunk.columns
         if keep is not None:
             columns = {name: _column(chunk, name) for name in keep}
+            if "line" in chunk.columns:  # where an interrupted build goes on
+                columns["line"] = chunk.columns["line"]
         yield chunk._replace(columns=columns), own
     if source is not None and (left := len(list(islice(source, 1)))):
         raise InvalidParameterError(f"There must be one id for each graph; got {left} too many.")

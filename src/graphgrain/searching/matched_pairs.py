@@ -1,32 +1,73 @@
 """Changes: what became what in pairs of graphs that differ at one place, and what it did to y.
 
 1. Every place where a graph can change is listed with a hash of what is left without it, and a
-   hash of what is there (``core/change_places.py``).
+   hash of what is there (``core/change_places.py``): :func:`list_places`.
 2. Graphs with the same rest and something else in its place are matched. Of several ways to match
-   two graphs the one with the largest common rest is kept.
-3. Matched pairs with the same two parts are one change, whatever the rest.
+   two graphs the one with the largest common rest is kept: :func:`match`.
+3. Matched pairs with the same two parts are one change, whatever the rest: :func:`_summarised`.
+
+Between the steps rows are in buckets on disk (``buckets.py``), so that memory does not grow with
+the number of graphs, places or pairs.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.change_places import BRANCH, EDGE, VERTEX, Places, find_places
+from ..core.change_places import BRANCH, EDGE, PLACE, VERTEX, find_places, pair_places
+from ..core.hashing import hash_labels
 from ..core.threads import run
 from ..errors import GraphgrainWarning, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..parameters import Number, Whole
-from .activity_cliffs import numbers_of
+from .activity_cliffs import numbers_of, values_of
+from .buckets import Buckets
+from .graph_index import GraphIndex
+from .part_names import Place, part_name, surroundings_name
 
 _KINDS = {BRANCH: "branch", VERTEX: "vertex", EDGE: "edge"}
-#: Graphs whose places are listed together.
-_TOGETHER = 2048
+#: Graphs whose places are listed together, and by one thread.
+_TOGETHER, _AT_ONCE = 2048, 256
+#: Pairs of places, and changes, that are in memory together.
+_PAIRS, _NAMED = 1 << 16, 1024
+#: Pairs that are given as examples of a change.
+_EXAMPLES = 5
+
+#: A pair of graphs that differ at one place: ``first`` is below ``second``.
+MATCH = np.dtype(
+    [
+        ("first", np.int32),
+        ("second", np.int32),
+        ("size", np.int32),
+        ("kind", np.int32),
+        ("first_part", np.uint64),
+        ("second_part", np.uint64),
+        ("surroundings", np.uint64),
+        ("first_anchor", np.int32),
+        ("first_other", np.int32),
+        ("second_anchor", np.int32),
+        ("second_other", np.int32),
+    ]
+)
+#: The same from the part with the smaller hash to that with the larger, and the step of y.
+_STEP = np.dtype(
+    [
+        ("before", np.uint64),
+        ("after", np.uint64),
+        ("surroundings", np.uint64),
+        ("step", np.float64),
+        ("kind", np.int32),
+        ("graphs", np.int32, 2),
+        ("anchors", np.int32, 2),
+        ("others", np.int32, 2),
+    ]
+)
 
 
 class Surroundings(NamedTuple):
@@ -92,15 +133,6 @@ class Change(NamedTuple):
     examples: list[tuple[int, int]]
 
 
-class MatchedPairs(NamedTuple):
-    """Pairs of graphs that differ at one place; ``places`` of both are rows of a table."""
-
-    first: np.ndarray
-    second: np.ndarray
-    first_places: np.ndarray
-    second_places: np.ndarray
-
-
 def changes(
     graphs: Any,
     y: Any,
@@ -120,9 +152,10 @@ def changes(
 
     Parameters
     ----------
-    graphs : anything that :func:`as_graphs` accepts
-    y : array-like
-        A number for each graph; NaN or None where it is missing.
+    graphs : GraphIndex, or anything that :func:`as_graphs` accepts
+    y : array-like, or str for an index
+        A number for each graph, NaN or None where it is missing; or the column of an index that
+        has it.
     min_pairs : int
         Changes in fewer pairs are left out.
     max_size : int
@@ -141,14 +174,26 @@ def changes(
         The most frequent first. Each change is listed in one direction: from nothing, from the
         smaller part, or by the alphabet.
 
+    Warns
+    -----
+    GraphgrainWarning
+        If equal graphs have different y: measured twice. If y is missing for some.
+
     See Also
     --------
     cliffs : Pairs that are similar and differ in y.
 
     Notes
     -----
-    Common parts are compared by colour refinement that begins at the changed place. It tells the
-    graphs of molecules apart; regular graphs made for the purpose can escape it.
+    Not matched are graphs in which a ring was opened, closed or resized, in which a part between
+    two others was replaced by one of another size, or that differ in a whole component.
+
+    Common parts are compared by colour refinement that knows the place of the change, distances
+    from it, and the shortest cycle through every edge. That tells the graphs of molecules apart;
+    graphs made for the purpose can escape it.
+
+    Memory does not grow with the number of places and pairs, which are on disk (in the folder for
+    temporary files: about 5 kB for each molecule); with an index it does not grow with the graphs.
 
     References
     ----------
@@ -164,8 +209,6 @@ def changes(
     >>> change.before, change.after, change.pairs, change.mean
     ('-N', '-O', 3, -2.0)
     """
-    batch = as_graphs(graphs)
-    values = numbers_of(y, len(batch))
     for name, value, rule in (
         ("min_pairs", min_pairs, Whole(1)),
         ("max_size", max_size, Whole(1)),
@@ -175,144 +218,233 @@ def changes(
             raise InvalidParameterError(f"{name} must be {rule}; got {value!r}.")
     if not Number(0.0).allows(coverage) or coverage >= 1.0:
         raise InvalidParameterError(f"coverage must be between 0 and 1; got {coverage!r}.")
-    known = np.flatnonzero(~np.isnan(values))
-    if len(known) < len(batch):
+    if isinstance(graphs, GraphIndex):
+        snapshot, live, n_jobs = graphs._snapshot, graphs._snapshot.live, n_jobs or graphs.n_jobs
+        values = numbers_of(values_of(graphs, y), len(live))
+        known = np.flatnonzero(~np.isnan(values))
+        source = Source(lambda rows: snapshot.graphs(live[known[rows]]), len(known))
+    else:
+        batch = as_graphs(graphs)
+        values = numbers_of(y, len(batch))
+        known = np.flatnonzero(~np.isnan(values))
+        source = Source(lambda rows: batch[known[rows]], len(known))
+    if len(known) < len(values):
         warnings.warn(
-            f"y is missing for {len(batch) - len(known):,} of {len(batch):,} graphs, which are "
+            f"y is missing for {len(values) - len(known):,} of {len(values):,} graphs, which are "
             "left out.",
             GraphgrainWarning,
             stacklevel=2,
         )
-    chosen = batch[known]
-    places = list_places(chosen, int(max_size), int(radius), n_jobs)
-    found = match(places)
-    return [
-        change._replace(examples=[(int(known[a]), int(known[b])) for a, b in change.examples])
-        for change in _summarised(chosen, places, found, values[known], int(min_pairs), coverage)
-    ]
+    values = values[known]
+    with Buckets(PLACE) as places, Buckets(_STEP) as steps:
+        whole = list_places(source, int(max_size), int(radius), n_jobs, places)
+        _warn_of_duplicates(whole, values)
+        for matched in match(places, whole):
+            steps.add(_steps(matched, values), "before", "after", "kind")
+        found = [
+            change._replace(examples=[(int(known[a]), int(known[b])) for a, b in change.examples])
+            for change in _summarised(source, steps, int(min_pairs), int(radius), coverage)
+        ]
+    return sorted(found, key=lambda change: (-change.pairs, change.before, change.after))
 
 
-def list_places(batch: GraphBatch, max_size: int, radius: int, n_jobs: int | None) -> Places:
-    """All places of all graphs where one could change."""
-    codes = batch.edge_label_codes
-    edges = np.empty(0, dtype=np.int32) if codes is None else codes
-    arrays = (batch.offsets, batch.indptr, batch.indices, batch.label_codes, edges)
+class Source(NamedTuple):
+    """Where graphs come from: some of them by their numbers, and how many there are."""
 
-    def work(begin: int, end: int) -> Places:
+    graphs: Callable[[np.ndarray], GraphBatch]
+    number: int
+
+
+def list_places(
+    source: Source, max_size: int, radius: int, n_jobs: int | None, places: Buckets
+) -> np.ndarray:
+    """Add all places of all graphs where one could change; a hash of each graph."""
+    whole: np.ndarray = np.empty(source.number, dtype=np.uint64)
+    for first in range(0, source.number, _TOGETHER):
+        batch = source.graphs(np.arange(first, min(first + _TOGETHER, source.number)))
+        for rows in _places_of(batch, first, max_size, radius, n_jobs, whole):
+            places.add(rows, "rest")
+    return whole
+
+
+def _places_of(
+    batch: GraphBatch, first: int, max_size: int, radius: int, n_jobs: int | None, whole: np.ndarray
+) -> list[np.ndarray]:
+    labels = hash_labels(batch.label_table)[batch.label_codes]
+    edge_labels = np.empty(0, dtype=np.uint64)
+    if batch.edge_label_codes is not None and batch.edge_label_table is not None:
+        edge_labels = hash_labels(batch.edge_label_table, 1)[batch.edge_label_codes]
+    graph = (batch.indptr, batch.indices, labels, edge_labels)
+
+    def work(begin: int, end: int) -> np.ndarray:
         low, high = batch.offsets[begin], batch.offsets[end]
         entries = int(batch.indptr[high] - batch.indptr[low])
-        room = 2 * int(high - low) + entries + entries // 2 + 1
-        places = Places(
-            np.empty(room, np.int64), np.empty(room, np.uint8), np.empty(room, np.int64),
-            np.empty(room, np.int64), np.empty(room, np.uint64), np.empty(room, np.int64),
-            np.empty(room, np.uint64), np.empty(room, np.uint64),
-        )  # fmt: skip
-        count = find_places(*arrays, begin, end, max_size, radius, places)
-        return Places(*(values[:count].copy() for values in places))
+        room: np.ndarray = np.empty(2 * int(high - low) + entries + entries // 2 + 1, dtype=PLACE)
+        hashes: np.ndarray = np.empty(end - begin, dtype=np.uint64)
+        count = find_places(
+            batch.offsets, graph, begin, end, first + begin, max_size, radius, room, hashes
+        )
+        whole[first + begin : first + end] = hashes
+        return room[:count].copy()
 
-    bounds = [*range(0, len(batch), _TOGETHER), len(batch)]
-    parts = run(work, list(pairwise(bounds)), n_jobs) or [work(0, 0)]
-    return Places(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    return run(work, list(pairwise([*range(0, len(batch), _AT_ONCE), len(batch)])), n_jobs)
 
 
-def match(places: Places) -> MatchedPairs:
+def match(places: Buckets, whole: np.ndarray) -> Iterator[np.ndarray]:
     """Pairs of graphs with the same rest and another part, by their largest common rest."""
-    order = np.lexsort((places.graphs, places.parts, places.rests))
-    rests = places.rests[order]
-    cuts = np.flatnonzero(np.diff(rests)) + 1
-    bounds = np.concatenate(([0], cuts, [len(rests)])).tolist()
-    rows = [
-        pair
-        for begin, end in pairwise(bounds)
-        if end - begin > 1
-        for pair in _within(places, order[begin:end])
-    ]
-    nothing: np.ndarray = np.empty(0, dtype=np.int64)
-    left = np.concatenate([nothing, *(a for a, _ in rows)])
-    right = np.concatenate([nothing, *(b for _, b in rows)])
-    first, second = places.graphs[left], places.graphs[right]
-    swapped = first > second
-    left, right = np.where(swapped, right, left), np.where(swapped, left, right)
-    first, second = places.graphs[left], places.graphs[right]
-    # The largest rest of each pair of graphs; of equal ones always the same.
-    best = np.lexsort(
-        (places.parts[right], places.parts[left], places.kinds[left], -places.sizes[left], second,
-         first)
-    )  # fmt: skip
-    new = np.ones(len(best), dtype=bool)
-    new[1:] = (np.diff(first[best]) != 0) | (np.diff(second[best]) != 0)
-    kept = best[new]
-    return MatchedPairs(first[kept], second[kept], left[kept], right[kept])
+    with Buckets(MATCH) as candidates:
+        for rows in places:
+            for pairs in _same_rest(rows[np.lexsort((rows["graph"], rows["part"], rows["rest"]))]):
+                # Equal graphs that could be seen as a change of themselves.
+                changed = whole[pairs["first"]] != whole[pairs["second"]]
+                candidates.add(pairs[changed], "first", "second")
+        for rows in candidates:
+            # The largest rest of each pair; of equal ones the same, however graphs are ordered.
+            parts = np.sort([rows["first_part"], rows["second_part"]], axis=0)
+            order = np.lexsort(
+                (rows["surroundings"], parts[1], parts[0], rows["kind"], -rows["size"],
+                 rows["second"], rows["first"])
+            )  # fmt: skip
+            rows = rows[order]
+            new = np.ones(len(rows), dtype=bool)
+            new[1:] = (np.diff(rows["first"]) != 0) | (np.diff(rows["second"]) != 0)
+            yield rows[new]
 
 
-def _within(places: Places, rows: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Pairs of places with the same rest that hold different parts, of different graphs."""
-    parts = places.parts[rows]
-    if parts[0] == parts[-1]:  # they are sorted
-        return
-    # The same part of the same graph at equivalent places counts once.
-    again = np.zeros(len(rows), dtype=bool)
-    again[1:] = (np.diff(places.graphs[rows]) == 0) & (parts[1:] == parts[:-1])
-    rows, parts = rows[~again], parts[~again]
-    begins = np.concatenate(([0], np.flatnonzero(parts[1:] != parts[:-1]) + 1, [len(rows)]))
-    for begin, end in pairwise(begins.tolist()):
-        if end == len(rows):
-            return
-        others = rows[end:]
-        left, right = np.repeat(rows[begin:end], len(others)), np.tile(others, end - begin)
-        apart = places.graphs[left] != places.graphs[right]
-        yield left[apart], right[apart]
+def _same_rest(rows: np.ndarray) -> Iterator[np.ndarray]:
+    """Pairs of sorted places with the same rest that hold different parts, of different graphs."""
+    left, right = np.empty(_PAIRS, dtype=np.int64), np.empty(_PAIRS, dtype=np.int64)
+    at = other = 0
+    while at < len(rows):
+        at, other, count = pair_places(rows, at, other, left, right)
+        a, b = rows[left[:count]], rows[right[:count]]
+        swapped = a["graph"] > b["graph"]
+        a[swapped], b[swapped] = b[swapped], a[swapped]
+        found = np.empty(count, dtype=MATCH)
+        for name in ("size", "kind", "surroundings"):
+            found[name] = a[name]
+        for side, part in (("first", a), ("second", b)):
+            found[side] = part["graph"]
+            for name in ("part", "anchor", "other"):
+                found[f"{side}_{name}"] = part[name]
+        yield found
+
+
+def _steps(matched: np.ndarray, y: np.ndarray) -> np.ndarray:
+    turned = matched["first_part"] > matched["second_part"]
+    rows = np.empty(len(matched), dtype=_STEP)
+    for name in ("kind", "surroundings"):
+        rows[name] = matched[name]
+
+    def of_both(name: str) -> tuple[np.ndarray, np.ndarray]:
+        first, second = (matched[side + name] for side in ("first", "second"))
+        return np.where(turned, second, first), np.where(turned, first, second)
+
+    rows["before"], rows["after"] = of_both("_part")
+    for name, field in (("", "graphs"), ("_anchor", "anchors"), ("_other", "others")):
+        rows[field] = np.column_stack(of_both(name))
+    rows["step"] = y[rows["graphs"][:, 1]] - y[rows["graphs"][:, 0]]
+    return rows
+
+
+def _warn_of_duplicates(whole: np.ndarray, y: np.ndarray) -> None:
+    order = np.lexsort((y, whole))
+    same = whole[order][1:] == whole[order][:-1]
+    # Sorted by y in each group: if it differs, neighbours do.
+    groups = np.concatenate(([0], np.cumsum(~same)))
+    differs = np.unique(groups[1:][same & (y[order][1:] != y[order][:-1])])
+    if len(differs):
+        warnings.warn(
+            f"{int(np.isin(groups, differs).sum()):,} graphs are equal to others with a different "
+            "y: measured twice? Each of them is matched with others by itself. gg.duplicates lists "
+            "equal graphs.",
+            GraphgrainWarning,
+            stacklevel=3,
+        )
 
 
 def _summarised(
-    batch: GraphBatch,
-    places: Places,
-    found: MatchedPairs,
-    y: np.ndarray,
-    min_pairs: int,
-    coverage: float,
-) -> list[Change]:
+    source: Source, steps: Iterable[np.ndarray], min_pairs: int, radius: int, coverage: float
+) -> Iterator[Change]:
+    for rows in steps:
+        lower = rows["graphs"].min(axis=1)
+        order = np.lexsort(
+            (rows["graphs"].max(axis=1), lower, rows["kind"], rows["after"], rows["before"])
+        )
+        rows = rows[order]
+        names = ("before", "after", "kind")
+        cuts = np.flatnonzero(np.any([rows[name][1:] != rows[name][:-1] for name in names], axis=0))
+        bounds = np.concatenate(([0], cuts + 1, [len(rows)]))
+        frequent = np.flatnonzero(np.diff(bounds) >= min_pairs)
+        for begin in range(0, len(frequent), _NAMED):
+            some = frequent[begin : begin + _NAMED].tolist()
+            groups = [_by_surroundings(rows[bounds[at] : bounds[at + 1]]) for at in some]
+            # One graph for each name is enough.
+            needed = [group.rows["graphs"][[0, *group.firsts]].ravel() for group in groups]
+            numbers = np.unique(np.concatenate(needed))
+            shown = _Shown(source.graphs(numbers), numbers)
+            yield from (_change(shown, group, radius, coverage) for group in groups)
+
+
+class _Group(NamedTuple):
+    """The pairs of one change, by surroundings."""
+
+    rows: np.ndarray
+    firsts: np.ndarray  # of each kind of surroundings, a pair
+    counts: np.ndarray
+    means: np.ndarray
+
+
+class _Shown(NamedTuple):
+    """Some graphs of a source, by their numbers there."""
+
+    batch: GraphBatch
+    numbers: np.ndarray
+
+    def place(self, row: np.void, side: int) -> Place:
+        """One side of a pair, its vertices counted in the batch."""
+        begin = int(self.batch.offsets[np.searchsorted(self.numbers, row["graphs"][side])])
+        other = int(row["others"][side])
+        return Place(
+            self.batch,
+            int(row["kind"]),
+            begin + int(row["anchors"][side]),
+            begin + other if other >= 0 else -1,
+        )
+
+
+def _by_surroundings(rows: np.ndarray) -> _Group:
+    _, firsts, which = np.unique(rows["surroundings"], return_index=True, return_inverse=True)
+    counts = np.bincount(which)
+    return _Group(rows, firsts, counts, np.bincount(which, weights=rows["step"]) / counts)
+
+
+def _change(shown: _Shown, group: _Group, radius: int, coverage: float) -> Change:
     from scipy.stats import t
 
-    left, right = found.first_places, found.second_places
-    turned = places.parts[left] > places.parts[right]
-    before, after = np.where(turned, right, left), np.where(turned, left, right)
-    difference = y[places.graphs[after]] - y[places.graphs[before]]
-    order = np.lexsort((places.parts[after], places.parts[before], places.kinds[before]))
-    keys = np.stack(
-        [places.kinds[before].astype(np.uint64), places.parts[before], places.parts[after]]
-    )[:, order]
-    cuts = np.flatnonzero((keys[:, 1:] != keys[:, :-1]).any(axis=0)) + 1
-    result = []
-    for begin, end in pairwise([0, *cuts.tolist(), len(order)]):
-        pairs = end - begin
-        if pairs < max(min_pairs, 1):
-            continue
-        rows = order[begin:end]
-        steps = difference[rows]
-        mean = float(steps.mean())
-        half = np.nan
-        if pairs > 1:
-            half = float(t.ppf(0.5 + coverage / 2, pairs - 1) * steps.std(ddof=1) / pairs**0.5)
-        result.append(
-            Change(
-                part_name(batch, places, int(before[rows[0]])),
-                part_name(batch, places, int(after[rows[0]])),
-                _KINDS[int(places.kinds[before[rows[0]]])],
-                pairs,
-                mean,
-                mean - half,
-                mean + half,
-                _surroundings(batch, places, before[rows], steps),
-                [
-                    (int(places.graphs[before[row]]), int(places.graphs[after[row]]))
-                    for row in rows[:5].tolist()
-                ],
-            )
-        )
-    return sorted(
-        map(_directed, result), key=lambda change: (-change.pairs, change.before, change.after)
+    rows = group.rows
+    pairs = len(rows)
+    mean = float(rows["step"].mean())
+    half = np.nan
+    if pairs > 1:
+        error = rows["step"].std(ddof=1) / pairs**0.5
+        half = float(t.ppf(0.5 + coverage / 2, pairs - 1) * error)
+    listed = []
+    for first, count, mean_here in zip(group.firsts, group.counts, group.means, strict=True):
+        name = surroundings_name(shown.place(rows[first], 0), radius)
+        listed.append(Surroundings(name, int(count), float(mean_here)))
+    change = Change(
+        part_name(shown.place(rows[0], 0)),
+        part_name(shown.place(rows[0], 1)),
+        _KINDS[int(rows[0]["kind"])],
+        pairs,
+        mean,
+        mean - half,
+        mean + half,
+        sorted(listed, key=lambda each: (-each.pairs, each.name, each.mean)),
+        [(int(a), int(b)) for a, b in rows["graphs"][:_EXAMPLES].tolist()],
     )
+    return _directed(change)
 
 
 def _directed(change: Change) -> Change:
@@ -334,122 +466,3 @@ def _directed(change: Change) -> Change:
         [each._replace(mean=-each.mean) for each in change.surroundings],
         [(b, a) for a, b in change.examples],
     )
-
-
-def _surroundings(
-    batch: GraphBatch, places: Places, rows: np.ndarray, steps: np.ndarray
-) -> list[Surroundings]:
-    keys, first, which = np.unique(
-        places.surroundings[rows], return_index=True, return_inverse=True
-    )
-    counts = np.bincount(which)
-    means = np.bincount(which, weights=steps) / counts
-    listed = [
-        Surroundings(
-            _around(batch, places, int(rows[first[number]])),
-            int(counts[number]),
-            float(means[number]),
-        )
-        for number in range(len(keys))
-    ]
-    return sorted(listed, key=lambda each: (-each.pairs, each.name))
-
-
-# -------------------------------------------------------------------- names
-
-
-_BONDS = {"single": "-", "double": "=", "triple": "#", "aromatic": ":"}
-
-
-def _bond(batch: GraphBatch, u: int, v: int) -> str:
-    if batch.edge_label_codes is None or batch.edge_label_table is None:
-        return "-"
-    for e in range(batch.indptr[u], batch.indptr[u + 1]):
-        if batch.indices[e] == v:
-            label = str(batch.edge_label_table[batch.edge_label_codes[e]])
-            return _BONDS.get(label, f"-{label}-")
-    return "-"
-
-
-def _neighbours(batch: GraphBatch, v: int) -> list[int]:
-    return batch.indices[batch.indptr[v] : batch.indptr[v + 1]].tolist()
-
-
-def _vertex(batch: GraphBatch, v: int) -> str:
-    return str(batch.label_table[batch.label_codes[v]]) if batch.labelled else "*"
-
-
-def _entry(places: Places, row: int) -> tuple[int, int, int]:
-    return int(places.kinds[row]), int(places.anchors[row]), int(places.others[row])
-
-
-def part_name(batch: GraphBatch, places: Places, row: int) -> str:
-    """What is at a place, in words: a branch is written like SMILES."""
-    kind, anchor, other = (
-        int(values[row]) for values in (places.kinds, places.anchors, places.others)
-    )
-    if kind == VERTEX:
-        return _vertex(batch, anchor)
-    if kind == EDGE:
-        return str(_bond(batch, anchor, other)).strip("-") or "-"
-    if other < 0:
-        return "nothing"
-    closures: dict[tuple[int, int], int] = {}
-    seen: dict[int, int] = {}
-    _closing(batch, other, anchor, seen, closures)
-    return _bond(batch, anchor, other) + _written(batch, other, anchor, closures, set())
-
-
-def _closing(
-    batch: GraphBatch,
-    v: int,
-    parent: int,
-    seen: dict[int, int],
-    closures: dict[tuple[int, int], int],
-) -> None:
-    """Number the edges that close a ring, in the order of a walk."""
-    seen[v] = parent
-    for w in _neighbours(batch, v):
-        if w == parent:
-            continue
-        if w in seen:
-            closures.setdefault((min(v, w), max(v, w)), len(closures) + 1)
-        else:
-            _closing(batch, w, v, seen, closures)
-
-
-def _written(
-    batch: GraphBatch, v: int, parent: int, closures: dict[tuple[int, int], int], done: set[int]
-) -> str:
-    done.add(v)
-    text = _vertex(batch, v)
-    branches = []
-    for w in _neighbours(batch, v):
-        edge = (min(v, w), max(v, w))
-        if edge in closures:
-            text += f"{_plain(_bond(batch, v, w))}{closures[edge]}"
-        elif w != parent and w not in done:
-            inside = _written(batch, w, v, closures, done)
-            words = max(len(_vertex(batch, v)), len(_vertex(batch, w))) > 2  # no symbols of atoms
-            bond = _bond(batch, v, w)
-            branches.append((bond if words else _plain(bond)) + inside)
-    branches.sort(key=lambda branch: (len(branch), branch))
-    return text + "".join(f"({branch})" for branch in branches[:-1]) + "".join(branches[-1:])
-
-
-def _plain(bond: str) -> str:
-    return "" if bond == "-" else bond
-
-
-def _around(batch: GraphBatch, places: Places, row: int) -> str:
-    """The vertex of a place with its neighbours in the rest."""
-    kind, anchor, other = (
-        int(values[row]) for values in (places.kinds, places.anchors, places.others)
-    )
-    names = sorted(
-        _plain(_bond(batch, anchor, w)) + _vertex(batch, w)
-        for w in _neighbours(batch, anchor)
-        if w != other
-    )
-    centre = "*" if kind == VERTEX else _vertex(batch, anchor)
-    return f"{centre}({', '.join(names)})" if names else centre
