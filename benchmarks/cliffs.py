@@ -1,12 +1,14 @@
 """Activity cliffs by MoleculeACE's own definition: do we mark the molecules that it marks?
 
-    python -m benchmarks.cliffs [SET ...]
+    python -m benchmarks.cliffs [SET ...] [--explain]
 
 Two molecules are similar there if one of three similarities is at least 0.9: Tanimoto of ECFP4
 (1,024 bits), Tanimoto of ECFP4 of their generic skeletons, or 1 minus the Levenshtein distance of
 their SMILES over the longer one's length. They are a cliff if their activities differ more than
 tenfold. ``gg.cliffs`` gets the pairs and the activities; ``counts > 0`` is compared with the marks
-``cliff_mol`` of the sets. The last columns are for pairs by min-max of Tree++ alone.
+``cliff_mol`` of the sets. The last columns are for pairs by min-max of Tree++ alone. ``--explain``
+lists each molecule that only one of the two marks, with the pairs that come closest to both
+thresholds.
 
 van Tilborg, Alenicheva, Grisoni: Exposing the Limitations of Molecular Machine Learning with
 Activity Cliffs. Journal of Chemical Information and Modeling 62 (23), 2022.
@@ -30,12 +32,16 @@ LEAST = 0.9
 TENFOLD = 1.0 + 1e-6
 
 
-def tanimoto_pairs(molecules: list[object]) -> np.ndarray:
-    """Pairs of molecules whose bits have a Tanimoto similarity of 0.9, as two columns."""
+def bits_of(molecules: list[object]) -> np.ndarray:
+    """ECFP4 of 1,024 bits, a row each."""
     from rdkit.Chem import rdFingerprintGenerator
 
     generator = rdFingerprintGenerator.GetMorganGenerator(radius=2, fpSize=1024)
-    bits = np.array([generator.GetFingerprintAsNumPy(mol) for mol in molecules], dtype=np.float32)
+    return np.array([generator.GetFingerprintAsNumPy(mol) for mol in molecules], dtype=np.float32)
+
+
+def tanimoto_pairs(bits: np.ndarray) -> np.ndarray:
+    """Pairs of molecules whose bits have a Tanimoto similarity of 0.9, as two columns."""
     common = bits @ bits.T
     sizes = bits.sum(axis=1)
     union = sizes[:, None] + sizes[None, :] - common
@@ -88,20 +94,15 @@ def smiles_pairs(smiles: list[str], y: np.ndarray) -> np.ndarray:
     return np.array(found, dtype=np.int64).reshape(-1, 2)
 
 
-def marks(path: Path) -> tuple[int, int, int, int, int, int]:
+def marks(path: Path, explain: bool) -> tuple[int, int, int, int, int, int]:
     """Molecules, their marks, ours, agreement in both ways, and ours by Tree++ alone."""
     from rdkit import Chem
 
     graphs, columns = gg.load_molecules(path)
     smiles, y = columns["smiles"].tolist(), columns["y"]
     molecules = [Chem.MolFromSmiles(text) for text in smiles]
-    similar = np.concatenate(
-        [
-            tanimoto_pairs(molecules),
-            tanimoto_pairs([skeleton(molecule) for molecule in molecules]),
-            smiles_pairs(smiles, y),
-        ]
-    )
+    both = [bits_of(molecules), bits_of([skeleton(molecule) for molecule in molecules])]
+    similar = np.concatenate([*map(tanimoto_pairs, both), smiles_pairs(smiles, y)])
     pairs = np.unique(similar, axis=0)
     given = gg.Pairs(pairs[:, 0], pairs[:, 1], np.full(len(pairs), LEAST))
     with warnings.catch_warnings():
@@ -109,15 +110,44 @@ def marks(path: Path) -> tuple[int, int, int, int, int, int]:
         ours = gg.cliffs(graphs, y, min_difference=TENFOLD, similar=given).counts > 0
         tree = gg.cliffs(graphs, y, LEAST, TENFOLD).counts > 0
     theirs = columns["cliff_mol"] == 1
+    if explain:
+        for molecule in np.flatnonzero(theirs != ours).tolist():
+            print(f"{path.name.split('.')[0]}, row {molecule + 1}: marked", end=" ")
+            print("there alone" if theirs[molecule] else "here alone")
+            for line in nearest(molecule, smiles, columns["exp_mean [nM]"], both):
+                print(f"  {line}")
     return (
         len(graphs), int(theirs.sum()), int(ours.sum()), int((theirs & ours).sum()),
         int((theirs == ours).sum()), int((theirs & tree).sum()),
     )  # fmt: skip
 
 
+def nearest(
+    molecule: int, smiles: list[str], amounts: np.ndarray, both: list[np.ndarray]
+) -> list[str]:
+    """The pairs of a molecule that come closest to both thresholds, in words."""
+    found = []
+    fold = np.maximum(amounts, amounts[molecule]) / np.minimum(amounts, amounts[molecule])
+    for other in np.flatnonzero((fold >= 9) & (np.arange(len(smiles)) != molecule)).tolist():
+        values = []
+        for bits in both:
+            common = float(bits[molecule] @ bits[other])
+            values.append(common / float(bits[molecule].sum() + bits[other].sum() - common))
+        longest = max(len(smiles[molecule]), len(smiles[other]))
+        distance = edit_distance(smiles[molecule], smiles[other], longest // 6)
+        values.append(1 - distance / longest)
+        short = max(0.0, LEAST - max(values)) + max(0.0, 1 - fold[other] / 10)
+        told = ", ".join(f"{value:.6f}" for value in values)
+        found.append(
+            (short, f"row {other + 1}: ECFP4, skeletons, SMILES {told}; {fold[other]:.12g}-fold")
+        )
+    return [line for _, line in sorted(found)[:3]]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cliffs", description=__doc__)
     parser.add_argument("sets", nargs="*", help="names of sets; by default all")
+    parser.add_argument("--explain", action="store_true")
     options = parser.parse_args()
     folder = molecules_folder() / "moleculeace"
     print("| set | molecules | marked there | marked here | in both | agreement | by Tree++ |")
@@ -125,7 +155,7 @@ def main() -> None:
     total = np.zeros(6, dtype=int)
     for name in options.sets or set_names(folder):
         [path] = folder.glob(f"{name}.csv*")
-        row = marks(path)
+        row = marks(path, options.explain)
         total += row
         print(_line(name, row), flush=True)
     print(_line("all", tuple(total.tolist())))

@@ -307,13 +307,12 @@ def cliffs_page(
     for number, cliff in enumerate(found.cliffs[:most]):
         pair = found.graphs(number)
         values = [float(found.y[graph]) for graph in cliff[:2]]
+        changed = found.changed(number)
         pictures = []
-        for side, changed in enumerate(found.changed(number)):
-            colours = np.zeros(int(pair.vertex_counts[side]))
-            colours[changed] = 0.5 if values[side] == max(values) else -0.5
-            shown = {"vertices": colours, "limit": 1.0, "legend": False}
+        for side in (0, 1):
+            sign = 1.0 if values[side] == max(values) else -1.0
             like = pair[0] if side else None
-            pictures.append(_picture(pair[side], like=like, width=380, height=260, **shown))
+            pictures.append(_changed_picture(pair[side], changed[side], sign, like))
         compared = found.compare(number)
         cards.append(
             {
@@ -324,6 +323,7 @@ def cliffs_page(
                 "steepness": min(cliff.steepness, 1e300),
                 "counts": [int(found.counts[graph]) for graph in cliff[:2]],
                 "pictures": pictures,
+                "alike": [not len(part) for part in changed],
                 "only": [[pattern.name for pattern in compared.only(side, 8)] for side in (0, 1)],
             }
         )
@@ -371,6 +371,27 @@ def _picture(graph: GraphBatch, **options: Any) -> Markup:
         return Markup(draw(graph, theme="page", **options))
     except GraphgrainError:
         return Markup("")
+
+
+def _changed_picture(
+    graph: GraphBatch, changed: np.ndarray, sign: float, like: GraphBatch | None
+) -> Markup:
+    """A graph drawn like another: what changed in colour, with its bonds, the rest in grey."""
+    inside = np.zeros(graph.n_vertices, dtype=bool)
+    inside[changed] = True
+    edges = graph.edges
+    at = inside[edges[:, 0]] & inside[edges[:, 1]] if len(edges) else np.zeros(0)
+    return _picture(
+        graph,
+        vertices=0.75 * sign * inside,
+        edges=sign * at,
+        limit=1.0,
+        legend=False,
+        faded=np.flatnonzero(~inside),
+        like=like,
+        width=380,
+        height=260,
+    )
 
 
 def _shared_picture(query: GraphBatch, graph: GraphBatch, of_shared: bool) -> Markup:

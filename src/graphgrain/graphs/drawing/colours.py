@@ -15,6 +15,7 @@ _POSITIVE = {"light": (217, 95, 2), "dark": (245, 133, 24)}
 _NEGATIVE = {"light": (33, 102, 172), "dark": (72, 149, 239)}
 _PAGE = {"light": (255, 255, 255), "dark": (18, 22, 28)}
 _INK = {"light": (24, 32, 43), "dark": (232, 236, 242)}
+_GREY = {"light": (134, 142, 153), "dark": (122, 132, 145)}
 _SOFT = {"light": (83, 96, 114), "dark": (163, 174, 189)}
 
 #: Themes of a picture: one of both, as the system says, or as the page around it says.
@@ -43,6 +44,11 @@ class Palette:
     @property
     def soft(self) -> str:
         return self._both(_SOFT)
+
+    @property
+    def grey(self) -> str:
+        """Of what is there but is not what the picture is about."""
+        return self._both(_GREY)
 
     @property
     def root_style(self) -> str:

@@ -37,6 +37,7 @@ def draw(
     positive: Any = None,
     negative: Any = None,
     limit: float | None = None,
+    faded: Any = (),
     like: Any = None,
     theme: str = "light",
     width: int = 420,
@@ -61,6 +62,8 @@ def draw(
     limit : float, optional
         The value with the strongest colour; by default the largest of the picture. Give the same
         to several pictures to make them comparable.
+    faded : sequence of int
+        Vertices that are drawn in grey, with the edges between them: what another graph has, too.
     like : GraphBatch with one graph, or a list with one graph, optional
         Another graph: the part that both share is drawn in the same orientation.
     theme : {"light", "dark", "auto"}, default="light"
@@ -88,6 +91,7 @@ def draw(
         positive=positive,
         negative=negative,
         limit=limit,
+        faded=faded,
         like=like,
         theme=theme,
         width=width,
@@ -104,6 +108,7 @@ def picture(
     positive: Any = None,
     negative: Any = None,
     limit: float | None = None,
+    faded: Any = (),
     like: Any = None,
     theme: str = "light",
     width: int = 420,
@@ -125,6 +130,7 @@ def picture(
         )
     on_vertices = _values(vertices, batch.n_vertices, "vertices")
     on_edges = _values(edges, batch.n_edges, "edges")
+    pale = _faded(faded, batch.n_vertices)
     palette = Palette(theme)
     coloured = vertices is not None or edges is not None
     below = _LEGEND if legend and coloured else 0
@@ -135,7 +141,7 @@ def picture(
     placed = place(batch, None if like is None else _one(like))
     drawn = Picture(width, height, palette, _described(batch, on_vertices, coloured))
     draw_shapes = _plain_shapes if placed.molecule is None else _molecule_shapes
-    drawn.shapes += draw_shapes(batch, placed, *shares, palette, width, room)
+    drawn.shapes += draw_shapes(batch, placed, *shares, pale, palette, width, room)
     drawn.shapes += _marks(placed, marks, palette, width, room)
     if below:
         drawn.shapes += _legend(palette, largest, positive, negative, width, room)
@@ -191,6 +197,24 @@ def _values(values: Any, count: int, what: str) -> np.ndarray:
     return array
 
 
+def _faded(vertices: Any, count: int) -> np.ndarray:
+    """Whether each vertex is faded."""
+    numbers = np.asarray(vertices)
+    inside = not numbers.size or (
+        numbers.ndim == 1
+        and numbers.dtype.kind in "iu"
+        and numbers.min() >= 0
+        and numbers.max() < count
+    )
+    if not inside:
+        raise InvalidParameterError(
+            f"faded must be numbers of vertices from 0 to {count - 1}; got {str(vertices)[:60]}."
+        )
+    pale = np.zeros(count, dtype=bool)
+    pale[numbers.astype(np.int64).ravel()] = True
+    return pale
+
+
 def _largest(values: np.ndarray) -> float:
     return float(np.abs(values).max(initial=0.0))
 
@@ -213,6 +237,7 @@ def _molecule_shapes(
     placed: Placed,
     vertices: np.ndarray,
     edges: np.ndarray,
+    pale: np.ndarray,
     palette: Palette,
     width: int,
     height: int,
@@ -220,25 +245,34 @@ def _molecule_shapes(
     formula = draw_formula(placed)
     points, unit, shift = _fitted(placed.points, width, height, _LONGEST_BOND, 0.75)
     shapes: list[Shape] = _halos(batch, points, vertices, edges, palette, 0.36 * unit)
-    ink, thick = palette.ink, max(0.9, 0.055 * unit)
+    thick = max(0.9, 0.055 * unit)
 
     def scaled(*numbers: float) -> tuple[float, ...]:
         return tuple(number * unit + shift[i % 2] for i, number in enumerate(numbers))
 
-    shapes += [Line(scaled(*line), ink, thick) for line in formula.lines]  # type: ignore[arg-type]
-    shapes += [Line(scaled(*line), ink, thick, True) for line in formula.dashes]  # type: ignore[arg-type]
+    def ink(*corners: tuple[float, float]) -> str:
+        """Grey if all atoms that these points are nearest to are faded."""
+        if not pale.any():
+            return palette.ink
+        nearest = cdist(np.array(corners), placed.points).argmin(axis=1)
+        return palette.grey if pale[nearest].all() else palette.ink
+
+    for lines, dashed in ((formula.lines, False), (formula.dashes, True)):
+        for line in lines:
+            colour = ink(line[:2], line[2:])
+            shapes.append(Line(scaled(*line), colour, thick, dashed))  # type: ignore[arg-type]
     shapes += [
-        Polygon([scaled(x, y) for x, y in corners], ink)  # type: ignore[misc]
+        Polygon([scaled(x, y) for x, y in corners], ink(*corners))  # type: ignore[misc]
         for corners in formula.wedges
     ]
-    shapes += [
-        Circle(scaled(x, y), radius * unit, "none", ink, thick)  # type: ignore[arg-type]
-        for x, y, radius in formula.circles
-    ]
-    shapes += [
-        Text(scaled(x, y), text, size * unit, ink)  # type: ignore[arg-type]
-        for x, y, text, size in formula.texts
-    ]
+    for x, y, radius in formula.circles:
+        ring = placed.points[cdist([(x, y)], placed.points)[0] < 2 * radius]
+        colour = ink(*map(tuple, ring))
+        shapes.append(Circle(scaled(x, y), radius * unit, "none", colour, thick))  # type: ignore[arg-type]
+    for glyphs in formula.texts:
+        x, y, text, size = glyphs
+        colour = ink((x + glyphs.width / 2, y - 0.35 * size))
+        shapes.append(Text(scaled(x, y), text, size * unit, colour))  # type: ignore[arg-type]
     return shapes
 
 
@@ -301,6 +335,7 @@ def _plain_shapes(
     placed: Placed,
     vertices: np.ndarray,
     edges: np.ndarray,
+    pale: np.ndarray,
     palette: Palette,
     width: int,
     height: int,
@@ -315,17 +350,19 @@ def _plain_shapes(
         ends = (*points[first].tolist(), *points[second].tolist())
         if abs(edges[row]) >= FAINT:
             shapes.append(Line(ends, palette.of(edges[row]), 0.7 * radius + 2, part=("e", row)))
-        shapes.append(Line(ends, palette.soft, 1.2))
+        both = bool(pale[first] and pale[second])
+        shapes.append(Line(ends, palette.grey if both else palette.soft, 1.2))
     if batch.edge_labels is not None:
         shapes += _edge_labels(batch, points, radius, palette)
     labels = batch.labels.tolist()
     for vertex, (x, y) in enumerate(points.tolist()):
+        ink = palette.grey if pale[vertex] else palette.ink
         shapes.append(
             Circle(
                 (x, y),
                 radius,
                 palette.of(vertices[vertex]),
-                palette.ink,
+                ink,
                 1.1,
                 f"{labels[vertex]} (vertex {vertex})",
                 ("v", vertex),
@@ -334,7 +371,7 @@ def _plain_shapes(
         if batch.labelled and radius >= 6:
             text = _short(labels[vertex])
             size = min(11.0, 2.6 * radius / max(2, len(text)))
-            shapes.append(Text((x, y + 0.35 * size), text, size, palette.ink, "middle"))
+            shapes.append(Text((x, y + 0.35 * size), text, size, ink, "middle"))
     return shapes
 
 
