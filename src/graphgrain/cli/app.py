@@ -377,9 +377,9 @@ def one_thread_per_job(n_jobs: int | None) -> Iterator[None]:
     if n_jobs is None or n_jobs < 1:
         yield
         return
-    from threadpoolctl import threadpool_limits  # comes with scikit-learn
+    from ..core.threads import blas_threads  # which takes time to import
 
-    with threadpool_limits(limits=n_jobs):
+    with blas_threads(n_jobs):
         yield
 
 
