@@ -46,6 +46,12 @@ def similarity(a, b, name):
 
 
 def similarity_matrix(kernel, queries, graphs, name):
+    if queries is graphs:  # both halves are the same
+        tables = [mapped(table, kernel.counts) for table in feature_table(kernel, graphs)]
+        values = np.zeros((len(tables), len(tables)))
+        for row, a in enumerate(tables):
+            values[row, row:] = [similarity(a, b, name) for b in tables[row:]]
+        return np.maximum(values, values.T)
     left = [mapped(table, kernel.counts) for table in feature_table(kernel, queries)]
     right = [mapped(table, kernel.counts) for table in feature_table(kernel, graphs)]
     return np.array([[similarity(a, b, name) for b in right] for a in left])

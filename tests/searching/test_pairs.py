@@ -39,7 +39,7 @@ def told(found):
 @pytest.mark.parametrize("similarity", ["minmax", "cosine"])
 @pytest.mark.parametrize("least", [0.3, 0.711, 1.0])
 def test_the_pairs_are_those_of_all_comparisons(drugs, counts, similarity, least):
-    graphs = drugs[0][:90]
+    graphs = drugs[0][:45]
     graphs = gg.GraphBatch.concatenate([graphs, graphs[5:15]])  # duplicates
     kernel = gg.TreePlusPlus(3, 1, edge_labels=True, counts=counts)
     found = told(gg.pairs(graphs, least, kernel=kernel, similarity=similarity, n_jobs=2))
@@ -86,7 +86,7 @@ def test_blocks_and_full_buffers_change_nothing(drugs, monkeypatch):
 
 
 def test_pairs_of_an_index(tmp_path, drugs):
-    graphs, _, names = drugs
+    graphs, names = drugs[0][:120], drugs[2][:120]
     index = gg.GraphIndex.build(tmp_path / "d.ggi", graphs, ids=names)
     index.remove(names[[3, 50]])
     left = np.delete(np.arange(len(graphs)), [3, 50])
@@ -102,7 +102,7 @@ def test_pairs_of_an_index(tmp_path, drugs):
 
 
 def test_a_cap_for_each_graph(drugs):
-    graphs = drugs[0]
+    graphs = drugs[0][:150]
     every = told(gg.pairs(graphs, 0.4))
     for most in (1, 3):
         found = told(gg.pairs(graphs, 0.4, max_per_graph=most))

@@ -30,7 +30,7 @@ def built(tmp_path, graphs, kernel=None, **more):
 @pytest.mark.parametrize("similarity", SIMILARITIES)
 def test_the_best_and_their_similarities(tmp_path, drugs, counts, similarity):
     graphs = drugs[0][:120]
-    queries = drugs[0][100:130]
+    queries = drugs[0][110:125]
     kernel = gg.TreePlusPlus(3, 1, edge_labels=True, counts=counts)
     index = built(tmp_path, graphs, kernel, similarity=similarity)
     expected = similarity_matrix(kernel, queries, graphs, similarity)
