@@ -162,6 +162,14 @@ def test_the_page_and_the_table(assays, tmp_path):
     assert "cliffs; " in run(*words).stdout
 
 
+def test_a_page_without_pairs(assays, tmp_path):
+    words = ("cliffs", assays, "--target", "y", "--min-difference", 50, "-j", 1)
+    run(*words, "-o", tmp_path / "none.html")
+    text = (tmp_path / "none.html").read_text()
+    assert "No pair is that similar and differs that much." in text
+    assert "0 cliffs" in run(*words).stdout
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
