@@ -3,7 +3,8 @@
 1. Every term is judged on a small sample of the training graphs. The best of each group (terms that
    differ in their levels alone) go on to the next round, on more graphs, as in successive halving.
 2. The sum starts as the mean over the grains of Tree++, unless another start is better: the grains
-   with sizes, or the best term alone.
+   with sizes by one standard error over the folds, or the best term alone by two, since it is the
+   best of many.
 3. On the small sample the term that helps most is added, as long as one helps by more than its
    standard error. The sum so grown is taken if it helps on the larger sample too.
 
@@ -238,7 +239,7 @@ class Selector:
         chosen, best = starts[0], self.judge(self.mean(starts[0], large), large)
         for start in starts[1:]:
             judged = self.judge(self.mean(start, large), large)
-            if helps(judged, best):
+            if helps(judged, best, 2.0 if len(start) == 1 else 1.0):
                 chosen, best = start, judged
         longer = self._grown(chosen, shortlist, small)
         if len(longer) > len(chosen):
@@ -272,14 +273,14 @@ class Selector:
         return chosen
 
 
-def helps(new: Judged, old: Judged) -> bool:
-    """Whether a kernel is better than another by more than one standard error over the folds.
+def helps(new: Judged, old: Judged, errors: float = 1.0) -> bool:
+    """Whether a kernel is better than another by more than some standard errors over the folds.
 
     Less is what the best of many candidates has by luck.
     """
     difference = new.by_fold - old.by_fold
     error = float(difference.std(ddof=1)) / np.sqrt(len(difference))
-    return bool(difference.mean() > max(error, 1e-9 * abs(old.mean)))
+    return bool(difference.mean() > max(errors * error, 1e-9 * abs(old.mean)))
 
 
 def starts_of(terms: Sequence[Term]) -> list[list[Term]]:
