@@ -43,7 +43,7 @@ def page_file(found: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_predictions_are_out_of_fold(drugs, found):
+def test_predictions_are_out_of_fold(drugs, found, quick_model):
     """Each graph's decision is that of a model on the other folds: a label flip shows it."""
     graphs, y, _ = drugs
     assert [seen.truth for seen in found.graphs] == y.tolist()
@@ -97,7 +97,7 @@ def test_a_thousand_graphs_fit_into_a_megabyte(found):
     assert frame + 1000 * (whole - frame) / len(found.graphs) < 10**6
 
 
-def test_numbers_instead_of_classes(drugs):
+def test_numbers_instead_of_classes(drugs, quick_model):
     graphs, _, names = drugs
     found = explore("sizes", graphs, graphs.vertex_counts + 0.5, names, most=40)
     assert found.classes == []
@@ -270,7 +270,7 @@ class TestInTheBrowser:
         assert page.inner_text("#graph-title") == names[5]  # round about
         assert page.locator("#neighbours article").count() == 4
 
-    def test_one_explanation(self, opened, drugs, tmp_path):
+    def test_one_explanation(self, opened, drugs, tmp_path, quick_model):
         graphs, y, names = drugs
         all_seen, [why] = explain_rows(graphs, y, [5], names)
         seen = all_seen[0]
@@ -288,7 +288,7 @@ class TestCommands:
     def run(self, *arguments: str) -> Any:
         return CliRunner().invoke(app, list(arguments))
 
-    def test_explore_writes_a_page(self, tmp_path):
+    def test_explore_writes_a_page(self, tmp_path, quick_model):
         path = tmp_path / "page.html"
         result = self.run("explore", "drugs", "--most", "60", "-o", str(path), "--json", "-j", "1")
         assert result.exit_code == 0, result.output
