@@ -39,6 +39,8 @@ def found(tmp_path_factory) -> dict[str, list[str]]:
     (folder / "readme.py").write_text("\n".join(lines) + "\n", encoding="utf-8")
     (folder / "revealed.py").write_text(REVEALED)
     options = ["--strict", "--ignore-missing-imports", "--follow-imports=silent"]
+    # What mypy knows of the libraries is kept for the next run, beside what `make lint` keeps.
+    options += ["--cache-dir", str(README.parent / ".mypy_cache" / "readme")]
     result = subprocess.run(
         [sys.executable, "-m", "mypy", *options, "readme.py", "revealed.py"],
         cwd=folder,
