@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= 2
+# Tests start hundreds of processes: what Python compiles is kept.
+export PYTHONDONTWRITEBYTECODE :=
 FUZZ_SECONDS ?= 60
 
 .PHONY: demo test lint bench bench-scale fuzz docs coverage package test-sdist test-oldest test-prereleases clean

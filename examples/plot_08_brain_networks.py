@@ -56,7 +56,7 @@ names = model[0].get_feature_names_out()
 weights = model[1].coef_[0]
 matrix = np.zeros((len(SYSTEMS), len(SYSTEMS)))
 for name, weight in zip(names, weights):
-    ends = [part.strip().strip('"').split(".")[0] for part in name.split(":", 1)[1].split(" - ")]
+    ends = [part.split(".")[0] for part in name.split("->")]  # such as visual.3->motor.1
     if len(ends) == 2:
         a, b = sorted(SYSTEMS.index(end) for end in ends)
         matrix[b, a] += weight

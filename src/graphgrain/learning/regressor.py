@@ -236,10 +236,17 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         self.held_out_ = self._shaped(self._target_scale.original(self._held_out))
         self.n_graphs_ = len(targets)
 
-    def _judge(self, learner: Ridge, data: Training, sample: np.ndarray, chosen: slice) -> Judge:
+    def _judge(
+        self,
+        learner: Ridge,
+        data: Training,
+        sample: np.ndarray,
+        chosen: slice,
+        scoring: str | None = None,
+    ) -> Judge:
         """Judges by the score in the user's units; models learn scaled targets."""
         scale, own = self._target_scale, data.targets[sample]
-        measure = OF_NUMBERS[self.scoring_]
+        measure = OF_NUMBERS[scoring or self.scoring_]
         # targets of different units count the same
         units = np.nanstd(data.targets, axis=0)
         units = np.where((units > 0) & (data.targets.shape[1] > 1), units, 1.0)
@@ -270,6 +277,8 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
     ) -> str:
         """The scale by which plain kernels predict best in the user's units.
 
+        Unless the user has chosen a score, absolute errors judge: squared ones of skewed targets
+        are those of the few largest, and no scale is clearly better by them.
         What grows with a graph is straight for a dot product alone: without one, another scale
         would have to make up for that.
         """
@@ -283,9 +292,10 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
                     )
             return self.scale
         batch = data.batch[sample[positions]]
+        scoring = "mae" if self.scoring == AUTO else self.scoring_
         selector = Selector(
             lambda source: source.count(batch, self.n_jobs),
-            self._judge(learner, data, sample, chosen),
+            self._judge(learner, data, sample, chosen, scoring),
             [],
             1,
             self._tell,
@@ -301,7 +311,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         for kind in kinds:
             before = self._target_scale
             self._target_scale = TargetScale(kind, data.targets, data.weights)
-            judge = self._judge(learner, data, sample, chosen)
+            judge = self._judge(learner, data, sample, chosen, scoring)
             judged = max((judge(K, positions) for K in matrices), key=lambda one: one.mean)
             self._target_scale = before
             if best is None or helps(judged, best[0]):
