@@ -73,7 +73,7 @@ def open_file(browser: Any) -> Iterator[Callable[..., Any]]:
                 or troubles.append(f"request to {request.url}")
             ),
         )
-        page.goto(file.as_uri())
+        page.goto(file.as_uri(), timeout=120_000)  # on a busy machine too
         for selector in ready:
             page.wait_for_selector(selector)
         return page

@@ -411,3 +411,13 @@ def test_columns_are_numbers_only_if_they_are_in_all_shards(tmp_path):
         found = np.concatenate([shard.columns[name] for shard in shards])
         assert found.dtype.kind == values.dtype.kind, name
         np.testing.assert_array_equal(found, values)
+
+
+def test_the_working_folder_may_change_between_two_calls(tmp_path, monkeypatch):
+    """Worker processes stay where they were started; a relative folder is that of the caller."""
+    graphs, _ = gg.load_drugs()
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        gg.save_features(graphs[:40], "features", n_features=64, shard_size=20, n_jobs=2)
+        assert [X.shape for X, _ in gg.FeatureShards("features")] == [(20, 64), (20, 64)]

@@ -162,9 +162,9 @@ def save_features(
         "smiles": smiles,
     }
     _begin_manifest(place, settings)
-    plan = ShardPlan(
-        place, kernel, format, options, file is not None and file.blocks, file.name if file else ""
-    )
+    # worker processes may have been started in another working folder
+    shared = (place.absolute(), kernel, format, options)
+    plan = ShardPlan(*shared, file is not None and file.blocks, file.name if file else "")
     receipts: list[dict[str, Any]] = []
     seen = 0
     try:
