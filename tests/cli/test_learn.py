@@ -118,6 +118,22 @@ def test_a_saved_model_is_explained(folder, with_columns):
     assert "--target" in missing
 
 
+def test_molecules_are_read_as_at_fit(folder):
+    """Options for labels belong to the model: `predict` and `explain` take them from it."""
+    rows = [f"{'C' * n}{end},{n}.{n}" for n in range(1, 9) for end in ("[NH3+]", "N", "O", "[O-]")]
+    (folder / "charged.csv").write_text("\n".join(["smiles,y", *rows]))
+    call("fit", folder / "charged.csv", "--target", "y", "--charge", "-o", folder / "charged.ggm")
+    call("predict", folder / "charged.ggm", folder / "charged.csv", "-o", folder / "charges.csv")
+    found = json.loads(
+        call(
+            "explain", folder / "charged.csv", "--model", folder / "charged.ggm",
+            "--row", "1-4", "--json",
+        ).stdout
+    )  # fmt: skip
+    said = [float(row["prediction"]) for row in table(folder / "charges.csv")[:4]]
+    assert [one["prediction"] for one in found] == pytest.approx(said, rel=1e-4)
+
+
 def test_what_is_done_is_kept(folder, monkeypatch):
     """After an interruption the same command goes on, and the table is the same."""
     monkeypatch.setattr("graphgrain.cli.learn.CHUNK", 1)

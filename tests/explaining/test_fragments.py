@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 import graphgrain as gg
 from graphgrain.errors import InvalidParameterError
+from graphgrain.explaining import explainer
 from graphgrain.explaining.fragments import cut
 from tests.strategies import graphs, to_tuple
 
@@ -259,14 +260,26 @@ class TestDecisions:
         assert "beta-lactam" in repr(found)
         assert "beta-lactam" in found._repr_html_()
 
-    def test_several_classes_and_numbers(self, drugs):
+    def test_several_classes_and_numbers(self, drugs, monkeypatch):
         batch, y, _, _ = drugs
         rows = np.flatnonzero(np.isin(y, ["barbiturates", "tricyclics", "opioids"]))
         kernel = gg.VertexHistogram(output="features")
         model = make_pipeline(kernel, LogisticRegression()).fit(batch[rows], y[rows])
-        found = gg.class_fragments(model, batch[rows], y[rows], n=3)
+        counted = []
+        opened = explainer._opened
+        monkeypatch.setattr(explainer, "_opened", lambda *a: counted.append(1) or opened(*a))
+        found = gg.class_fragments(model, batch[rows], y[rows], n=1000)
+        assert counted == [1]  # features are counted once, not once for each class
         assert set(found.fragments) == {"barbiturates", "tricyclics", "opioids"}
-        assert all(len(own) == 3 for own in found.fragments.values())
+        for label, own in found.fragments.items():
+            values: dict[str, list[float]] = {}
+            for why in gg.explain(model, batch[rows], target=label):
+                for name in {each.name for each in why.fragments()}:
+                    parts = [each.contribution for each in why.fragments() if each.name == name]
+                    values.setdefault(name, []).append(sum(parts))
+            assert {each.name for each in own} == set(values) - {"bias"}
+            for each in own:
+                assert each.contribution == pytest.approx(np.mean(values[each.name]))
         sizes = batch.vertex_counts.astype(float)
         model = make_pipeline(gg.VertexHistogram(output="features"), Ridge()).fit(batch, sizes)
         [own] = gg.class_fragments(model, batch[:40], sizes[:40], n=5).fragments.values()

@@ -7,13 +7,16 @@ from typing import Any
 TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
-#: Pairs of texts, of elements that are not inside each other, whose lines cover each other.
-OVERLAPPING = """(lines) => {
-  const boxes = [...document.querySelectorAll(lines)].flatMap((element) => {
+#: Pairs of texts and pictures, of elements that are not inside each other, that cover each other.
+OVERLAPPING = """([lines, pictures]) => {
+  const seen = (selector) => selector
+    ? [...document.querySelectorAll(selector)].filter((element) => element.checkVisibility()) : [];
+  const texts = seen(lines).flatMap((element) => {
     const range = document.createRange();
     range.selectNodeContents(element);
     return [...range.getClientRects()].map((box) => [element, box]);
-  });
+  }).filter(([, box]) => box.width && box.height);
+  const boxes = [...texts, ...seen(pictures).map((one) => [one, one.getBoundingClientRect()])];
   return boxes.flatMap(([one, a], i) => boxes.slice(i + 1).filter(([two, b]) =>
     one !== two && !one.contains(two) && !two.contains(one)
     && a.left < b.right - 1 && b.left < a.right - 1
@@ -22,9 +25,9 @@ OVERLAPPING = """(lines) => {
 }"""
 
 
-def overlapping(page: Any, selector: str) -> list[list[str]]:
-    """Pairs of texts that cover each other, among the elements that a selector finds."""
-    found: list[list[str]] = page.evaluate(OVERLAPPING, selector)
+def overlapping(page: Any, texts: str, pictures: str = "") -> list[list[str]]:
+    """Pairs that cover each other, among what two selectors find."""
+    found: list[list[str]] = page.evaluate(OVERLAPPING, [texts, pictures])
     return found
 
 

@@ -45,7 +45,7 @@ def test_labels_do_not_overlap(pages, open_file: Any, name, width):
     page = open_file(pages[name], "main svg", width=width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.locator(TEXTS).count() > 8
-    assert overlapping(page, TEXTS) == []
+    assert overlapping(page, TEXTS, "main svg") == []
 
 
 def test_what_was_found_is_only_text(pages, open_file: Any):

@@ -17,6 +17,8 @@ from graphgrain.graphs.drawing.colours import Palette
 from graphgrain.graphs.drawing.layout import place, shared_part
 from graphgrain.report.graph_pages import cliffs_csv, cliffs_page
 
+from ..report.browsing import overlapping
+
 HOSTILE = "</script><b onclick=alert(1)>'\"&"
 DRAWN = 12
 
@@ -132,27 +134,9 @@ def test_labels_do_not_overlap(opened, width):
     page = opened(width)
     page.locator(".cliff summary").first.click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    overlaps = page.evaluate(
-        """() => {
-          const lines = "h1, .lead, .tools label, #download, #shown, .numbers span, figcaption, "
-            .concat("summary, .patterns li, .patterns p, #duplicates p, #duplicates td, h2");
-          const boxes = [...document.querySelectorAll(lines)]
-            .filter((element) => element.checkVisibility()).flatMap((element) => {
-            const range = document.createRange();
-            range.selectNodeContents(element);
-            return [...range.getClientRects()].map((box) => [element, box]);
-          }).filter(([, box]) => box.width && box.height);
-          const pictures = [...document.querySelectorAll(".cliff svg")]
-            .map((picture) => [picture, picture.getBoundingClientRect()]);
-          const all = [...boxes, ...pictures];
-          return all.flatMap(([one, a], i) => all.slice(i + 1).filter(([two, b]) =>
-            one !== two && !one.contains(two) && !two.contains(one)
-            && a.left < b.right - 1 && b.left < a.right - 1
-            && a.top < b.bottom - 1 && b.top < a.bottom - 1
-          ).map(([two]) => [one.textContent, two.textContent]));
-        }"""
-    )
-    assert overlaps == []
+    texts = "h1, .lead, .tools label, #download, #shown, .numbers span, figcaption, summary, h2, "
+    texts += ".patterns li, .patterns p, #duplicates p, #duplicates td"
+    assert overlapping(page, texts, ".cliff svg") == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

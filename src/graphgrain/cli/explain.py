@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +14,7 @@ from ..errors import InvalidParameterError
 from ..evaluation.exploration import MOST_GRAPHS, Seen, explain_rows
 from ..evaluation.exploration import explore as compute
 from ..explaining.explanation import Explanation
+from ..graphs.convert.rdkit import LabelOptions
 from ..learning.model_file import load_model
 from ..report.graph_pages import explanation_page, explore_page
 from ..writing import atomic_write, suffix_of
@@ -62,6 +64,9 @@ def explain(
             f"An explanation is written as .html, .svg or .png; got {str(output)!r}."
         )
     fitted = None if model is None else load_model(model)
+    told = getattr(fitted, "reading_", {"labels": [], "columns": []})
+    if told["labels"]:  # molecules are read as they were when the model was trained
+        reading = replace(reading, **dict(zip(LabelOptions._fields, told["labels"], strict=True)))
     loaded = load(data, reading, all_rows=True)
     loaded = loaded if fitted is not None and loaded.y is None else loaded.with_classes()
     if loaded.y is None and fitted is None:
@@ -76,11 +81,11 @@ def explain(
         )
     X, learned = None, f"{len(loaded.graphs) - len(rows):,} other graphs of {loaded.name}"
     if fitted is not None:
-        told = getattr(fitted, "reading_", {"columns": []})
         table = training_table(loaded, told["columns"], fitted.descriptors, reading)
         X = _at(table, rows)
         learned = f"{fitted.n_graphs_:,} graphs"
-    with err().status(f"{'Learning from' if fitted is None else 'Asking about'} {loaded.name}"):
+    doing = "Learning from" if fitted is None else "Asking about"
+    with err().status(f"{doing} {escape(loaded.name)}"):
         seen, whys = explain_rows(
             loaded.graphs, loaded.y, rows, loaded.names, model=fitted, X=X, n_jobs=n_jobs
         )
@@ -112,13 +117,12 @@ def _rows(text: str, graphs: int, name: str) -> list[int]:
             raise InvalidParameterError(
                 f"--row is a number, or numbers and ranges, such as 17,20-22; got {text!r}."
             )
-        found += range(int(first), int(last or first) + 1)
-    wrong = [number for number in found if not 1 <= number <= graphs]
-    if wrong or not found:
-        raise InvalidParameterError(
-            f"--row is a number from 1 to {graphs:,}, the graphs of {name}; got "
-            f"{wrong[0] if wrong else text}."
-        )
+        begin, end = int(first), int(last or first)
+        if not 1 <= begin <= end <= graphs:
+            raise InvalidParameterError(
+                f"--row is a number from 1 to {graphs:,}, the graphs of {name}; got {part.strip()}."
+            )
+        found += range(begin, end + 1)
     return [number - 1 for number in dict.fromkeys(found)]
 
 

@@ -59,6 +59,8 @@ class Progress:
     advance: Callable[[int], None] = field(default=lambda folds: None)
 
 
+#: The column of graphs in the table of an estimator that learns from columns too.
+_GRAPHS = "graph"
 #: What records and tables call an estimator that chooses everything inside the training graphs.
 SELF_TUNED = "self-tuned"
 
@@ -108,7 +110,9 @@ class TunedRow:
         made = (self.regressor if data.numeric else self.classifier)()
         known = made.get_params(deep=False)
         rules = {"cv": protocol.inner_folds, "random_state": protocol.seed}
-        own = {name: value for name, value in rules.items() if name in known}
+        own: dict[str, Any] = {name: value for name, value in rules.items() if name in known}
+        if self.columns:
+            own["graphs"] = _GRAPHS
         return made.set_params(**{**own, **self.fixed, **self.parameters})
 
     def examples(self, data: LabelledGraphs, rows: np.ndarray) -> Any:
@@ -118,7 +122,7 @@ class TunedRow:
             graphs = [data.smiles[row] for row in rows.tolist()]
         if not self.columns or data.columns is None:
             return graphs
-        return {"graph": graphs, **{name: data.columns[name][rows] for name in self.columns}}
+        return {_GRAPHS: graphs, **{name: data.columns[name][rows] for name in self.columns}}
 
 
 #: Tree++ with everything chosen inside, and all usual kernels beside it.
@@ -306,8 +310,6 @@ class _EstimatorFold:
         y = self.data.codes
         split = test_fold(self.data, self.protocol, repetition, fold)
         model = self.row.estimator(self.data, self.protocol)
-        if self.row.columns:
-            model.set_params(graphs="graph")
         model.fit(self.row.examples(self.data, split.train), y[split.train])
         tested = self.row.examples(self.data, split.test)
         predictions, scores = _answers(model, tested, len(self.data.classes))

@@ -100,23 +100,34 @@ def explain(
     # many short steps, which cross to a worker once
     if of == "uncertainty":
         return call(explain_uncertainty, model, graphs, share or "tree", n_jobs)
+    return [each[0] for each in explain_outputs(model, graphs, target, share, n_jobs)]
+
+
+def explain_outputs(
+    model: Any,
+    graphs: Any,
+    target: Any = None,
+    share: str | None = None,
+    n_jobs: int | None = None,
+    every: bool = False,
+) -> list[list[Explanation]]:
+    """The decisions of a model about each graph: one, or of ``every`` class, counted once."""
     share = share or ("tree" if is_classifier(model) else "path")
-    return call(explain_decisions, model, graphs, target, share, n_jobs)
+    return call(_explain_decisions, model, graphs, target, share, n_jobs, every)
 
 
-def explain_decisions(
-    model: Any, graphs: Any, target: Any, share: str, n_jobs: int | None
-) -> list[Explanation]:
-    """The decisions of a model as sums over patterns."""
+def _explain_decisions(
+    model: Any, graphs: Any, target: Any, share: str, n_jobs: int | None, every: bool
+) -> list[list[Explanation]]:
     form = linear_form(model)
     batch, columns = form.read(graphs)
-    wanted = _wanted(form, target, is_classifier(model))
+    wanted = None if every else _wanted(form, target, is_classifier(model))
     if not len(batch):
         return []
     biases, beside = form.biases(batch), form.beside(columns, len(batch))
     own_values = None if form.decisions is None else form.decisions(batch)
     sums = biases + beside
-    result = []
+    result: list[list[Explanation]] = []
     for number, opened in enumerate(_opened(form, batch, n_jobs)):
         bare = opened.without_patterns(len(form.outputs))
         biases[number] += bare
@@ -126,29 +137,34 @@ def explain_decisions(
             decision = own_values[number]
             check_linear(model, decision, sums[number])
         predicted = form.prediction(batch, number, decision)
-        output = form.outputs.index(predicted) if wanted is None else wanted
-        levels = opened.levels(output)
-        if share == "removal":
-            lost = removal_values(opened.graph, form.values)
-            vertices, edges = lost[0][:, output], lost[1][:, output]
-        else:
-            vertices, edges = shared_values(opened.graph, levels, share)
-        low, high = form.two_classes or (None, form.outputs[output])
-        result.append(
-            Explanation(
-                decision=float(decision[output]),
-                bias=float(biases[number, output]),
-                columns=float(beside[number, output]),
-                vertices=vertices,
-                edges=edges,
-                prediction=predicted,
-                target=high,
-                opposite=low,
-                graph=opened.graph,
-                share=share,
-                levels=levels,
+        outputs: Sequence[int] = range(len(form.outputs))
+        if not every:
+            outputs = [form.outputs.index(predicted) if wanted is None else wanted]
+        lost = removal_values(opened.graph, form.values) if share == "removal" else None
+        found = []
+        for output in outputs:
+            levels = opened.levels(output)
+            if lost is not None:
+                vertices, edges = lost[0][:, output], lost[1][:, output]
+            else:
+                vertices, edges = shared_values(opened.graph, levels, share)
+            low, high = form.two_classes or (None, form.outputs[output])
+            found.append(
+                Explanation(
+                    decision=float(decision[output]),
+                    bias=float(biases[number, output]),
+                    columns=float(beside[number, output]),
+                    vertices=vertices,
+                    edges=edges,
+                    prediction=predicted,
+                    target=high,
+                    opposite=low,
+                    graph=opened.graph,
+                    share=share,
+                    levels=levels,
+                )
             )
-        )
+        result.append(found)
     return result
 
 

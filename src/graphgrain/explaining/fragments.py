@@ -299,16 +299,12 @@ def class_fragments(model: Any, graphs: Any, y: Any, *, n: int = 10) -> ClassFra
         raise InvalidParameterError(
             f"y must have one target per graph ({len(batch)}); got the shape {targets.shape}."
         )
-    from .explainer import explain  # it makes explanations, which know their fragments
+    from .explainer import explain_outputs  # it makes explanations, which know their fragments
 
-    classes = getattr(model, "classes_", None)
     told: dict[Any, list[Explanation]] = {}
-    if classes is not None and len(classes) > 2:
-        for label in np.asarray(classes).tolist():
-            told[label] = explain(model, batch, target=label)
-    else:
-        for each in explain(model, batch):
-            for label, why in _both_classes(each).items():
+    for outputs in explain_outputs(model, batch, every=True):
+        for why in outputs:
+            for label in _classes_of(why):
                 told.setdefault(label, []).append(why)
     found = {}
     for label, whys in told.items():
@@ -318,11 +314,9 @@ def class_fragments(model: Any, graphs: Any, y: Any, *, n: int = 10) -> ClassFra
     return ClassFragments(found, batch)
 
 
-def _both_classes(why: Explanation) -> dict[Any, Explanation]:
-    """One value that tells two classes apart is for one and against the other."""
-    if why.opposite is None:
-        return {None: why}
-    return {why.opposite: why, why.target: why}
+def _classes_of(why: Explanation) -> list[Any]:
+    """The classes that a value is for or against: two, if it tells them apart; None of numbers."""
+    return [why.target] if why.opposite is None else [why.opposite, why.target]
 
 
 def _of_class(

@@ -565,7 +565,9 @@ class GraphEstimator(BaseEstimator):
     def _values(self, X: Any) -> np.ndarray:
         """The values of the machine, (graphs, outputs)."""
         check_is_fitted(self, "machine_")
-        batch, columns = self._read(X)
+        return self._values_of(*self._read(X))
+
+    def _values_of(self, batch: GraphBatch, columns: dict[str, np.ndarray]) -> np.ndarray:
         with self._blas():
             return self.machine_.values(batch, columns, self.n_jobs)
 

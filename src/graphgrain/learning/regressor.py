@@ -484,30 +484,26 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         array of shape (graphs,) or (graphs, targets); with ``return_std`` a pair of such arrays
         """
         check_is_fitted(self, "machine_")
-        values = self._values(X)
+        batch, columns = self._read(X)
+        values = self._values_of(batch, columns)
         said = self._shaped(self._target_scale.original(values))
         if not return_std:
             return said
-        deviations = self._deviation(X) * self._target_scale.slope(values)
-        return said, self._shaped(deviations)
+        deviations = np.empty(values.shape)
+        for output, begin, std, _ in self._sureness(batch, columns):
+            deviations[begin : begin + len(std), output] = std
+        return said, self._shaped(deviations * self._target_scale.slope(values))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of the variance of y that is predicted (R2)."""
         return float(super().score(X, y, sample_weight))
-
-    def _deviation(self, X: Any) -> np.ndarray:
-        """Standard deviations on the scale of learning, (graphs, targets)."""
-        batch, columns = self._read(X)
-        result = np.empty((len(batch), len(self._variance)))
-        for output, begin, std, _ in self._sureness(batch, columns):
-            result[begin : begin + len(std), output] = std
-        return result
 
     def _sureness(
         self, batch: GraphBatch, columns: dict[str, np.ndarray]
     ) -> Iterator[tuple[int, int, np.ndarray, np.ndarray | None]]:
         """For each target and block of graphs: where it begins, standard deviations, shares.
 
+        Standard deviations are on the scale of learning.
         The shares (graphs, training graphs) are those of the target of each training graph in the
         value of a graph; none where the model does not keep its training graphs.
         """
@@ -607,8 +603,8 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         """
         check_is_fitted(self, "machine_")
         check_coverage(coverage)
-        values = self._values(X)
         batch, columns = self._read(X)
+        values = self._values_of(batch, columns)
         low, high = np.empty(values.shape), np.empty(values.shape)
         for output, begin, std, shares in self._sureness(batch, columns):
             own = np.isfinite(self._scaled_targets[:, output])
