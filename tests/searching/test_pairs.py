@@ -85,6 +85,27 @@ def test_blocks_and_full_buffers_change_nothing(drugs, monkeypatch):
     assert all((block.first < block.second).all() for block in blocks)
 
 
+@pytest.mark.parametrize("counts", ["binary", "raw"])
+@pytest.mark.parametrize("similarity", ["minmax", "cosine"])
+def test_parts_on_disk_change_nothing(drugs, monkeypatch, counts, similarity):
+    """Graphs that do not fit into memory, in parts of a few graphs each."""
+    graphs = drugs[0][:200]
+    kernel = gg.TreePlusPlus(3, 1, edge_labels=True, counts=counts)
+    chosen = {"kernel": kernel, "similarity": similarity}
+    expected = told(gg.pairs(graphs, 0.5, **chosen))
+    monkeypatch.setattr(module, "PART", 8192)
+    monkeypatch.setattr(module, "BLOCK", 7)
+    monkeypatch.setattr(module, "CHUNK", 37)
+    done = []
+    blocks = list(gg.searching.iter_pairs(graphs, 0.5, **chosen, n_jobs=2, progress=done.append))
+    assert len(blocks) > 100
+    assert sum(done) == 2 * len(graphs)
+    assert sum(map(len, blocks)) == len(expected)
+    assert told(module.joined_pairs(blocks)) == expected
+    later = list(gg.searching.iter_pairs(graphs, 0.5, **chosen, after=70))
+    assert [told(block) for block in later] == [told(block) for block in blocks[70:]]
+
+
 def test_pairs_of_an_index(tmp_path, drugs):
     graphs, names = drugs[0][:120], drugs[2][:120]
     index = gg.GraphIndex.build(tmp_path / "d.ggi", graphs, ids=names)

@@ -6,7 +6,8 @@ import csv
 import io
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import IO, Annotated, Any
 
@@ -20,7 +21,7 @@ from ..errors import InvalidFileError, InvalidParameterError
 from ..graphs.progress import progress_bar
 from ..scaling.feature_shards import pyarrow
 from ..searching.graph_index import GraphIndex
-from ..searching.similar_pairs import BLOCK, Pairs, capped_pairs, iter_pairs, joined_pairs
+from ..searching.similar_pairs import BLOCK, PART, Pairs, capped_pairs, iter_pairs, joined_pairs
 from ..writing import atomic_write, check_output, is_standard_output, suffix_of
 from .app import Interrupted, answer, command, err, out
 from .arguments import Jobs, Json, Reading, check_choice, check_share
@@ -85,6 +86,7 @@ def pairs(
             "min_similarity": min_similarity,
             "similarity": similarity or index.similarity,
             "block": BLOCK,
+            "part": PART,
             "files": sorted(index._snapshot.manifest.files),
         }
         saved = None
@@ -92,15 +94,18 @@ def pairs(
             saved = _Saved(output.with_name(f".{output.name}.pairs"), settings)
         with progress_bar(err().is_terminal, 2 * len(index)) as bar:
             try:
-                blocks = list(_blocks(index, min_similarity, similarity, saved, bar.update))
+                found = _blocks(index, min_similarity, similarity, saved, bar.update)
+                blocks: Iterable[Pairs] = list(found) if saved is None else found
+                count = sum(map(len, blocks))
+                blocks = blocks if saved is None else saved.read()
             except KeyboardInterrupt:
                 kept = saved is not None and saved.blocks > 0
                 raise Interrupted(
                     "Run the same command again to go on from there." if kept else ""
                 ) from None
         if max_per_graph is not None:
-            blocks = [capped_pairs(joined_pairs(blocks), max_per_graph)]
-        count = sum(map(len, blocks))
+            capped = capped_pairs(joined_pairs(blocks), max_per_graph)
+            blocks, count = [capped], len(capped)
         if output is not None:
             with atomic_write(output, "The table of pairs") as file:
                 _write(file, form, index, blocks)
@@ -156,6 +161,7 @@ class _Saved:
 
     def read(self) -> Iterator[Pairs]:
         """The blocks that are there, up to the first that is not."""
+        self.blocks = 0
         while self._path(self.blocks).is_file():
             try:
                 arrays = read_npz(self._path(self.blocks), "a block of pairs", "Delete it")
@@ -183,7 +189,7 @@ def _content(path: Path) -> bytes:
 # -------------------------------------------------------------------- tables
 
 
-def _rows(index: GraphIndex, blocks: list[Pairs]) -> Iterator[tuple[Any, ...]]:
+def _rows(index: GraphIndex, blocks: Iterable[Pairs]) -> Iterator[tuple[Any, ...]]:
     for block in blocks:
         numbers, which = np.unique(np.concatenate(block[:2]), return_inverse=True)
         ids, names = labels_of_numbers(index, numbers)
@@ -196,11 +202,12 @@ def _named(row: tuple[Any, ...]) -> dict[str, Any]:
     return dict(zip(_COLUMNS, row, strict=True))
 
 
-def _write(file: IO[bytes], form: str, index: GraphIndex, blocks: list[Pairs]) -> None:
+def _write(file: IO[bytes], form: str, index: GraphIndex, blocks: Iterable[Pairs]) -> None:
     if form == ".parquet":
         pa = pyarrow()
         writer = None
-        for block in blocks or [joined_pairs([])]:
+        stream = iter(blocks)
+        for block in chain([next(stream, joined_pairs([]))], stream):
             columns = list(zip(*_rows(index, [block]), strict=True)) or [()] * len(_COLUMNS)
             texts = [pa.array(list(map(str, column)), pa.string()) for column in columns[:4]]
             table = pa.table([*texts, pa.array(columns[4], pa.float64())], names=list(_COLUMNS))

@@ -13,7 +13,9 @@ Two graphs that are similar enough share so much that they must share one of the
 4. A graph meets the smaller ones in the lists of its prefix, those too small to be similar left
    out, and is compared with each of them, until the rest cannot suffice (:func:`join`).
 
-Sizes are sums of values for min-max, roots of sums of squares for the cosine.
+Graphs that do not fit into memory are joined in parts: those of a part with each other, and with
+those of each part of smaller graphs. Sizes are sums of values for min-max, roots of sums of squares
+for the cosine.
 """
 
 from __future__ import annotations
@@ -30,8 +32,9 @@ _SLACK = 1e-9
 
 
 class Records(NamedTuple):
-    """The graphs of a join."""
+    """The graphs of a join, or a part of them."""
 
+    ids: np.ndarray  # int64: the numbers of the graphs, ascending
     pointers: np.ndarray  # int64: where the features of each graph begin
     tokens: np.ndarray  # int32: numbers of features, ascending in each graph
     values: np.ndarray  # float64, in parallel; empty if all values are 1
@@ -129,25 +132,25 @@ def fill_postings(records, frequencies, fill, postings):
 
 
 @compiled
-def _overlap(records, g, h, product, needed):
+def _overlap(records, g, others, h, product, needed):
     """What two graphs share; -1 as soon as it cannot reach what is needed."""
     i, i_end = records.pointers[g], records.pointers[g + 1]
-    j, j_end = records.pointers[h], records.pointers[h + 1]
-    tokens, values = records.tokens, records.values
-    weighted = len(values) > 0
+    j, j_end = others.pointers[h], others.pointers[h + 1]
+    own, theirs = records.tokens, others.tokens
+    weighted = len(records.values) > 0
     total = 0.0
     while i < i_end and j < j_end:
-        if tokens[i] == tokens[j]:
+        if own[i] == theirs[j]:
             if not weighted:
                 total += 1.0
             elif product:
-                total += values[i] * values[j]
+                total += records.values[i] * others.values[j]
             else:
-                total += min(values[i], values[j])
+                total += min(records.values[i], others.values[j])
             i += 1
             j += 1
         else:
-            if tokens[i] < tokens[j]:
+            if own[i] < theirs[j]:
                 i += 1
             else:
                 j += 1
@@ -157,18 +160,24 @@ def _overlap(records, g, h, product, needed):
 
 
 @compiled
-def join(records, starts, postings, first, kind, least, begin, end, seen, near, out, similarities):
-    """Pairs of the graphs at places ``begin`` to ``end`` with those before them.
+def join(
+    records, others, same, starts, postings, first, kind, least, begin, end, seen, near, out,
+    similarities,
+):  # fmt: skip
+    """Pairs of the graphs at places ``begin`` to ``end`` with other graphs, which are not larger.
 
-    ``first`` is for every place the first that is not too small. ``seen`` (int64, -1) and ``near``
-    are scratch space for every place. Pairs of graphs go to the rows of ``out``. Returns the place
-    that is next, which is before ``end`` if ``out`` is full, and the number of pairs.
+    If the others are the ``same`` records, each graph meets those before it. ``postings`` and
+    ``first``, for every place the first of the others that is not too small, are places of the
+    others; ``seen`` (int64, -1) and ``near`` are scratch space for each of them. Pairs of graphs
+    go to the rows of ``out``. Returns the place that is next, which is before ``end`` if ``out`` is
+    full, and the number of pairs.
     """
     pairs = 0
     for place in range(begin, end):
         g = records.order[place]
         measure = records.measures[g]
         found = 0
+        last = place if same else len(others.order)
         head = records.pointers[g]
         for e in range(head, head + records.prefixes[g]):
             token = records.tokens[e]
@@ -179,7 +188,7 @@ def join(records, starts, postings, first, kind, least, begin, end, seen, near, 
                     low = middle + 1
                 else:
                     high = middle
-            while low < starts[token + 1] and postings[low] < place:
+            while low < starts[token + 1] and postings[low] < last:
                 other = postings[low]
                 if seen[other] != place:
                     seen[other] = place
@@ -192,21 +201,22 @@ def join(records, starts, postings, first, kind, least, begin, end, seen, near, 
                 seen[near[n]] = -1
             return place, pairs
         for n in range(found):
-            h = records.order[near[n]]
-            other = records.measures[h]
+            h = others.order[near[n]]
+            other = others.measures[h]
             if kind == COSINE:
                 below = np.sqrt(measure * other)
                 needed = least * below
             else:
                 needed = least / (1.0 + least) * (measure + other)
-            shared = _overlap(records, g, h, kind == COSINE, needed * (1.0 - _SLACK))
+            shared = _overlap(records, g, others, h, kind == COSINE, needed * (1.0 - _SLACK))
             if shared <= 0.0:
                 continue
             if kind == MINMAX:
                 below = measure + other - shared
             similarity = min(shared / below, 1.0)
             if similarity >= least:
-                out[pairs, 0], out[pairs, 1] = min(g, h), max(g, h)
+                a, b = records.ids[g], others.ids[h]
+                out[pairs, 0], out[pairs, 1] = min(a, b), max(a, b)
                 similarities[pairs] = similarity
                 pairs += 1
     return end, pairs

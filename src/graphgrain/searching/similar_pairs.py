@@ -1,14 +1,18 @@
 """All pairs of similar graphs, each once, exactly: of an index, or of graphs in memory.
 
 The features of all graphs are counted once and kept as 32-bit numbers; ``core/similarity_join.py``
-finds the pairs, block after block.
+finds the pairs, block after block. What takes more room than a part goes to temporary files, in
+parts of graphs of about the same size, of which two are in memory at a time.
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +39,9 @@ from .segment import CHUNK, KeyedFeatures, keyed_features, values_differ
 
 #: Graphs whose pairs are found together.
 BLOCK = 8192
+#: Bytes of counted features that are in memory at a time, once as those that look for others and
+#: once as those that are found.
+PART = 1 << 27
 #: Pairs that are in memory for each thread, beyond one for each graph.
 _ROOM = 1 << 16
 
@@ -219,32 +226,63 @@ def _joined_blocks(
     after: int,
     progress: Callable[[int], object],
 ) -> Iterator[Pairs]:
-    pointers, tokens, values, frequencies = _numbered(features, weighted, progress)
-    measures = np.empty(count)
-    ranks = np.empty(len(frequencies), dtype=np.int32)
-    ascending = np.argsort(frequencies, kind="stable")
-    ranks[ascending] = np.arange(len(ranks), dtype=np.int32)
-    frequencies = frequencies[ascending]
-    steps = np.linspace(0, count, 65).astype(int).tolist()
-    run(
-        lambda begin, end: rank_tokens(pointers, tokens, values, ranks, kind, measures, begin, end),
-        list(pairwise(steps)),
-        n_jobs,
-    )
-    prefixes, listed = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)
-    # Min-max: an overlap o of sums a <= b has o >= least (a + b - o), so o >= least b, and
-    # o >= 2 least / (1 + least) a. Cosine: by Cauchy and Schwarz.
-    shares = (least, 2 * least / (1 + least)) if kind == MINMAX else (least**2, least**2)
-    for share, lengths in zip(shares, (prefixes, listed), strict=True):
-        call(prefix_lengths, pointers, values, measures, kind, share, lengths)
-    order = np.argsort(measures, kind="stable")
-    records = Records(pointers, tokens, values, measures, order, prefixes, listed)
+    with ExitStack() as files:
+        tokens, values = (files.enter_context(_file(PART)) for _ in ("tokens", "values"))
+        counted = _Counted(tokens, values, weighted)
+        frequencies = counted.number(features, progress)
+        ascending = np.argsort(frequencies, kind="stable")
+        ranks = np.empty(len(frequencies), dtype=np.int32)
+        ranks[ascending] = np.arange(len(ranks), dtype=np.int32)
+        frequencies = frequencies[ascending]
+        del ascending
+        counted.rank(ranks, kind, least, n_jobs)
+        del ranks
+        parts = _Parts(counted, files)
+        blocks = 0
+        for part in range(len(parts)):
+            records = None
+            sizes = parts.sizes(part)
+            first = [
+                _first_places(sizes, parts.sizes(other), kind, least, weighted)
+                for other in range(part + 1)
+            ]
+            others = [  # those whose graphs are not all too small
+                other
+                for other in range(part + 1)
+                if len(sizes) and first[other][0] < parts.length(other)
+            ]
+            for turn, other in enumerate(others):
+                begins = [*range(0, len(sizes), BLOCK)]
+                todo = [begin for number, begin in enumerate(begins, blocks) if number >= after]
+                blocks += len(begins)
+                if todo:
+                    records = parts.records(part) if records is None else records
+                    found = records if other == part else parts.records(other)
+                    joined = _joined(records, found, frequencies, first[other], kind, least, n_jobs)
+                for begin in todo:
+                    end = min(begin + BLOCK, len(sizes))
+                    block = joined(begin, end)
+                    done = [(end - begin) * step // len(others) for step in (turn, turn + 1)]
+                    progress(done[1] - done[0])
+                    yield block
+
+
+def _joined(
+    records: Records,
+    others: Records,
+    frequencies: np.ndarray,
+    first: np.ndarray,
+    kind: int,
+    least: float,
+    n_jobs: int | None,
+) -> Callable[[int, int], Pairs]:
+    """A function that finds the pairs of the graphs at some places with other graphs."""
     starts = np.zeros(len(frequencies) + 1, dtype=np.int64)
-    call(count_postings, records, frequencies, starts)
+    call(count_postings, others, frequencies, starts)
     np.cumsum(starts, out=starts)
     postings = np.empty(starts[-1], dtype=np.int32)
-    call(fill_postings, records, frequencies, starts[:-1].copy(), postings)
-    first = _first_places(measures[order], kind, least, weighted)
+    call(fill_postings, others, frequencies, starts[:-1].copy(), postings)
+    count = len(others.ids)
 
     def work(begin: int, end: int) -> list[tuple[np.ndarray, np.ndarray]]:
         seen, near = np.full(count, -1, dtype=np.int64), np.empty(count, dtype=np.int32)
@@ -253,53 +291,156 @@ def _joined_blocks(
         place = begin
         while place < end:
             place, number = join(
-                records, starts, postings, first, kind, least, place, end, seen, near, out,
-                similarities,
+                records, others, records is others, starts, postings, first, kind, least, place,
+                end, seen, near, out, similarities,
             )  # fmt: skip
             found.append((out[:number].copy(), similarities[:number].copy()))
         return found
 
-    for begin in range(after * BLOCK, count, BLOCK):
-        end = min(begin + BLOCK, count)
+    def block(begin: int, end: int) -> Pairs:
         bounds = np.linspace(begin, end, 9).astype(int).tolist()
         parts = [part for parts in run(work, list(pairwise(bounds)), n_jobs) for part in parts]
         graphs = np.concatenate([part for part, _ in parts])
-        values_found = np.concatenate([part for _, part in parts])
+        values = np.concatenate([part for _, part in parts])
         rows = np.lexsort((graphs[:, 1], graphs[:, 0]))
-        progress(end - begin)
-        yield Pairs(graphs[rows, 0], graphs[rows, 1], values_found[rows])
+        return Pairs(graphs[rows, 0], graphs[rows, 1], values[rows])
+
+    return block
 
 
-def _numbered(
-    features: Iterator[KeyedFeatures], weighted: bool, progress: Callable[[int], object]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Features by numbers: pointers, numbers, values, and in how many graphs each feature is."""
-    slots = np.full(1 << 16, -1, dtype=np.int32)
-    slot_keys = np.zeros(len(slots), dtype=np.uint64)
-    frequencies = np.zeros(1 << 16, dtype=np.int32)
-    known = 0
-    lengths, tokens, values = [], [], []
-    for part in features:
-        while 4 * (known + len(part.keys)) > 3 * len(slots):
-            slots, slot_keys = _larger(slots, slot_keys)
-        out = np.empty(len(part.keys), dtype=np.int32)
-        known = call(number_keys, part.keys, slots, slot_keys, known, out)
-        if known > len(frequencies):
-            grown = np.zeros(max(known, 2 * len(frequencies)), dtype=np.int32)
-            grown[: len(frequencies)] = frequencies
-            frequencies = grown
-        np.add.at(frequencies, out, 1)
-        tokens.append(out)
-        lengths.append(np.diff(part.pointers))
-        values.append(part.values if weighted else part.values[:0])
-        progress(len(lengths[-1]))
-    pointers = np.concatenate(([0], np.cumsum(np.concatenate([np.empty(0, np.int64), *lengths]))))
-    return (
-        pointers.astype(np.int64),
-        _emptied(tokens, np.int32),
-        _emptied(values, np.float64),
-        frequencies[:known],
-    )
+def _file(memory: int) -> IO[bytes]:
+    """A temporary file, which is on disk only if it is larger than this."""
+    return tempfile.SpooledTemporaryFile(max_size=memory, prefix="graphgrain-")
+
+
+class _Counted:
+    """The features of all graphs, one graph after the other, in temporary files."""
+
+    def __init__(self, tokens: IO[bytes], values: IO[bytes], weighted: bool) -> None:
+        self._tokens, self._values, self.weighted = tokens, values, weighted
+        self.lengths = np.empty(0, dtype=np.int64)
+        self.measures = np.empty(0)
+        self.prefixes = self.listed = np.empty(0, dtype=np.int32)
+
+    def number(
+        self, features: Iterator[KeyedFeatures], progress: Callable[[int], object]
+    ) -> np.ndarray:
+        """Write features by their numbers; in how many graphs each of them is."""
+        slots = np.full(1 << 16, -1, dtype=np.int32)
+        slot_keys = np.zeros(len(slots), dtype=np.uint64)
+        frequencies = np.zeros(1 << 16, dtype=np.int32)
+        known = 0
+        lengths = [self.lengths]
+        for part in features:
+            while 4 * (known + len(part.keys)) > 3 * len(slots):
+                slots, slot_keys = _larger(slots, slot_keys)
+            out = np.empty(len(part.keys), dtype=np.int32)
+            known = call(number_keys, part.keys, slots, slot_keys, known, out)
+            if known > len(frequencies):
+                grown = np.zeros(max(known, 2 * len(frequencies)), dtype=np.int32)
+                grown[: len(frequencies)] = frequencies
+                frequencies = grown
+            np.add.at(frequencies, out, 1)
+            self._tokens.write(out.data)
+            if self.weighted:
+                self._values.write(np.ascontiguousarray(part.values, dtype=np.float64).data)
+            lengths.append(np.diff(part.pointers).astype(np.int64))
+            progress(len(lengths[-1]))
+        self.lengths = np.concatenate(lengths)
+        return frequencies[:known]
+
+    def chunks(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
+        """The graphs that are read together: which, pointers, numbers of features, values."""
+        self._tokens.seek(0)
+        self._values.seek(0)
+        for begin in range(0, len(self.lengths), CHUNK):
+            graphs = slice(begin, begin + CHUNK)
+            pointers = _pointers(self.lengths[graphs])
+            tokens = _read(self._tokens, np.int32, pointers[-1])
+            values = _read(self._values, np.float64, pointers[-1] if self.weighted else 0)
+            yield graphs, pointers, tokens, values
+
+    def rank(self, ranks: np.ndarray, kind: int, least: float, n_jobs: int | None) -> None:
+        """Features become their ranks, ascending in each graph, and graphs get their prefixes."""
+        count = len(self.lengths)
+        self.measures = np.empty(count)
+        self.prefixes, self.listed = np.empty(count, np.int32), np.empty(count, np.int32)
+        # Min-max: an overlap o of sums a <= b has o >= least (a + b - o), so o >= least b, and
+        # o >= 2 least / (1 + least) a. Cosine: by Cauchy and Schwarz.
+        shares = (least, 2 * least / (1 + least)) if kind == MINMAX else (least**2, least**2)
+        for graphs, pointers, tokens, values in self.chunks():
+            measures = self.measures[graphs]
+            bounds = np.linspace(0, len(measures), 9).astype(int).tolist()
+            work = partial(rank_tokens, pointers, tokens, values, ranks, kind, measures)
+            run(work, list(pairwise(bounds)), n_jobs)
+            for share, lengths in zip(shares, (self.prefixes, self.listed), strict=True):
+                call(prefix_lengths, pointers, values, measures, kind, share, lengths[graphs])
+            for file, array in ((self._tokens, tokens), (self._values, values)):
+                file.seek(-array.nbytes, 1)
+                file.write(array.data)
+
+
+class _Parts:
+    """Counted features in parts of graphs of about the same size, the smallest first."""
+
+    def __init__(self, counted: _Counted, files: ExitStack) -> None:
+        self._counted = counted
+        order = np.argsort(counted.measures, kind="stable")
+        bytes_each = 12 if counted.weighted else 4
+        before = np.cumsum(bytes_each * counted.lengths[order]) // PART
+        cuts = np.flatnonzero(np.diff(before)) + 1
+        self._ids = [np.sort(ids) for ids in np.split(order, cuts)]
+        self._files = []
+        if len(self._ids) > 1:
+            part = np.empty(len(order), dtype=np.int32)
+            for number, ids in enumerate(self._ids):
+                part[ids] = number
+                self._files.append([files.enter_context(_file(1)) for _ in ("tokens", "values")])
+            for graphs, pointers, tokens, values in counted.chunks():
+                of_token = np.repeat(part[graphs], np.diff(pointers))
+                for number in np.unique(part[graphs]).tolist():
+                    chosen = of_token == number
+                    self._files[number][0].write(tokens[chosen].data)
+                    if counted.weighted:
+                        self._files[number][1].write(values[chosen].data)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def length(self, part: int) -> int:
+        return len(self._ids[part])
+
+    def sizes(self, part: int) -> np.ndarray:
+        """The sizes of the graphs of a part, ascending."""
+        return np.sort(self._counted.measures[self._ids[part]])
+
+    def records(self, part: int) -> Records:
+        """A part, read from its files."""
+        counted, ids = self._counted, self._ids[part]
+        pointers = _pointers(counted.lengths[ids])
+        tokens, values = self._files[part] if self._files else (counted._tokens, counted._values)
+        tokens.seek(0)
+        values.seek(0)
+        measures = counted.measures[ids]
+        return Records(
+            ids,
+            pointers,
+            _read(tokens, np.int32, pointers[-1]),
+            _read(values, np.float64, pointers[-1] if counted.weighted else 0),
+            measures,
+            np.argsort(measures, kind="stable"),
+            counted.prefixes[ids],
+            counted.listed[ids],
+        )
+
+
+def _pointers(lengths: np.ndarray) -> np.ndarray:
+    return np.concatenate(([0], np.cumsum(lengths)))
+
+
+def _read(file: IO[bytes], dtype: Any, count: int) -> np.ndarray:
+    """An array from where a file stands, which can be written to."""
+    return np.frombuffer(bytearray(file.read(int(count) * np.dtype(dtype).itemsize)), dtype=dtype)
 
 
 def _larger(slots: np.ndarray, slot_keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -312,21 +453,12 @@ def _larger(slots: np.ndarray, slot_keys: np.ndarray) -> tuple[np.ndarray, np.nd
     return grown, grown_keys
 
 
-def _emptied(parts: list[np.ndarray], dtype: Any) -> np.ndarray:
-    """One array from parts, which are given up one by one: memory for all of it once, not twice."""
-    whole = np.empty(sum(map(len, parts)), dtype=dtype)
-    end = len(whole)
-    while parts:
-        part = parts.pop()
-        whole[end - len(part) : end] = part
-        end -= len(part)
-    return whole
-
-
-def _first_places(sizes: np.ndarray, kind: int, least: float, weighted: bool) -> np.ndarray:
-    """For every place the first whose graph is not too small to be similar."""
+def _first_places(
+    sizes: np.ndarray, others: np.ndarray, kind: int, least: float, weighted: bool
+) -> np.ndarray:
+    """For every size, ascending, the first of the others that is not too small."""
     if kind == MINMAX:
-        return np.searchsorted(sizes, least * sizes * (1.0 - 1e-9))
+        return np.searchsorted(others, least * sizes * (1.0 - 1e-9))
     if not weighted:  # the cosine of sets is at most the root of the quotient of their sizes
-        return np.searchsorted(sizes, least * least * sizes * (1.0 - 1e-9))
+        return np.searchsorted(others, least * least * sizes * (1.0 - 1e-9))
     return np.zeros(len(sizes), dtype=np.int64)
