@@ -1,6 +1,6 @@
 """All pairs of similar molecules, beside FPSim2's symmetric matrix on the same molecules.
 
-    python -m benchmarks.pairs [NAME] [--min-similarity 0.8] [--count N] [--folder FOLDER]
+    python -m benchmarks.pairs [NAME] [--min-similarity 0.8] [--count N] [--folder FOLDER] [--alone]
 
 graphgrain: min-max of Tree++ (the index's own kernel), every pair exactly. FPSim2: Tanimoto of
 ECFP4 folded to 2,048 bits, ``symmetric_distance_matrix``. The two measure different things, so that
@@ -76,6 +76,7 @@ def main() -> None:
     parser.add_argument("--min-similarity", type=float, default=0.8)
     parser.add_argument("--count", type=int)
     parser.add_argument("--folder", help="where files are kept, and used again")
+    parser.add_argument("--alone", action="store_true", help="without FPSim2")
     parser.add_argument("--check", type=int, metavar="N")
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -93,7 +94,7 @@ def main() -> None:
         for kind, ending, build in (
             ("graphgrain", "ggi", build_graphgrain),
             ("fpsim2", "h5", build_fpsim2),
-        ):
+        )[: 1 if options.alone else 2]:
             target = source.with_suffix(f".{ending}")
             if not target.exists():
                 build(str(source), str(target))

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import graphgrain as gg
+from graphgrain.core.gram import GramSum
+from graphgrain.kernels.features import Features
 
 from .found_kernels import COUNTED, EXPLICIT, GRAPHS, KERNELS, ODD_GRAPHS, every_explicit, of
 
@@ -90,3 +92,27 @@ def test_similarity_may_change_after_fit(Kernel):
         changed = kernel.set_params(similarity=similarity).transform(GRAPHS[:3])
         fresh = Kernel(similarity=similarity).fit(GRAPHS).transform(GRAPHS[:3])
         np.testing.assert_array_equal(changed, fresh)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_sums_of_similarities_are_the_sums(dtype, n_jobs):
+    """Added up in one matrix: whole and broken counts, graphs without features among them."""
+    X = gg.TreePlusPlus(2, 1, output="features").fit_transform(ALL).toarray()
+    features = Features(gg.TreePlusPlus(2, 1).count_features(ALL))
+    roots = np.sqrt(X)
+    lengths = np.linalg.norm(X, axis=1)
+    empty = lengths == 0
+    assert empty.any()
+    cosine = X @ X.T / np.maximum(np.outer(lengths, lengths), 1e-300)
+    cosine[np.ix_(empty, empty)] = 1.0
+    total = GramSum(len(ALL), dtype)
+    for counts, similarity, factor in (
+        ("sqrt", "dot", 0.25), ("raw", "minmax", 1.0), ("raw", "cosine", 3.0)
+    ):  # fmt: skip
+        features.mapped(counts).columns().add_gram(similarity, total, factor, n_jobs)
+    expected = 0.25 * roots @ roots.T + brute_minmax(X, X) + 3.0 * cosine
+    tolerance = 1e-12 if dtype is np.float64 else 1e-6
+    found = total.mirrored(n_jobs)
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, expected, rtol=tolerance)

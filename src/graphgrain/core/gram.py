@@ -192,8 +192,8 @@ DOT, COSINE, MINMAX = 0, 1, 2
 
 
 @entry_point
-def _fill(K, left, right, symmetric, similarity, begin, end, out):
-    """Rows of the finished matrix; in a symmetric one up to the diagonal, and their mirror."""
+def _fill(K, left, right, symmetric, similarity, begin, end, factor, add, out):
+    """Rows of the finished matrix, written or added; of a symmetric one up to the diagonal."""
     for i in range(begin, end):
         own, row, line = left[i], K[i], out[i]
         wide = np.uint64(i if symmetric else K.shape[1])
@@ -201,25 +201,32 @@ def _fill(K, left, right, symmetric, similarity, begin, end, out):
         if similarity == COSINE:
             for j in range(wide):
                 scale = np.sqrt(own * right[j])
-                line[j] = np.float64(row[j]) / scale if scale > 0.0 else 0.0
+                value = np.float64(row[j]) / scale if scale > 0.0 else 0.0
+                line[j] = (line[j] if add else 0.0) + factor * value
         elif similarity == MINMAX:
             for j in range(wide):
                 scale = own + right[j] - np.float64(row[j])
-                line[j] = np.float64(row[j]) / scale if scale > 0.0 else 0.0
+                value = np.float64(row[j]) / scale if scale > 0.0 else 0.0
+                line[j] = (line[j] if add else 0.0) + factor * value
         else:
             for j in range(wide):
-                line[j] = np.float64(row[j])
+                line[j] = (line[j] if add else 0.0) + factor * np.float64(row[j])
         if similarity and own == 0.0:  # graphs without features are equal
             for j in range(wide):
-                line[j] = 1.0 if right[j] == 0.0 else 0.0
+                if right[j] == 0.0:
+                    line[j] += factor
         if symmetric:
-            line[i] = 1.0 if similarity else own
-    if symmetric:
-        # a few columns at a time: what is read of each row is a line of the cache
-        for first in range(0, end - 1, _LINE):
-            for i in range(max(begin, first + 1), end):
-                for j in range(first, min(first + _LINE, i)):
-                    out[j, i] = out[i, j]
+            line[i] = (line[i] if add else 0.0) + factor * (1.0 if similarity else own)
+
+
+@entry_point
+def _mirror(begin, end, out):
+    """Copy rows up to the diagonal to the columns."""
+    # a few columns at a time: what is read of each row is a line of the cache
+    for first in range(0, end - 1, _LINE):
+        for i in range(max(begin, first + 1), end):
+            for j in range(first, min(first + _LINE, i)):
+                out[j, i] = out[i, j]
 
 
 def finish(
@@ -229,21 +236,67 @@ def finish(
     symmetric: bool,
     similarity: int,
     n_jobs: int | None,
-    dtype: type = np.float64,
 ) -> np.ndarray:
     """The Gram matrix: a triangle mirrored, divided as the similarity asks for.
 
     ``left`` and ``right`` are the squared norms of rows and columns. For ``MINMAX`` K holds sums
     of minima and ``left`` and ``right`` the sums of the features.
     """
-    out: np.ndarray = np.empty(K.shape, dtype=dtype)
-    # few rows at a time: what is written across the matrix stays in the cache
-    run(
-        lambda begin, end: _fill(K, left, right, symmetric, similarity, begin, end, out),
-        [(top, min(top + _MIRROR, len(K))) for top in range(0, len(K), _MIRROR)],
-        n_jobs,
-    )
+    out: np.ndarray = np.empty(K.shape)
+
+    def rows(begin: int, end: int) -> None:
+        _fill(K, left, right, symmetric, similarity, begin, end, 1.0, False, out)
+        if symmetric:
+            _mirror(begin, end, out)
+
+    run(rows, _few_rows(len(K)), n_jobs)
     return out
+
+
+def _few_rows(rows: int) -> list[tuple[int, int]]:
+    """Few rows at a time: what is written across the matrix stays in the cache."""
+    return [(top, min(top + _MIRROR, rows)) for top in range(0, rows, _MIRROR)]
+
+
+class GramSum:
+    """A sum of Gram matrices in the room of two: that of the sum, and one that is used again.
+
+    Fresh memory for every matrix would take as long as what is written to it.
+    """
+
+    def __init__(self, graphs: int, dtype: type = np.float64) -> None:
+        self.matrix: np.ndarray = np.zeros((graphs, graphs), dtype=dtype)
+        self._room = np.empty(0, dtype=np.uint8)
+
+    def zeros(self, shape: tuple[int, int], kind: type) -> np.ndarray:
+        """A matrix for the products of a term, the same memory each time."""
+        size = np.dtype(kind).itemsize * shape[0] * shape[1]
+        if len(self._room) < size:
+            self._room = np.empty(0, dtype=np.uint8)  # given up before there is more
+            self._room = np.empty(size, dtype=np.uint8)
+        K: np.ndarray = self._room[:size].view(kind).reshape(shape)
+        K[:] = 0
+        return K
+
+    def add(
+        self, K: np.ndarray, norms: np.ndarray, similarity: int, factor: float, n_jobs: int | None
+    ) -> None:
+        """Add a multiple of a finished matrix, of which K has the products (see `finish`)."""
+        run(
+            lambda begin, end: _fill(
+                K, norms, norms, True, similarity, begin, end, factor, True, self.matrix
+            ),
+            _few_rows(len(K)),
+            n_jobs,
+        )
+
+    def mirrored(self, n_jobs: int | None) -> np.ndarray:
+        """The sum, when all terms have been added."""
+        self._room = np.empty(0, dtype=np.uint8)
+        run(
+            lambda begin, end: _mirror(begin, end, self.matrix), _few_rows(len(self.matrix)), n_jobs
+        )
+        return self.matrix
 
 
 class Units(NamedTuple):

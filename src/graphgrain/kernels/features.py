@@ -14,7 +14,7 @@ batch, process and machine; no dictionary is needed to compare or merge counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from ..core.gram import (
     COSINE,
     DOT,
     MINMAX,
+    GramSum,
     add_products,
     cut_into_units,
     finish,
@@ -46,6 +47,13 @@ _MOST_ONES = 2**29
 COUNT_MAPS = ("raw", "sqrt", "log", "binary", "intersection")
 #: Similarities of features, by the names that users give.
 SIMILARITIES = {"cosine": COSINE, "minmax": MINMAX, "dot": DOT}
+
+#: Makes a matrix of zeros.
+Zeros = Callable[[tuple[int, int], type], np.ndarray]
+
+
+def _zeros(shape: tuple[int, int], kind: type) -> np.ndarray:
+    return np.zeros(shape, dtype=kind)
 
 
 class Features:
@@ -249,13 +257,23 @@ class FeatureColumns:
         similarity: str,
         n_jobs: int | None = None,
         every_level: bool = True,
-        dtype: type = np.float64,
     ) -> Iterator[np.ndarray]:
         """Similarities to each other with the first level, the first two, ...; or with all."""
+        for K, norms, _ in self._own_products(similarity, n_jobs, every_level, _zeros):
+            yield finish(K, norms, norms, True, SIMILARITIES[similarity], n_jobs)
+
+    def add_gram(self, similarity: str, total: GramSum, factor: float, n_jobs: int | None) -> None:
+        """Add a multiple of the similarities to each other to a sum."""
+        for K, norms, _ in self._own_products(similarity, n_jobs, False, total.zeros):
+            total.add(K, norms, SIMILARITIES[similarity], factor, n_jobs)
+
+    def _own_products(
+        self, similarity: str, n_jobs: int | None, every_level: bool, zeros: Zeros
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         if similarity != "minmax":
             yield from self._products(
-                self.entries, None, self.offsets, (self.squares, self.squares), similarity,
-                n_jobs, every_level, dtype,
+                self.entries, None, self.offsets, (self.squares, self.squares), n_jobs,
+                every_level, zeros,
             )  # fmt: skip
             return
         units = cut_into_units(self.entries)
@@ -264,7 +282,7 @@ class FeatureColumns:
         sums = self.sums
         yield from self._products(
             reached, reached._replace(values=heights), units.starts[self.offsets], (sums, sums),
-            similarity, n_jobs, every_level, dtype, symmetric=True,
+            n_jobs, every_level, zeros, symmetric=True,
         )  # fmt: skip
 
     def comparisons(
@@ -276,11 +294,13 @@ class FeatureColumns:
     ) -> Iterator[np.ndarray]:
         """Similarities of other graphs to these with the first level, the first two, ..."""
         new = self.of(features)
+        code = SIMILARITIES[similarity]
         if similarity != "minmax":
-            yield from self._products(
-                new, self.entries, self.offsets, (features.squares, self.squares), similarity,
-                n_jobs, every_level,
-            )  # fmt: skip
+            for K, left, right in self._products(
+                new, self.entries, self.offsets, (features.squares, self.squares), n_jobs,
+                every_level,
+            ):  # fmt: skip
+                yield finish(K, left, right, False, code, n_jobs)
             return
         units = cut_into_units(self.entries)
         cut = (new, units.starts, units.low, units.high)
@@ -289,10 +309,11 @@ class FeatureColumns:
         indptr = np.cumsum(sizes)
         rows, values = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
         reached_parts(*cut, indptr[:-1].copy(), rows, values)
-        yield from self._products(
+        for K, left, right in self._products(
             Csc(indptr, rows, values), units.reached, units.starts[self.offsets],
-            (features.sums, self.sums), similarity, n_jobs, every_level,
-        )  # fmt: skip
+            (features.sums, self.sums), n_jobs, every_level,
+        ):  # fmt: skip
+            yield finish(K, left, right, False, code, n_jobs)
 
     def _products(
         self,
@@ -300,18 +321,17 @@ class FeatureColumns:
         right: Csc | None,
         offsets: np.ndarray,
         norms: tuple[np.ndarray, np.ndarray],
-        similarity: str,
         n_jobs: int | None,
         every_level: bool,
-        dtype: type = np.float64,
+        zeros: Zeros = _zeros,
         symmetric: bool | None = None,
-    ) -> Iterator[np.ndarray]:
-        """Products of two matrices with the same columns, finished after some levels or all."""
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Products of two matrices with the same columns, and norms, after each level or all."""
         symmetric = right is None if symmetric is None else symmetric
         own, fitted = norms[0].cumsum(axis=0), norms[1].cumsum(axis=0)
         bound = max(own[-1].max(initial=0.0), fitted[-1].max(initial=0.0))
         kind = precision(bound, self.whole)
-        K: np.ndarray = np.zeros((own.shape[1], fitted.shape[1]), dtype=kind)
+        K = zeros((own.shape[1], fitted.shape[1]), kind)
         left = left._replace(values=left.values.astype(kind, copy=False))  # once for all levels
         right = right and right._replace(values=right.values.astype(kind, copy=False))
         ends = offsets[1:] if every_level else offsets[-1:]
@@ -319,8 +339,7 @@ class FeatureColumns:
         for step, end in enumerate(ends.tolist()):
             add_products(K, left, right, begin, end, n_jobs, symmetric)
             at = step if every_level else -1
-            code = SIMILARITIES[similarity]
-            yield finish(K, own[at], fitted[at], symmetric, code, n_jobs, dtype)
+            yield K, own[at], fitted[at]
             begin = end
 
     def matrix(self, features: Features | None = None) -> csr_array:

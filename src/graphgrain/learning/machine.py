@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from ..core.counting import find_columns
-from ..core.gram import minima_by_column, minima_by_row
+from ..core.gram import GramSum, minima_by_column, minima_by_row
 from ..graphs.batch import GraphBatch
 from ..kernels.features import Counts, FeatureColumns, Features
 from .columns import ColumnPart
@@ -66,12 +66,9 @@ class FittedTerm:
         own = self.columns
         return (own.sums if self.term.similarity == "minmax" else own.squares).sum(axis=0)
 
-    def gram(self, n_jobs: int | None, dtype: type = np.float64) -> np.ndarray:
-        """Similarities of the training graphs to each other, scaled."""
-        own = self.columns.grams(self.term.similarity, n_jobs, every_level=False, dtype=dtype)
-        [K] = own
-        K *= dtype(self.scale)
-        return K
+    def add_gram(self, total: GramSum, n_jobs: int | None) -> None:
+        """Add the scaled similarities of the training graphs to each other to a sum."""
+        self.columns.add_gram(self.term.similarity, total, self.scale, n_jobs)
 
     def compare(self, features: Features, n_jobs: int | None) -> np.ndarray:
         """Similarities of graphs to the training graphs, scaled."""
@@ -366,12 +363,10 @@ class KernelMachine:
 
     def gram(self, n_jobs: int | None = None, dtype: type = np.float64) -> np.ndarray:
         """The kernel matrix of the training graphs, without what columns add."""
-        total: np.ndarray | None = None
+        total = GramSum(self.n_graphs, dtype)
         for term in self.terms:
-            K = term.gram(n_jobs, dtype)
-            total = K if total is None else np.add(total, K, out=total)
-        assert total is not None
-        return total
+            term.add_gram(total, n_jobs)
+        return total.mirrored(n_jobs)
 
     def compare(self, counted: dict[int, Features], n_jobs: int | None = None) -> np.ndarray:
         """The kernel between new graphs (rows) and the training graphs."""

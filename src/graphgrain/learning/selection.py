@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..core.gram import GramSum
 from ..kernels.features import Features
 from ..views.structural_labels import StructuralLabels
 from .scoring import best_value
@@ -191,12 +192,14 @@ class Selector:
 
     def mean(self, terms: Sequence[Term], sample: np.ndarray) -> np.ndarray:
         """The mean of the scaled kernel matrices of some terms."""
-        total: np.ndarray | None = None
+        total = GramSum(len(sample))
         for term in terms:
-            [K] = [K for found, K in self.grams([term], sample) if found is term]
-            total = K if total is None else total + K
-        assert total is not None
-        return total / len(terms)
+            features = term.prepare(self.features(term.source)[sample])
+            columns = features.columns(self.judge.n_jobs)
+            columns.add_gram(term.similarity, total, self.scale(term), self.judge.n_jobs)
+        K = total.mirrored(self.judge.n_jobs)
+        K /= len(terms)
+        return K
 
     def run(self, terms: Sequence[Term]) -> Selection:
         """Choose among the terms; the first source is always tried."""

@@ -16,6 +16,9 @@ from .splits import Split
 #: How exactly machines are trained; the same as scikit-learn's.
 TOLERANCE = 1e-3
 MOST_STEPS = 10_000_000
+#: Steps for each graph of machines that only judge: what more of them change, with a C that is far
+#: too large for a kernel, cannot be told from chance.
+JUDGED_STEPS = 100
 #: How large the constant column is that stands for the intercept of liblinear: the larger, the
 #: freer.
 INTERCEPT = 3.0
@@ -113,6 +116,7 @@ class KernelSvm:
 
     grid: Sequence[float]
     n_classes: int
+    most_steps: int = MOST_STEPS
 
     def fit(
         self,
@@ -136,7 +140,7 @@ class KernelSvm:
             rows = np.flatnonzero((targets == first) | (targets == second))
             signs = np.where(targets[rows] == second, 1.0, -1.0)
             square = K if len(rows) == len(K) else part(K, rows, rows, np.float32)
-            found = train(square, signs, weights[rows], grid, TOLERANCE, MOST_STEPS)
+            found = train(square, signs, weights[rows], grid, TOLERANCE, self.most_steps)
             coefficients[:, number, rows], intercepts[:, number], solved, converged = found
             solutions = max(solutions, solved)
             if warn and not converged:
@@ -210,15 +214,18 @@ class Svm:
         return 1 if self.n_classes == 2 else self.n_classes
 
     def machines(
-        self, K: np.ndarray, codes: np.ndarray, weights: np.ndarray, warn: bool = False
+        self, K: np.ndarray, codes: np.ndarray, weights: np.ndarray, final: bool = False
     ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Coefficients (outputs, graphs) and intercepts, for each C."""
+        """Coefficients (outputs, graphs) and intercepts, for each C; to judge with, or final."""
+        steps = MOST_STEPS if final else JUDGED_STEPS * len(codes)
         if self.n_classes == 2 or self.scheme == "pairs":
-            models = KernelSvm(self.grid, self.n_classes).fit(K, codes, weights, warn)
+            svm = KernelSvm(self.grid, self.n_classes, steps)
+            models = svm.fit(K, codes, weights, warn=final)
             return [self._mixed(model.classes, *model.linear) for model in models]
         each = []
         for code in range(self.n_classes):
-            two = KernelSvm(self.grid, 2).fit(K, (codes == code).astype(int), weights, warn)
+            svm = KernelSvm(self.grid, 2, steps)
+            two = svm.fit(K, (codes == code).astype(int), weights, warn=final)
             none = np.zeros(len(codes)), -1.0
             each.append(
                 [(m.coefficients[0], m.intercepts[0]) if len(m.intercepts) else none for m in two]
@@ -270,7 +277,7 @@ class Svm:
         self, K: np.ndarray, codes: np.ndarray, C: float, weights: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Coefficients (outputs, graphs), intercepts, and the weights of the graphs."""
-        [found] = replace(self, grid=[C]).machines(K, codes, weights, warn=True)
+        [found] = replace(self, grid=[C]).machines(K, codes, weights, final=True)
         return *found, weights
 
     def fit_features(
