@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
 from graphgrain.errors import InvalidParameterError
-from graphgrain.learning.targets import check_classes, check_folds, check_values
+from graphgrain.learning.targets import TargetScale, check_classes, check_folds, check_values
 
 
 @pytest.mark.parametrize(
@@ -67,3 +69,31 @@ def test_a_column_is_taken_with_a_warning():
         classes, codes = check_classes(np.array([["b"], ["a"], ["b"], ["a"]]), 4)
     assert classes.tolist() == ["a", "b"]
     assert codes.tolist() == [1, 0, 1, 0]
+
+
+def skewed(shape: str) -> np.ndarray:
+    """Targets such as assays give: percentages close to 100, concentrations over five decades."""
+    rng = np.random.default_rng(0)
+    if shape == "percent":
+        return 100.0 * (1 - rng.beta(0.5, 6.0, 300))
+    return np.exp(rng.normal(0, 2.5, 300))
+
+
+@pytest.mark.parametrize("shape", ["percent", "decades"])
+@pytest.mark.parametrize("kind", ["log", "yeo-johnson"])
+@given(beyond=st.floats(0.0, 10.0))
+def test_beyond_the_targets_nothing_explodes(shape, kind, beyond):
+    y = skewed(shape)
+    scale = TargetScale(kind, y[:, np.newaxis])
+    scaled = scale.scaled(y[:, np.newaxis])
+    np.testing.assert_allclose(scale.original(scaled).ravel(), y, rtol=1e-6)
+    range_ = scaled.max() - scaled.min()
+    asked = np.array([scaled.min() - beyond, scaled.min(), scaled.max(), scaled.max() + beyond])
+    low, least, most, high = scale.original(asked[:, np.newaxis]).ravel()
+    furthest = beyond * (y.max() - y.min()) / range_  # the line from the least to the greatest
+    slack = 1e-9 * (y.max() - y.min())
+    assert least - furthest - slack <= low <= least + slack
+    assert most - slack <= high <= most + furthest + slack
+    if kind == "log":
+        assert low > 0
+    assert (scale.slope(asked[:, np.newaxis]) > 0).all()  # nowhere is it sure

@@ -218,14 +218,26 @@ class TargetScale:
     def original(self, scaled: np.ndarray) -> np.ndarray:
         """Back to the user's units.
 
-        Off a straight scale nothing lies further outside of the training targets than they are
-        wide: there the way back has no limit.
+        Off a straight scale the way back has no limit. So beyond the training targets it goes on
+        straight, as steeply as at their end, but no more than from the least to the greatest of
+        them; below positive ones, whose logarithm is learned, it stays above 0.
         """
         if self.kind == "none":
             return scaled * self.spread + self.mean
-        width = self.high - self.low
-        inside = np.clip(scaled, self.low - width, self.high + width)
-        moved = inside * self.spread + self.mean
+        inside = np.clip(scaled, self.low, self.high)
+        below, above = np.minimum(scaled - self.low, 0.0), np.maximum(scaled - self.high, 0.0)
+        width = np.where(self.high > self.low, self.high - self.low, 1.0)
+        ends = np.vstack([self.low, self.low + 1e-4 * width, self.high - 1e-4 * width, self.high])
+        least, more, less, most = self._back(ends)
+        steepest = (most - least) / width
+        result = self._back(inside if self.kind != "log" else inside + below)
+        result += above * np.minimum((most - less) / (1e-4 * width), steepest)
+        if self.kind != "log":
+            result += below * np.minimum((more - least) / (1e-4 * width), steepest)
+        return result
+
+    def _back(self, scaled: np.ndarray) -> np.ndarray:
+        moved = scaled * self.spread + self.mean
         if self.kind == "log":
             return np.exp(moved)
         return np.column_stack(
