@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from itertools import pairwise
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,7 +41,9 @@ from .segment import CHUNK, KeyedFeatures, keyed_features, values_differ
 BLOCK = 8192
 #: Bytes of counted features that are in memory at a time, once as those that look for others and
 #: once as those that are found.
-PART = 1 << 27
+PART = 1 << 26
+#: A temporary file.
+File = tempfile.SpooledTemporaryFile[bytes]
 #: Pairs that are in memory for each thread, beyond one for each graph.
 _ROOM = 1 << 16
 
@@ -308,7 +310,7 @@ def _joined(
     return block
 
 
-def _file(memory: int) -> IO[bytes]:
+def _file(memory: int) -> File:
     """A temporary file, which is on disk only if it is larger than this."""
     return tempfile.SpooledTemporaryFile(max_size=memory, prefix="graphgrain-")
 
@@ -316,7 +318,7 @@ def _file(memory: int) -> IO[bytes]:
 class _Counted:
     """The features of all graphs, one graph after the other, in temporary files."""
 
-    def __init__(self, tokens: IO[bytes], values: IO[bytes], weighted: bool) -> None:
+    def __init__(self, tokens: File, values: File, weighted: bool) -> None:
         self._tokens, self._values, self.weighted = tokens, values, weighted
         self.lengths = np.empty(0, dtype=np.int64)
         self.measures = np.empty(0)
@@ -438,9 +440,12 @@ def _pointers(lengths: np.ndarray) -> np.ndarray:
     return np.concatenate(([0], np.cumsum(lengths)))
 
 
-def _read(file: IO[bytes], dtype: Any, count: int) -> np.ndarray:
+def _read(file: File, dtype: Any, count: int) -> np.ndarray:
     """An array from where a file stands, which can be written to."""
-    return np.frombuffer(bytearray(file.read(int(count) * np.dtype(dtype).itemsize)), dtype=dtype)
+    found = np.empty(count, dtype=dtype)
+    if count:
+        file.readinto(found.data.cast("B"))
+    return found
 
 
 def _larger(slots: np.ndarray, slot_keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
