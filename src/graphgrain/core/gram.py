@@ -269,7 +269,11 @@ class GramSum:
         self._room = np.empty(0, dtype=np.uint8)
 
     def zeros(self, shape: tuple[int, int], kind: type) -> np.ndarray:
-        """A matrix for the products of a term, the same memory each time."""
+        """A matrix for the products of a term, the same memory each time.
+
+        It is no more precise than the sum.
+        """
+        kind = np.float32 if self.matrix.dtype == np.float32 else kind
         size = np.dtype(kind).itemsize * shape[0] * shape[1]
         if len(self._room) < size:
             self._room = np.empty(0, dtype=np.uint8)  # given up before there is more

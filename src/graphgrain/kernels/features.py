@@ -330,8 +330,8 @@ class FeatureColumns:
         symmetric = right is None if symmetric is None else symmetric
         own, fitted = norms[0].cumsum(axis=0), norms[1].cumsum(axis=0)
         bound = max(own[-1].max(initial=0.0), fitted[-1].max(initial=0.0))
-        kind = precision(bound, self.whole)
-        K = zeros((own.shape[1], fitted.shape[1]), kind)
+        K = zeros((own.shape[1], fitted.shape[1]), precision(bound, self.whole))
+        kind = K.dtype
         left = left._replace(values=left.values.astype(kind, copy=False))  # once for all levels
         right = right and right._replace(values=right.values.astype(kind, copy=False))
         ends = offsets[1:] if every_level else offsets[-1:]
