@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= 2
+# A file is one worker's; files in the order of pyproject.toml, the long documents first.
+PARALLEL = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # Tests start hundreds of processes: what Python compiles is kept.
 export PYTHONDONTWRITEBYTECODE :=
 FUZZ_SECONDS ?= 60
@@ -22,7 +24,7 @@ demo: .venv/base
 	$(BIN)/graphgrain demo
 
 test: .venv/test lint
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	$(BIN)/python -m pytest $(PARALLEL)
 
 lint: .venv/test
 	$(BIN)/ruff check .
@@ -60,7 +62,7 @@ docs: .venv/docs
 
 # What the tests reach; the rest is listed line by line
 coverage: .venv/test
-	NUMBA_DISABLE_JIT=0 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --cov=graphgrain --cov-report=term-missing:skip-covered
+	NUMBA_DISABLE_JIT=0 $(BIN)/python -m pytest $(PARALLEL) --cov=graphgrain --cov-report=term-missing:skip-covered
 
 # Wheel and source distribution in dist/, checked
 package: .venv/test
@@ -76,19 +78,19 @@ test-sdist: package
 	mkdir -p build/sdist
 	tar xzf dist/*.tar.gz -C build/sdist --strip-components=1
 	$(PYTHON) -m venv build/sdist/.venv
-	cd build/sdist && .venv/bin/python -m pip install --quiet -e ".[test]" && .venv/bin/python -m pytest -n $(WORKERS) --dist loadfile
+	cd build/sdist && .venv/bin/python -m pip install --quiet -e ".[test]" && .venv/bin/python -m pytest $(PARALLEL)
 
 # The tests with the lowest version of every direct dependency that pyproject.toml allows
 test-oldest:
 	test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet uv
 	.venv-oldest/bin/uv pip install --quiet --python .venv-oldest --resolution lowest-direct -e ".[test]"
-	.venv-oldest/bin/python -m pytest -n $(WORKERS) --dist loadfile
+	.venv-oldest/bin/python -m pytest $(PARALLEL)
 
 test-prereleases:
 	test -x .venv-next/bin/python || $(PYTHON) -m venv .venv-next
 	.venv-next/bin/python -m pip install --quiet --pre --upgrade -e ".[test]"
-	.venv-next/bin/python -m pytest -n $(WORKERS) --dist loadfile
+	.venv-next/bin/python -m pytest $(PARALLEL)
 
 clean:
 	rm -rf .venv .venv-scale .venv-oldest .venv-next docs/_build docs/gallery docs/reference/generated docs/changelog.md build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
