@@ -310,8 +310,7 @@ class Units(NamedTuple):
     """
 
     starts: np.ndarray  # where the units of each column begin
-    low: np.ndarray
-    high: np.ndarray
+    heights: np.ndarray
     reached: Csc  # a column for each unit: ones for the rows that reach its top
 
 
@@ -334,7 +333,7 @@ def _unit_counts(x, scratch, starts):
 
 
 @entry_point
-def _fill_units(x, scratch, starts, low, high, indptr, rows):
+def _fill_units(x, scratch, starts, heights, indptr, rows):
     """The units of each column and the rows that reach them."""
     at = 0
     for c in range(len(x.indptr) - 1):
@@ -347,7 +346,7 @@ def _fill_units(x, scratch, starts, low, high, indptr, rows):
         for k in range(size):
             if k == 0 or scratch[k] != scratch[k - 1]:
                 top = scratch[k]
-                low[unit], high[unit] = below, top
+                heights[unit] = top - below
                 indptr[unit] = at
                 for place in range(begin, end):
                     if x.values[place] >= top:
@@ -355,7 +354,7 @@ def _fill_units(x, scratch, starts, low, high, indptr, rows):
                         at += 1
                 below = top
                 unit += 1
-    indptr[len(low)] = at
+    indptr[len(heights)] = at
 
 
 def cut_into_units(x: Csc) -> Units:
@@ -365,43 +364,26 @@ def cut_into_units(x: Csc) -> Units:
     starts = np.zeros(len(x.indptr), dtype=np.int64)
     entries = _unit_counts(x, scratch, starts)
     total = int(starts[-1])
-    low, high = np.empty(total), np.empty(total)
+    heights = np.empty(total)
     indptr, rows = np.empty(total + 1, dtype=np.int64), np.empty(entries, dtype=np.int32)
-    _fill_units(x, scratch, starts, low, high, indptr, rows)
-    return Units(starts, low, high, Csc(indptr, rows, np.ones(entries)))
+    _fill_units(x, scratch, starts, heights, indptr, rows)
+    return Units(starts, heights, Csc(indptr, rows, np.ones(entries)))
 
 
 @entry_point
-def reached_parts(x, starts, low, high, sizes, rows, values):
-    """How far new values reach into the units of their columns, unit by unit.
+def add_minima(starts, columns, counts, y, K, begin, end):
+    """K[i, j] += the sum of minima of graph i and row j of y, for some graphs.
 
-    With empty ``rows`` only the number of entries of each unit is counted, in ``sizes[1:]``; else
-    they are written, ``sizes`` being where those of each unit begin.
+    Graph i has the columns and counts from ``starts[i]`` to ``starts[i + 1]``; column -1 is none.
     """
-    for c in range(len(x.indptr) - 1):
-        for place in range(x.indptr[c], x.indptr[c + 1]):
-            for unit in range(starts[c], starts[c + 1]):
-                if x.values[place] <= low[unit]:
-                    break
-                if len(rows):
-                    at = sizes[unit]
-                    rows[at] = x.rows[place]
-                    values[at] = min(x.values[place], high[unit]) - low[unit]
-                    sizes[unit] = at + 1
-                else:
-                    sizes[unit + 1] += 1
-
-
-@entry_point
-def minima_by_row(indptr, rows, values, columns, counts, n):
-    """For each row the sum of the minima of its values and others; column -1 is none."""
-    sums = np.zeros(n)
-    for i in range(len(columns)):
-        c = columns[i]
-        if c >= 0:
-            for place in range(indptr[c], indptr[c + 1]):
-                sums[rows[place]] += min(counts[i], values[place])
-    return sums
+    indptr, rows, values = y
+    for i in range(begin, end):
+        row = K[i]
+        for entry in range(starts[i], starts[i + 1]):
+            c, count = columns[entry], counts[entry]
+            if c >= 0:
+                for other in range(np.uint64(indptr[c]), np.uint64(indptr[c + 1])):
+                    row[np.uint64(rows[other])] += min(count, values[other])
 
 
 @entry_point

@@ -15,6 +15,7 @@ batch, process and machine; no dictionary is needed to compare or merge counts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -27,11 +28,11 @@ from ..core.gram import (
     DOT,
     MINMAX,
     GramSum,
+    add_minima,
     add_products,
     cut_into_units,
     finish,
     precision,
-    reached_parts,
 )
 from ..core.hashing import GOLDEN, mix_array
 from ..core.structures import Csc
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 #: Most entries that the unary map of "intersection" may have: 8 GiB.
 _MOST_ONES = 2**29
+#: Patterns of graphs that are compared by one thread at a time.
+_TOGETHER = 1 << 14
 
 COUNT_MAPS = ("raw", "sqrt", "log", "binary", "intersection")
 #: Similarities of features, by the names that users give.
@@ -278,7 +281,7 @@ class FeatureColumns:
             return
         units = cut_into_units(self.entries)
         reached = units.reached
-        heights = np.repeat(units.high - units.low, np.diff(reached.indptr))
+        heights = np.repeat(units.heights, np.diff(reached.indptr))
         sums = self.sums
         yield from self._products(
             reached, reached._replace(values=heights), units.starts[self.offsets], (sums, sums),
@@ -293,27 +296,35 @@ class FeatureColumns:
         every_level: bool = True,
     ) -> Iterator[np.ndarray]:
         """Similarities of other graphs to these with the first level, the first two, ..."""
-        new = self.of(features)
-        code = SIMILARITIES[similarity]
-        if similarity != "minmax":
-            for K, left, right in self._products(
-                new, self.entries, self.offsets, (features.squares, self.squares), n_jobs,
-                every_level,
-            ):  # fmt: skip
-                yield finish(K, left, right, False, code, n_jobs)
-            return
-        units = cut_into_units(self.entries)
-        cut = (new, units.starts, units.low, units.high)
-        sizes = np.zeros(len(units.low) + 1, dtype=np.int64)
-        reached_parts(*cut, sizes, np.empty(0, dtype=np.int32), np.empty(0))
-        indptr = np.cumsum(sizes)
-        rows, values = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
-        reached_parts(*cut, indptr[:-1].copy(), rows, values)
-        for K, left, right in self._products(
-            Csc(indptr, rows, values), units.reached, units.starts[self.offsets],
-            (features.sums, self.sums), n_jobs, every_level,
-        ):  # fmt: skip
-            yield finish(K, left, right, False, code, n_jobs)
+        found = (
+            self._minima(features, n_jobs, every_level)
+            if similarity == "minmax"
+            else self._products(
+                self.of(features), self.entries, self.offsets, (features.squares, self.squares),
+                n_jobs, every_level,
+            )
+        )  # fmt: skip
+        for K, left, right in found:
+            yield finish(K, left, right, False, SIMILARITIES[similarity], n_jobs)
+
+    def _minima(
+        self, features: Features, n_jobs: int | None, every_level: bool
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Sums of minima of other graphs and these, and sums of both, after each level or all.
+
+        Graph by graph: cutting these into units, as for their own Gram matrix, takes longer.
+        """
+        own, fitted = features.sums.cumsum(axis=0), self.sums.cumsum(axis=0)
+        K: np.ndarray = np.zeros((own.shape[1], fitted.shape[1]))
+        for step, level in enumerate(features.levels):
+            columns = find_columns(level.hashes, self.vocabulary[step])
+            columns[columns >= 0] += self.offsets[step]
+            starts = np.concatenate(([0], np.cumsum(level.lengths)))
+            counts = level.counts.astype(np.float64)
+            graphs = partial(add_minima, starts, columns, counts, self.entries, K)
+            run(graphs, chunks(level.lengths, _TOGETHER), n_jobs)
+            if every_level or step == len(features.levels) - 1:
+                yield K, own[step], fitted[step]
 
     def _products(
         self,

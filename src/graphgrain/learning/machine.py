@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from ..core.counting import find_columns
-from ..core.gram import GramSum, minima_by_column, minima_by_row
+from ..core.gram import GramSum, add_minima, minima_by_column
 from ..graphs.batch import GraphBatch
 from ..kernels.features import Counts, FeatureColumns, Features
 from .columns import ColumnPart
@@ -165,7 +165,10 @@ class FittedTerm:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Sums of minima and maxima of one graph and each training graph."""
         place, counts = _joined(prepared, places)
-        minima = minima_by_row(*self.columns.entries, place, counts, len(self.totals))
+        K = np.zeros((1, len(self.totals)))
+        ends, columns = np.array([0, len(place)]), place.astype(np.int32)
+        add_minima(ends, columns, counts, self.columns.entries, K, 0, 1)
+        [minima] = K
         maxima = counts.sum() + self.totals - minima
         return minima, np.where(maxima > 0, maxima, 1.0)
 
