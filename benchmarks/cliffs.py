@@ -4,11 +4,11 @@
 
 Two molecules are similar there if one of three similarities is at least 0.9: Tanimoto of ECFP4
 (1,024 bits), Tanimoto of ECFP4 of their generic skeletons, or 1 minus the Levenshtein distance of
-their SMILES over the longer one's length. They are a cliff if their activities differ more than
-tenfold. ``gg.cliffs`` gets the pairs and the activities; ``counts > 0`` is compared with the marks
-``cliff_mol`` of the sets. The last columns are for pairs by min-max of Tree++ alone. ``--explain``
-lists each molecule that only one of the two marks, with the pairs that come closest to both
-thresholds.
+their SMILES over the longer one's length. They are a cliff if their activities (the larger over the
+smaller concentration, as floating-point numbers) differ more than tenfold. ``gg.cliffs`` gets the
+pairs and the activities; ``counts > 0`` is compared with the marks ``cliff_mol`` of the sets. The
+last columns are for pairs by min-max of Tree++ alone. ``--explain`` lists each molecule that only
+one of the two marks, with the pairs that come closest to both thresholds.
 
 van Tilborg, Alenicheva, Grisoni: Exposing the Limitations of Molecular Machine Learning with
 Activity Cliffs. Journal of Chemical Information and Modeling 62 (23), 2022.
@@ -28,8 +28,9 @@ from .moleculeace import set_names
 from .molecules import molecules_folder
 
 LEAST = 0.9
-#: More than tenfold: exactly tenfold, up to rounding, is none.
-TENFOLD = 1.0 + 1e-6
+TENFOLD = 10.0
+#: The same on the logarithmic scale, where rounding may take something from it.
+TENFOLD_LOG = 1.0 - 1e-9
 
 
 def bits_of(molecules: list[object]) -> np.ndarray:
@@ -71,7 +72,12 @@ def edit_distance(a: str, b: str, most: int) -> int:
     return before[-1]
 
 
-def smiles_pairs(smiles: list[str], y: np.ndarray) -> np.ndarray:
+def fold(one: np.ndarray | float, other: np.ndarray | float) -> np.ndarray:
+    """The larger amount over the smaller one."""
+    return np.maximum(one, other) / np.minimum(one, other)
+
+
+def smiles_pairs(smiles: list[str], amounts: np.ndarray) -> np.ndarray:
     """Pairs of SMILES of a Levenshtein similarity of 0.9 whose activities differ enough."""
     letters = {letter: n for n, letter in enumerate(sorted(set("".join(smiles))))}
     counts = np.zeros((len(smiles), len(letters)), dtype=np.int32)
@@ -87,7 +93,7 @@ def smiles_pairs(smiles: list[str], y: np.ndarray) -> np.ndarray:
         # No fewer edits than letters that one has more often than the other.
         surplus = counts[rest] - counts[a]
         needed = np.maximum(np.maximum(surplus, 0).sum(1), np.maximum(-surplus, 0).sum(1))
-        near = (needed <= room) & (np.abs(y[rest] - y[a]) >= TENFOLD)
+        near = (needed <= room) & (fold(amounts[rest], amounts[a]) > TENFOLD)
         for b, most in zip(rest[near].tolist(), room[near].tolist(), strict=True):
             if edit_distance(smiles[a], smiles[b], most) <= most:
                 found.append((a, b))
@@ -99,22 +105,23 @@ def marks(path: Path, explain: bool) -> tuple[int, int, int, int, int, int]:
     from rdkit import Chem
 
     graphs, columns = gg.load_molecules(path)
-    smiles, y = columns["smiles"].tolist(), columns["y"]
+    smiles, y, amounts = columns["smiles"].tolist(), columns["y"], columns["exp_mean [nM]"]
     molecules = [Chem.MolFromSmiles(text) for text in smiles]
     both = [bits_of(molecules), bits_of([skeleton(molecule) for molecule in molecules])]
-    similar = np.concatenate([*map(tanimoto_pairs, both), smiles_pairs(smiles, y)])
+    similar = np.concatenate([*map(tanimoto_pairs, both), smiles_pairs(smiles, amounts)])
     pairs = np.unique(similar, axis=0)
+    pairs = pairs[fold(*amounts[pairs.T]) > TENFOLD]
     given = gg.Pairs(pairs[:, 0], pairs[:, 1], np.full(len(pairs), LEAST))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        ours = gg.cliffs(graphs, y, min_difference=TENFOLD, similar=given).counts > 0
-        tree = gg.cliffs(graphs, y, LEAST, TENFOLD).counts > 0
+        ours = gg.cliffs(graphs, y, min_difference=TENFOLD_LOG, similar=given).counts > 0
+        tree = gg.cliffs(graphs, y, LEAST, TENFOLD_LOG).counts > 0
     theirs = columns["cliff_mol"] == 1
     if explain:
         for molecule in np.flatnonzero(theirs != ours).tolist():
             print(f"{path.name.split('.')[0]}, row {molecule + 1}: marked", end=" ")
             print("there alone" if theirs[molecule] else "here alone")
-            for line in nearest(molecule, smiles, columns["exp_mean [nM]"], both):
+            for line in nearest(molecule, smiles, amounts, both):
                 print(f"  {line}")
     return (
         len(graphs), int(theirs.sum()), int(ours.sum()), int((theirs & ours).sum()),
@@ -127,8 +134,8 @@ def nearest(
 ) -> list[str]:
     """The pairs of a molecule that come closest to both thresholds, in words."""
     found = []
-    fold = np.maximum(amounts, amounts[molecule]) / np.minimum(amounts, amounts[molecule])
-    for other in np.flatnonzero((fold >= 9) & (np.arange(len(smiles)) != molecule)).tolist():
+    folds = fold(amounts, amounts[molecule])
+    for other in np.flatnonzero((folds >= 9) & (np.arange(len(smiles)) != molecule)).tolist():
         values = []
         for bits in both:
             common = float(bits[molecule] @ bits[other])
@@ -136,10 +143,10 @@ def nearest(
         longest = max(len(smiles[molecule]), len(smiles[other]))
         distance = edit_distance(smiles[molecule], smiles[other], longest // 6)
         values.append(1 - distance / longest)
-        short = max(0.0, LEAST - max(values)) + max(0.0, 1 - fold[other] / 10)
+        short = max(0.0, LEAST - max(values)) + max(0.0, 1 - folds[other] / TENFOLD)
         told = ", ".join(f"{value:.6f}" for value in values)
         found.append(
-            (short, f"row {other + 1}: ECFP4, skeletons, SMILES {told}; {fold[other]:.12g}-fold")
+            (short, f"row {other + 1}: ECFP4, skeletons, SMILES {told}; {folds[other]:.16g}-fold")
         )
     return [line for _, line in sorted(found)[:3]]
 
