@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -49,14 +50,21 @@ def tanimoto_pairs(bits: np.ndarray) -> np.ndarray:
     return np.argwhere(np.triu(common >= LEAST * union - 1e-6, 1))
 
 
-def skeleton(molecule: object) -> object:
-    """The molecule with all atoms carbon and all bonds single."""
+def skeleton(molecule: Any) -> Any:
+    """The molecule with all atoms carbon and all bonds single; isotopes stay.
+
+    RDKit dropped isotopes later: the marks are those of a version that kept them.
+    """
     from rdkit.Chem.Scaffolds.MurckoScaffold import GetScaffoldForMol, MakeScaffoldGeneric
 
     try:
-        return MakeScaffoldGeneric(molecule)
+        found = MakeScaffoldGeneric(molecule)
     except Exception:  # atoms with more bonds than carbon can have
         return GetScaffoldForMol(molecule)
+    if found.GetNumAtoms() == molecule.GetNumAtoms():  # hydrogens that were written are left out
+        for own, atom in zip(found.GetAtoms(), molecule.GetAtoms(), strict=True):
+            own.SetIsotope(atom.GetIsotope())
+    return found
 
 
 def edit_distance(a: str, b: str, most: int) -> int:
