@@ -304,6 +304,25 @@ def test_balanced_weights(families):
     )
 
 
+def test_weights_that_are_better_in_cross_validation(drugs):
+    """Where one of two classes is rare, balanced weights are taken if they help."""
+    graphs, y = drugs
+    chosen = set()
+    for family in np.unique(y)[:6]:
+        rare = y == family
+        options = {**ONE, "similarity": "cosine", "counts": "raw", "max_level": 1, "C": 1.0}
+        scores = {}
+        for weight in (None, "balanced", "auto"):
+            model = gg.GraphClassifier(**options, class_weight=weight).fit(graphs, rare)
+            assert model.scoring_ == "roc_auc"
+            scores[weight] = model.best_score_
+            said = model.predict_proba(graphs)[:, 1]
+            assert abs(said.mean() - rare.mean()) < 0.02  # probabilities follow the data
+        assert scores["auto"] == pytest.approx(max(scores[None], scores["balanced"]), abs=1e-9)
+        chosen.add(scores["balanced"] > scores[None])
+    assert chosen == {True, False}
+
+
 def test_a_class_with_one_member_does_not_stop_a_fit(families):
     graphs, y = families
     y = y.astype("U20")
@@ -376,7 +395,7 @@ def test_wrong_coverage(coverage, families):
         ({"time_budget": 0}, "time_budget must be a finite number above 0, or None; got 0"),
         ({"solver": "newton"}, "solver must be one of"),
         ({"scoring": "f1"}, "scoring must be one of"),
-        ({"class_weight": "heavy"}, "class_weight must be None, 'balanced' or a dictionary"),
+        ({"class_weight": "heavy"}, "class_weight must be None, 'auto', 'balanced' or"),
         ({"class_weight": {"opioids": 1}}, "must have a weight for every class"),
         ({"class_weight": {"opioids": 1, "barbiturates": -1}}, "must be finite numbers above 0"),
         ({"descriptors": "mordred"}, "descriptors must be one of"),

@@ -23,22 +23,29 @@ from .targets import check_classes, check_folds, check_two_classes
 from .terms import OF_CLASSES as USUAL
 from .terms import OneOrMore, alternatives
 
-#: Bytes for each pair of graphs: the matrix, and what one fold cuts out of it.
-PAIR_BYTES = 12.0
+#: Bytes for each pair of graphs: the matrix, and room for a term or for what a fold cuts out of it.
+PAIR_BYTES = 8.0
 
 
 class ClassWeightRule:
-    """None, "balanced", or a weight for each class."""
+    """None, "auto", "balanced", or a weight for each class."""
 
     def allows(self, value: Any) -> bool:
         return (
             value is None
-            or (isinstance(value, str) and value == "balanced")
+            or (isinstance(value, str) and value in (AUTO, "balanced"))
             or isinstance(value, dict)
         )
 
     def __str__(self) -> str:
-        return "None, 'balanced' or a dictionary with the weight of each class"
+        return "None, 'auto', 'balanced' or a dictionary with the weight of each class"
+
+
+def balanced(codes: np.ndarray) -> np.ndarray:
+    """Weights with which all classes weigh the same, one on average."""
+    counts = np.bincount(codes)
+    shares = len(codes) / (np.count_nonzero(counts) * np.maximum(counts, 1))
+    return shares[codes]
 
 
 class GraphClassifier(ClassifierMixin, GraphEstimator):
@@ -85,9 +92,11 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         at most a quarter of the memory that is free.
     scoring : {"auto", "accuracy", "balanced_accuracy", "roc_auc", "average_precision"}
         What kernels are judged by. "auto" is the ROC AUC if one of two classes has less than a
-        tenth of the graphs, else the accuracy.
-    class_weight : None, "balanced" or dict, default=None
-        What C is multiplied by for each class; "balanced" lets all classes weigh the same.
+        third of the graphs, else the accuracy.
+    class_weight : None, "auto", "balanced" or dict, default="auto"
+        What C is multiplied by for each class; "balanced" lets all classes weigh the same. "auto"
+        is "balanced" for two classes that are not judged by their accuracy, if that is better in
+        cross-validation. Probabilities follow the data, whatever the weights.
     graphs : str, optional
         The column of a table that holds the graphs; by default it is found by its content.
     descriptors : {None, "rdkit"}, default=None
@@ -165,7 +174,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         max_terms: int = 16,
         solver: str = "auto",
         scoring: str = "auto",
-        class_weight: Any = None,
+        class_weight: Any = AUTO,
         graphs: str | None = None,
         descriptors: str | None = None,
         time_budget: float | None = None,
@@ -264,6 +273,12 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
             against = other(total, everyone)
             if against.mean >= judged.mean:
                 judge, judged, learner = other, against, replace(learner, scheme="rest")
+        if self.class_weight == AUTO and len(self.classes_) == 2 and self.scoring_ != "accuracy":
+            weights = data.weights * balanced(codes)
+            other = replace(judge, weights=weights[sample] * stand_for)
+            against = other(total, everyone)
+            if against.mean > judged.mean:
+                judge, judged, data = other, against, data._replace(weights=weights)
         selection.value = float(learner.grid[judged.place])
         selection.score = judged.mean
         self._keep(selection, learner.grid)
@@ -379,8 +394,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         return stratified_sample(codes, size, rng), np.ones(size)
 
     def _class_weights(self, codes: np.ndarray) -> np.ndarray:
-        counts = np.bincount(codes, minlength=len(self.classes_))
-        if self.class_weight is None:
+        if self.class_weight in (None, AUTO):
             return np.ones(len(codes))
         if isinstance(self.class_weight, dict):
             known = {str(name): weight for name, weight in self.class_weight.items()}
@@ -395,7 +409,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
                     f"Weights of classes must be finite numbers above 0; got {factors.tolist()}."
                 )
             return factors[codes]
-        return (len(codes) / (len(counts) * counts))[codes]
+        return balanced(codes)
 
     # ---------------------------------------------------------------- predict
 

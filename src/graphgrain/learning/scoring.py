@@ -10,7 +10,7 @@ from .svm import classes_of
 
 AUTO = "auto"
 #: A class with a smaller share than this makes accuracy a poor judge.
-RARE = 0.1
+RARE = 1 / 3
 
 
 def accuracy(codes: np.ndarray, scores: np.ndarray) -> float:
