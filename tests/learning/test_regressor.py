@@ -6,7 +6,8 @@ import pickle
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.optimize import minimize
+from scipy.stats import binom, norm
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
@@ -211,7 +212,7 @@ def test_deviations_are_those_of_the_process(drugs, masses):
     K, rows = kernel.fit_transform(train), kernel.transform(new)
     A = K + 1e4 + 0.1 * np.eye(len(K))
     left = 1 - np.einsum("ij,ji->i", rows + 1e4, np.linalg.solve(A, (rows + 1e4).T)) + 1e4
-    # the scale with the largest density of what is left out
+    # noise and scale with the largest density of what is left out
     errors = np.empty(len(y))
     spread = np.empty(len(y))
     for out in range(len(y)):
@@ -219,10 +220,30 @@ def test_deviations_are_those_of_the_process(drugs, masses):
         inverse = np.linalg.inv(A[np.ix_(rest, rest)])
         row = K[out, rest] + 1e4
         errors[out] = y[out] - row @ inverse @ y[rest]
-        spread[out] = 1e4 + 1 + 0.1 - row @ inverse @ row
-    scale = np.mean(errors**2 / spread)
+        spread[out] = 1e4 + 1 - row @ inverse @ row
+
+    def density(logs: np.ndarray) -> float:
+        total = np.exp(logs[0]) * (spread + np.exp(logs[1]))
+        return -float(norm.logpdf(errors, 0, np.sqrt(total)).mean())
+
+    best = minimize(density, [np.log(np.mean(errors**2)), np.log(0.1)], method="Nelder-Mead")
+    scale, noise = np.exp(best.x)
     _, found = model.predict(new, return_std=True)
-    np.testing.assert_allclose(found, np.sqrt(scale * (left + 0.1)), rtol=1e-3)
+    np.testing.assert_allclose(found, np.sqrt(scale * (left + noise)), rtol=0.01)
+
+
+def test_a_few_equal_graphs_with_different_values_do_not_make_all_others_unsure(drugs):
+    """The kernel says that they are the same: only noise can tell them apart."""
+    graphs = drugs[0]
+    rng = np.random.default_rng(0)
+    size = graphs.vertex_counts.astype(float)
+    train, new = np.arange(0, len(graphs), 2), np.arange(1, len(graphs), 2)
+    twice = np.concatenate([train, train[:4]])
+    y = size[twice] + rng.normal(0, 0.5, len(twice))
+    y[-4:] += 4.0
+    model = gg.GraphRegressor(**{**ONE, "alpha": 1e-6}).fit(graphs[twice], y)
+    value, std = model.predict(graphs[new], return_std=True)
+    assert 0.5 < np.sqrt(np.mean(((size[new] - value) / std) ** 2)) < 2.0
 
 
 @pytest.mark.parametrize("loss", ["squared", "huber"])
@@ -515,7 +536,7 @@ def test_all_training_graphs_as_landmarks_are_the_exact_process(from_features):
     exact = own - np.einsum("ij,ji->i", k, np.linalg.solve(K + alpha * np.eye(len(K)), k.T))
     _, std = model.predict(graphs[1::2], return_std=True)
     scale = model._target_scale.spread[0] ** 2 * model._variance[0]
-    np.testing.assert_allclose(std**2 / scale - alpha, exact, rtol=1e-3, atol=1e-9)
+    np.testing.assert_allclose(std**2 / scale - model._noises[0], exact, rtol=1e-3, atol=1e-9)
 
 
 def test_domain_of_a_model_trained_on_features(from_features, tmp_path):

@@ -17,7 +17,7 @@ from .calibration import check_coverage
 from .columns import TREES, ColumnKernel, ColumnPart
 from .estimator import GraphEstimator, Process, Training, differ
 from .machine import KernelMachine
-from .ridge import Posterior, Ridge, SparsePosterior, sparse_ridge
+from .ridge import Posterior, Ridge, SparsePosterior, likeliest_noise, sparse_ridge
 from .scoring import AUTO, OF_NUMBERS
 from .selection import Judge, Judged, Selector, helps, starts_of
 from .targets import TargetScale, check_folds, check_values
@@ -345,9 +345,8 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         coefficients = np.zeros((outputs, len(K)))
         intercept = np.zeros(outputs)
         self._held_out = np.full(data.targets.shape, np.nan)
-        self._deviations = np.full(data.targets.shape, np.nan)
+        self._left = np.full(data.targets.shape, np.nan)
         self._shifts = np.full(data.targets.shape, np.nan)
-        self._variance = np.ones(outputs)
         self._alphas = np.zeros(outputs)
         self._training_weights = np.ones(data.targets.shape)
         self._column_share_ = share
@@ -370,9 +369,8 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             errors = own.T / factors
             self._held_out[np.ix_(there, members)] = wanted - errors
             self._shifts[np.ix_(there, members)] = errors
-            self._deviations[np.ix_(there, members)] = np.sqrt(1.0 / factors)
-            # the scale of the process with the largest leave-one-out density
-            self._variance[members] = np.average(errors**2 * factors, axis=0, weights=weights)
+            left = 1.0 / factors - (alpha / weights)[:, np.newaxis]
+            self._left[np.ix_(there, members)] = np.maximum(left, 0.0)
             self._alphas[members] = alpha
             self._training_weights[np.ix_(there, members)] = weights[:, np.newaxis]
             if len(groups) == 1:
@@ -386,6 +384,19 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             machine = self._with_forest(machine, rows, data, judge, sample)
         self._scaled_targets = data.targets
         self.machine_ = machine
+        self._learn_spread()
+
+    def _learn_spread(self) -> None:
+        """Noise and scale of the process, and the standard deviation of each training graph."""
+        outputs = self._scaled_targets.shape[1]
+        self._noises, self._variance = np.zeros(outputs), np.ones(outputs)
+        self._deviations = np.full(self._scaled_targets.shape, np.nan)
+        for output, own in enumerate(np.isfinite(self._scaled_targets).T):
+            errors = self._scaled_targets[own, output] - self._held_out[own, output]
+            left, weights = self._left[own, output], self._training_weights[own, output]
+            noise, scale = likeliest_noise(errors, left, weights)
+            self._noises[output], self._variance[output] = noise, scale
+            self._deviations[own, output] = np.sqrt(left + noise / weights)
 
     def _best_alpha(
         self, K: np.ndarray, wanted: np.ndarray, learner: Ridge, data: Training, there: np.ndarray
@@ -426,9 +437,6 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         machine.columns = replace(machine.columns, forest=forest, share=np.full(outputs, share))
         self._held_out = (1 - share) * self._held_out + share * found
         self._shifts = (1 - share) * self._shifts
-        self._variance = np.average(
-            ((data.targets - self._held_out) / self._deviations) ** 2, axis=0, weights=data.weights
-        )
         return machine
 
     def _train_linear(
@@ -447,11 +455,9 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             ),
             alpha,
         )
-        errors = data.targets - self._held_out
-        self._deviations = np.tile(
-            np.sqrt(variance + alpha)[:, np.newaxis], (1, data.targets.shape[1])
-        )
-        self._variance = np.average((errors / self._deviations) ** 2, axis=0, weights=data.weights)
+        outputs = data.targets.shape[1]
+        self._left = np.tile(variance[:, np.newaxis], (1, outputs))
+        self._training_weights = np.tile(data.weights[:, np.newaxis], (1, outputs))
         self._shifts = np.zeros(data.targets.shape)
         self._alphas = np.full(data.targets.shape[1], alpha)
         self._scaled_targets = data.targets
@@ -460,6 +466,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             encoder, rows = self._column_rows(data.columns)
             self.machine_.columns = ColumnPart(encoder)
             self.machine_ = self._with_forest(self.machine_, rows, data, judge, sample)
+        self._learn_spread()
 
     def _explained_units(self) -> tuple[np.ndarray, np.ndarray]:
         return self._target_scale.spread, self._target_scale.mean
@@ -517,7 +524,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
                     K = K if rows is None else K[:, rows]
                     influence = posterior.influence(K)
                     left = posterior.variance(K, own, influence)
-                    std = np.sqrt(self._variance[output] * (left + self._alphas[output]))
+                    std = np.sqrt(self._variance[output] * (left + self._noises[output]))
                     shares = None
                     if isinstance(posterior, Posterior):
                         shares = posterior.shares(K, influence)
@@ -560,7 +567,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         variance = float(self._variance[0]) * units
         return process._replace(
             variance=variance,
-            noise=variance * float(self._alphas[0]),
+            noise=variance * float(self._noises[0]),
             share=1.0 - self._column_share_,
         )
 

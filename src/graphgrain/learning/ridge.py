@@ -145,6 +145,43 @@ class Posterior:
         return np.maximum(own - explained + rest, 0.0)
 
 
+def likeliest_noise(
+    errors: np.ndarray, variances: np.ndarray, weights: np.ndarray
+) -> tuple[float, float]:
+    """Noise and scale of a process with the largest leave-one-out density.
+
+    Held-out errors have the variance ``scale * (variances + noise / weights)``. The ridge itself
+    may want less noise than targets have: graphs that look the same, measured differently.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphgrain.learning.ridge import likeliest_noise
+    >>> rng = np.random.default_rng(0)
+    >>> variances = rng.random(2000)
+    >>> errors = rng.normal(0, np.sqrt(4 * (variances + 0.3)))
+    >>> noise, scale = likeliest_noise(errors, variances, np.ones(2000))
+    >>> round(noise, 1), round(scale, 1)
+    (0.3, 4.0)
+    """
+    from scipy.optimize import minimize_scalar
+
+    middle = max(float(np.average(variances, weights=weights)), 1e-12)
+
+    def parts(power: float) -> tuple[np.ndarray, float]:
+        total = variances + middle * 10.0**power / weights
+        return total, float(np.average(errors**2 / total, weights=weights))
+
+    def length(power: float) -> float:
+        total, scale = parts(power)
+        return float(np.log(max(scale, 1e-300)) + np.average(np.log(total), weights=weights))
+
+    powers = np.linspace(-6, 3, 37)  # there may be more than one valley
+    near = powers[int(np.argmin([length(power) for power in powers]))]
+    best = minimize_scalar(length, bounds=(near - 0.25, near + 0.25), method="bounded").x
+    return middle * 10.0 ** float(best), parts(best)[1]
+
+
 class SparsePosterior:
     """The Gaussian process through landmarks, for more training graphs than a matrix can hold.
 
