@@ -345,7 +345,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         coefficients = np.zeros((outputs, len(K)))
         intercept = np.zeros(outputs)
         self._held_out = np.full(data.targets.shape, np.nan)
-        self._left = np.full(data.targets.shape, np.nan)
+        left = np.full(data.targets.shape, np.nan)
         self._shifts = np.full(data.targets.shape, np.nan)
         self._alphas = np.zeros(outputs)
         self._training_weights = np.ones(data.targets.shape)
@@ -369,8 +369,8 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             errors = own.T / factors
             self._held_out[np.ix_(there, members)] = wanted - errors
             self._shifts[np.ix_(there, members)] = errors
-            left = 1.0 / factors - (alpha / weights)[:, np.newaxis]
-            self._left[np.ix_(there, members)] = np.maximum(left, 0.0)
+            without_noise = 1.0 / factors - (alpha / weights)[:, np.newaxis]
+            left[np.ix_(there, members)] = np.maximum(without_noise, 0.0)
             self._alphas[members] = alpha
             self._training_weights[np.ix_(there, members)] = weights[:, np.newaxis]
             if len(groups) == 1:
@@ -384,19 +384,22 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             machine = self._with_forest(machine, rows, data, judge, sample)
         self._scaled_targets = data.targets
         self.machine_ = machine
-        self._learn_spread()
+        self._learn_spread(left)
 
-    def _learn_spread(self) -> None:
-        """Noise and scale of the process, and the standard deviation of each training graph."""
+    def _learn_spread(self, left: np.ndarray) -> None:
+        """Noise and scale of the process, and the standard deviation of each training graph.
+
+        ``left`` are held-out variances in units of the kernel, without noise.
+        """
         outputs = self._scaled_targets.shape[1]
         self._noises, self._variance = np.zeros(outputs), np.ones(outputs)
         self._deviations = np.full(self._scaled_targets.shape, np.nan)
         for output, own in enumerate(np.isfinite(self._scaled_targets).T):
             errors = self._scaled_targets[own, output] - self._held_out[own, output]
-            left, weights = self._left[own, output], self._training_weights[own, output]
-            noise, scale = likeliest_noise(errors, left, weights)
+            weights = self._training_weights[own, output]
+            noise, scale = likeliest_noise(errors, left[own, output], weights)
             self._noises[output], self._variance[output] = noise, scale
-            self._deviations[own, output] = np.sqrt(left + noise / weights)
+            self._deviations[own, output] = np.sqrt(left[own, output] + noise / weights)
 
     def _best_alpha(
         self, K: np.ndarray, wanted: np.ndarray, learner: Ridge, data: Training, there: np.ndarray
@@ -456,7 +459,6 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             alpha,
         )
         outputs = data.targets.shape[1]
-        self._left = np.tile(variance[:, np.newaxis], (1, outputs))
         self._training_weights = np.tile(data.weights[:, np.newaxis], (1, outputs))
         self._shifts = np.zeros(data.targets.shape)
         self._alphas = np.full(data.targets.shape[1], alpha)
@@ -466,7 +468,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             encoder, rows = self._column_rows(data.columns)
             self.machine_.columns = ColumnPart(encoder)
             self.machine_ = self._with_forest(self.machine_, rows, data, judge, sample)
-        self._learn_spread()
+        self._learn_spread(np.tile(variance[:, np.newaxis], (1, outputs)))
 
     def _explained_units(self) -> tuple[np.ndarray, np.ndarray]:
         return self._target_scale.spread, self._target_scale.mean
