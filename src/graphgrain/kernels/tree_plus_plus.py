@@ -166,15 +166,19 @@ class TreePlusPlus(FeatureKernel):
     # ---------------------------------------------------------------- reading features
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
-        classes = self._centrality_classes(batch)
-
-        def trace(graph: int, level: int) -> Occurrences:
-            hashes, paths, _, trees, _ = self._trace(batch, classes, level, graph)
-            return Occurrences(hashes, paths, trees)
+        graphs, classes, given = self._given(batch)
 
         def trace_all(begin: int, end: int) -> list[list[Occurrences]]:
-            levels = range(self.tree_depth + 1)
-            return [[trace(graph, level) for level in levels] for graph in range(begin, end)]
+            found: list[list[Occurrences]] = [[] for _ in range(begin, end)]
+            for level in range(self.tree_depth + 1):
+                options = given._replace(tree_depth=level)
+                work = make_work(graphs, options, stop_flag(), begin, end)
+                for own, graph in zip(found, range(begin, end), strict=True):
+                    hashes, paths, _, trees, _ = trace_patterns(
+                        graphs, classes, options, work, graph
+                    )
+                    own.append(Occurrences(hashes, paths, trees))
+            return found
 
         # Some graphs at once: each call of a worker costs more than a small graph.
         for begin, end in chunks(batch.vertex_counts, _LOCATED_VERTICES):
