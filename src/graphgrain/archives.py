@@ -301,8 +301,8 @@ def read_npz(path: Path, what: str, remedy: str) -> dict[str, np.ndarray]:
     except InvalidFileError:
         raise
     except (
-        OSError, ValueError, KeyError, TypeError, EOFError, NotImplementedError, RuntimeError,
-        SyntaxError, OverflowError, struct.error, zipfile.BadZipFile, zlib.error,
+        OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, SyntaxError,
+        OverflowError, struct.error, zipfile.BadZipFile, zlib.error,
     ) as error:  # fmt: skip
         raise wrong(error) from None
     return arrays

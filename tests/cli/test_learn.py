@@ -132,6 +132,8 @@ def test_molecules_are_read_as_at_fit(folder):
     )  # fmt: skip
     said = [float(row["prediction"]) for row in table(folder / "charges.csv")[:4]]
     assert [one["prediction"] for one in found] == pytest.approx(said, rel=1e-4)
+    asked = ("explain", folder / "charged.csv", "--model", folder / "charged.ggm", "--row", "1")
+    assert "Leave --stereo out" in fails(*asked, "--stereo")
 
 
 def test_what_is_done_is_kept(folder, monkeypatch):

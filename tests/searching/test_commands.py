@@ -249,6 +249,26 @@ def test_interrupted_pairs_go_on(library, tmp_path, monkeypatch):
     assert started[-1] == 0
 
 
+def test_a_table_of_pairs_is_whole_or_not_there(library, tmp_path, monkeypatch):
+    """What was found is read again from disk, where something may have happened to it."""
+    real = pairs_command.iter_pairs
+
+    def damaged(*arguments, **options):
+        yield from real(*arguments, **options)
+        [block] = tmp_path.glob(".p.csv.pairs/block-*.npz")
+        block.write_bytes(block.read_bytes()[:100])
+
+    monkeypatch.setattr(pairs_command, "iter_pairs", damaged)
+    words = ("pairs", library, "--min-similarity", 0.6, "-o", tmp_path / "p.csv")
+    assert "Run the command again" in run(*words, code=2).stderr
+    assert not (tmp_path / "p.csv").exists()
+    monkeypatch.undo()
+    run(*words)
+    rows = list(csv.DictReader((tmp_path / "p.csv").open()))
+    found = sorted((r["first"], r["second"], float(r["similarity"])) for r in rows)
+    assert found == sorted(pairs_of(library))
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

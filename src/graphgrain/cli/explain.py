@@ -66,7 +66,14 @@ def explain(
     fitted = None if model is None else load_model(model)
     told = getattr(fitted, "reading_", {"labels": [], "columns": []})
     if told["labels"]:  # molecules are read as they were when the model was trained
-        reading = replace(reading, **dict(zip(LabelOptions._fields, told["labels"], strict=True)))
+        labels = dict(zip(LabelOptions._fields, told["labels"], strict=True))
+        for name, used in labels.items():
+            if getattr(reading, name) and not used:
+                raise InvalidParameterError(
+                    f"--{name} is not what the model was trained with: it reads molecules as they "
+                    f"were read then. Leave --{name} out."
+                )
+        reading = replace(reading, **labels)
     loaded = load(data, reading, all_rows=True)
     loaded = loaded if fitted is not None and loaded.y is None else loaded.with_classes()
     if loaded.y is None and fitted is None:

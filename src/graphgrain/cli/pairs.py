@@ -94,15 +94,17 @@ def pairs(
             saved = _Saved(output.with_name(f".{output.name}.pairs"), settings)
         with progress_bar(err().is_terminal, 2 * len(index)) as bar:
             try:
-                found = _blocks(index, min_similarity, similarity, saved, bar.update)
-                blocks: Iterable[Pairs] = list(found) if saved is None else found
+                blocks: Iterable[Pairs]
+                blocks = _blocks(index, min_similarity, similarity, saved, bar.update)
+                blocks = list(blocks) if saved is None else blocks
                 count = sum(map(len, blocks))
-                blocks = blocks if saved is None else saved.read()
             except KeyboardInterrupt:
                 kept = saved is not None and saved.blocks > 0
                 raise Interrupted(
                     "Run the same command again to go on from there." if kept else ""
                 ) from None
+        if saved is not None:
+            blocks = saved.every()
         if max_per_graph is not None:
             capped = capped_pairs(joined_pairs(blocks), max_per_graph)
             blocks, count = [capped], len(capped)
@@ -161,15 +163,21 @@ class _Saved:
 
     def read(self) -> Iterator[Pairs]:
         """The blocks that are there, up to the first that is not."""
-        self.blocks = 0
         while self._path(self.blocks).is_file():
             try:
-                arrays = read_npz(self._path(self.blocks), "a block of pairs", "Delete it")
-                block = Pairs(*(arrays[name] for name in Pairs._fields))
+                block = self._block(self.blocks)
             except (InvalidFileError, KeyError):
                 return
             self.blocks += 1
             yield block
+
+    def every(self) -> Iterator[Pairs]:
+        """All blocks, each of which has been there."""
+        return map(self._block, range(self.blocks))
+
+    def _block(self, number: int) -> Pairs:
+        arrays = read_npz(self._path(number), "a block of pairs", "Run the command again")
+        return Pairs(*(arrays[name] for name in Pairs._fields))
 
     def add(self, block: Pairs) -> None:
         """Keep one more."""

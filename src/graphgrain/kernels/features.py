@@ -55,10 +55,6 @@ SIMILARITIES = {"cosine": COSINE, "minmax": MINMAX, "dot": DOT}
 Zeros = Callable[[tuple[int, int], type], np.ndarray]
 
 
-def _zeros(shape: tuple[int, int], kind: type) -> np.ndarray:
-    return np.zeros(shape, dtype=kind)
-
-
 class Features:
     """The counted patterns of some graphs.
 
@@ -262,7 +258,7 @@ class FeatureColumns:
         every_level: bool = True,
     ) -> Iterator[np.ndarray]:
         """Similarities to each other with the first level, the first two, ...; or with all."""
-        for K, norms, _ in self._own_products(similarity, n_jobs, every_level, _zeros):
+        for K, norms, _ in self._own_products(similarity, n_jobs, every_level):
             yield finish(K, norms, norms, True, SIMILARITIES[similarity], n_jobs)
 
     def add_gram(self, similarity: str, total: GramSum, factor: float, n_jobs: int | None) -> None:
@@ -271,7 +267,7 @@ class FeatureColumns:
             total.add(K, norms, SIMILARITIES[similarity], factor, n_jobs)
 
     def _own_products(
-        self, similarity: str, n_jobs: int | None, every_level: bool, zeros: Zeros
+        self, similarity: str, n_jobs: int | None, every_level: bool, zeros: Zeros = np.zeros
     ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         if similarity != "minmax":
             yield from self._products(
@@ -334,7 +330,7 @@ class FeatureColumns:
         norms: tuple[np.ndarray, np.ndarray],
         n_jobs: int | None,
         every_level: bool,
-        zeros: Zeros = _zeros,
+        zeros: Zeros = np.zeros,
         symmetric: bool | None = None,
     ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Products of two matrices with the same columns, and norms, after each level or all."""

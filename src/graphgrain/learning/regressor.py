@@ -461,7 +461,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         outputs = data.targets.shape[1]
         self._training_weights = np.tile(data.weights[:, np.newaxis], (1, outputs))
         self._shifts = np.zeros(data.targets.shape)
-        self._alphas = np.full(data.targets.shape[1], alpha)
+        self._alphas = np.full(outputs, alpha)
         self._scaled_targets = data.targets
         self._column_share_ = 0.0
         if data.columns:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..core.gram import GramSum
-from ..kernels.features import Features
+from ..kernels.features import FeatureColumns, Features
 from ..views.structural_labels import StructuralLabels
 from .scoring import best_value
 from .terms import Source, Term
@@ -174,14 +174,17 @@ class Selector:
         """What makes the term's similarity of a graph with itself 1 on average."""
         return term_scale(term, self.features(term.source))
 
+    def _columns(self, term: Term, sample: np.ndarray) -> FeatureColumns:
+        """Some judging graphs as the term compares them, by columns."""
+        return term.prepare(self.features(term.source)[sample]).columns(self.judge.n_jobs)
+
     def grams(self, terms: Sequence[Term], sample: np.ndarray) -> Iterable[tuple[Term, np.ndarray]]:
         """The scaled kernel matrices of terms that differ in their levels alone."""
         wanted = {term.n_levels: term for term in terms}
         deepest = terms[-1]
         if None in wanted:
             deepest = wanted[None]
-        features = deepest.prepare(self.features(deepest.source)[sample])
-        columns = features.columns(self.judge.n_jobs)
+        columns = self._columns(deepest, sample)
         every = None not in wanted
         found = columns.grams(deepest.similarity, self.judge.n_jobs, every_level=every)
         for level, K in enumerate(found):
@@ -194,8 +197,7 @@ class Selector:
         """The mean of the scaled kernel matrices of some terms."""
         total = GramSum(len(sample))
         for term in terms:
-            features = term.prepare(self.features(term.source)[sample])
-            columns = features.columns(self.judge.n_jobs)
+            columns = self._columns(term, sample)
             columns.add_gram(term.similarity, total, self.scale(term), self.judge.n_jobs)
         K = total.mirrored(self.judge.n_jobs)
         K /= len(terms)

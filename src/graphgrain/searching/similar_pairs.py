@@ -154,16 +154,14 @@ def iter_pairs(
         kernel, n_jobs = graphs.kernel, graphs.n_jobs if n_jobs is None else n_jobs
         name = graphs.similarity if similarity is None else similarity
         features = _features_of_index(graphs)
-        count = len(graphs)
     else:
         batch = as_graphs(graphs)
         kernel = default_kernel(batch) if kernel is None else check_kernel(kernel)
         name = "minmax" if similarity is None else similarity
         features = _features_of_batch(kernel, batch)
-        count = len(batch)
     kind = _checked(name, min_similarity)
     return _joined_blocks(
-        features, count, values_differ(kernel), kind, float(min_similarity), n_jobs, after, progress
+        features, values_differ(kernel), kind, float(min_similarity), n_jobs, after, progress
     )
 
 
@@ -220,7 +218,6 @@ def capped_pairs(found: Pairs, most: int) -> Pairs:
 
 def _joined_blocks(
     features: Iterator[KeyedFeatures],
-    count: int,
     weighted: bool,
     kind: int,
     least: float,
@@ -241,17 +238,16 @@ def _joined_blocks(
         del ranks
         parts = _Parts(counted, files)
         blocks = 0
-        for part in range(len(parts)):
+        for part, sizes in enumerate(parts.sizes):
             records = None
-            sizes = parts.sizes(part)
             first = [
-                _first_places(sizes, parts.sizes(other), kind, least, weighted)
-                for other in range(part + 1)
+                _first_places(sizes, smaller, kind, least, weighted)
+                for smaller in parts.sizes[: part + 1]
             ]
             others = [  # those whose graphs are not all too small
                 other
-                for other in range(part + 1)
-                if len(sizes) and first[other][0] < parts.length(other)
+                for other, places in enumerate(first)
+                if len(sizes) and places[0] < len(parts.sizes[other])
             ]
             for turn, other in enumerate(others):
                 begins = [*range(0, len(sizes), BLOCK)]
@@ -260,16 +256,18 @@ def _joined_blocks(
                 if todo:
                     records = parts.records(part) if records is None else records
                     found = records if other == part else parts.records(other)
-                    joined = _joined(records, found, frequencies, first[other], kind, least, n_jobs)
+                    join_block = _joiner(
+                        records, found, frequencies, first[other], kind, least, n_jobs
+                    )
                 for begin in todo:
                     end = min(begin + BLOCK, len(sizes))
-                    block = joined(begin, end)
+                    block = join_block(begin, end)
                     done = [(end - begin) * step // len(others) for step in (turn, turn + 1)]
                     progress(done[1] - done[0])
                     yield block
 
 
-def _joined(
+def _joiner(
     records: Records,
     others: Records,
     frequencies: np.ndarray,
@@ -319,7 +317,7 @@ class _Counted:
     """The features of all graphs, one graph after the other, in temporary files."""
 
     def __init__(self, tokens: File, values: File, weighted: bool) -> None:
-        self._tokens, self._values, self.weighted = tokens, values, weighted
+        self.tokens, self.values, self.weighted = tokens, values, weighted
         self.lengths = np.empty(0, dtype=np.int64)
         self.measures = np.empty(0)
         self.prefixes = self.listed = np.empty(0, dtype=np.int32)
@@ -343,9 +341,9 @@ class _Counted:
                 grown[: len(frequencies)] = frequencies
                 frequencies = grown
             np.add.at(frequencies, out, 1)
-            self._tokens.write(out.data)
+            self.tokens.write(out.data)
             if self.weighted:
-                self._values.write(np.ascontiguousarray(part.values, dtype=np.float64).data)
+                self.values.write(np.ascontiguousarray(part.values, dtype=np.float64).data)
             lengths.append(np.diff(part.pointers).astype(np.int64))
             progress(len(lengths[-1]))
         self.lengths = np.concatenate(lengths)
@@ -353,13 +351,13 @@ class _Counted:
 
     def chunks(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
         """The graphs that are read together: which, pointers, numbers of features, values."""
-        self._tokens.seek(0)
-        self._values.seek(0)
+        self.tokens.seek(0)
+        self.values.seek(0)
         for begin in range(0, len(self.lengths), CHUNK):
             graphs = slice(begin, begin + CHUNK)
             pointers = _pointers(self.lengths[graphs])
-            tokens = _read(self._tokens, np.int32, pointers[-1])
-            values = _read(self._values, np.float64, pointers[-1] if self.weighted else 0)
+            tokens = _read(self.tokens, np.int32, pointers[-1])
+            values = _read(self.values, np.float64, pointers[-1] if self.weighted else 0)
             yield graphs, pointers, tokens, values
 
     def rank(self, ranks: np.ndarray, kind: int, least: float, n_jobs: int | None) -> None:
@@ -377,7 +375,7 @@ class _Counted:
             run(work, list(pairwise(bounds)), n_jobs)
             for share, lengths in zip(shares, (self.prefixes, self.listed), strict=True):
                 call(prefix_lengths, pointers, values, measures, kind, share, lengths[graphs])
-            for file, array in ((self._tokens, tokens), (self._values, values)):
+            for file, array in ((self.tokens, tokens), (self.values, values)):
                 file.seek(-array.nbytes, 1)
                 file.write(array.data)
 
@@ -391,6 +389,7 @@ class _Parts:
         bytes_each = 12 if counted.weighted else 4
         before = np.cumsum(bytes_each * counted.lengths[order]) // PART
         cuts = np.flatnonzero(np.diff(before)) + 1
+        self.sizes = np.split(counted.measures[order], cuts)  # ascending
         self._ids = [np.sort(ids) for ids in np.split(order, cuts)]
         self._files = []
         if len(self._ids) > 1:
@@ -406,21 +405,11 @@ class _Parts:
                     if counted.weighted:
                         self._files[number][1].write(values[chosen].data)
 
-    def __len__(self) -> int:
-        return len(self._ids)
-
-    def length(self, part: int) -> int:
-        return len(self._ids[part])
-
-    def sizes(self, part: int) -> np.ndarray:
-        """The sizes of the graphs of a part, ascending."""
-        return np.sort(self._counted.measures[self._ids[part]])
-
     def records(self, part: int) -> Records:
         """A part, read from its files."""
         counted, ids = self._counted, self._ids[part]
         pointers = _pointers(counted.lengths[ids])
-        tokens, values = self._files[part] if self._files else (counted._tokens, counted._values)
+        tokens, values = self._files[part] if self._files else (counted.tokens, counted.values)
         tokens.seek(0)
         values.seek(0)
         measures = counted.measures[ids]
