@@ -31,7 +31,6 @@ from graphgrain.cli.evaluate import evaluated_row, running
 from graphgrain.cli.tables import megabytes, print_table, seconds
 from graphgrain.evaluation import paper
 from graphgrain.evaluation.comparison import Cell, Comparison, Row, Standing, comparisons, standings
-from graphgrain.evaluation.display_names import limit_label
 from graphgrain.evaluation.experiment import AUTO_ROW, TREE_ROW, TunedRow
 from graphgrain.evaluation.labelled_graphs import LabelledGraphs, prepare
 from graphgrain.evaluation.protocol import Protocol
@@ -40,6 +39,7 @@ from graphgrain.evaluation.records import (
     KernelRecord,
     LimitRecord,
     Record,
+    limit_label,
     under_protocol,
 )
 from graphgrain.evaluation.summary import experiments

@@ -27,7 +27,6 @@ from typing import Any
 from graphgrain.core.memory import available_memory
 from graphgrain.core.threads import thread_count
 from graphgrain.errors import GraphgrainError, InvalidParameterError
-from graphgrain.evaluation.display_names import kernel_label
 from graphgrain.evaluation.experiment import (
     Progress,
     TunedRow,
@@ -45,6 +44,7 @@ from graphgrain.evaluation.records import (
     Record,
     ResultsFile,
     fold_records,
+    kernel_label,
     key_of,
     limit_records,
 )

@@ -28,7 +28,7 @@ def pytest_configure() -> None:
 @pytest.fixture
 def quick_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Explorations by a model that has little to choose from, where pages are what is tested."""
-    from graphgrain.explaining.usual_model import usual_model
+    from graphgrain.evaluation.exploration import usual_model
 
     def quick(*arguments: Any) -> Any:
         return usual_model(*arguments).set_params(max_level=1, path_depth=0, max_terms=1)

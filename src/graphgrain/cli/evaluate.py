@@ -20,7 +20,6 @@ from rich.progress import (
 from rich.progress import Progress as Bars
 
 from ..errors import InvalidParameterError
-from ..evaluation.display_names import AUTO
 from ..evaluation.experiment import (
     AUTO_ROW,
     SELF_TUNED,
@@ -32,11 +31,11 @@ from ..evaluation.experiment import (
 )
 from ..evaluation.labelled_graphs import LabelledGraphs, prepare
 from ..evaluation.protocol import MODES, Protocol
-from ..evaluation.records import ResultsFile, read_results, under_protocol, versions
+from ..evaluation.records import AUTO, ResultsFile, read_results, under_protocol, versions
 from ..evaluation.splits import DRAWN, FOLDS, NAMED, parts_of
 from ..evaluation.summary import SELECTIONS, Summary, summarise
-from ..explaining.usual_model import are_classes
 from ..kernels.grid import KernelGrid
+from ..learning.targets import are_classes
 from ..parameters import check_parameters
 from .app import Interrupted, answer, command, err, out
 from .arguments import Jobs, Json, Reading, Set, check_choice, listed

@@ -17,7 +17,6 @@ import typer
 from rich.markup import escape
 
 from ..errors import InvalidFileError, InvalidParameterError
-from ..explaining.usual_model import are_classes
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.rdkit import LabelOptions, parse_molecules
 from ..graphs.files.molecules import MoleculeFile, Record, record_columns, typed
@@ -27,6 +26,7 @@ from ..learning.classifier import GraphClassifier
 from ..learning.estimator import GraphEstimator
 from ..learning.model_file import load_model
 from ..learning.regressor import GraphRegressor
+from ..learning.targets import are_classes
 from ..writing import check_output, is_standard_output, put_in_place
 from .app import Interrupted, answer, command, err, out
 from .arguments import Data, Jobs, Json, Reading, check_choice, listed

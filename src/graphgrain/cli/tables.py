@@ -122,7 +122,7 @@ def accuracy_table(summaries: Sequence[Summary], title: str) -> Table:
 
     All of them classify, or all of them predict numbers.
     """
-    from ..evaluation.display_names import kernel_label
+    from ..evaluation.records import kernel_label
     from ..evaluation.summary import describe
 
     numeric = summaries[0].numeric if summaries else False

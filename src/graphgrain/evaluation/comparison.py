@@ -11,14 +11,18 @@ import numpy as np
 
 from ..kernels.registry import KERNELS
 from . import paper
-from .display_names import AUTO, REFERENCE, dataset_labels, kernel_label, limit_label
 from .records import (
+    AUTO,
+    REFERENCE,
     FoldRecord,
     KernelRecord,
     LimitRecord,
     ProtocolKey,
     Record,
+    dataset_labels,
+    kernel_label,
     kernel_records,
+    limit_label,
     limit_records,
 )
 from .splits import FOLDS, SHARES

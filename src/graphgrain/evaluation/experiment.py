@@ -26,10 +26,9 @@ from ..kernels.grid import KernelGrid, Setting
 from ..learning import GraphClassifier, GraphRegressor
 from ..views.attribute_bins import AttributeBins
 from ..views.base import view_name
-from .display_names import AUTO, REFERENCE, kernel_label
 from .labelled_graphs import LabelledGraphs
 from .protocol import Protocol, TestFold, rounded
-from .records import FoldRecord, KernelRecord, Level, identity_key
+from .records import AUTO, REFERENCE, FoldRecord, KernelRecord, Level, identity_key, kernel_label
 from .splits import FOLDS, parts_of
 
 

@@ -25,14 +25,16 @@ from ..errors import InvalidParameterError
 from ..explaining.explainer import explain
 from ..explaining.explanation import Explanation
 from ..explaining.fragments import Part, cut
-from ..explaining.usual_model import are_classes, usual_model
 from ..graphs.batch import GraphBatch
 from ..graphs.drawing.layout import shared_part, smiles_of
 from ..graphs.drawing.molecule import read_molecule
 from ..graphs.drawing.picture import MOST_VERTICES, outline
 from ..kernels.registry import KERNELS
 from ..kernels.tree_plus_plus import TreePlusPlus
+from ..learning.classifier import GraphClassifier
+from ..learning.regressor import GraphRegressor
 from ..learning.splits import random_folds, stratified_folds, train_and_test
+from ..learning.targets import are_classes
 
 #: More graphs than this are drawn as a sample in which each class has its share.
 MOST_GRAPHS = 1000
@@ -411,6 +413,11 @@ def explore(
         score=_score(answered, targets, classification),
         folds=folds,
     )
+
+
+def usual_model(y: np.ndarray, n_jobs: int | None = None) -> GraphClassifier | GraphRegressor:
+    """The estimator that a user would fit, for classes or for numbers; not fitted."""
+    return GraphClassifier(n_jobs=n_jobs) if are_classes(y) else GraphRegressor(n_jobs=n_jobs)
 
 
 def _unlabelled(

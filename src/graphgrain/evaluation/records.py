@@ -17,7 +17,8 @@ for each of its settings. Choosing between settings and levels happens when reco
 (:mod:`graphgrain.evaluation.summary`), from the validation accuracies that each fold carries: a
 grid can grow without anything being computed twice, and "the best k in hindsight" is another way
 to read the same records. Records hold predictions, not only accuracies, so that any score can
-be computed from them.
+be computed from them. What tables and figures call their kernels and data sets is here too
+(:func:`kernel_label`, :func:`dataset_labels`, :func:`limit_label`).
 
 :class:`ResultsFile` keeps them on disk. A record is appended in one piece: lock the file, take in
 what other processes have appended since, write the line, wait until the disk has it. What can go
@@ -43,6 +44,7 @@ from types import TracebackType
 from typing import Any, ClassVar, NamedTuple
 
 from ..errors import GraphgrainWarning, InvalidFileError, UnwritableFileError
+from ..kernels.registry import KERNELS
 from ..locking import locked
 from ..writing import to_disk
 
@@ -51,6 +53,11 @@ FORMAT = 2
 _READ = (1, FORMAT)
 #: How a line ends: the checksum of all characters before the comma.
 _CHECKSUM = re.compile(r', "checksum": "([0-9a-f]{8})"\}$')
+#: The kernel that the others are tested against.
+REFERENCE = "tree++"
+#: In the place of a kernel's name: several kernels, of which the training graphs choose.
+AUTO = "auto"
+TITLES = {name: grid.title for name, grid in KERNELS.items()} | {AUTO: "All kernels"}
 
 
 @cache
@@ -470,6 +477,46 @@ def kernel_records(records: Iterable[Record]) -> list[KernelRecord]:
 def limit_records(records: Iterable[Record]) -> list[LimitRecord]:
     """The limit records among records."""
     return [record for record in records if isinstance(record, LimitRecord)]
+
+
+def kernel_label(kernel: str, variant: str = "") -> str:
+    """A kernel by its title, with what tells its variant apart.
+
+    Examples
+    --------
+    >>> from graphgrain.evaluation.records import kernel_label
+    >>> kernel_label("wl"), kernel_label("tree++", "counts=sqrt"), kernel_label("of-old")
+    ('WL', 'Tree++ (counts=sqrt)', 'of-old')
+    """
+    title = TITLES.get(kernel, kernel)
+    return f"{title} ({variant})" if variant else title
+
+
+def dataset_labels(records: Iterable[Record]) -> dict[tuple[str, str], str]:
+    """A name for each data set and fingerprint; with the fingerprint if one name has several."""
+    places = list(dict.fromkeys((r.dataset, r.fingerprint) for r in records))
+    names = [dataset for dataset, _ in places]
+    return {
+        (dataset, mark): f"{dataset} [{mark[:6]}]" if names.count(dataset) > 1 else dataset
+        for dataset, mark in places
+    }
+
+
+def limit_label(stopped: LimitRecord) -> str:
+    """Where a kernel was stopped, for the cell of a table: more than so much.
+
+    Examples
+    --------
+    >>> from graphgrain.evaluation.records import LimitRecord, limit_label
+    >>> stopped = LimitRecord(dataset="NCI1", fingerprint="f00d", deduplicated=False, kernel="wwl",
+    ...     variant="", mode="nested", folds=10, inner_folds=5, C=[1, 10], seed=0, reason="memory",
+    ...     limit=4 * 2.0**30, repetitions=1)
+    >>> limit_label(stopped)
+    '> 4 GiB'
+    """
+    if stopped.reason == "time":
+        return f"> {stopped.limit:g} s"
+    return f"> {stopped.limit / 2**30:.3g} GiB"
 
 
 #: How every line begins, whatever the version of its format.

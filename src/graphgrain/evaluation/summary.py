@@ -21,8 +21,15 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidParameterError
-from .display_names import REFERENCE, dataset_labels
-from .records import FoldRecord, KernelRecord, Record, fold_records, kernel_records
+from .records import (
+    REFERENCE,
+    FoldRecord,
+    KernelRecord,
+    Record,
+    dataset_labels,
+    fold_records,
+    kernel_records,
+)
 from .statistics import Folds, Scores, accuracies, all_scores, fold_accuracy
 
 

@@ -11,6 +11,27 @@ from ..errors import InvalidParameterError
 
 #: Values beyond this have squares that cannot be added up.
 _LARGEST = 1e150
+#: A column of whole numbers with more different values than this holds numbers, not classes.
+_MOST_CLASSES = 50
+
+
+def are_classes(y: np.ndarray) -> bool:
+    """Whether targets are classes: strings, or a few whole numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphgrain.learning.targets import are_classes
+    >>> are_classes(np.array([0, 1, 1])), are_classes(np.array([0.5, 1.25, 3.0]))
+    (True, False)
+    """
+    if y.dtype.kind not in "fiu":
+        return True
+    if not np.isfinite(y).all():
+        raise InvalidParameterError(
+            f"Every graph must have a target; {int((~np.isfinite(y)).sum())} of {len(y)} have none."
+        )
+    return bool((y == np.round(y)).all()) and len(np.unique(y)) <= _MOST_CLASSES
 
 
 def check_classes(y: Any, graphs: int, *, members: int = 2) -> tuple[np.ndarray, np.ndarray]:

@@ -18,15 +18,18 @@ from ..evaluation.comparison import (
     is_figure,
     runtimes,
 )
-from ..evaluation.display_names import AUTO, REFERENCE, dataset_labels, kernel_label
 from ..evaluation.exploration import DrawnGraphs, KernelMap, drawn_graphs, graph_name, kernel_map
 from ..evaluation.labelled_graphs import LabelledGraphs, prepare
 from ..evaluation.records import (
+    AUTO,
+    REFERENCE,
     FoldRecord,
     KernelRecord,
     LimitRecord,
     Record,
+    dataset_labels,
     fold_records,
+    kernel_label,
     read_results,
 )
 from ..evaluation.summary import (

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..errors import InvalidParameterError, MissingDependencyError, UnwritableFileError
 from ..evaluation.comparison import Column, Comparison, Runtimes
-from ..evaluation.display_names import kernel_label
 from ..evaluation.exploration import KernelMap
+from ..evaluation.records import kernel_label
 from ..evaluation.summary import Curve
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs

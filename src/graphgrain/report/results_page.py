@@ -29,9 +29,15 @@ from ..evaluation.comparison import (
     is_figure,
     standings,
 )
-from ..evaluation.display_names import kernel_label, limit_label
 from ..evaluation.exploration import DrawnGraphs, KernelMap, drawing_of
-from ..evaluation.records import FoldRecord, LimitRecord, fold_records, kernel_records
+from ..evaluation.records import (
+    FoldRecord,
+    LimitRecord,
+    fold_records,
+    kernel_label,
+    kernel_records,
+    limit_label,
+)
 from ..evaluation.splits import FOLDS
 from ..evaluation.summary import Curve, Diagnosis, Summary, describe, summarise
 from ..graphs.batch import GraphBatch
