@@ -48,7 +48,7 @@ from graphgrain.evaluation.statistics import (
 from graphgrain.evaluation.summary import Experiment
 from graphgrain.kernels.grid import KernelGrid
 from graphgrain.kernels.registry import KERNELS
-from graphgrain.report.words import p_value
+from graphgrain.report.content import p_value
 
 from .data import load_with_classes
 from .limits import COMPLETE, Entrant

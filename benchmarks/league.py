@@ -46,8 +46,8 @@ from graphgrain.evaluation.summary import experiments
 from graphgrain.graphs.description import describe
 from graphgrain.kernels.grid import KernelGrid
 from graphgrain.kernels.registry import KERNELS
+from graphgrain.report.content import compared_p
 from graphgrain.report.rank_diagram import write_rank_diagram
-from graphgrain.report.words import compared_p
 
 from .data import load_with_classes
 from .limits import Entrant, LimitedRuns, Limits

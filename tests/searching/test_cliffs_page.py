@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import graphgrain as gg
-from graphgrain.graphs.drawing.colours import Palette
 from graphgrain.graphs.drawing.layout import place, shared_part
+from graphgrain.graphs.drawing.shapes import Palette
 from graphgrain.report.graph_pages import cliffs_csv, cliffs_page
 
 from ..report.browsing import overlapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..graphs.drawing.notebook import card, picture
+from ..graphs.drawing.picture import card, picture_or_reason
 from ..templating import environment
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def decision_words(why: Explanation) -> tuple[str, str]:
 def explanation_html(why: Explanation, patterns: int = _PATTERNS) -> str:
     """One explanation: the picture, and the patterns that decide."""
     top = why.top(patterns)
-    return _macro("explanation", explanation_values(why, top), picture(why.to_svg), top)
+    return _macro("explanation", explanation_values(why, top), picture_or_reason(why.to_svg), top)
 
 
 def explanation_values(why: Explanation, top: list[Any]) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def explanation_values(why: Explanation, top: list[Any]) -> dict[str, Any]:
 
 def comparison_html(pair: Comparison, patterns: int = _PATTERNS) -> str:
     """Two graphs, and what they share."""
-    pictures = [picture(partial(pair.to_svg, which=number)) for number in (0, 1)]
+    pictures = [picture_or_reason(partial(pair.to_svg, which=number)) for number in (0, 1)]
     values = {
         "similarity": pair.similarity,
         "detail": f"{type(pair.kernel).__name__}; the stronger a colour, the more is shared",
@@ -83,7 +83,12 @@ def comparison_html(pair: Comparison, patterns: int = _PATTERNS) -> str:
 def class_patterns_html(found: ClassPatterns, patterns: int = 5) -> str:
     """The patterns of each class, with an example drawn."""
     rows = [
-        (label, kind, pattern, picture(partial(found.to_svg, pattern), width=170, height=120))
+        (
+            label,
+            kind,
+            pattern,
+            picture_or_reason(partial(found.to_svg, pattern), width=170, height=120),
+        )
         for kind, each in (("for", found.favour), ("against", found.against))
         for label, own in each.items()
         for pattern in own[:patterns]
@@ -94,7 +99,7 @@ def class_patterns_html(found: ClassPatterns, patterns: int = 5) -> str:
 def class_fragments_html(found: ClassFragments, fragments: int = 8) -> str:
     """The fragments of each class, with examples drawn."""
     rows = [
-        (label, each, picture(partial(found.to_svg, each), width=150, height=110))
+        (label, each, picture_or_reason(partial(found.to_svg, each), width=150, height=110))
         for label, own in found.fragments.items()
         for each in own[:fragments]
     ]

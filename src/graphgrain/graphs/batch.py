@@ -263,7 +263,7 @@ class GraphBatch:
         return f"GraphBatch({', '.join(parts)})"
 
     def _repr_html_(self) -> str:
-        from .drawing.notebook import graphs_html
+        from .drawing.picture import graphs_html
 
         return graphs_html(self)
 

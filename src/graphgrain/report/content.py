@@ -1,9 +1,12 @@
-"""Everything that a report shows, computed from a results file; page and figures only draw it."""
+"""Everything that a report shows, computed from a results file; page and figures only draw it.
+
+How numbers are written in words that a person reads is here too.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -350,3 +353,89 @@ def kernel_order(compared: list[Comparison], costs: Runtimes | None = None) -> l
     columns = [column for comparison in compared for column in comparison.columns]
     columns += costs.columns if costs is not None else []
     return list(dict.fromkeys(column.name for column in columns))
+
+
+# -------------------------------------------------------------------- numbers in words
+
+
+def seconds(value: float) -> str:
+    """A time, with the unit that suits it.
+
+    Examples
+    --------
+    >>> from graphgrain.report.content import seconds
+    >>> seconds(0.0042), seconds(3.14159), seconds(4088.53)
+    ('4.2 ms', '3.14 s', '68.1 min')
+    """
+    if value >= 60:
+        return f"{value / 60:.1f} min"
+    if value >= 1:
+        return f"{value:.2f} s"
+    return f"{1000 * value:.1f} ms" if value < 0.1 else f"{1000 * value:.0f} ms"
+
+
+def size(value: float) -> str:
+    """A number of bytes.
+
+    Examples
+    --------
+    >>> from graphgrain.report.content import size
+    >>> size(1536), size(30_000_000)
+    ('1.5 KiB', '28.6 MiB')
+    """
+    for unit in ("B", "KiB", "MiB"):
+        if value < 1024:
+            return f"{value:.0f} B" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1024
+    return f"{value:.1f} GiB"
+
+
+def count(number: int, thing: str) -> str:
+    """So many of a thing.
+
+    Examples
+    --------
+    >>> from graphgrain.report.content import count
+    >>> count(1, "kernel"), count(3, "kernel")
+    ('1 kernel', '3 kernels')
+    """
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def listed(words: Sequence[str]) -> str:
+    """A list as it stands in a sentence.
+
+    Examples
+    --------
+    >>> from graphgrain.report.content import listed
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def p_value(p: float) -> str:
+    """A p-value.
+
+    Examples
+    --------
+    >>> from graphgrain.report.content import p_value
+    >>> p_value(0.0421), p_value(1e-9)
+    ('0.042', '< 0.001')
+    """
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def compared_p(p: float) -> str:
+    """A p-value after the letter p.
+
+    Examples
+    --------
+    >>> from graphgrain.report.content import compared_p
+    >>> compared_p(0.0421), compared_p(1e-9)
+    ('= 0.042', '< 0.001')
+    """
+    words = p_value(p)
+    return words if words.startswith("<") else f"= {words}"

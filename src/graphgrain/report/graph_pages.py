@@ -29,7 +29,7 @@ from ..kernels.bases.feature_kernel import FeatureKernel
 from ..searching.activity_cliffs import Cliffs
 from ..templating import render
 from ..writing import atomic_write
-from .words import count
+from .content import count
 
 #: Words and addresses of other pages.
 Links = Sequence[tuple[str, str]]

@@ -43,9 +43,21 @@ from ..evaluation.summary import Curve, Diagnosis, Summary, describe, summarise
 from ..graphs.batch import GraphBatch
 from ..templating import render
 from ..writing import atomic_write
-from .content import Content, Data, Errors, Progress, content, kernel_order
+from .content import (
+    Content,
+    Data,
+    Errors,
+    Progress,
+    compared_p,
+    content,
+    count,
+    kernel_order,
+    listed,
+    p_value,
+    seconds,
+    size,
+)
 from .rank_diagram import RankDiagram, diagram_of
-from .words import compared_p, count, listed, p_value, seconds, size
 
 #: Splits in words.
 SPLIT_WORDS = {

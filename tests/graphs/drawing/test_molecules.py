@@ -177,7 +177,7 @@ def test_wedges_and_double_bonds_tell_the_configuration(chem, smiles):
 
 
 def test_each_atom_has_its_own_colour(chem):
-    from graphgrain.graphs.drawing.colours import Palette
+    from graphgrain.graphs.drawing.shapes import Palette
 
     graph = gg.from_smiles(["OCCN"])
     values = [1.0, 0.5, 0.0, -1.0]

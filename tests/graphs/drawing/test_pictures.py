@@ -12,8 +12,8 @@ from hypothesis import given, settings
 
 import graphgrain as gg
 from graphgrain.errors import InvalidGraphError, InvalidParameterError, MissingDependencyError
-from graphgrain.graphs.drawing.colours import Palette
 from graphgrain.graphs.drawing.layout import layout
+from graphgrain.graphs.drawing.shapes import Palette
 from tests.strategies import graphs, to_tuple
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -1,20 +1,27 @@
-"""Pictures of graphs: molecules as chemists draw them, other graphs as dots and lines."""
+"""Pictures of graphs: molecules as chemists draw them, other graphs as dots and lines.
+
+Notebooks show them through templates, and everything that is put into one is escaped.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
 from ...errors import InvalidGraphError, InvalidParameterError
+from ...templating import environment
 from ..batch import GraphBatch
 from ..convert.dispatch import as_graphs
-from .colours import Palette, check_theme
 from .layout import Placed, place
-from .shapes import Circle, Line, Picture, Polygon, Shape, Text
+from .shapes import Circle, Line, Palette, Picture, Polygon, Shape, Text, check_theme
 from .skeletal import draw_formula
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 #: Larger graphs would be a grey cloud, and take minutes to lay out.
 MOST_VERTICES = 600
@@ -495,3 +502,46 @@ def outline(graph: GraphBatch, like: GraphBatch | None = None) -> dict[str, Any]
 
 def _hundredths(numbers: tuple[float, ...]) -> list[int]:
     return [round(100 * number) for number in numbers]
+
+
+# -------------------------------------------------------------------- notebooks
+
+#: How many graphs of a batch are drawn.
+_GRAPHS = 8
+
+
+def card(inside: Any) -> str:
+    """Something in a box that brings its own colours, light or dark."""
+    template: Any = environment("graphgrain.graphs.drawing").get_template("card.html").module
+    return f'<div class="gg-card">{template.style()}{inside}</div>'
+
+
+def picture_or_reason(make: Callable[..., str], **options: Any) -> Markup:
+    """A picture by the function, or the reason why there is none."""
+    from markupsafe import Markup
+
+    try:
+        return Markup(make(theme="page", **options))  # its own texts are escaped already
+    except InvalidGraphError as reason:
+        return Markup("<p><small>{}</small></p>").format(str(reason))
+
+
+def graphs_html(batch: GraphBatch) -> str:
+    """The first graphs of a batch as small pictures.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> from graphgrain.graphs.drawing.picture import graphs_html
+    >>> text = graphs_html(gg.as_graphs([([(0, 1)], ["C", "<b>"])]))
+    >>> "<b>" in text, "&lt;b&gt;" in text
+    (False, True)
+    """
+    shown = []
+    for number in range(min(len(batch), _GRAPHS)):
+        graph = batch[number]
+        words = f"{number}: {graph.n_vertices} vertices, {graph.n_edges} edges"
+        shown.append((picture_or_reason(partial(draw, graph), width=180, height=130), words))
+    more = len(batch) - len(shown)
+    template: Any = environment("graphgrain.graphs.drawing").get_template("card.html").module
+    return card(template.multiples(repr(batch), shown, f"{more:,}" if more else ""))
