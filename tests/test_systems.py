@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 
 import graphgrain as gg
 from graphgrain import writing
-from graphgrain.cli import app, characters
+from graphgrain.cli import app
 from graphgrain.core import memory, threads
 from graphgrain.searching.manifest import read_manifest
 
@@ -180,7 +180,7 @@ def test_no_character_ends_the_program(monkeypatch):
     streams = [io.TextIOWrapper(io.BytesIO(), encoding="cp1252") for _ in range(2)]
     monkeypatch.setattr(sys, "stdout", streams[0])
     monkeypatch.setattr(sys, "stderr", streams[1])
-    characters.show_what_can_be_shown()
+    app.show_what_can_be_shown()
     print("75 ± 2 ██ 中 caf\u00e9 \udcff", flush=True)
     assert streams[0].buffer.getvalue().decode("cp1252").split() == [
         *("75", "±", "2", "##", "\\u4e2d", "café", "\\udcff")

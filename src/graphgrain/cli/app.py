@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import functools
 import inspect
+import io
 import json
 import os
 import re
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from importlib import import_module
@@ -21,11 +23,11 @@ from typing import Annotated, Any, NamedTuple, get_type_hints
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.segment import Segment
 from typer.core import TyperCommand, TyperGroup
 
 from ..errors import GraphgrainError, GraphgrainWarning, InvalidParameterError, UnwritableFileError
 from ..writing import is_standard_output
-from .characters import SafeConsole, show_what_can_be_shown
 from .interrupts import interrupted, raise_from_now_on
 
 #: How a pipe that nobody reads any more says so; Windows calls it an invalid argument.
@@ -44,7 +46,7 @@ class Listed(NamedTuple):
 #: All commands, in the order of ``graphgrain --help``; a module is imported when it is called.
 COMMANDS = {
     "demo": Listed("demo", "Begin here: the bundled drugs compared, classified and shown."),
-    "datasets": Listed("datasets", "List the data sets that have a name."),
+    "datasets": Listed("info", "List the data sets that have a name."),
     "info": Listed("info", "Show statistics of a data set: sizes, labels, classes, duplicates."),
     "kernel": Listed("kernel", "Compute a kernel matrix and write it to a file."),
     "features": Listed("features", "Write the features of any number of graphs to files."),
@@ -82,6 +84,60 @@ class Options:
 
 
 options = Options()
+
+
+# ---------------------------------------------------------------- what consoles show
+#
+# Nothing that commands them, and of the rest as much as they can. Names in files come from
+# anywhere; one that holds an escape code could move the cursor, change the title of the window or
+# hide a line. Only the program itself may do such things.
+#
+# Output that Windows sends to a file or a pipe is in an old encoding such as cp1252, and so is
+# every console under ``LC_ALL=C``. There a bar of a chart would otherwise end the program.
+
+#: What our tables and charts use, nearly; one letter each, so that columns stay in line.
+_PLAIN = {"█": "#", "━": "-", "╸": "-", "╺": "-", "·": "-", "±": "~", "²": "2", "…": "."}
+_HANDLER = "graphgrain.plain"
+#: Characters that are commands to a terminal, and those that turn the direction of what follows.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+class SafeConsole(Console):
+    """A console on which the texts that it is given are letters, never commands.
+
+    Examples
+    --------
+    >>> from graphgrain.cli.app import SafeConsole
+    >>> SafeConsole().print("\\x1b[2J is shown")
+    �[2J is shown
+    """
+
+    def render(self, renderable: Any, options: Any = None) -> Iterable[Segment]:
+        """The pieces of what is shown, commands other than the console's own replaced."""
+        for segment in super().render(renderable, options):
+            if segment.control or not _CONTROL.search(segment.text):
+                yield segment
+            else:
+                yield Segment(_CONTROL.sub("\ufffd", segment.text), segment.style)
+
+
+def show_what_can_be_shown() -> None:
+    """From now on no character makes writing to standard output or standard error fail."""
+    codecs.register_error(_HANDLER, _plain)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=_HANDLER)
+
+
+def _plain(error: UnicodeError) -> tuple[str | bytes, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    wrong = error.object[error.start : error.end]
+    shown = (
+        _PLAIN.get(letter) or codecs.encode(letter, "ascii", "backslashreplace").decode()
+        for letter in wrong
+    )
+    return "".join(shown), error.end
 
 
 class _Answers(SafeConsole):

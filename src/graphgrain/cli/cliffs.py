@@ -15,8 +15,7 @@ from ..searching.activity_cliffs import cliffs as find_cliffs
 from ..writing import atomic_write, check_output, suffix_of
 from .app import answer, command, err, out
 from .arguments import Data, Jobs, Json, Reading, check_choice, check_share
-from .index_sources import row_names
-from .loading import load
+from .loading import load, row_names
 
 _SHOWN = 10
 

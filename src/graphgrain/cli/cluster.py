@@ -15,7 +15,7 @@ from ..searching.manifest import KINDS
 from ..writing import write_csv
 from .app import answer, command, err, out
 from .arguments import Jobs, Json, Reading, check_choice, check_share
-from .index_sources import labels_of, opened
+from .index import labels_of, opened
 
 _SHOWN = 10
 

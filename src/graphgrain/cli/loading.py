@@ -166,6 +166,14 @@ def note_ignored_attributes(data: Loaded, kernels: Iterable[GraphKernel]) -> Non
         )
 
 
+def row_names(loaded: Loaded) -> list[str]:
+    """What the graphs of a data set are called: names, or rows counted from 1."""
+    rows = [f"row {number:,}" for number in range(1, len(loaded.graphs) + 1)]
+    if loaded.names is None:
+        return rows
+    return [str(name) or row for name, row in zip(loaded.names, rows, strict=True)]
+
+
 def _load(data: str, reading: Reading) -> Loaded:
     path = Path(data).expanduser()
     bundled = data.lower() == BUNDLED

@@ -14,8 +14,8 @@ from ..searching.manifest import KINDS
 from ..writing import write_csv
 from .app import answer, command, err, out
 from .arguments import Jobs, Json, Reading, check_choice, check_share
-from .index_sources import labels_of, opened, row_names
-from .loading import load
+from .index import labels_of, opened
+from .loading import load, row_names
 
 _SHOWN = 10
 

@@ -25,7 +25,7 @@ from ..searching.similar_pairs import BLOCK, PART, Pairs, capped_pairs, iter_pai
 from ..writing import atomic_write, check_output, is_standard_output, suffix_of
 from .app import Interrupted, answer, command, err, out
 from .arguments import Jobs, Json, Reading, check_choice, check_share
-from .index_sources import labels_of_numbers, opened
+from .index import labels_of_numbers, opened
 
 _SHOWN = 10
 _FORMS = (".csv", ".jsonl", ".parquet")

@@ -9,14 +9,20 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from ..errors import InvalidGraphError, InvalidParameterError
+from ..graphs.batch import GraphBatch
+from ..graphs.datasets.fetch import tu_datasets
+from ..graphs.files.molecules import is_molecule_file
 from ..searching.graph_index import GraphIndex
 from ..searching.manifest import KINDS
 from .app import answer, command, err, out
 from .arguments import Jobs, Json, Reading, check_choice
-from .index_sources import as_query_graphs
+from .loading import BUNDLED, load, row_names
 
 #: Columns that say nothing to a person.
 _HIDDEN = ("line",)
+#: Endings of files of graphs other than molecules.
+_FILES = (".zip", ".gz", ".mat", ".txt", ".json", ".ggi")
 
 
 @command(
@@ -116,3 +122,36 @@ def _show(found: dict[str, Any], single: bool) -> None:
         shown = [escape(str(hit[name])) for name in ("id", *names)]
         table.add_row(f"{hit['similarity']:.4f}", *shown)
     out().print(table)
+
+
+def as_query_graphs(
+    index: GraphIndex, queries: list[str], reading: Reading
+) -> tuple[GraphBatch, list[str]]:
+    """Graphs and names of queries: SMILES, or files and data sets of graphs."""
+    batches, names = [], []
+    for query in queries:
+        if not query.strip():
+            raise InvalidParameterError("A query is a SMILES, a file or a data set; got nothing.")
+        if _is_data(query):
+            loaded = load(query, reading)
+            batches.append(loaded.graphs)
+            names += row_names(loaded)
+            continue
+        try:
+            batches.append(index.as_queries([query]))
+        except InvalidGraphError as error:
+            error.add_note(
+                f"{query!r} was taken as SMILES: there is no file and no data set of that name."
+            )
+            raise
+        names.append(query)
+    return GraphBatch.concatenate(batches), names
+
+
+def _is_data(query: str) -> bool:
+    """Whether a query is the name of a file or a data set, and no SMILES."""
+    path = Path(query).expanduser()
+    if path.exists() or is_molecule_file(path) or path.suffix.lower() in _FILES:
+        return True
+    known = {item.name.lower() for item in tu_datasets()} | {BUNDLED}
+    return query.lower() in known
