@@ -1,6 +1,6 @@
 # The names that this package offers; __init__.py loads each when it is asked for.
-from .dask_blocks import dask_features as dask_features
-from .dask_learning import dask_partial_fit as dask_partial_fit
+from .dask import dask_features as dask_features
+from .dask import dask_partial_fit as dask_partial_fit
 from .feature_shards import FeatureShards as FeatureShards
 from .feature_shards import Shard as Shard
 from .gram_tiles import save_gram as save_gram

@@ -25,7 +25,7 @@ from ..graphs.processes import map_processes
 from ..graphs.progress import progress_bar
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..writing import check_output, delete_if_free, take_over
-from .dask_blocks import dask as dask_package
+from .dask import dask as dask_package
 
 
 class Tile(NamedTuple):
