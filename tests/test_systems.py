@@ -20,7 +20,7 @@ import graphgrain as gg
 from graphgrain import writing
 from graphgrain.cli import app
 from graphgrain.core import memory, threads
-from graphgrain.searching.manifest import read_manifest
+from graphgrain.searching.index_files import read_manifest
 
 SOURCE = Path(gg.__file__).parent
 PROJECT = SOURCE.parents[1] / "pyproject.toml"

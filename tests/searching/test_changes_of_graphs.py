@@ -14,8 +14,7 @@ from scipy.stats import t
 import graphgrain as gg
 from graphgrain.core.change_places import PLACE
 from graphgrain.errors import GraphgrainWarning, InvalidParameterError
-from graphgrain.searching.buckets import Buckets
-from graphgrain.searching.matched_pairs import Source, list_places, match
+from graphgrain.searching.matched_pairs import Buckets, Source, list_places, match
 
 nx = pytest.importorskip("networkx")
 

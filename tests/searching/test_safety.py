@@ -19,7 +19,7 @@ from graphgrain.errors import (
     InvalidParameterError,
     UnwritableFileError,
 )
-from graphgrain.searching.manifest import read_manifest
+from graphgrain.searching.index_files import read_manifest
 
 BEFORE, AFTER = 40, 55
 
@@ -146,7 +146,7 @@ def test_one_writer_at_a_time(index, drugs):
     script = (
         "import sys, time\n"
         "from pathlib import Path\n"
-        "from graphgrain.searching.manifest import only_writer\n"
+        "from graphgrain.searching.index_files import only_writer\n"
         "with only_writer(Path(sys.argv[1])):\n"
         "    print('locked', flush=True)\n"
         "    time.sleep(60)\n"

@@ -103,8 +103,8 @@ def test_many_equal_graphs_come_in_order(tmp_path):
 
 def test_a_coarse_sketch_changes_nothing(tmp_path, drugs, monkeypatch):
     """With buckets that everything shares, bounds say little and the second scan has to do it."""
-    monkeypatch.setattr("graphgrain.searching.segment._bucket_bits", lambda graphs: 3)
-    monkeypatch.setattr("graphgrain.searching.segment._MOST_COMMON", 0)
+    monkeypatch.setattr("graphgrain.searching.index_files._bucket_bits", lambda graphs: 3)
+    monkeypatch.setattr("graphgrain.searching.index_files._MOST_COMMON", 0)
     graphs = drugs[0]
     index = built(tmp_path, graphs)
     expected = similarity_matrix(index.kernel, graphs[:10], graphs, "minmax")

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from ..searching.graph_index import GraphIndex
 from ..searching.groups import Clusters, pick_diverse, sphere_exclusion
-from ..searching.manifest import KINDS
+from ..searching.index_files import KINDS
 from ..writing import write_csv
 from .app import answer, command, err, out
 from .arguments import Jobs, Json, Reading, check_choice, check_share

@@ -22,7 +22,7 @@ from rich.markup import escape
 from ..graphs.files.molecules import is_molecule_file
 from ..kernels.registry import KERNELS
 from ..searching.graph_index import GraphIndex, described_kernel
-from ..searching.manifest import KINDS
+from ..searching.index_files import KINDS
 from .app import Interrupted, answer, command, out
 from .arguments import Data, Jobs, Json, Reading, Set, check_choice
 from .kernel_options import given, kernel_grid

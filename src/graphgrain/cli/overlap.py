@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..searching.groups import near_duplicates
-from ..searching.manifest import KINDS
+from ..searching.index_files import KINDS
 from ..writing import write_csv
 from .app import answer, command, err, out
 from .arguments import Jobs, Json, Reading, check_choice, check_share

@@ -14,7 +14,7 @@ from ..graphs.batch import GraphBatch
 from ..graphs.datasets.fetch import tu_datasets
 from ..graphs.files.molecules import is_molecule_file
 from ..searching.graph_index import GraphIndex
-from ..searching.manifest import KINDS
+from ..searching.index_files import KINDS
 from .app import answer, command, err, out
 from .arguments import Jobs, Json, Reading, check_choice
 from .loading import BUNDLED, load, row_names

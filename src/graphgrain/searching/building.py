@@ -25,27 +25,25 @@ from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.registry import describe_kernel, kernel_from_json, kernel_to_json
 from ..kernels.tree_plus_plus import TreePlusPlus
 from ..parameters import check_parameters
-from .manifest import (
+from .index_files import (
+    CHUNK,
     JOURNAL,
+    LARGEST,
     NAME,
     Manifest,
     SegmentEntry,
-    delete_leftovers,
-    only_writer,
-    read_manifest,
-    unwritable,
-    write_manifest,
-)
-from .segment import (
-    CHUNK,
-    LARGEST,
     Sketches,
     Snapshot,
     checked_ids,
     choose_common,
+    delete_leftovers,
     id_keys,
     keyed_features,
     make_sketches,
+    only_writer,
+    read_manifest,
+    unwritable,
+    write_manifest,
     write_segment,
 )
 

@@ -19,9 +19,8 @@ from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.registry import describe_kernel
 from ..parameters import Jobs, Number, OneOf, Rule, Whole
 from .building import add_to_index, build_index, compact_index, remove_from_index, restored
-from .manifest import KINDS
+from .index_files import KINDS, Snapshot, as_array, keyed_features, plain
 from .ranking import Hits, Ranker
-from .segment import Snapshot, as_array, keyed_features, plain
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

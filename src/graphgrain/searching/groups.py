@@ -13,8 +13,8 @@ from ..core.posting_scan import least_overlaps
 from ..errors import InvalidParameterError
 from ..parameters import Whole
 from .graph_index import GraphIndex
+from .index_files import KeyedFeatures, as_array
 from .ranking import Ranker, exact_similarity
-from .segment import KeyedFeatures, as_array
 
 #: Graphs that are compared exactly at a time.
 _TOGETHER = 64

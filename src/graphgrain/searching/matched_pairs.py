@@ -6,30 +6,31 @@
    two graphs the one with the largest common rest is kept: :func:`match`.
 3. Matched pairs with the same two parts are one change, whatever the rest: :func:`_summarised`.
 
-Between the steps rows are in buckets on disk (``buckets.py``), so that memory does not grow with
-the number of graphs, places or pairs.
+Between the steps rows are in buckets on disk (:class:`Buckets`), so that memory does not grow with
+the number of graphs, places or pairs. Changes are told in words, branches written like SMILES
+(:func:`part_name`).
 """
 
 from __future__ import annotations
 
+import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.change_places import BRANCH, EDGE, PLACE, VERTEX, find_places, pair_places
-from ..core.hashing import hash_labels
+from ..core.hashing import hash_labels, mix_array
 from ..core.threads import run
 from ..errors import GraphgrainWarning, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..parameters import Number, Whole
 from .activity_cliffs import numbers_of, values_of
-from .buckets import Buckets
 from .graph_index import GraphIndex
-from .part_names import Place, part_name, surroundings_name
 
 _KINDS = {BRANCH: "branch", VERTEX: "vertex", EDGE: "edge"}
 #: Graphs whose places are listed together, and by one thread.
@@ -466,3 +467,260 @@ def _directed(change: Change) -> Change:
         [each._replace(mean=-each.mean) for each in change.surroundings],
         [(b, a) for a, b in change.examples],
     )
+
+
+# -------------------------------------------------------------------- buckets
+#
+# All rows with the same key come together, in memory or on disk. Sorting everything by a key needs
+# room for everything. Rows in buckets by a hash of the key, one bucket in memory at a time, need
+# none: what does not fit goes to one file per bucket.
+
+#: Buckets on disk, and bytes of rows that are kept in memory.
+_BUCKETS = 256
+_MEMORY = 1 << 24
+
+
+class Buckets:
+    """Rows of one kind. Add all, then go through the buckets once.
+
+    Parameters
+    ----------
+    dtype : structured dtype
+        Of a row.
+    memory : int
+        As many bytes of rows are in memory before they go to disk.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphgrain.searching.matched_pairs import Buckets
+    >>> with Buckets(np.dtype([("key", np.uint64)]), memory=16) as rows:
+    ...     rows.add(np.array([1, 2, 1, 2, 3], dtype=np.uint64).view(rows.dtype), "key")
+    ...     rows.add(np.array([2], dtype=np.uint64).view(rows.dtype), "key")
+    ...     sorted(sorted(bucket["key"].tolist()) for bucket in rows)
+    [[1, 1], [2, 2, 2], [3]]
+    """
+
+    def __init__(self, dtype: np.dtype, memory: int = _MEMORY) -> None:
+        self.dtype, self.memory = dtype, memory
+        self._rows: list[np.ndarray] = []
+        self._numbers: list[np.ndarray] = []
+        self._bytes = 0
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    def __enter__(self) -> Buckets:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._rows, self._numbers = [], []
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+
+    def add(self, rows: np.ndarray, *keys: str) -> None:
+        """Add rows; those with the same values in the named fields come together."""
+        if not len(rows):
+            return
+        code = np.zeros(len(rows), dtype=np.uint64)
+        for name in keys:
+            code = mix_array(code + rows[name].astype(np.uint64))
+        self._rows.append(rows)
+        self._numbers.append((code >> np.uint64(56)).astype(np.uint8))
+        self._bytes += rows.nbytes
+        if self._bytes > self.memory:
+            self._flush()
+
+    def _path(self, number: int) -> Path:
+        assert self._folder is not None
+        return Path(self._folder.name) / f"{number}.rows"
+
+    def _flush(self) -> None:
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="graphgrain-")
+        rows, numbers = np.concatenate(self._rows), np.concatenate(self._numbers)
+        self._rows, self._numbers, self._bytes = [], [], 0
+        rows = rows[np.argsort(numbers, kind="stable")]
+        ends = np.cumsum(np.bincount(numbers, minlength=_BUCKETS)).tolist()
+        for number, (begin, end) in enumerate(zip([0, *ends], ends, strict=False)):
+            if begin < end:
+                with self._path(number).open("ab") as file:
+                    rows[begin:end].tofile(file)
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """The buckets; rows that have never been on disk are one."""
+        if self._folder is None:
+            if self._rows:
+                rows, self._rows, self._numbers = self._rows, [], []
+                yield np.concatenate(rows)
+            return
+        if self._rows:
+            self._flush()
+        for number in range(_BUCKETS):
+            path = self._path(number)
+            if path.exists():
+                rows_of_one = np.fromfile(path, dtype=self.dtype)
+                path.unlink()
+                yield rows_of_one
+
+
+# -------------------------------------------------------------------- what is at a place, in words
+
+#: Branches with more vertices are not written out.
+_WRITTEN = 60
+_BONDS = {"single": "-", "double": "=", "triple": "#", "aromatic": ":"}
+
+
+class Place(NamedTuple):
+    """A place of a graph, vertices counted in the batch."""
+
+    batch: GraphBatch
+    kind: int
+    anchor: int  # the vertex of the rest where it is
+    other: int  # the first vertex of a branch, the other end of an edge, or -1
+
+
+def part_name(place: Place) -> str:
+    """What is at a place, the same however the vertices are numbered.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> from graphgrain.core.change_places import BRANCH
+    >>> from graphgrain.searching.matched_pairs import Place, part_name
+    >>> graph = gg.as_graphs([([(0, 1), (1, 2), (1, 3)], list("CCOF"))])
+    >>> part_name(Place(graph, BRANCH, 0, 1)), part_name(Place(graph, BRANCH, 0, -1))
+    ('-C(F)O', 'nothing')
+    """
+    batch, kind, anchor, other = place
+    if kind == VERTEX:
+        return _vertex(batch, anchor)
+    if kind == EDGE:
+        return _bond(batch, anchor, other).strip("-") or "-"
+    if other < 0:
+        return "nothing"
+    bond = _bond(batch, anchor, other)
+    inside = _side(batch, anchor, other)
+    if len(inside) > _WRITTEN:
+        return f"{bond}{_vertex(batch, other)} and {len(inside) - 1:,} more vertices"
+    return bond + _Writer(batch, anchor, other, inside).text()
+
+
+def surroundings_name(place: Place, radius: int = 1) -> str:
+    """The vertex of a place with its neighbours in the rest, or alone; of an edge both ends.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> from graphgrain.core.change_places import BRANCH, EDGE
+    >>> from graphgrain.searching.matched_pairs import Place, surroundings_name
+    >>> graph = gg.as_graphs([([(0, 1), (1, 2), (1, 3)], list("CCOF"))])
+    >>> surroundings_name(Place(graph, BRANCH, 1, 3)), surroundings_name(Place(graph, EDGE, 0, 1))
+    ('C(C, O)', 'C*C(F, O)')
+    """
+    batch, kind, anchor, other = place
+    ends = [(anchor, other), (other, anchor)] if kind == EDGE else [(anchor, other)]
+    told = []
+    for v, without in ends:
+        names = sorted(
+            _plain(_bond(batch, v, w)) + _vertex(batch, w)
+            for w in _neighbours(batch, v)
+            if w != without and radius > 0
+        )
+        centre = "*" if kind == VERTEX else _vertex(batch, v)
+        told.append(f"{centre}({', '.join(names)})" if names else centre)
+    return "*".join(sorted(told))
+
+
+def _bond(batch: GraphBatch, u: int, v: int) -> str:
+    if batch.edge_label_codes is None or batch.edge_label_table is None:
+        return "-"
+    for e in range(batch.indptr[u], batch.indptr[u + 1]):
+        if batch.indices[e] == v:
+            label = str(batch.edge_label_table[batch.edge_label_codes[e]])
+            return _BONDS.get(label, f"-{label}-")
+    return "-"
+
+
+def _neighbours(batch: GraphBatch, v: int) -> list[int]:
+    return batch.indices[batch.indptr[v] : batch.indptr[v + 1]].tolist()
+
+
+def _vertex(batch: GraphBatch, v: int) -> str:
+    return str(batch.label_table[batch.label_codes[v]]) if batch.labelled else "*"
+
+
+def _plain(bond: str) -> str:
+    return "" if bond == "-" else bond
+
+
+def _side(batch: GraphBatch, anchor: int, begin: int) -> list[int]:
+    """The vertices behind a bridge."""
+    found, seen = [begin], {anchor, begin}
+    for v in found:
+        for w in _neighbours(batch, v):
+            if w not in seen:
+                seen.add(w)
+                found.append(w)
+    return found
+
+
+class _Writer:
+    """Writes a branch from its first vertex on; neighbours in an order of their own colours."""
+
+    def __init__(self, batch: GraphBatch, anchor: int, begin: int, inside: list[int]) -> None:
+        self.batch, self.begin = batch, begin
+        self.links = {
+            v: {w: _bond(batch, v, w) for w in _neighbours(batch, v) if w != anchor or v != begin}
+            for v in inside
+        }
+        colours = self._colours()
+        self.order = {
+            v: sorted(near, key=lambda w, near=near: (colours[w], near[w]))  # type: ignore[misc]
+            for v, near in self.links.items()
+        }
+        self.parents: dict[int, int] = {begin: -1}
+        self.closures: dict[frozenset[int], int] = {}
+        self._walk(begin)
+
+    def _colours(self) -> dict[int, int]:
+        """Ranks of vertices by refinement from the first on."""
+        keys: dict[int, Any] = {v: (v != self.begin, _vertex(self.batch, v)) for v in self.links}
+        classes = 0
+        while True:
+            ranks = {key: rank for rank, key in enumerate(sorted(set(keys.values())))}
+            colours = {v: ranks[key] for v, key in keys.items()}
+            if len(ranks) == classes:
+                return colours
+            classes = len(ranks)
+            keys = {
+                v: (colours[v], tuple(sorted((colours[w], bond) for w, bond in near.items())))
+                for v, near in self.links.items()
+            }
+
+    def _walk(self, v: int) -> None:
+        """Choose a tree and number the edges that close a ring, depth first."""
+        for w in self.order[v]:
+            if w == self.parents[v]:
+                continue
+            if w in self.parents:
+                self.closures.setdefault(frozenset((v, w)), len(self.closures) + 1)
+            else:
+                self.parents[w] = v
+                self._walk(w)
+
+    def text(self) -> str:
+        return self._written(self.begin)
+
+    def _written(self, v: int) -> str:
+        text = _vertex(self.batch, v)
+        branches = []
+        for w in self.order[v]:
+            bond = self.links[v][w]
+            number = self.closures.get(frozenset((v, w)))
+            if number is not None:
+                text += f"{_plain(bond)}{number if number < 10 else f'%{number}'}"
+            elif self.parents[w] == v:
+                words = max(len(_vertex(self.batch, u)) for u in (v, w)) > 2  # no symbols of atoms
+                branches.append((bond if words else _plain(bond)) + self._written(w))
+        branches.sort(key=lambda branch: (len(branch), branch))
+        return text + "".join(f"({branch})" for branch in branches[:-1]) + "".join(branches[-1:])

@@ -20,8 +20,7 @@ from ..core.gram import COSINE, DOT, MINMAX
 from ..core.posting_scan import Best, Query, overlaps, scan
 from ..core.threads import run, thread_count
 from ..kernels.bases.feature_kernel import FeatureKernel
-from .manifest import KINDS
-from .segment import KeyedFeatures, Snapshot, keyed_features, values_differ
+from .index_files import KINDS, KeyedFeatures, Snapshot, keyed_features, values_differ
 
 #: Graphs whose features are in memory together.
 _TOGETHER = 2048

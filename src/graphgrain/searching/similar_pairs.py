@@ -34,8 +34,7 @@ from ..kernels.bases.feature_kernel import FeatureKernel
 from ..parameters import Whole
 from .building import check_kernel, default_kernel
 from .graph_index import GraphIndex
-from .manifest import KINDS
-from .segment import CHUNK, KeyedFeatures, keyed_features, values_differ
+from .index_files import CHUNK, KINDS, KeyedFeatures, keyed_features, values_differ
 
 #: Graphs whose pairs are found together.
 BLOCK = 8192
