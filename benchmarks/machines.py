@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 import graphgrain as gg
-from graphgrain.learning.splits import stratified_folds, train_and_test
+from graphgrain.learning.folds import stratified_folds, train_and_test
 from graphgrain.learning.svm import KernelSvm, classes_of, split_answers
 
 from .data import load_with_classes

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 import graphgrain as gg
-from graphgrain.learning.splits import random_folds, train_and_test
+from graphgrain.learning.folds import random_folds, train_and_test
 
 #: The radius of ECFP4; its bits as in MoleculeACE and in the baselines of molhiv.
 RADIUS, BITS = 2, 1024

@@ -23,7 +23,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 
 import graphgrain as gg
 from graphgrain.evaluation.protocol import Protocol
-from graphgrain.learning.scoring import accuracy, best_value
+from graphgrain.learning.selection import accuracy, best_value
 from graphgrain.learning.svm import KernelSvm, classes_of
 
 DEPTHS = range(4)

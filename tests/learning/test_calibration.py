@@ -8,7 +8,8 @@ from scipy.stats import binom
 from sklearn.calibration import _SigmoidCalibration
 
 from graphgrain.errors import InvalidParameterError
-from graphgrain.learning.calibration import check_coverage, class_sets, fit_sigmoids, probabilities
+from graphgrain.learning.classifier import class_sets, fit_sigmoids, probabilities
+from graphgrain.learning.estimator import check_coverage
 
 
 def scored(seed, graphs, rate=0.3):

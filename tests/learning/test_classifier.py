@@ -13,8 +13,8 @@ from sklearn.svm import SVC
 
 import graphgrain as gg
 from graphgrain.errors import InvalidGraphError, InvalidParameterError
-from graphgrain.learning.calibration import fit_sigmoids
-from graphgrain.learning.splits import stratified_folds
+from graphgrain.learning.classifier import fit_sigmoids
+from graphgrain.learning.folds import stratified_folds
 from tests.real_data import molecule_file
 
 #: One kernel, nothing to choose.

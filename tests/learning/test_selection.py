@@ -16,9 +16,8 @@ import graphgrain as gg
 from graphgrain.errors import InvalidParameterError
 from graphgrain.kernels.registry import KernelGrid, Setting
 from graphgrain.learning import estimator
-from graphgrain.learning.scoring import OF_CLASSES, best_value
-from graphgrain.learning.selection import Judged, helps
-from graphgrain.learning.splits import stratified_folds, train_and_test
+from graphgrain.learning.folds import stratified_folds, train_and_test
+from graphgrain.learning.selection import SCORES_OF_CLASSES, Judged, best_value, helps
 from graphgrain.learning.terms import OF_NUMBERS, USUAL, explicit_kernels, possible_terms
 
 ESTIMATORS = [gg.GraphClassifier, gg.GraphRegressor]
@@ -144,16 +143,16 @@ def test_scores_are_those_of_scikit_learn():
     codes = rng.integers(0, 3, 50)
     scores = rng.normal(size=(50, 3))
     each = [roc_auc_score(codes == c, scores[:, c]) for c in range(3)]
-    assert OF_CLASSES["roc_auc"](codes, scores) == pytest.approx(np.mean(each))
+    assert SCORES_OF_CLASSES["roc_auc"](codes, scores) == pytest.approx(np.mean(each))
     each = [average_precision_score(codes == c, scores[:, c]) for c in range(3)]
-    assert OF_CLASSES["average_precision"](codes, scores) == pytest.approx(np.mean(each))
+    assert SCORES_OF_CLASSES["average_precision"](codes, scores) == pytest.approx(np.mean(each))
     expected = balanced_accuracy_score(codes, scores.argmax(axis=1))
-    assert OF_CLASSES["balanced_accuracy"](codes, scores) == pytest.approx(expected)
-    assert OF_CLASSES["accuracy"](codes, scores) == np.mean(codes == scores.argmax(axis=1))
+    assert SCORES_OF_CLASSES["balanced_accuracy"](codes, scores) == pytest.approx(expected)
+    assert SCORES_OF_CLASSES["accuracy"](codes, scores) == np.mean(codes == scores.argmax(axis=1))
     two = rng.integers(0, 2, 50)
     expected = roc_auc_score(two, scores[:, 0])
-    assert OF_CLASSES["roc_auc"](two, scores[:, 0]) == pytest.approx(expected)
-    assert OF_CLASSES["roc_auc"](np.zeros(4, dtype=int), rng.normal(size=4)) == 0.5
+    assert SCORES_OF_CLASSES["roc_auc"](two, scores[:, 0]) == pytest.approx(expected)
+    assert SCORES_OF_CLASSES["roc_auc"](np.zeros(4, dtype=int), rng.normal(size=4)) == 0.5
 
 
 def test_units_of_scores_do_not_matter():

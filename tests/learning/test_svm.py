@@ -11,7 +11,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
 import graphgrain as gg
-from graphgrain.learning.scoring import best_value
+from graphgrain.learning.selection import best_value
 from graphgrain.learning.svm import KernelSvm, Svm, classes_of
 
 GRID = (1, 10, 100, 1000)

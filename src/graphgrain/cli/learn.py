@@ -21,9 +21,8 @@ from ..graphs.batch import GraphBatch
 from ..graphs.convert.rdkit import LabelOptions, parse_molecules
 from ..graphs.files.molecules import MoleculeFile, Record, record_columns, typed
 from ..graphs.progress import progress_bar
-from ..learning.calibration import check_coverage
 from ..learning.classifier import GraphClassifier
-from ..learning.estimator import GraphEstimator
+from ..learning.estimator import GraphEstimator, check_coverage
 from ..learning.model_file import load_model
 from ..learning.regressor import GraphRegressor
 from ..learning.targets import are_classes

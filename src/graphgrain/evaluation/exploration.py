@@ -32,8 +32,8 @@ from ..graphs.drawing.picture import MOST_VERTICES, outline
 from ..kernels.registry import KERNELS
 from ..kernels.tree_plus_plus import TreePlusPlus
 from ..learning.classifier import GraphClassifier
+from ..learning.folds import random_folds, stratified_folds, train_and_test
 from ..learning.regressor import GraphRegressor
-from ..learning.splits import random_folds, stratified_folds, train_and_test
 from ..learning.targets import are_classes
 
 #: More graphs than this are drawn as a sample in which each class has its share.

@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidParameterError
-from ..learning.scoring import accuracy, best_value
-from ..learning.splits import Split, random_folds, stratified_folds, train_and_test
+from ..learning.folds import Split, random_folds, stratified_folds, train_and_test
+from ..learning.selection import accuracy, best_value
 from ..learning.svm import KernelSvm, classes_of, part, split_answers
 from .records import Level, ProtocolKey
 from .splits import FOLDS

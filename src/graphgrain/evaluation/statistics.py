@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidParameterError
-from ..learning.scoring import area_under_roc
+from ..learning.selection import area_under_roc
 from .records import FoldRecord, Level
 
 

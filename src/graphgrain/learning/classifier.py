@@ -11,17 +11,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InvalidParameterError
 from ..parameters import Number, OneOf, Rule
-from .calibration import check_coverage, class_sets, fit_sigmoids, probabilities
 from .columns import TREES, ColumnKernel, ColumnPart
-from .estimator import GraphEstimator, Training, differ
+from .estimator import GraphEstimator, Training, check_coverage, differ
+from .folds import even_sample, stratified_sample
 from .machine import KernelMachine
-from .scoring import AUTO, OF_CLASSES, for_classes
-from .selection import Judge
-from .splits import even_sample, stratified_sample
+from .selection import SCORES_OF_CLASSES, Judge, for_classes
 from .svm import Svm
 from .targets import check_classes, check_folds, check_two_classes
+from .terms import AUTO, OneOrMore, alternatives
 from .terms import OF_CLASSES as USUAL
-from .terms import OneOrMore, alternatives
 
 #: Bytes for each pair of graphs: the matrix, and room for a term or for what a fold cuts out of it.
 PAIR_BYTES = 8.0
@@ -151,7 +149,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
     parameter_rules: ClassVar[dict[str, Rule]] = {
         **GraphEstimator.parameter_rules,
         "C": OneOrMore(Number(0.0)),
-        "scoring": OneOf((AUTO, *OF_CLASSES)),
+        "scoring": OneOf((AUTO, *SCORES_OF_CLASSES)),
         "class_weight": ClassWeightRule(),
     }
     _tuned = "C"
@@ -243,7 +241,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         linear = self._is_linear(len(codes), PAIR_BYTES)
         sample, stand_for = self._sample(codes, self._rounds[-1], rng)
         learner = Svm(sorted(alternatives(self.C)), len(self.classes_))
-        measure = OF_CLASSES[self.scoring_]
+        measure = SCORES_OF_CLASSES[self.scoring_]
 
         def score(positions: np.ndarray, values: np.ndarray) -> float:
             own = values[:, 0] if values.shape[1] == 1 else values
@@ -481,3 +479,85 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
             [self.classes_[code].item() for code in row if inside[number, code]]
             for number, row in enumerate(order.tolist())
         ]
+
+
+# -------------------------------------------------------------------- probabilities
+#
+# From scores to probabilities, by the method of Platt, and to sets of classes that hold. A sigmoid
+# is fitted to the scores of graphs that were held out in cross-validation of the machine that is
+# shipped, so that it does not see how well the training graphs are fitted. With several classes
+# each has a sigmoid against the rest, and the probabilities of a graph are scaled to add up to one.
+# The class with the largest probability is the one with the largest log-odds.
+
+#: A sigmoid that would fall with the score, by chance on a set without signal, is made this flat.
+FLAT = 1e-3
+
+
+def fit_sigmoids(codes: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Slope and intercept for each output of scores (graphs, outputs).
+
+    With one output it is the score of class 1. ``weights`` say how much each graph counts.
+    """
+    positive = [1] if scores.shape[1] == 1 else range(scores.shape[1])
+    return np.array(
+        [_sigmoid(codes == code, scores[:, place], weights) for place, code in enumerate(positive)]
+    )
+
+
+def _sigmoid(positive: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+    from sklearn.linear_model import LogisticRegression
+
+    # Targets that are not quite 0 and 1, as Platt has them: a set that is told apart without a
+    # mistake does not make every answer certain.
+    ones, zeros = int(positive.sum()), int((~positive).sum())
+    high, low = (ones + 1) / (ones + 2), 1 / (zeros + 2)
+    share = np.where(positive, high, low)
+    scale = max(float(np.std(scores)), 1e-12)
+    column = (scores / scale).reshape(-1, 1)
+    model = LogisticRegression(C=1e6, max_iter=1000).fit(
+        np.concatenate([column, column]),
+        np.repeat([1, 0], len(scores)),
+        sample_weight=np.concatenate([share * weights, (1 - share) * weights]),
+    )
+    slope, intercept = float(model.coef_[0, 0]), float(model.intercept_[0])
+    if slope < FLAT:
+        mean = float(np.average(share, weights=weights))
+        slope, intercept = FLAT, float(np.log(mean / (1 - mean)))
+    return slope / scale, intercept
+
+
+def probabilities(log_odds: np.ndarray) -> np.ndarray:
+    """The probability of each class, (graphs, classes), from log-odds (graphs, outputs)."""
+    from scipy.special import expit
+
+    each = expit(log_odds)
+    if each.shape[1] == 1:
+        return np.hstack([1 - each, each])
+    total = each.sum(axis=1, keepdims=True)
+    return np.where(total > 0, each / np.where(total > 0, total, 1.0), 1.0 / each.shape[1])
+
+
+def class_sets(
+    held_out: np.ndarray, codes: np.ndarray, new: np.ndarray, coverage: float
+) -> np.ndarray:
+    """Which classes belong to the set of each new graph, (graphs, classes).
+
+    A class is left out where its probability is lower than that of all but a share of
+    ``1 - coverage`` of the training graphs of this class, which were held out: each class is
+    covered by itself, so that rare ones are too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphgrain.learning.classifier import class_sets
+    >>> held_out = np.linspace([0.99, 0.01], [0.51, 0.49], 9)
+    >>> class_sets(held_out, np.zeros(9, int), np.array([[0.9, 0.1], [0.3, 0.7]]), 0.9).tolist()
+    [[True, True], [False, True]]
+    """
+    sets = np.ones(new.shape, dtype=bool)
+    for code in range(new.shape[1]):
+        own = np.sort(held_out[codes == code, code])
+        allowed = int(np.floor((1 - coverage) * (len(own) + 1) + 1e-9))
+        if allowed:
+            sets[:, code] = new[:, code] >= own[allowed - 1]
+    return sets

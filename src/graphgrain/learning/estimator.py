@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from numbers import Real
 from pathlib import Path
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
@@ -38,10 +39,10 @@ from .columns import (
     molecule_descriptors,
     split_table,
 )
+from .folds import fold_numbers
 from .machine import FittedTerm, KernelMachine, PatternWeights
 from .ridge import Posterior, SparsePosterior
 from .selection import Judge, Judged, Selection, Selector, helps, term_scale
-from .splits import fold_numbers
 from .targets import check_folds
 from .terms import AUTO, KernelRule, OneOrMore, Term, ViewRule, possible_terms
 
@@ -67,6 +68,14 @@ class FoldRule:
 
     def __str__(self) -> str:
         return "an integer of 2 or more, 'scaffold', or a splitter of scikit-learn"
+
+
+def check_coverage(coverage: Any) -> None:
+    """A coverage is a probability, and neither 0 nor 1."""
+    if isinstance(coverage, bool) or not isinstance(coverage, Real) or not 0 < float(coverage) < 1:
+        raise InvalidParameterError(
+            f"coverage must be a number above 0 and below 1; got {coverage!r}."
+        )
 
 
 class Training(NamedTuple):

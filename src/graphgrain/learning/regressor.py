@@ -13,16 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..parameters import Number, OneOf, Rule
-from .calibration import check_coverage
 from .columns import TREES, ColumnKernel, ColumnPart
-from .estimator import GraphEstimator, Process, Training, differ
+from .estimator import GraphEstimator, Process, Training, check_coverage, differ
 from .machine import KernelMachine
 from .ridge import Posterior, Ridge, SparsePosterior, likeliest_noise, sparse_ridge
-from .scoring import AUTO, OF_NUMBERS
-from .selection import Judge, Judged, Selector, helps, starts_of
+from .selection import SCORES_OF_NUMBERS, Judge, Judged, Selector, helps, starts_of
 from .targets import TargetScale, check_folds, check_values
+from .terms import AUTO, OneOrMore, Term, alternatives
 from .terms import OF_NUMBERS as USUAL
-from .terms import OneOrMore, Term, alternatives
 
 #: Bytes for each pair of graphs: the matrix, its factor, and room for one more.
 PAIR_BYTES = 24.0
@@ -94,7 +92,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         "alpha": OneOrMore(Number(0.0)),
         "scale": OneOf((AUTO, *SCALES)),
         "loss": OneOf(("squared", "huber")),
-        "scoring": OneOf((AUTO, *OF_NUMBERS)),
+        "scoring": OneOf((AUTO, *SCORES_OF_NUMBERS)),
     }
     _tuned = "alpha"
     _usual = USUAL
@@ -246,7 +244,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
     ) -> Judge:
         """Judges by the score in the user's units; models learn scaled targets."""
         scale, own = self._target_scale, data.targets[sample]
-        measure = OF_NUMBERS[scoring or self.scoring_]
+        measure = SCORES_OF_NUMBERS[scoring or self.scoring_]
         # targets of different units count the same
         units = np.nanstd(data.targets, axis=0)
         units = np.where((units > 0) & (data.targets.shape[1] > 1), units, 1.0)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.support_vectors import cut, train
 from ..core.threads import run
-from .splits import Split
+from .folds import Split
 
 #: How exactly machines are trained; the same as scikit-learn's.
 TOLERANCE = 1e-3

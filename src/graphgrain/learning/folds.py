@@ -23,7 +23,7 @@ def random_folds(graphs: int, folds: int, rng: np.random.Generator) -> list[np.n
     Examples
     --------
     >>> import numpy as np
-    >>> from graphgrain.learning.splits import random_folds
+    >>> from graphgrain.learning.folds import random_folds
     >>> [len(fold) for fold in random_folds(11, 3, np.random.default_rng(0))]
     [4, 4, 3]
     """
@@ -39,7 +39,7 @@ def stratified_folds(codes: np.ndarray, folds: int, rng: np.random.Generator) ->
     Examples
     --------
     >>> import numpy as np
-    >>> from graphgrain.learning.splits import stratified_folds
+    >>> from graphgrain.learning.folds import stratified_folds
     >>> codes = np.array([0] * 6 + [1] * 3)
     >>> [codes[fold].tolist() for fold in stratified_folds(codes, 3, np.random.default_rng(0))]
     [[0, 0, 1], [0, 0, 1], [0, 0, 1]]
@@ -55,7 +55,7 @@ def stratified_sample(codes: np.ndarray, size: int, rng: np.random.Generator) ->
     Examples
     --------
     >>> import numpy as np
-    >>> from graphgrain.learning.splits import stratified_sample
+    >>> from graphgrain.learning.folds import stratified_sample
     >>> codes = np.array([0] * 60 + [1] * 30)
     >>> codes[stratified_sample(codes, 9, np.random.default_rng(0))].tolist()
     [0, 0, 0, 0, 0, 0, 1, 1, 1]
@@ -84,7 +84,7 @@ def even_sample(
     Examples
     --------
     >>> import numpy as np
-    >>> from graphgrain.learning.splits import even_sample
+    >>> from graphgrain.learning.folds import even_sample
     >>> codes = np.array([0] * 60 + [1] * 3)
     >>> positions, stand_for = even_sample(codes, 9, np.random.default_rng(0))
     >>> codes[positions].tolist(), stand_for.tolist()
@@ -197,7 +197,7 @@ def scaffold_codes(batch: GraphBatch) -> np.ndarray:
     Examples
     --------
     >>> import graphgrain as gg
-    >>> from graphgrain.learning.splits import scaffold_codes
+    >>> from graphgrain.learning.folds import scaffold_codes
     >>> codes = scaffold_codes(gg.from_smiles(["Cc1ccccc1", "CCO", "OCc1ccccc1", "C"]))
     >>> bool(codes[0] == codes[2] != codes[1] == codes[3])
     True

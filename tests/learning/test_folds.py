@@ -22,7 +22,7 @@ from sklearn.model_selection import (
 
 import graphgrain as gg
 from graphgrain.errors import InvalidParameterError
-from graphgrain.learning.splits import (
+from graphgrain.learning.folds import (
     even_sample,
     fold_numbers,
     random_folds,
