@@ -13,13 +13,16 @@ from sklearn.base import clone
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..graphs.drawing.picture import as_png, picture
+from ..graphs.drawing.picture import as_png, card, picture, picture_or_reason
 from ..graphs.drawing.shapes import Picture, write_png, write_svg
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.bases.graph_kernel import GraphKernel
 from ..kernels.features import Counts, map_counts
 from ..kernels.occurrences import Occurrences
 from .sharing import check_share, share_occurrences
+
+#: How many patterns a notebook shows.
+_PATTERNS = 8
 
 
 @dataclass(frozen=True)
@@ -213,9 +216,18 @@ class Comparison:
         )
 
     def _repr_html_(self) -> str:
-        from .html import comparison_html
-
-        return comparison_html(self)
+        pictures = [picture_or_reason(partial(self.to_svg, which=number)) for number in (0, 1)]
+        values = {
+            "similarity": self.similarity,
+            "detail": f"{type(self.kernel).__name__}; the stronger a colour, the more is shared",
+            "pictures": pictures,
+            "shared": self.shared(_PATTERNS),
+            "own": [
+                (title, self.only(number, _PATTERNS))
+                for number, title in enumerate(("Only the first has", "Only the second has"))
+            ],
+        }
+        return card("graphgrain.explaining", "parts.html", "comparison", values)
 
 
 def compare(kernel: GraphKernel, a: Any, b: Any, *, share: str = "tree") -> Comparison:

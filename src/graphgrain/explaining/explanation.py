@@ -11,11 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..graphs.batch import GraphBatch
-from ..graphs.drawing.picture import as_png, fragment_list, picture
+from ..graphs.drawing.picture import as_png, card, fragment_list, picture, picture_or_reason
 from ..graphs.drawing.shapes import Picture, write_png, write_svg
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.occurrences import Occurrences
 from .fragments import Fragment, fragments_of
+
+#: How many patterns a notebook shows.
+_PATTERNS = 8
 
 
 @dataclass(frozen=True)
@@ -285,6 +288,42 @@ class Explanation:
         return f"Explanation({', '.join(words)})"
 
     def _repr_html_(self) -> str:
-        from .html import explanation_html
+        top = self.top(_PATTERNS)
+        drawn = picture_or_reason(self.to_svg)
+        values = _values(self, top)
+        return card("graphgrain.explaining", "parts.html", "explanation", values, drawn, top)
 
-        return explanation_html(self)
+
+def _values(why: Explanation, top: list[Any]) -> dict[str, Any]:
+    """The numbers and words of an explanation, for a template."""
+    heading, detail = _decision_words(why)
+    total = sum(len(part.hashes) for part in why.levels)
+    left = total - len(top)
+    return {
+        "heading": heading,
+        "detail": detail,
+        "bias": why.bias,
+        "decision": why.decision,
+        "rest": why.decision - why.bias - sum(p.contribution for p in top) if left else None,
+        "rest_words": f"{left:,} other patterns",
+    }
+
+
+def _decision_words(why: Explanation) -> tuple[str, str]:
+    """A decision in words: a heading, and what there is to know beside it."""
+    if why.prediction is None:
+        heading = f"Predicted {why.decision:.4g}"
+    elif why.opposite is not None or why.target == why.prediction:
+        heading = f"Predicted {why.prediction}"
+    else:
+        heading = f"Why not {why.target}? (predicted {why.prediction})"
+    words = {
+        "path": "shared along paths",
+        "tree": "shared among paths and their trees",
+        "equal": "shared among all vertices that take part",
+        "removal": "what is lost without each vertex",
+    }
+    detail = f"decision {why.decision:+.4g}; {words[why.share]}"
+    if why.unknown:
+        detail += f"; {100 * why.unknown:.0f} % of its pattern occurrences are unknown to the model"
+    return heading, detail

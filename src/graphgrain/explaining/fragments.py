@@ -30,7 +30,7 @@ from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.drawing.molecule import Molecule, read_molecule
-from ..graphs.drawing.picture import as_png, picture
+from ..graphs.drawing.picture import as_png, card, picture, picture_or_reason
 from ..graphs.drawing.shapes import Picture, write_png, write_svg
 from ..parameters import Whole
 
@@ -43,6 +43,8 @@ _MOST_REGIONS = 6
 _ROUNDING = 1e-9
 #: Graphs that stand for a fragment of a class.
 _EXAMPLES = 3
+#: How many fragments of a class a notebook shows.
+_SHOWN = 8
 
 
 class Part(NamedTuple):
@@ -254,9 +256,12 @@ class ClassFragments:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from .html import class_fragments_html
-
-        return class_fragments_html(self)
+        rows = [
+            (label, each, picture_or_reason(partial(self.to_svg, each), width=150, height=110))
+            for label, own in self.fragments.items()
+            for each in own[:_SHOWN]
+        ]
+        return card("graphgrain.explaining", "parts.html", "class_fragments", rows)
 
 
 def class_fragments(model: Any, graphs: Any, y: Any, *, n: int = 10) -> ClassFragments:

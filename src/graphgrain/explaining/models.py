@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from typing import Any, Protocol
@@ -16,9 +16,21 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.feature_selection import SelectorMixin
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    KernelCenterer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    RobustScaler,
+    StandardScaler,
+)
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 from sklearn.utils.validation import check_is_fitted
 
@@ -31,7 +43,6 @@ from ..kernels.bases.graph_kernel import GraphKernel
 from ..kernels.features import Counts, columns_of_hashes, map_counts, squared_norms
 from ..learning.estimator import GraphEstimator
 from ..views.base import seen_through
-from .folding import fold_gram, fold_steps, row_norms
 
 #: How far the weights may be from the model's own values before it does not count as linear.
 _TOLERANCE = 1e-6
@@ -365,7 +376,7 @@ def _of_pipeline(model: Pipeline) -> LinearForm:
     view = model[:place] if place else None
     between = steps[place + 1 : -1]
     coefficients, intercept, outputs, two = _coefficients(final, kernel)
-    folded = fold_steps(between, coefficients, intercept)
+    pulled = pull_back(between, coefficients, intercept)
     gram = kernel.output == "gram"
     if gram and kernel.similarity == "minmax":
         raise InvalidParameterError(
@@ -374,13 +385,13 @@ def _of_pipeline(model: Pipeline) -> LinearForm:
             "GraphRegressor, which explain it exactly."
         )
     if gram:
-        fold_gram(kernel, folded)
+        pull_back_gram(kernel, pulled)
 
     def scales(seen: GraphBatch) -> np.ndarray:
         """Products of the first 0, 1, ... scales of each graph."""
         norms = np.ones((0, len(seen)))
-        if folded.normalisers:
-            norms = row_norms(between, folded.normalisers, kernel.transform(seen))
+        if pulled.normalisers:
+            norms = row_norms(between, pulled.normalisers, kernel.transform(seen))
         return np.vstack((np.ones(len(seen)), np.cumprod(norms, axis=0)))
 
     def row_scales(seen: GraphBatch) -> np.ndarray:
@@ -394,7 +405,7 @@ def _of_pipeline(model: Pipeline) -> LinearForm:
 
     def biases(batch: GraphBatch) -> np.ndarray:
         seen = seen_through(view, batch)
-        result = scales(seen).T @ np.array(folded.biases)
+        result = scales(seen).T @ np.array(pulled.biases)
         if gram and kernel.similarity == "cosine":
             # Without features a graph is similar to its like: nothing that a pattern could tell.
             lengths = [level.lengths for level in kernel.count_features(seen)]
@@ -403,7 +414,7 @@ def _of_pipeline(model: Pipeline) -> LinearForm:
                 result[bare] = decisions(batch[np.flatnonzero(bare)])
         return result
 
-    term = ColumnWeights(kernel, view, folded.weights, row_scales)
+    term = ColumnWeights(kernel, view, pulled.weights, row_scales)
     return LinearForm(outputs, two, [term], biases, decisions, _predictions(model), decisions)
 
 
@@ -497,3 +508,138 @@ def check_linear(model: Any, decisions: np.ndarray, sums: np.ndarray) -> None:
             f"{type(model).__name__} is not what its coefficients add up to (link functions and "
             "clipping do that). Use LogisticRegression, LinearSVC or Ridge."
         )
+
+
+# -------------------------------------------------------------------- steps of a pipeline
+#
+# From a pipeline of a kernel and a linear model to one weight per column of the kernel. The value
+# of a linear model is ``coef @ z + intercept``, where z is what the steps in front of it make of a
+# graph's features. Going backwards, weights are pulled back through each step:
+#
+# 1. Scalers and projections are linear: weights are multiplied, and what they subtract goes to the
+#    bias. Selectors leave weights of 0 for columns that they drop.
+# 2. A normaliser divides a row by its norm, so that weights stay and the row gets a scale.
+# 3. Similarities to the fitted graphs are products of features: weights on them become weights on
+#    patterns. The norm of a normalised similarity is one more scale of the row.
+
+_NORMS: dict[str, Callable[[Any], np.ndarray]] = {
+    "l1": lambda X: np.abs(X).sum(axis=1),
+    "l2": lambda X: np.sqrt(X.multiply(X).sum(axis=1)),
+    "max": lambda X: abs(X).max(axis=1).toarray(),
+}
+
+
+@dataclass
+class PulledBack:
+    """``value = sum of scale_k * bias_k + (product of all scales) * weights @ row``.
+
+    Attributes
+    ----------
+    weights : array of shape (columns, outputs)
+    biases : list of arrays of shape (outputs,)
+        The k-th is multiplied with the first k scales.
+    normalisers : list of (int, str)
+        Position of the step in front of whose row the norm is taken, and which norm.
+    """
+
+    weights: np.ndarray
+    biases: list[np.ndarray]
+    normalisers: list[tuple[int, str]] = field(default_factory=list)
+
+    def add_bias(self, values: np.ndarray) -> None:
+        self.biases[-1] = self.biases[-1] + values
+
+    def normalise(self, position: int, norm: str) -> None:
+        self.normalisers.append((position, norm))
+        self.biases.append(np.zeros_like(self.biases[-1]))
+
+
+def pull_back(steps: list[Any], coefficients: np.ndarray, intercept: np.ndarray) -> PulledBack:
+    """Weights on the output of the kernel, from those behind the steps that follow it.
+
+    Parameters
+    ----------
+    steps : list of fitted transformers
+    coefficients : array of shape (outputs, columns)
+    intercept : array of shape (outputs,)
+    """
+    pulled = PulledBack(np.asarray(coefficients, dtype=np.float64).T, [np.array(intercept, float)])
+    for position in reversed(range(len(steps))):
+        _pull_back_step(steps[position], position, pulled)
+    return pulled
+
+
+def _pull_back_step(step: Any, position: int, pulled: PulledBack) -> None:
+    W = pulled.weights
+    if isinstance(step, SelectorMixin):
+        pulled.weights = np.zeros((len(step.get_support()), W.shape[1]))
+        pulled.weights[step.get_support()] = W
+    elif isinstance(step, StandardScaler | RobustScaler):
+        _pull_back_scaler(getattr(step, "mean_", getattr(step, "center_", None)), step, pulled)
+    elif isinstance(step, MaxAbsScaler):
+        pulled.weights = W / step.scale_[:, None]
+    elif isinstance(step, MinMaxScaler) and not step.clip:
+        pulled.add_bias(step.min_ @ W)
+        pulled.weights = W * step.scale_[:, None]
+    elif isinstance(step, Normalizer):
+        pulled.normalise(position, step.norm)
+    elif isinstance(step, TfidfTransformer) and not step.sublinear_tf:
+        if step.norm is not None:
+            pulled.normalise(position, step.norm)
+        if step.use_idf:
+            pulled.weights = W * step.idf_[:, None]
+    elif isinstance(step, TruncatedSVD):
+        pulled.weights = step.components_.T @ W
+    elif isinstance(step, PCA):
+        scale = np.sqrt(step.explained_variance_) if step.whiten else np.ones(len(W))
+        pulled.weights = step.components_.T @ (W / scale[:, None])
+        pulled.add_bias(-step.mean_ @ pulled.weights)
+    elif isinstance(step, KernelCenterer):
+        total = W.sum(axis=0)
+        pulled.add_bias(step.K_fit_all_ * total - step.K_fit_rows_ @ W)
+        pulled.weights = W - total / len(W)
+    elif isinstance(step, FunctionTransformer) and step.func is None:
+        pass
+    elif step is not None and step != "passthrough":
+        raise InvalidParameterError(
+            f"explain can look through scalers, normalisers, selectors, PCA and TruncatedSVD "
+            f"between a kernel and a linear model; it cannot look through {step!r}. Leave that "
+            "step out."
+        )
+
+
+def _pull_back_scaler(centre: np.ndarray | None, step: Any, pulled: PulledBack) -> None:
+    if getattr(step, "scale_", None) is not None:
+        pulled.weights = pulled.weights / step.scale_[:, None]
+    centred = getattr(step, "with_mean", getattr(step, "with_centering", False))
+    if centred and centre is not None:
+        pulled.add_bias(-centre @ pulled.weights)
+
+
+def row_norms(steps: list[Any], normalisers: list[tuple[int, str]], X: Any) -> np.ndarray:
+    """One over the norm at each normaliser, of shape (normalisers, rows); 1 for a row of zeros."""
+    wanted = dict(normalisers)
+    found = {}
+    for position, step in enumerate(steps):
+        if position in wanted:
+            scaled = X
+            if isinstance(step, TfidfTransformer) and step.use_idf:
+                scaled = sparse.csr_array(X) * step.idf_
+            norms = np.asarray(_NORMS[wanted[position]](sparse.csr_array(scaled))).ravel()
+            found[position] = 1.0 / np.where(norms > 0, norms, 1.0)
+        if step is not None and step != "passthrough" and position < max(wanted, default=-1):
+            X = step.transform(X)
+    return np.array([found[position] for position, _ in normalisers]).reshape(len(wanted), -1)
+
+
+def pull_back_gram(kernel: FeatureKernel, pulled: PulledBack) -> None:
+    """From weights on similarities to the fitted graphs to weights on the kernel's columns."""
+    W = pulled.weights
+    scales = kernel.level_scales
+    if kernel.similarity == "cosine":
+        squares = (scales**2) @ kernel.squared_norms_
+        W = W / np.sqrt(np.where(squares > 0, squares, 1.0))[:, None]
+    indptr, rows, values = kernel.features_
+    X = sparse.csc_array((values, rows, indptr), shape=(kernel.n_graphs_, len(indptr) - 1))
+    sizes = [len(vocabulary) for vocabulary in kernel.vocabulary_]
+    pulled.weights = (X.T @ W) * np.repeat(scales, sizes)[:, None]

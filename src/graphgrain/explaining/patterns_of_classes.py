@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.base import clone, is_classifier
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
+from ..graphs.drawing.picture import card, draw, picture_or_reason
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..parameters import Whole
 from ..views.base import seen_through
@@ -26,6 +28,8 @@ from .models import LinearForm, linear_form
 
 #: What all graphs have alike separates nothing, whatever rounding says.
 _ROUNDING = 1e-12
+#: How many patterns of a class a notebook shows.
+_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -105,8 +109,6 @@ class ClassPatterns:
 
     def to_svg(self, pattern: ClassPattern, **options: Any) -> str:
         """The example of a pattern, drawn, with one occurrence coloured."""
-        from ..graphs.drawing import draw
-
         graph = self.graphs[pattern.example]
         values = np.zeros(graph.n_vertices)
         values[list(pattern.occurrence)] = np.sign(pattern.contribution) or 1.0
@@ -130,9 +132,13 @@ class ClassPatterns:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from .html import class_patterns_html
-
-        return class_patterns_html(self)
+        rows = [
+            (label, kind, p, picture_or_reason(partial(self.to_svg, p), width=170, height=120))
+            for kind, each in (("for", self.favour), ("against", self.against))
+            for label, own in each.items()
+            for p in own[:_SHOWN]
+        ]
+        return card("graphgrain.explaining", "parts.html", "class_patterns", rows, self.n_resamples)
 
 
 def _stability(pattern: ClassPattern) -> str:

@@ -142,8 +142,8 @@ def add_to_index(
         new = sum(len(chunk.graphs) for chunk, _ in first)
         if not new:
             return
-        folded = tail_to_fold(now.manifest.segments, new) if len(first) == 1 else 0
-        stay = len(now.segments) - folded
+        merged = tail_to_merge(now.manifest.segments, new) if len(first) == 1 else 0
+        stay = len(now.segments) - merged
         manifest = replace(now.manifest, segments=now.manifest.segments[:stay])
         old = now.pieces(stay)
         writer = SegmentWriter(folder, kernel, manifest, now.keys(stay))
@@ -311,7 +311,7 @@ def commit(folder: Path, manifest: Manifest) -> None:
     delete_leftovers(folder, manifest.files)
 
 
-def tail_to_fold(segments: Sequence[SegmentEntry], new: int) -> int:
+def tail_to_merge(segments: Sequence[SegmentEntry], new: int) -> int:
     """How many of the last segments are rewritten with ``new`` graphs.
 
     Those that are no larger than what comes after them: adding graphs one by one leaves few

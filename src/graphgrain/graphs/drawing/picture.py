@@ -510,10 +510,11 @@ def _hundredths(numbers: tuple[float, ...]) -> list[int]:
 _GRAPHS = 8
 
 
-def card(inside: Any) -> str:
-    """Something in a box that brings its own colours, light or dark."""
-    template: Any = environment("graphgrain.graphs.drawing").get_template("card.html").module
-    return f'<div class="gg-card">{template.style()}{inside}</div>'
+def card(package: str, template: str, macro: str, *values: Any) -> str:
+    """What a macro writes, in a box that brings its own colours, light or dark."""
+    box: Any = environment("graphgrain.graphs.drawing").get_template("card.html").module
+    found = getattr(environment(package).get_template(template).module, macro)
+    return f'<div class="gg-card">{box.style()}{found(*values)}</div>'
 
 
 def picture_or_reason(make: Callable[..., str], **options: Any) -> Markup:
@@ -543,5 +544,5 @@ def graphs_html(batch: GraphBatch) -> str:
         words = f"{number}: {graph.n_vertices} vertices, {graph.n_edges} edges"
         shown.append((picture_or_reason(partial(draw, graph), width=180, height=130), words))
     more = len(batch) - len(shown)
-    template: Any = environment("graphgrain.graphs.drawing").get_template("card.html").module
-    return card(template.multiples(repr(batch), shown, f"{more:,}" if more else ""))
+    rest = f"{more:,}" if more else ""
+    return card("graphgrain.graphs.drawing", "card.html", "multiples", repr(batch), shown, rest)
