@@ -40,8 +40,13 @@ def main() -> None:
 
     import graphgrain as gg
     from graphgrain.graphs.files.molecules import MoleculeFile
-    from graphgrain.scaling.feature_shards import read_shard, write_receipt, write_shard
-    from graphgrain.scaling.sharding import feature_matrix, hashing_kernel
+    from graphgrain.scaling.feature_shards import (
+        feature_matrix,
+        hashing_kernel,
+        read_shard,
+        write_receipt,
+        write_shard,
+    )
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks.stage_costs", description=__doc__)
     parser.add_argument("--data", default="zinc250k", help="file of molecules")

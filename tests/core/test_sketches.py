@@ -8,8 +8,19 @@ from hypothesis import strategies as st
 
 from graphgrain.core.gram import COSINE, DOT, MINMAX
 from graphgrain.core.graph_bits import pack_graphs, unpack_graphs
-from graphgrain.core.posting_scan import CONTAINMENT, Best, Query, count_bits, scan
-from graphgrain.core.sketches import MOST_BITS, Lists, coarser, lists_fit, make_lists, sketch
+from graphgrain.core.sketches import (
+    CONTAINMENT,
+    MOST_BITS,
+    Best,
+    Lists,
+    Query,
+    coarser,
+    count_bits,
+    lists_fit,
+    make_lists,
+    scan,
+    sketch,
+)
 
 from ..graphs.graph_strategies import batches
 

@@ -20,7 +20,6 @@ TOOLS = {
     "core/threads.py",
     "core/memory.py",
     "core/hashing.py",
-    "graphs/progress.py",
     "graphs/processes.py",
     "views/base.py",
 }

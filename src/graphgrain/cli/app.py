@@ -51,7 +51,7 @@ COMMANDS = {
     "kernel": Listed("kernel", "Compute a kernel matrix and write it to a file."),
     "features": Listed("features", "Write the features of any number of graphs to files."),
     "index": Listed("index", "Make an index of graphs on disk."),
-    "search": Listed("search", "Find the graphs of an index that are like these."),
+    "search": Listed("index", "Find the graphs of an index that are like these."),
     "cluster": Listed("cluster", "Put similar graphs into clusters, or pick ones that differ."),
     "pairs": Listed("pairs", "Find all pairs of similar graphs."),
     "cliffs": Listed("cliffs", "Find pairs that are similar and differ in what was measured."),

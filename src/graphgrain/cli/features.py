@@ -17,8 +17,7 @@ from ..errors import (
 from ..graphs.files.molecules import is_molecule_file
 from ..graphs.streams import Chunk
 from ..kernels.registry import KERNELS
-from ..scaling.feature_shards import FORMATS
-from ..scaling.sharding import SHARD_SIZE, save_features
+from ..scaling.feature_shards import FORMATS, SHARD_SIZE, save_features
 from .app import Interrupted, answer, command, err, out
 from .arguments import Data, Json, Reading, Set, check_choice
 from .kernel_options import given, kernel_grid

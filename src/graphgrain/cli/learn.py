@@ -20,7 +20,7 @@ from ..errors import InvalidFileError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.rdkit import LabelOptions, parse_molecules
 from ..graphs.files.molecules import MoleculeFile, Record, record_columns, typed
-from ..graphs.progress import progress_bar
+from ..graphs.processes import progress_bar
 from ..learning.classifier import GraphClassifier
 from ..learning.estimator import GraphEstimator, check_coverage
 from ..learning.model_file import load_model

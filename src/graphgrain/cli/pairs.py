@@ -18,7 +18,7 @@ from rich.table import Table
 
 from ..archives import parsed_json, read_npz
 from ..errors import InvalidFileError, InvalidParameterError
-from ..graphs.progress import progress_bar
+from ..graphs.processes import progress_bar
 from ..scaling.feature_shards import pyarrow
 from ..searching.graph_index import GraphIndex
 from ..searching.similar_pairs import BLOCK, PART, Pairs, capped_pairs, iter_pairs, joined_pairs

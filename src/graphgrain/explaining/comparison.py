@@ -17,8 +17,7 @@ from ..graphs.drawing.picture import as_png, card, picture, picture_or_reason
 from ..graphs.drawing.shapes import Picture, write_png, write_svg
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.bases.graph_kernel import GraphKernel
-from ..kernels.features import Counts, map_counts
-from ..kernels.occurrences import Occurrences
+from ..kernels.features import Counts, Occurrences, map_counts
 from .sharing import check_share, share_occurrences
 
 #: How many patterns a notebook shows.

@@ -14,7 +14,7 @@ from ..graphs.batch import GraphBatch
 from ..graphs.drawing.picture import as_png, card, fragment_list, picture, picture_or_reason
 from ..graphs.drawing.shapes import Picture, write_png, write_svg
 from ..kernels.bases.feature_kernel import FeatureKernel
-from ..kernels.occurrences import Occurrences
+from ..kernels.features import Occurrences
 from .fragments import Fragment, fragments_of
 
 #: How many patterns a notebook shows.

@@ -27,7 +27,7 @@ import numpy as np
 from ..core.attribution import EQUAL, PATH, TREE, share_values
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..kernels.occurrences import Occurrences
+from ..kernels.features import Occurrences
 
 _HOW = {"path": PATH, "tree": TREE, "equal": EQUAL}
 SHARES = (*_HOW, "removal")

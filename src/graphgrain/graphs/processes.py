@@ -1,4 +1,6 @@
-"""A function over many items in several processes: in order, and past the death of a worker.
+"""Long work: a function over many items in several processes, and a bar that shows how far it is.
+
+Results come in order, and past the death of a worker.
 
 Workers end with the process that started them, however that ends: each holds one end of a pipe
 whose other end nobody but the parent has, and ends when it closes. Otherwise the workers of a
@@ -140,3 +142,23 @@ def _end_with_parent(lifeline: Any) -> None:
 def _forget(broken: Any) -> None:
     for key in [key for key, executor in _executors.items() if executor is broken]:
         del _executors[key]
+
+
+def progress_bar(
+    verbose: int,
+    total: int | None,
+    unit: str = "molecules",
+    description: str | None = None,
+    delay: float = 0.0,
+) -> Any:
+    """A bar that counts something, or nothing; it appears after ``delay`` seconds."""
+    from tqdm import tqdm
+
+    return tqdm(
+        desc=description,
+        total=total,
+        unit=f" {unit}",
+        unit_scale=True,
+        delay=delay,
+        disable=not verbose,
+    )

@@ -8,6 +8,7 @@ from .deep_graph_kernel import DeepGraphKernel as DeepGraphKernel
 from .descriptor_matching import DescriptorMatching as DescriptorMatching
 from .edge_histogram import EdgeHistogram as EdgeHistogram
 from .features import Features as Features
+from .features import Occurrences as Occurrences
 from .graph_hopper import GraphHopper as GraphHopper
 from .graph_invariants import GraphInvariants as GraphInvariants
 from .graphlet import Graphlet as Graphlet
@@ -18,7 +19,6 @@ from .marginalized import Marginalized as Marginalized
 from .multiscale_laplacian import MultiscaleLaplacian as MultiscaleLaplacian
 from .neighbourhood_pairs import NeighbourhoodPairs as NeighbourhoodPairs
 from .netlsd import NetLSD as NetLSD
-from .occurrences import Occurrences as Occurrences
 from .path_pattern import PathPattern as PathPattern
 from .propagation import Propagation as Propagation
 from .pyramid_match import PyramidMatch as PyramidMatch

@@ -21,8 +21,7 @@ from ..graphs.batch import GraphBatch
 from ..parameters import Number, Rule, Whole
 from .bases.propagated import Propagated
 from .bases.pyramid import Pyramid
-from .features import Counts
-from .occurrences import Occurrences, balls
+from .features import Counts, Occurrences, balls
 
 
 class DescriptorMatching(Pyramid, Propagated):

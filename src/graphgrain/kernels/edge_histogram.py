@@ -13,9 +13,8 @@ from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule
 from .bases.feature_kernel import FeatureKernel
 from .bases.graph_kernel import check_edge_labels
-from .features import Counts
+from .features import Counts, Occurrences, single_vertices
 from .naming import Branch, Notation, label_name
-from .occurrences import Occurrences, single_vertices
 
 
 class EdgeHistogram(FeatureKernel):

@@ -10,6 +10,7 @@ batch, process and machine; no dictionary is needed to compare or merge counts.
 3. By columns, one for each distinct hash (:class:`FeatureColumns`), they give similarities: the
    dot product, the cosine, or min-max, the sum of minima over the sum of maxima. By rows, with a
    vocabulary or with a fixed number of columns, they are a sparse matrix.
+4. Where they sit in a graph a kernel says apart from that (:class:`Occurrences`).
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..core.balls import balls_of
 from ..core.counting import Counts as Counts
 from ..core.counting import find_columns, group_hashes, hashed_rows, transpose
 from ..core.gram import (
@@ -38,6 +40,7 @@ from ..core.hashing import GOLDEN, mix_array
 from ..core.structures import Csc
 from ..core.threads import chunks, run
 from ..errors import InvalidParameterError
+from ..graphs.batch import GraphBatch
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -451,3 +454,69 @@ def _side_by_side(parts: Sequence[Sequence[np.ndarray]]) -> Csc:
 def _short(indptr: np.ndarray) -> np.ndarray:
     """Row pointers in 32 bits where they fit: scikit-learn's linear models ask for it."""
     return indptr.astype(np.int32) if indptr[-1] <= np.iinfo(np.int32).max else indptr
+
+
+# -------------------------------------------------------------------- where features sit in a graph
+
+
+class Occurrences(NamedTuple):
+    """Every occurrence of every feature of one level in one graph.
+
+    Attributes
+    ----------
+    hashes : uint64 array
+        The feature of each occurrence: each hash as often as the feature occurs.
+    paths : int32 array of shape (occurrences, longest)
+        The vertices of each occurrence, in order; -1 fills the rest. Vertices are numbered
+        within the graph.
+    trees : int32 array of shape (vertices, largest)
+        Row v: the vertices whose labels take part wherever v stands on a path, v first.
+    weights : float array, optional
+        What each occurrence adds to its feature, the same for all of a feature; 1 without it.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> [found] = gg.VertexHistogram().locate([([(0, 1)], ["C", "O"])])
+    >>> found.of(found.hashes[:1])
+    [(0,)]
+    """
+
+    hashes: np.ndarray
+    paths: np.ndarray
+    trees: np.ndarray
+    weights: np.ndarray | None = None
+
+    def of(self, wanted: np.ndarray) -> list[tuple[int, ...]]:
+        """The sorted vertex paths of some features."""
+        rows = self.paths[np.isin(self.hashes, wanted)].tolist()
+        return sorted(tuple(vertex for vertex in row if vertex >= 0) for row in rows)
+
+    def tally(self) -> Tally:
+        """The features that occur, how often, and what the occurrences add up to."""
+        hashes, place, times = np.unique(self.hashes, return_inverse=True, return_counts=True)
+        values = times
+        if self.weights is not None:
+            values = np.bincount(place, self.weights, len(hashes))
+        return Tally(hashes, place, times, values)
+
+
+class Tally(NamedTuple):
+    """The features of one level in one graph."""
+
+    hashes: np.ndarray  # ascending
+    place: np.ndarray  # of each occurrence among them
+    times: np.ndarray
+    values: np.ndarray  # before the map of counts
+
+
+def single_vertices(count: int) -> np.ndarray:
+    """Paths, or trees, that are one vertex each: 0, 1, ..."""
+    return np.arange(count, dtype=np.int32).reshape(-1, 1)
+
+
+def balls(batch: GraphBatch, graph: int, radius: int) -> np.ndarray:
+    """Trees that hold all vertices up to a distance."""
+    if radius == 0:
+        return single_vertices(int(batch.vertex_counts[graph]))
+    return balls_of(batch.arrays, graph, radius)

@@ -15,9 +15,8 @@ from ..graphs.batch import GraphBatch
 from ..parameters import Rule
 from .bases.estimate import Estimate
 from .bases.feature_kernel import FeatureKernel
-from .features import Counts
+from .features import Counts, Occurrences, single_vertices
 from .naming import label_name
-from .occurrences import Occurrences, single_vertices
 
 #: Roots from which the longest path of a large graph is looked for.
 _ROOTS = 64

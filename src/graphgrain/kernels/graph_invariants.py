@@ -14,9 +14,8 @@ from ..graphs.batch import GraphBatch
 from ..parameters import Rule
 from .bases.feature_kernel import FeatureKernel
 from .bases.neighbourhood_roles import PatternedKernel
-from .features import Counts
+from .features import Counts, Occurrences, balls
 from .naming import label_name
-from .occurrences import Occurrences, balls
 
 
 class _Found(NamedTuple):

@@ -18,8 +18,7 @@ from ..core.spectra import adjacency
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule, Whole
 from .bases.feature_kernel import FeatureKernel
-from .features import Counts
-from .occurrences import Occurrences, single_vertices
+from .features import Counts, Occurrences, single_vertices
 
 # --------------------------------------------------------------------
 # The graphs of up to five vertices up to isomorphism, and how their counts hang together.

@@ -15,9 +15,8 @@ from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule, Whole
 from .bases.feature_kernel import FeatureKernel
 from .bases.graph_kernel import check_edge_labels
-from .features import Counts
+from .features import Counts, Occurrences, balls
 from .naming import label_name
-from .occurrences import Occurrences, balls
 
 
 class NeighbourhoodPairs(FeatureKernel):

@@ -14,8 +14,7 @@ from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..parameters import Number, OneOf, Rule
 from .bases.propagated import Propagated
-from .features import Counts
-from .occurrences import Occurrences, balls, single_vertices
+from .features import Counts, Occurrences, balls, single_vertices
 
 #: Bins beyond this are one bin; far inside 64 bits and exact in float64.
 _LARGEST_BIN = 2.0**53

@@ -15,9 +15,8 @@ from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
 from ..parameters import OneOf, Rule, Whole
 from .bases.pyramid import Pyramid
-from .features import Counts
+from .features import Counts, Occurrences, single_vertices
 from .naming import label_name
-from .occurrences import Occurrences, single_vertices
 
 #: Coordinates are rounded to this many digits, so that rounding errors cannot cross a border.
 _DIGITS = 9

@@ -15,8 +15,7 @@ from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..parameters import Number, OneOf, Rule, check_parameters
 from .bases.feature_kernel import FeatureKernel, one_graph
-from .features import Counts
-from .occurrences import Occurrences, single_vertices
+from .features import Counts, Occurrences, single_vertices
 
 
 class SpectralDistance(FeatureKernel):

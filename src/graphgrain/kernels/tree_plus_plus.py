@@ -21,9 +21,8 @@ from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, OneOf, Rule, Whole
 from .bases.feature_kernel import FeatureKernel
 from .bases.graph_kernel import check_edge_labels
-from .features import Counts
+from .features import Counts, Occurrences
 from .naming import Branch, Notation, flat, join_path, nested, tree_name
-from .occurrences import Occurrences
 
 #: About how many vertices are located in one go.
 _LOCATED_VERTICES = 1024

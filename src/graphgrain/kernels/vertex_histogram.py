@@ -10,9 +10,8 @@ from ..core.counting import count_hashes
 from ..core.hashing import hash_labels
 from ..graphs.batch import GraphBatch
 from .bases.feature_kernel import FeatureKernel
-from .features import Counts
+from .features import Counts, Occurrences, single_vertices
 from .naming import Notation, label_name
-from .occurrences import Occurrences, single_vertices
 
 
 class VertexHistogram(FeatureKernel):

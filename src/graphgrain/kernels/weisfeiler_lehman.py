@@ -14,9 +14,8 @@ from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Rule, Whole
 from .bases.feature_kernel import FeatureKernel
 from .bases.graph_kernel import check_edge_labels
-from .features import Counts
+from .features import Counts, Occurrences, balls, single_vertices
 from .naming import Notation, label_name
-from .occurrences import Occurrences, balls, single_vertices
 
 #: Longer names of colours are shortened to the root's label and the colour's hash.
 _LONGEST_NAME = 120

@@ -11,8 +11,7 @@ from ..core.refinement import refine
 from ..graphs.batch import GraphBatch
 from .bases.graph_kernel import check_edge_labels
 from .edge_histogram import edge_hashes, edge_names, edge_pointers, edges_by_graph
-from .features import Counts
-from .occurrences import Occurrences, balls
+from .features import Counts, Occurrences, balls
 from .weisfeiler_lehman import WeisfeilerLehman
 
 

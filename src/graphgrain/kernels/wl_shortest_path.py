@@ -12,8 +12,7 @@ from ..core.distances import PairRoots, count_pairs, trace_pairs
 from ..core.structures import Graphs
 from ..graphs.batch import GraphBatch
 from .bases.graph_kernel import check_edge_labels
-from .features import Counts
-from .occurrences import Occurrences, balls
+from .features import Counts, Occurrences, balls
 from .weisfeiler_lehman import WeisfeilerLehman
 
 

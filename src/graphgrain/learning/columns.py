@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidParameterError, MissingDependencyError
-from ..graphs.progress import progress_bar
+from ..graphs.processes import progress_bar
 
 #: Transformed numbers beyond this are drawn in: what no training row had says little.
 FAR = 3.0

@@ -16,7 +16,7 @@ from ..graphs.convert.dispatch import as_graphs
 from ..graphs.convert.rdkit import LabelFlags, LabelOptions, parse_molecules
 from ..graphs.files.molecules import MoleculeFile, is_molecule_file
 from ..graphs.streams import as_chunks, join_chunks
-from .sharding import feature_matrix, hashing_kernel
+from .feature_shards import feature_matrix, hashing_kernel
 
 
 def dask() -> Any:

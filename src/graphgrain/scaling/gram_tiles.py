@@ -21,8 +21,7 @@ from sklearn.base import clone
 from ..errors import InvalidParameterError, MissingDependencyError, UnwritableFileError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..graphs.processes import map_processes
-from ..graphs.progress import progress_bar
+from ..graphs.processes import map_processes, progress_bar
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..writing import check_output, delete_if_free, take_over
 from .dask import dask as dask_package

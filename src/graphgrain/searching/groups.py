@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.posting_scan import least_overlaps
+from ..core.sketches import least_overlaps
 from ..errors import InvalidParameterError
 from ..parameters import Whole
 from .graph_index import GraphIndex

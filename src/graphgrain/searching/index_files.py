@@ -36,12 +36,13 @@ from ..archives import Archive, Format, document, parsed_json, read_document, wr
 from ..core.gram import COSINE
 from ..core.graph_bits import pack_graphs, unpack_graphs
 from ..core.hashing import GOLDEN, mix_array
-from ..core.posting_scan import CONTAINMENT, count_bits
 from ..core.sketches import (
+    CONTAINMENT,
     FEWEST_BITS,
     MOST_BITS,
     Lists,
     coarser,
+    count_bits,
     lists_fit,
     make_lists,
     place_level,

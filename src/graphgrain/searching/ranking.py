@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.gram import COSINE, DOT, MINMAX
-from ..core.posting_scan import Best, Query, overlaps, scan
+from ..core.sketches import Best, Query, overlaps, scan
 from ..core.threads import run, thread_count
 from ..kernels.bases.feature_kernel import FeatureKernel
 from .index_files import KINDS, KeyedFeatures, Snapshot, keyed_features, values_differ

@@ -31,8 +31,7 @@ from ...errors import (
 )
 from ..batch import GraphBatch
 from ..labels import encode_labels
-from ..processes import map_processes
-from ..progress import progress_bar
+from ..processes import map_processes, progress_bar
 from .parts import check_items, column_items, cut, is_from, shown
 
 

@@ -17,8 +17,7 @@ import numpy as np
 from ...errors import InvalidFileError, InvalidParameterError
 from ..batch import GraphBatch
 from ..convert.rdkit import LabelFlags, LabelOptions, Unreadable, parse_molecules, rdkit
-from ..processes import map_processes
-from ..progress import progress_bar
+from ..processes import map_processes, progress_bar
 from ..streams import CHUNK_SIZE, Chunk, check_chunk_size, join_chunks
 from .archive import MIB, check_size, text_file, text_lines
 

@@ -27,13 +27,13 @@ from ..features import (
     Counts,
     FeatureColumns,
     Features,
+    Occurrences,
     columns_of_hashes,
     expanded_hashes,
     map_counts,
     repeated,
 )
 from ..naming import at_least, times_of_name
-from ..occurrences import Occurrences
 from .estimate import Estimate, estimate_by_pieces, estimate_cost
 from .graph_kernel import GraphKernel, numbered_names
 

@@ -20,7 +20,7 @@ from ...core.threads import blas_threads, in_one_worker, watched
 from ...errors import InvalidGraphError, InvalidParameterError
 from ...graphs.batch import GraphBatch
 from ...graphs.convert.dispatch import as_graphs
-from ...graphs.progress import progress_bar
+from ...graphs.processes import progress_bar
 from ...parameters import Jobs, OneOf, Rule, Verbosity, check_parameters
 from ...views.base import GraphTransformer
 
