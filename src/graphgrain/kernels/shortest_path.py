@@ -128,29 +128,27 @@ class ShortestPath(FeatureKernel):
             yield [Occurrences(codes[distances > 0], paths, trees)]
 
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        check_edge_labels(batch, self.edge_labels)
-        table = batch.edge_label_table if self.edge_labels else None
-        names: dict[int, str] = {}
-        for graph in range(len(batch)):
-            if len(names) == len(hashes):
-                break
-            codes, distances, before, via = trace_pairs(batch.arrays, self.edge_labels, graph)
-            first = int(batch.offsets[graph])
-            found, where = np.unique(codes[distances > 0], return_index=True)
-            pairs = np.argwhere(distances > 0)[where].tolist()
-            for code, (u, v) in zip(found.tolist(), pairs, strict=True):
-                if code not in names:
-                    ends = batch.label_table[batch.label_codes[[first + u, first + v]]]
-                    link = str(distances[u, v])
-                    if table is not None:
-                        link = _sequence(u, v, before, via, table)
-                    names[code] = f"{label_name(ends[0])} {link} {label_name(ends[1])}"
-        return [names[code] for code in hashes.tolist()]
+        def write(ends: np.ndarray, between: list[Any]) -> str:
+            link = f"[{','.join(map(label_name, between))}]" if self.edge_labels else len(between)
+            return f"{label_name(ends[0])} {link} {label_name(ends[1])}"
+
+        return self._named(batch, hashes, write)
 
     def _write_names(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         notation = Notation(batch)
         if not notation.molecules:
             return self._describe(batch, level, hashes)
+        return self._named(
+            batch, hashes, lambda ends, between: notation.walk(ends[0], ends[1], between)
+        )
+
+    def _named(
+        self,
+        batch: GraphBatch,
+        hashes: np.ndarray,
+        write: Callable[[np.ndarray, list[Any]], str],
+    ) -> list[str]:
+        """Names from the labels of both ends and of the edges between; None each without them."""
         check_edge_labels(batch, self.edge_labels)
         table = batch.edge_label_table if self.edge_labels else None
         names: dict[int, str] = {}
@@ -164,24 +162,19 @@ class ShortestPath(FeatureKernel):
             for code, (u, v) in zip(found.tolist(), pairs, strict=True):
                 if code not in names:
                     ends = batch.label_table[batch.label_codes[[first + u, first + v]]]
-                    length = int(distances[u, v])
-                    between = [None] * length
+                    between = [None] * int(distances[u, v])
                     if table is not None:
                         between = _labels_between(u, v, before, via, table)
-                    names[code] = notation.walk(ends[0], ends[1], between)
+                    names[code] = write(ends, between)
         return [names[code] for code in hashes.tolist()]
 
 
 def _labels_between(
     u: int, v: int, before: np.ndarray, via: np.ndarray, table: np.ndarray
 ) -> list[Any]:
+    """The labels of the edges on the way from u to v."""
     labels = []
     while v != u:
         labels.append(table[via[u, v]])
         v = int(before[u, v])
     return labels[::-1]
-
-
-def _sequence(u: int, v: int, before: np.ndarray, via: np.ndarray, table: np.ndarray) -> str:
-    """The labels of the edges on the way from u to v."""
-    return f"[{','.join(map(label_name, _labels_between(u, v, before, via, table)))}]"
