@@ -21,7 +21,7 @@ from rich.table import Table
 
 import graphgrain as gg
 from graphgrain.errors import NotEnoughMemoryError
-from graphgrain.kernels.bases.estimate import CountingKernel
+from graphgrain.kernels.bases.feature_kernel import FeatureKernel
 from graphgrain.kernels.registry import KERNELS
 
 from .memory import own_peak, reset_peak
@@ -53,7 +53,7 @@ def make(shape: str, size: int, degree: int) -> gg.GraphBatch:
     return gg.as_graphs([(np.unique(np.sort(edges, axis=1), axis=0), [0] * size)])
 
 
-def kernel_of(options: argparse.Namespace) -> CountingKernel:
+def kernel_of(options: argparse.Namespace) -> FeatureKernel:
     """The kernel that is asked."""
     own: dict[str, object] = {"output": "features", "n_jobs": options.jobs}
     path_depth, tree_depth = options.depths
@@ -62,7 +62,7 @@ def kernel_of(options: argparse.Namespace) -> CountingKernel:
     if options.kernel == "tree++":
         own["tree_depth"] = tree_depth
     kernel = KERNELS[options.kernel].kernel(**own)
-    assert isinstance(kernel, CountingKernel)
+    assert isinstance(kernel, FeatureKernel)
     return kernel
 
 
