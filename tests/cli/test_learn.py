@@ -67,10 +67,19 @@ def test_numbers_with_their_intervals_and_neighbours(folder):
         assert float(row["low"]) == pytest.approx(least, rel=1e-4)
         assert float(row["high"]) == pytest.approx(most, rel=1e-4)
         assert row["problem"] == ""
-    # the nearest training molecule is itself, in the row of the file that it stands in
-    assert [CHAINS[int(row["nearest"]) - 1] for row in said] == smiles
+    # the nearest training molecule is itself
+    assert [row["nearest"] for row in said] == smiles
     assert [float(row["similarity"]) for row in said] == [1.0, 1.0, 1.0]
     assert [float(row["unseen"]) for row in said] == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("share", ["0", "1", "-0.5", "nan"])
+def test_intervals_are_shares(folder, share):
+    where = folder / "none.csv"
+    model, new = folder / "mass.ggm", folder / "new.smi"
+    message = fails("predict", model, new, "-o", where, "--interval", share)
+    assert "--interval is above 0 and below 1" in message
+    assert not where.exists()
 
 
 def test_classes_with_probabilities_and_sets(folder):

@@ -22,7 +22,7 @@ from ..graphs.convert.rdkit import LabelOptions, parse_molecules
 from ..graphs.files.molecules import MoleculeFile, Record, record_columns, typed
 from ..graphs.processes import progress_bar
 from ..learning.classifier import GraphClassifier
-from ..learning.estimator import GraphEstimator, check_coverage
+from ..learning.estimator import GraphEstimator
 from ..learning.model_file import load_model
 from ..learning.regressor import GraphRegressor
 from ..learning.targets import are_classes
@@ -97,6 +97,7 @@ def fit(
         "labels": [bool(getattr(reading, name)) for name in LabelOptions._fields],
         "columns": names,
         "target": reading.target,
+        "molecules": loaded.smiles,
     }
     model.save(output)
     found = {
@@ -181,12 +182,13 @@ def predict(
     """Predict any number of molecules; a row for each, with an interval.
 
     The table has the columns of the file and prediction, low and high (a number) or probability
-    and set (a class), nearest (the row of the most similar training molecule), similarity, unseen
-    (the share of patterns that no training molecule has) and problem. Molecules that cannot be
+    and set (a class), nearest (the most similar training molecule), similarity, unseen (the share
+    of patterns that no training molecule has) and problem. Molecules that cannot be
     read stay, with the reason there. Called again after an interruption it goes on with what is
     missing.
     """
-    check_coverage(interval)
+    if not 0 < interval < 1:
+        raise InvalidParameterError(f"--interval is above 0 and below 1; got {interval:g}.")
     check_output(output, "The table of predictions")
     loaded = load_model(model)
     told = getattr(loaded, "reading_", {"labels": list(LabelOptions()), "columns": []})
@@ -238,8 +240,9 @@ def _predicted(
         found = model.domain(
             _new_table(model, parsed.graphs, records, parsed.positions, columns, told)
         )
+        known = told.get("molecules") or range(1, model.n_graphs_ + 1)
         results |= {
-            "nearest": (found["nearest"] + 1).tolist(),
+            "nearest": [known[number] for number in found["nearest"].tolist()],
             "similarity": [f"{value:.4f}" for value in found["similarity"].tolist()],
             "unseen": [f"{value:.4f}" for value in found["unseen"].tolist()],
         }
