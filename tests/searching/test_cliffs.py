@@ -145,6 +145,7 @@ def test_the_page_and_the_table(assays, tmp_path):
     words = ("cliffs", assays, "--target", "y", "--min-similarity", 0.3, "-j", 1)
     told = run(*words, "-o", page)
     assert "measured twice" in " ".join(told.stderr.split())
+    assert "Measured 2 times: chloro: 5.2, 9" in told.stderr
     text = page.read_text()
     assert "<script>alert" not in text
     assert "&lt;script&gt;" in text

@@ -75,6 +75,11 @@ def cliffs(
             loaded.graphs, loaded.y, min_similarity, min_difference, similarity=similarity,
             n_jobs=n_jobs,
         )  # fmt: skip
+    for group in found.duplicates[:_SHOWN]:
+        values = ", ".join(f"{found.y[graph]:.4g}" for graph in group)
+        err().print(f"Measured {len(group)} times: {escape(names[group[0]])}: {values}")
+    if len(found.duplicates) > _SHOWN:
+        err().print(f"... and {len(found.duplicates) - _SHOWN:,} more; the page lists all.")
     if output is not None:
         from ..report.graph_pages import cliffs_csv, cliffs_page
 

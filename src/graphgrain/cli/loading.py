@@ -167,8 +167,8 @@ def note_ignored_attributes(data: Loaded, kernels: Iterable[GraphKernel]) -> Non
 
 
 def row_names(loaded: Loaded) -> list[str]:
-    """What the graphs of a data set are called: names, or rows counted from 1."""
-    rows = [f"row {number:,}" for number in range(1, len(loaded.graphs) + 1)]
+    """What the graphs of a data set are called: names, SMILES, or rows counted from 1."""
+    rows = loaded.smiles or [f"row {number:,}" for number in range(1, len(loaded.graphs) + 1)]
     if loaded.names is None:
         return rows
     return [str(name) or row for name, row in zip(loaded.names, rows, strict=True)]

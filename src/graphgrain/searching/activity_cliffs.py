@@ -220,7 +220,7 @@ def cliffs(
     if groups:
         warnings.warn(
             f"{sum(map(len, groups)):,} graphs are equal to others with a y that differs by "
-            f"{min_difference:g} or more: measured twice? They are no cliffs; see `duplicates`.",
+            f"{min_difference:g} or more: measured twice? They are no cliffs, but duplicates.",
             GraphgrainWarning,
             stacklevel=2,
         )
