@@ -136,7 +136,7 @@ def test_numbers_count_from_one_with_smiles_beside_them(unnamed):
     picks = run("cluster", file, "--pick", 2).stdout
     assert all(smiles[int(row.split()[0]) - 1] == row.split()[1] for row in picks.splitlines()[1:])
     told = json.loads(run("overlap", index, file, "--json").stdout)
-    first = {"second": "row 1", "first": 1, "first_name": "CCO", "similarity": 1}
+    first = {"second": "CCO", "first": 1, "first_name": "CCO", "similarity": 1}
     assert told["pairs"][0] == first
 
 
