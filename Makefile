@@ -8,7 +8,7 @@ PARALLEL = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 export PYTHONDONTWRITEBYTECODE :=
 FUZZ_SECONDS ?= 60
 
-.PHONY: demo test lint bench bench-scale fuzz docs coverage package test-sdist test-oldest test-prereleases clean
+.PHONY: demo test check lint bench bench-scale fuzz docs coverage package test-sdist test-oldest test-prereleases clean
 
 .venv/base: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -23,8 +23,12 @@ FUZZ_SECONDS ?= 60
 demo: .venv/base
 	$(BIN)/graphgrain demo
 
-test: .venv/test lint
-	$(BIN)/python -m pytest $(PARALLEL)
+# Types are checked beside the tests: neither waits for the other.
+test: .venv/test
+	$(MAKE) --no-print-directory -j2 lint check
+
+check: .venv/test
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(PARALLEL)
 
 lint: .venv/test
 	$(BIN)/ruff check .

@@ -71,10 +71,8 @@ def wait_until(condition, seconds=60):
 @pytest.mark.parametrize(
     ("name", "number"),
     [
-        ("features", signal.SIGTERM),
-        ("features", signal.SIGKILL),
-        ("features", signal.SIGINT),
-        ("index", signal.SIGTERM),  # the same workers and the same handlers
+        ("features", signal.SIGTERM),  # Ctrl-C has the same handler
+        ("index", signal.SIGKILL),  # both have the same workers
     ],
 )
 def test_no_process_is_left(molecules, tmp_path, name, number):

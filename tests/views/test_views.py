@@ -181,12 +181,12 @@ def test_hashing_tends_to_the_closeness_of_attributes():
     """Two vertices share a bin with a probability that falls with their distance."""
     points = np.array([0.0, 0.5, 1.0, 2.0, 8.0])
     batch = gg.GraphBatch.from_edges([1] * 5, [], vertex_attributes=points)
-    kernel = gg.HashedAttributes(gg.TreePlusPlus(0, 0), n_draws=4000, width=2.0)
+    kernel = gg.HashedAttributes(gg.TreePlusPlus(0, 0), n_draws=1500, width=2.0)
     K = kernel.fit_transform(batch)
     rng = np.random.default_rng(1)
     slope = np.abs(rng.normal(size=200_000))[:, None] / points.std() / 2.0
     expected = np.maximum(0, 1 - slope * points[None, :]).mean(axis=0)
-    np.testing.assert_allclose(K[0], expected, atol=0.03)
+    np.testing.assert_allclose(K[0], expected, atol=0.04)  # three standard errors
 
 
 def test_feature_union_adds_the_kernels():
