@@ -10,13 +10,15 @@ FUZZ_SECONDS ?= 60
 
 .PHONY: demo test check lint bench bench-scale fuzz docs coverage package test-sdist test-oldest test-prereleases clean
 
-.venv/base: pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+$(BIN)/python:
+	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
+
+.venv/base: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet -e .
 	touch $@
 
-.venv/test: .venv/base
+.venv/test: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet -e ".[test,lint,bench]"
 	touch $@
 
@@ -56,7 +58,7 @@ bench-scale:
 	.venv-scale/bin/python -m benchmarks.scale
 	.venv-scale/bin/python -m benchmarks.scheduler
 
-.venv/docs: .venv/base
+.venv/docs: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet -e ".[docs]"
 	touch $@
 
