@@ -30,7 +30,7 @@ def width(table):
 
 
 @given(batches(attributes=False), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_graphs_come_back(batch, data):
     edge_table = batch.edge_label_table
     edge_bits = 0 if edge_table is None else max(1, width(edge_table))
@@ -79,7 +79,7 @@ FEATURES = st.dictionaries(st.integers(0, 40), st.integers(1, 400), max_size=12)
     st.sets(st.integers(0, 40), max_size=5),
     st.integers(3, MOST_BITS),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_bounds_are_never_too_small(graphs, query, kind, weighted, common, bits):
     """Features that collide, long gaps, many values: a bound is at least the similarity."""
     rng = np.random.default_rng(0)
@@ -145,7 +145,7 @@ def test_bounds_are_never_too_small(graphs, query, kind, weighted, common, bits)
 
 
 @given(batches(attributes=False), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_damaged_bits_are_never_followed(batch, data):
     """Whatever the bytes are, graphs within range come back, or the number of one that is wrong."""
     edge_table = batch.edge_label_table

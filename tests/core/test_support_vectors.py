@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
@@ -42,7 +42,6 @@ def assert_optimal(K: np.ndarray, y: np.ndarray, C: float, b: np.ndarray, interc
     assert (np.abs(margins[free] - 1) <= slack).all()
 
 
-@settings(deadline=None)  # the first call compiles
 @given(
     seed=st.integers(0, 2**32 - 1),
     rows=st.integers(2, 60),

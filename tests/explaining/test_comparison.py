@@ -31,7 +31,7 @@ def test_shares_add_up_to_the_similarity_of_every_kernel(Kernel, similarity):
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     graphs(max_size=8, strings=True),
     graphs(max_size=8, strings=True),

@@ -275,7 +275,7 @@ def fitted(name):
     return make_pipeline(*BINARY[name]).fit(GRAPHS, Y)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(graphs(max_size=8, strings=True), min_size=1, max_size=3), st.data())
 def test_any_graph(items, data):
     model = fitted(data.draw(st.sampled_from(["features", "gram", "two normalisers"])))

@@ -52,7 +52,7 @@ def check_partition(graph, parts):
         assert nx.is_connected(whole.subgraph(vertices))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(graphs(max_size=14))
 def test_regions_cover_every_graph_once_and_are_connected(graph):
     batch = gg.as_graphs([to_tuple(graph)])

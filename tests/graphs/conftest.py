@@ -1,15 +1,10 @@
-"""Where the real data sets of the tests are, and how hard Hypothesis tries."""
+"""Where the real data sets of the tests are."""
 
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from .. import real_data
-
-# The first call of a function may import a library or compile: no deadline for single examples.
-settings.register_profile("graphs", deadline=None, max_examples=60)
-settings.load_profile("graphs")
 
 
 @pytest.fixture(scope="session")

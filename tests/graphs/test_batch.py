@@ -84,7 +84,7 @@ def test_index_of_a_wrong_kind(key):
         BATCH[key]
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(st.lists(graphs(), min_size=1, max_size=6), st.randoms(use_true_random=False))
 def test_slices_and_sums_agree_with_building_from_scratch(made, random):
     whole = gg.as_graphs([to_tuple(graph) for graph in made])

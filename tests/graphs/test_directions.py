@@ -96,7 +96,7 @@ def arcs(draw):
     return size, draw(st.lists(st.tuples(ends, ends), max_size=8, unique=True))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(arcs(), arcs())
 def test_graphs_are_isomorphic_exactly_if_the_directed_ones_are(a, b):
     """Nothing is lost and nothing made up: networkx compares the directed graphs."""
@@ -108,7 +108,7 @@ def test_graphs_are_isomorphic_exactly_if_the_directed_ones_are(a, b):
         assert graph.n_edges == 3 * len(pairs)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(arcs(), min_size=1, max_size=4))
 def test_all_converters_agree(several):
     made = gg.from_networkx([directed(p, s) for s, p in several], direction="vertices")

@@ -87,7 +87,7 @@ def test_labels_by_the_definition(n_iter, depth):
     np.testing.assert_allclose(fresh.transform(batch[2:]), K[2:, :2], rtol=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(any_graph(max_size=7), min_size=2, max_size=2), st.floats(0.3, 3.0))
 def test_odd_graphs_too(pair, width):
     batch = gg.as_graphs([to_tuple(graph) for graph in pair])

@@ -111,7 +111,7 @@ def test_the_sum_over_all_patterns_and_vertices(invariant, match, edge_labels):
     np.testing.assert_allclose(fitted.transform(batch[3:]), expected[3:, :3], rtol=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.lists(any_graph(max_size=7), min_size=2, max_size=2),
     st.sampled_from(["local", "global"]),

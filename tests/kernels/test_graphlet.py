@@ -51,7 +51,7 @@ def test_exact_counts_are_those_of_all_vertex_sets(size, connected):
     np.testing.assert_array_equal(kernel.fit_transform(batch), expected)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(any_graph(max_size=9))
 def test_disconnected_counts_add_up_to_all_vertex_sets(graph):
     batch = gg.as_graphs([to_tuple(graph)])

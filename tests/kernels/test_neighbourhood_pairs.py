@@ -85,7 +85,7 @@ def test_the_definition_of_the_paper(radius, furthest, edge_labels):
     np.testing.assert_allclose(kernel.fit_transform(batch), expected, rtol=1e-12)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(any_graph(max_size=8), min_size=2, max_size=2))
 def test_odd_graphs_too(pair):
     batch = gg.as_graphs([to_tuple(graph) for graph in pair])

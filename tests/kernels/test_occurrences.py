@@ -139,7 +139,7 @@ def test_shortest_paths_are_shortest_paths_with_those_labels(edge_labels):
             assert names[code] == f"{graph.labels[u]} {link} {graph.labels[v]}"
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(graphs(max_size=9))
 def test_trees_are_the_vertices_within_the_level(graph):
     item = to_tuple(graph)

@@ -8,7 +8,7 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphgrain as gg
@@ -19,9 +19,7 @@ from ..strategies import graphs, to_tuple
 G1 = ([(3, 4), (4, 0), (1, 4), (2, 3), (4, 2), (5, 2)], [1, 1, 3, 3, 4, 2])
 G2 = ([(5, 3), (4, 0), (1, 0), (4, 5), (4, 2), (5, 2)], [1, 1, 3, 2, 4, 3])
 
-often = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
-)
+often = settings(max_examples=150, derandomize=True)
 
 
 def named_counts(kernel: gg.TreePlusPlus, graph: tuple) -> dict[str, int]:

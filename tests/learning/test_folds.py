@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import (
     GroupKFold,
@@ -56,7 +56,6 @@ def test_random_folds_hold_every_graph_once(graphs, folds, seed):
     assert not set(train) & set(test)
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(codes, st.integers(4, 60), st.integers(0, 5))
 def test_even_samples_take_rare_classes_whole(codes, size, seed):
     size = min(size, len(codes))

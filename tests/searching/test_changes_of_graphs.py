@@ -119,7 +119,7 @@ def matched(batch, most, n_jobs=None):
 
 
 @given(small_sets())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_matched_pairs_are_those_of_all_places(graphs):
     batch = gg.as_graphs(graphs)
     if batch.edge_label_table is None:

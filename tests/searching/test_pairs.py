@@ -61,7 +61,7 @@ FEATURES = st.lists(st.integers(0, 12), max_size=8)
 
 
 @given(st.lists(FEATURES, min_size=1, max_size=25), st.floats(0.05, 1.0), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_small_graphs(rows, least, binary):
     """Edgeless graphs: their features are their labels, as many as there are vertices."""
     labels = [label for row in rows for label in row]

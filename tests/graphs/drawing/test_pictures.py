@@ -24,7 +24,7 @@ def parsed(text):
     return ElementTree.fromstring(text)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(graphs(max_size=12))
 def test_any_graph_is_drawn_inside_its_picture(graph):
     svg = parsed(gg.draw([to_tuple(graph)], width=300, height=200))
@@ -36,7 +36,7 @@ def test_any_graph_is_drawn_inside_its_picture(graph):
         assert 0 <= float(circle.get("cy")) <= 200
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(graphs(max_size=14))
 def test_layouts_keep_vertices_apart_and_components_side_by_side(graph):
     batch = gg.as_graphs([to_tuple(graph)])
