@@ -341,7 +341,7 @@ def run_default(fitted: list[Molecule], tested: list[Molecule]) -> None:
 def tell_null(fitted: list[Molecule], positive: list[Molecule]) -> None:
     """Explanations by models of shuffled classes, as many of one class as of the other.
 
-    One such model may prefer some atoms by chance, in all molecules alike: the units are models.
+    One such model may prefer some atoms by chance, in all molecules: the units are models.
     """
     y = classes(fitted)
     single = [m for m in positive if len(m.truths) == 1]

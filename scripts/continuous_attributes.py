@@ -2,7 +2,7 @@
 
 For each data set Tree++ with labels alone, and with its attributes turned into labels by bins
 (quantiles, k-means) or by random hashing. Ten stratified test folds; tree depth and C are chosen by
-cross-validation of the training graphs, and bins are learnt on these alone.
+cross-validation of the training graphs, and bins are learned on these alone.
 
     GRAPHGRAIN_DATA=folder python scripts/continuous_attributes.py --repeats 3 BZR PROTEINS
 

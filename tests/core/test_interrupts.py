@@ -158,7 +158,7 @@ def test_an_interrupted_process_ends():
 
 
 def interrupt_after(begun: list[int], number: int) -> None:
-    """Send SIGINT once so many workers have begun."""
+    """Send SIGINT once this number of workers has begun."""
 
     def wait() -> None:
         deadline = time.monotonic() + 30

@@ -1,4 +1,4 @@
-"""GraphBatch: the door, and parts and sums of batches, against plain Python."""
+"""GraphBatch: the checks of input, and parts and sums of batches, against plain Python."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""The command line: arguments in, calls to the other rooms, answers out."""
+"""The command line: arguments in, calls to the other packages, answers out."""
 
 from __future__ import annotations
 

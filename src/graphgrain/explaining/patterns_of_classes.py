@@ -26,7 +26,7 @@ from ..views.base import seen_through
 from .explainer import sources
 from .models import LinearForm, linear_form
 
-#: What all graphs have alike separates nothing, whatever rounding says.
+#: What all graphs have in common separates nothing, whatever rounding says.
 _ROUNDING = 1e-12
 #: How many patterns of a class a notebook shows.
 _SHOWN = 5

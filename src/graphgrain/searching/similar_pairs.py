@@ -200,7 +200,7 @@ def joined_pairs(blocks: Iterable[Pairs]) -> Pairs:
 
 
 def capped_pairs(found: Pairs, most: int) -> Pairs:
-    """The most similar pairs, at most so many of each graph."""
+    """The most similar pairs, at most a given number of each graph."""
     used: dict[int, int] = {}
     kept = []
     for at in np.lexsort((found.second, found.first, -found.similarities)).tolist():

@@ -1,4 +1,4 @@
-"""The house is in order: rooms, light imports, documentation that runs."""
+"""The layout: which package imports which, light imports, documentation that runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import graphgrain as gg
 
 SOURCE = Path(gg.__file__).parent
 ROOT = SOURCE.parents[1]
-ROOMS = [
+PACKAGES = [
     "errors",
     "locking",
     "writing",
@@ -48,19 +48,19 @@ OPTIONAL = {
     "torch_geometric",
     "zarr",
 }
-#: The front doors belong to no room.
-DOORS = {SOURCE / "__init__.py", SOURCE / "__main__.py"}
-#: The room of every public name.
+#: These belong to no package.
+ENTRIES = {SOURCE / "__init__.py", SOURCE / "__main__.py"}
+#: The package of every public name.
 PUBLIC = {
     name: module.split(".")[0]
     for module, name in re.findall(
         r"^from \.([\w.]+) import (\w+)", (SOURCE / "__init__.pyi").read_text(), re.MULTILINE
     )
 }
-FILES = sorted(set(SOURCE.rglob("*.py")) - DOORS)
+FILES = sorted(set(SOURCE.rglob("*.py")) - ENTRIES)
 
 
-def room(path: Path) -> str:
+def package(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
@@ -79,9 +79,9 @@ def imported(node: ast.AST, path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_a_room_imports_only_from_rooms_above(path):
-    here = room(path)
-    assert here in ROOMS
+def test_a_package_imports_only_from_packages_above(path):
+    here = package(path)
+    assert here in PACKAGES
     for node in ast.walk(ast.parse(path.read_text())):
         for name in imported(node, path):
             if not name.startswith("graphgrain."):
@@ -89,9 +89,9 @@ def test_a_room_imports_only_from_rooms_above(path):
             there = name.split(".")[1]
             if there == "__version__":
                 continue
-            there = PUBLIC.get(there, there)  # through the front door
-            assert there in ROOMS, f"{name} is no room"
-            assert ROOMS.index(there) <= ROOMS.index(here), f"{here} must not import {name}"
+            there = PUBLIC.get(there, there)  # through the public names
+            assert there in PACKAGES, f"{name} is no package"
+            assert PACKAGES.index(there) <= PACKAGES.index(here), f"{here} must not import {name}"
             if here == "core":
                 assert there in ("core", "errors")
 
@@ -103,7 +103,7 @@ def test_optional_packages_are_imported_where_they_are_needed_only(path):
         for name in imported(node, path):
             top = name.split(".")[0]
             assert top not in OPTIONAL, f"{top} belongs inside the function that needs it"
-            if room(path) == "core":
+            if package(path) == "core":
                 assert top in allowed_in_core | {"graphgrain"}
 
 
