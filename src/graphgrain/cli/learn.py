@@ -112,7 +112,8 @@ def fit(
         answer(found)
         return
     out().print(
-        f"{found['estimator']} on {len(loaded.graphs):,} graphs: {len(model.terms_)} kernels, "
+        f"{found['estimator']} on {len(loaded.graphs):,} graphs: {found['terms']} "
+        f"{'kernel' if found['terms'] == 1 else 'kernels'}, "
         f"{model.scoring_} {abs(model.best_score_):.3g} in cross-validation, written to "
         f"[bold]{escape(str(output))}[/bold]."
     )
