@@ -1,7 +1,8 @@
 # Every target sets up what it needs: a virtual environment in .venv, installed from this checkout.
 PYTHON ?= python3
 BIN := .venv/bin
-WORKERS ?= 2
+# One more than the cores of a small machine: many tests wait for processes and browsers.
+WORKERS ?= 3
 # A file is one worker's; files in the order of pyproject.toml, the long documents first.
 PARALLEL = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # Tests start hundreds of processes: what Python compiles is kept.
