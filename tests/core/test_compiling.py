@@ -10,10 +10,12 @@ from types import SimpleNamespace
 
 import numba
 import numpy as np
+import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import graphgrain as gg
 from graphgrain.core import compiling, gram
+from graphgrain.locking import locked
 
 #: As root every folder can be written, so the refusal of the system is played.
 UNWRITABLE = """
@@ -45,6 +47,70 @@ print(find_columns(hashes, np.array([1, 3], dtype=np.uint64)).tolist(), gg.TreeP
     assert output(UNWRITABLE + use) == "[1, 0, -1] TreePlusPlus()\n"
     version = "from graphgrain.cli import main; import sys; sys.argv[1:] = ['--version']; main()"
     assert output(UNWRITABLE + version) == output(version)
+
+
+COUNTING = """
+import os, sys, time
+from numba.core import event
+class Listener(event.Listener):
+    seen = 0
+    def on_start(self, event):
+        self.seen += event.data["dispatcher"].py_func.__module__.startswith("graphgrain.")
+    def on_end(self, event):
+        pass
+listener = Listener()
+event.register("numba:compile", listener)
+import numpy as np
+from graphgrain.core.counting import count_hashes, find_columns
+print("ready", flush=True)
+sys.stdin.readline()
+hashes = np.array([3, 1, 2], dtype=np.uint64)
+assert find_columns(hashes, np.array([1, 3], dtype=np.uint64)).tolist() == [1, 0, -1]
+counted = count_hashes(np.array([0, 3]), np.array([5, 7, 5], dtype=np.uint64))
+assert sorted(counted.counts.tolist()) == [1, 2]
+print(listener.seen, flush=True)
+"""
+
+
+def test_processes_that_start_together_compile_once(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", COUNTING],
+            env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )
+        for _ in range(3)
+    ]  # fmt: skip
+    for process in running:
+        assert process.stdout.readline() == "ready\n"
+    for process in running:  # and now all at once
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    counts = [int(process.communicate(timeout=300)[0]) for process in running]
+    assert all(process.returncode == 0 for process in running)
+    assert sum(counts) == len(list(tmp_path.rglob("*.nbc"))) > 0
+
+
+def test_the_lock_of_a_module(tmp_path):
+    path = tmp_path / "module.lock"
+
+    def is_free() -> bool:
+        with open(path, "r+b") as file, locked(file.fileno(), wait=False) as held:
+            return held
+
+    def interrupted() -> None:
+        with compiling._held(str(path)):
+            with compiling._held(str(path)):  # a function that calls one of its module
+                assert not is_free()
+            assert not is_free()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert is_free()
+    assert compiling._holding == set()
+    with compiling._held(str(tmp_path / "nowhere" / "module.lock")):
+        assert compiling._holding == set()
 
 
 def test_one_thread_is_one_core(monkeypatch):

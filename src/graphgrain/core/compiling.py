@@ -1,20 +1,30 @@
 """How the hot loops are compiled: one decorator for all of them.
 
+Several processes that start together (workers, tests, jobs of a cluster) compile a function once:
+one does, the others wait and load it. Numba itself would let all of them compile and write, its
+index and the code behind it in two steps, so that code of another signature could be loaded and
+crash (numba issues 4807 and 10128).
+
 With the environment variable ``NUMBA_DISABLE_JIT=1`` the same code runs as plain Python. It needs
 NumPy 2 then: before, an unsigned number and one of Python's made a float.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import wraps
 from typing import Any
 
 import numpy as np
 from numba import config, njit
 from numba.core import event
+from numba.core.compiler_lock import global_compiler_lock
+
+from ..locking import locked
 
 #: A compilation that takes longer than this is worth a word, in seconds.
 _PATIENCE = 2.0
@@ -49,9 +59,43 @@ def inlined(function: Callable[..., Any]) -> Any:
 def _compile(function: Callable[..., Any], **options: Any) -> Any:
     options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     try:
-        return njit(cache=True, **options)(function)
+        dispatcher = njit(cache=True, **options)(function)
     except RuntimeError:  # neither the package nor the home folder can be written
         return njit(**options)(function)
+    compile_one, module = dispatcher.compile, function.__module__.rpartition(".")[2]
+    lock = os.path.join(dispatcher.stats.cache_path, f"{module}.lock")
+
+    def compile_alone(signature: Any) -> Any:
+        with global_compiler_lock, _held(lock):
+            return compile_one(signature)
+
+    dispatcher.compile = compile_alone
+    return dispatcher
+
+
+#: The locks that this process holds: functions compile those that they call.
+_holding: set[str] = set()
+
+
+@contextmanager
+def _held(path: str) -> Iterator[None]:
+    """Hold the lock of a module, unless this process does already or there can be none.
+
+    Nobody waits for ever: modules import each other in one direction, and so do their locks.
+    Threads of this process are held back by Numba's own lock.
+    """
+    with ExitStack() as stack:
+        if path not in _holding:
+            try:
+                descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+                stack.callback(os.close, descriptor)
+                stack.enter_context(locked(descriptor))
+            except OSError:  # as Numba does without
+                pass
+            else:
+                _holding.add(path)
+                stack.callback(_holding.remove, path)
+        yield
 
 
 def _silent_overflow(function: Callable[..., Any]) -> Callable[..., Any]:
