@@ -12,12 +12,17 @@ import graphgrain as gg
 FOLDER = Path(os.environ.get("GRAPHGRAIN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
-def load(name: str) -> tuple[gg.GraphBatch, object]:
-    """A TU data set, or a skipped test that says what is missing."""
+def tu_file(name: str) -> Path:
+    """The file of a TU data set, or a skipped test that says what is missing."""
     path = FOLDER / f"{name}.zip"
     if not path.exists():
         pytest.skip(f"needs the data set {name}: {path.name} is not in the data folder")
-    return gg.load_tu(path)
+    return path
+
+
+def load(name: str) -> tuple[gg.GraphBatch, object]:
+    """A TU data set, or a skipped test that says what is missing."""
+    return gg.load_tu(tu_file(name))
 
 
 def molecule_file(name: str) -> Path:

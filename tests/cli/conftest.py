@@ -30,6 +30,4 @@ def here(tmp_path, monkeypatch):
 
 @pytest.fixture
 def real(monkeypatch):
-    if not (real_data.FOLDER / "KKI.zip").exists():
-        pytest.skip("needs the data set KKI: it is not in the data folder")
-    monkeypatch.setenv("GRAPHGRAIN_DATA", str(real_data.FOLDER))
+    monkeypatch.setenv("GRAPHGRAIN_DATA", str(real_data.tu_file("KKI").parent))

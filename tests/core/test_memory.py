@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -12,8 +14,9 @@ from graphgrain.errors import GraphgrainError, NotEnoughMemoryError
 
 def test_available_memory_is_that_of_the_system():
     available = memory.available_memory()
-    if available is None:
-        pytest.skip("needs a system that tells how much memory is free")
+    if available is None and not sys.platform.startswith("linux"):
+        pytest.skip("needs a system that tells how much memory is free, as Linux does")
+    assert available is not None
     assert 1 << 24 < available < 1 << 46
 
 

@@ -16,7 +16,7 @@ from graphgrain.evaluation.records import ResultsFile, fold_records
 from graphgrain.evaluation.splits import parts_of, scaffolds, split_groups
 from graphgrain.evaluation.summary import summarise
 from graphgrain.kernels.registry import KERNELS
-from tests.real_data import FOLDER
+from tests.real_data import molecule_file
 
 rdkit = pytest.importorskip("rdkit")
 
@@ -65,10 +65,7 @@ def test_molecules_of_rdkit_and_bad_ones():
 
 
 def test_the_split_of_molhiv():
-    path = FOLDER / "molecules" / "hiv.csv.gz"
-    if not path.exists():
-        pytest.skip("needs molecules/hiv.csv.gz in the data folder")
-    with gzip.open(path, "rt") as file:
+    with gzip.open(molecule_file("hiv.csv.gz"), "rt") as file:
         rows = [line.rsplit(",", 1) for line in file.read().splitlines()[1:]]
     from rdkit import Chem, RDLogger
 
