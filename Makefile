@@ -36,6 +36,7 @@ check: .venv/test
 lint: .venv/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python scripts/readme_code.py build/readme.py
 	$(BIN)/mypy
 
 fuzz: .venv/test
