@@ -115,6 +115,7 @@ from .views import AttributeBins as AttributeBins
 from .views import AttributeScaler as AttributeScaler
 from .views import EdgeFilter as EdgeFilter
 from .views import EdgeLengths as EdgeLengths
+from .views import PharmacophoreLabels as PharmacophoreLabels
 from .views import StructuralLabels as StructuralLabels
 
 __version__: str

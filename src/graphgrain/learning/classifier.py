@@ -18,7 +18,7 @@ from .machine import KernelMachine
 from .selection import SCORES_OF_CLASSES, Judge, for_classes
 from .svm import Svm
 from .targets import check_classes, check_folds, check_two_classes
-from .terms import AUTO, OneOrMore, alternatives
+from .terms import AUTO, DEFAULT, OneOrMore, alternatives
 from .terms import OF_CLASSES as USUAL
 
 #: Bytes for each pair of graphs: the matrix, and room for a term or for what a fold cuts out of it.
@@ -56,9 +56,11 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
 
     Parameters
     ----------
-    kernels : str, kernel, KernelGrid, or list of these, default="tree++"
+    kernels : str, kernel, KernelGrid, or list of these, default=("tree++", "sp")
         Kernels with explicit features to choose from, by name with all that they offer, or as they
-        are given. "auto" stands for Tree++, Weisfeiler-Lehman and shortest paths.
+        are given. By default Tree++ and pairs of labels at every distance ("sp", which is left out
+        where graphs are so large that there are too many pairs); "auto" stands for Tree++,
+        Weisfeiler-Lehman and shortest paths.
     max_level : int, default=4
         The levels of named kernels (tree depths, refinement steps) from 0 to this are tried.
     path_depth : int or list of int, default=(0, 6)
@@ -73,8 +75,9 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         As in :class:`TreePlusPlus`. "auto" tries both if there are at least two edge labels.
     views : "auto", view, None or list of these, default="auto"
         How to see the graphs: None is as they are, else :class:`StructuralLabels`,
-        :class:`EdgeFilter`, :class:`AttributeBins` or a pipeline of views. "auto" tries graphs as
-        they are and with structural labels. Each is fitted to the training graphs alone.
+        :class:`PharmacophoreLabels`, :class:`EdgeFilter`, :class:`AttributeBins` or a pipeline of
+        views. "auto" tries graphs as they are and with structural labels, pairs of atoms also with
+        pharmacophore labels. Each is fitted to the training graphs alone.
     attributes : bool, default=True
         Whether graphs with attributes are also seen with these as labels.
     counts : "auto", str or list of str, default="auto"
@@ -82,7 +85,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
     similarity : "auto", str or list of str, default="auto"
         As in :class:`TreePlusPlus`. "auto" tries min-max of counts, and cosines of counts and of
         their roots.
-    max_terms : int, default=16
+    max_terms : int, default=20
         How many kernels the sum has at most.
     solver : {"auto", "kernel", "linear"}, default="auto"
         On what the machine is trained: on the kernel matrix, or on the features themselves, which
@@ -158,7 +161,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
 
     def __init__(
         self,
-        kernels: Any = "tree++",
+        kernels: Any = DEFAULT,
         max_level: int = 4,
         *,
         path_depth: Any = (0, 6),
@@ -169,7 +172,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         attributes: bool = True,
         counts: Any = "auto",
         similarity: Any = "auto",
-        max_terms: int = 16,
+        max_terms: int = 20,
         solver: str = "auto",
         scoring: str = "auto",
         class_weight: Any = AUTO,

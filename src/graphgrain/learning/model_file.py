@@ -31,7 +31,14 @@ from ..kernels.bases.graph_kernel import GraphKernel
 from ..kernels.features import Counts, Features
 from ..kernels.grid import KernelGrid, Setting
 from ..kernels.registry import KERNELS, kernel_from_json, kernel_to_json
-from ..views import AttributeBins, AttributeScaler, EdgeFilter, EdgeLengths, StructuralLabels
+from ..views import (
+    AttributeBins,
+    AttributeScaler,
+    EdgeFilter,
+    EdgeLengths,
+    PharmacophoreLabels,
+    StructuralLabels,
+)
 from ..views.base import View
 from ..writing import atomic_write
 from .columns import ColumnEncoder, ColumnForest, ColumnKernel, ColumnPart
@@ -48,8 +55,11 @@ FORMAT = Format("graphgrain model", b"GGMODEL\0", 2, "Train the model again")
 #: Views by the name of their class.
 VIEWS: dict[str, type[View]] = {
     view.__name__: view
-    for view in (AttributeBins, AttributeScaler, EdgeFilter, EdgeLengths, StructuralLabels)
-}
+    for view in (
+        AttributeBins, AttributeScaler, EdgeFilter, EdgeLengths, PharmacophoreLabels,
+        StructuralLabels,
+    )
+}  # fmt: skip
 #: Splitters of scikit-learn that hold out every graph once, by the name of their class.
 SPLITTERS: dict[str, type[Any]] = {
     splitter.__name__: splitter

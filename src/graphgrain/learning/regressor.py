@@ -19,7 +19,7 @@ from .machine import KernelMachine
 from .ridge import Posterior, Ridge, SparsePosterior, likeliest_noise, sparse_ridge
 from .selection import SCORES_OF_NUMBERS, Judge, Judged, Selector, helps, starts_of
 from .targets import TargetScale, check_folds, check_values
-from .terms import AUTO, OneOrMore, Term, alternatives
+from .terms import AUTO, DEFAULT, OneOrMore, Term, alternatives
 from .terms import OF_NUMBERS as USUAL
 
 #: Bytes for each pair of graphs: the matrix, its factor, and room for one more.
@@ -32,7 +32,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
 
     Parameters
     ----------
-    kernels : str, kernel, KernelGrid, or list of these, default="tree++"
+    kernels : str, kernel, KernelGrid, or list of these, default=("tree++", "sp")
         As in :class:`GraphClassifier`.
     max_level : int, default=3
         The levels of named kernels (tree depths, refinement steps) from 0 to this are tried.
@@ -100,7 +100,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
 
     def __init__(
         self,
-        kernels: Any = "tree++",
+        kernels: Any = DEFAULT,
         max_level: int = 3,
         *,
         path_depth: Any = (0, 6),
@@ -111,7 +111,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         attributes: bool = True,
         counts: Any = "auto",
         similarity: Any = "auto",
-        max_terms: int = 16,
+        max_terms: int = 20,
         solver: str = "auto",
         scale: str = "auto",
         loss: str = "squared",

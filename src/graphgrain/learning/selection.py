@@ -2,9 +2,9 @@
 
 1. Every term is judged on a small sample of the training graphs. The best of each group (terms that
    differ in their levels alone) go on to the next round, on more graphs, as in successive halving.
-2. The sum starts as the mean over the grains of Tree++, unless another start is better: the grains
-   with sizes by one standard error over the folds, or the best term alone by two, since it is the
-   best of many.
+2. The sum starts as the mean over the grains of Tree++ and pairs at every distance, unless another
+   start is better: without pairs or with sizes by one standard error over the folds, or the best
+   term alone by two, since it is the best of many.
 3. On the small sample the term that helps most is added, as long as one helps by more than its
    standard error. The sum so grown is taken if it helps on the larger sample too.
 
@@ -289,12 +289,14 @@ def helps(new: Judged, old: Judged, errors: float = 1.0) -> bool:
 
 
 def starts_of(terms: Sequence[Term]) -> list[list[Term]]:
-    """Sums of terms of Tree++ that do well on average, the first of them first.
+    """Sums of terms that do well on average, the first of them first.
 
-    The grains: min-max of the shortest paths with trees of depth one and two, and of the longest
-    with trees of depth none, one and two; with structural labels, which say more by themselves, one
-    tree depth less. Then the same with sizes: dot products of roots of counts along the shortest
-    paths, for what grows with a graph. Only those that are among the terms.
+    The grains of Tree++: min-max of the shortest paths with trees of depth one and two, and of the
+    longest with trees of depth none, one and two; with structural labels, which say more by
+    themselves, one tree depth less. Beside them min-max of pairs of labels at every distance, seen
+    through every view. Then the grains without pairs, and all with sizes: dot products of roots of
+    counts along the shortest paths, for what grows with a graph. Only those that are among the
+    terms.
     """
     own = [t for t in terms if t.source.name == "tree++"]
     depths = sorted({t.source.kernel.get_params()["path_depth"] for t in own})
@@ -326,8 +328,13 @@ def starts_of(terms: Sequence[Term]) -> list[list[Term]]:
         grains += found(shallow, (2, 3 - less), ("raw", "minmax"))
         grains += found(deep, (1, 2, 3 - less), ("raw", "minmax"))
         sizes += found(shallow, (1, 2, 3), ("sqrt", "dot"))
-    starts = [grains] if len(grains) > 1 else []
-    return [*starts, grains + sizes] if starts and sizes else starts
+    if len(grains) < 2:
+        return []
+    wanted = ("sp", "raw", "minmax")
+    pairs = [t for t in terms if (t.source.name, t.counts, t.similarity) == wanted]
+    starts = [grains + pairs]
+    starts += [grains] if pairs else []
+    return [*starts, grains + pairs + sizes] if sizes else starts
 
 
 def term_scale(term: Term, features: Features) -> float:

@@ -29,12 +29,17 @@ from ..kernels.registry import KERNELS
 from ..parameters import Rule, check_parameters
 from ..views.attribute_bins import AttributeBins
 from ..views.base import seen_through, view_name
+from ..views.pharmacophore_labels import PharmacophoreLabels, are_molecules
 from ..views.structural_labels import StructuralLabels
 
 AUTO = "auto"
 #: What ``kernels="auto"`` stands for. The optimal assignment kernel WL-OA is min-max on what WL
 #: counts, which is among the similarities that are tried.
 USUAL = ("tree++", "wl", "sp")
+#: What estimators sum over unless they are told otherwise: Tree++, and pairs at every distance.
+DEFAULT = ("tree++", "sp")
+#: Beside other kernels, pairs of all vertices are left out where there are more of them than this.
+MOST_PAIRS = 500_000_000
 #: Into how many clusters attributes are put: from coarse to fine, each four times the one before.
 CLUSTERS = (8, 32, 128)
 #: Count maps and similarities to choose from, the best on average first.
@@ -237,17 +242,22 @@ def possible_terms(
     >>> [(term.source.name, term.similarity) for term in terms[::8]]
     [('tree++', 'minmax'), ('tree++', 'cosine'), ('wl', 'cosine'), ('sp', 'minmax')]
     """
-    offered = [None, StructuralLabels()] if is_auto(views) else alternatives(views)
-    offered += (
-        _attribute_views(graphs, offered[:1] if is_auto(views) else offered) if attributes else []
-    )
+    offered = alternatives(views)
+    if is_auto(views):
+        offered = [None, StructuralLabels()]
+        offered += [PharmacophoreLabels()] if are_molecules(graphs) else []
+    if attributes:
+        offered += _attribute_views(graphs, offered[:1] if is_auto(views) else offered)
     shown = []
     for view in offered:
         fitted = None if view is None else clone(view).fit(graphs)
         shown.append((fitted, seen_through(fitted, graphs)))
     pairs = _pairs(counts, similarity, usual)
     found: list[Term] = []
-    for item in list(USUAL) if is_auto(kernels) else alternatives(kernels):
+    items = list(USUAL) if is_auto(kernels) else alternatives(kernels)
+    if len(items) > 1 and float((graphs.vertex_counts.astype(float) ** 2).sum()) > MOST_PAIRS:
+        items = [item for item in items if item != "sp"]
+    for item in items:
         if not isinstance(item, str):
             found += _as_it_is(item, shown[0], usual)
             continue
@@ -259,8 +269,12 @@ def possible_terms(
                 for depth, measure in product(alternatives(path_depth), alternatives(centrality))
             ]
         for number, (view, seen) in enumerate(shown):
+            if isinstance(view, PharmacophoreLabels) and is_auto(views) and item != "sp":
+                continue
             flags = _edge_choices(edge_labels, plain[0], seen, shown[:number])
-            if isinstance(view, StructuralLabels) and is_auto(views):
+            if is_auto(edge_labels) and item == "sp":
+                flags = flags[-1:]  # with labels between the ends, pairs are what paths are
+            elif isinstance(view, StructuralLabels) and is_auto(views):
                 flags = flags[:1]
             for edges in flags:
                 for kernel in plain:

@@ -1,0 +1,116 @@
+"""PharmacophoreLabels: what atoms do in binding as vertex labels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import InvalidGraphError
+from ..graphs.batch import GraphBatch
+from ..graphs.drawing.molecule import BOND_ORDERS, parse_atom
+from .base import View
+
+_HALOGENS = ("F", "Cl", "Br", "I", "At")
+
+
+class PharmacophoreLabels(View):
+    """Label the atoms of molecules by what they do in binding, not by their element.
+
+    An atom may be a hydrogen bond donor, an acceptor, a base, the carbon of an acid, aromatic, or a
+    halogen; several of these, or none. Molecules of different elements that bind in the same way
+    then share patterns, as in pharmacophore fingerprints. All is told from elements, bond types and
+    usual valences, so that a molecule and its ions have the same labels; aromatic nitrogen with two
+    neighbours counts as an acceptor, whether it carries a hydrogen or not.
+
+    See Also
+    --------
+    StructuralLabels : Degrees and rings as part of the label.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> gg.PharmacophoreLabels().fit_transform(["NCC(=O)O"]).labels.tolist()
+    ['acceptor base donor', 'none', 'acid', 'acceptor', 'donor']
+    """
+
+    def _transform(self, batch: GraphBatch) -> GraphBatch:
+        if not batch.n_vertices:
+            return batch
+        if not are_molecules(batch):
+            raise InvalidGraphError(
+                "PharmacophoreLabels needs molecules: element symbols as vertex labels and bond "
+                f"types as edge labels; got {batch!r}. Read them with from_smiles or from_rdkit."
+            )
+        table = sorted(_ROLES)
+        roles = _roles(batch)
+        codes = np.stack([roles[name] for name in table], axis=1) @ (1 << np.arange(len(table)))
+        texts = [
+            " ".join(name for bit, name in enumerate(table) if code >> bit & 1) or "none"
+            for code in range(1 << len(table))
+        ]
+        return batch.with_labels(np.array(texts, dtype=object)[codes])
+
+
+def are_molecules(batch: GraphBatch) -> bool:
+    """Whether vertex and edge labels are those of a molecule reader."""
+    bonds = batch.edge_label_table
+    return (
+        batch.label_kind == "string"
+        and bonds is not None
+        and all(parse_atom(label) is not None for label in batch.label_table.tolist())
+        and all(str(label).partition("@")[0] in BOND_ORDERS for label in bonds.tolist())
+    )
+
+
+_ROLES = ("acceptor", "acid", "aromatic", "base", "donor", "halogen")
+
+
+def _roles(batch: GraphBatch) -> dict[str, np.ndarray]:
+    """For each role, which atoms have it."""
+    atoms = [parse_atom(label) for label in batch.label_table.tolist()]
+    symbols = np.array([atom.symbol if atom else "" for atom in atoms])[batch.label_codes]
+    assert batch.edge_label_table is not None
+    assert batch.edge_label_codes is not None
+    kinds = [str(label).partition("@")[0] for label in batch.edge_label_table.tolist()]
+    kind = np.array(kinds, dtype=object)[batch.edge_label_codes]
+    order = np.array([BOND_ORDERS[name] for name in kinds], dtype=float)[batch.edge_label_codes]
+    begin = np.repeat(np.arange(batch.n_vertices), batch.degrees)  # of each entry of the matrix
+    end = batch.indices
+
+    def some(entries: np.ndarray) -> np.ndarray:
+        """Atoms with such a bond."""
+        return np.bincount(begin[entries], minlength=batch.n_vertices) > 0
+
+    carbon, nitrogen, oxygen, sulphur = (symbols == name for name in ("C", "N", "O", "S"))
+    aromatic = some(kind == "aromatic")
+    multiple = some(order >= 2)
+    free = ~aromatic & ~multiple  # single bonds alone
+    degrees = batch.degrees
+    double_to_hetero = some((order == 2) & (nitrogen | oxygen | sulphur)[end])
+    oxygens = np.bincount(begin[oxygen[end]], minlength=batch.n_vertices)
+    nitro = nitrogen & (oxygens >= 2) & multiple
+    beside = some(double_to_hetero[end])  # amides, sulphonamides, esters, acids
+    terminal = free & (degrees <= 1)
+    of_nitro = oxygen & some((nitro | (nitrogen & aromatic))[end])  # and of oxides of pyridines
+    acid_oxygen = oxygen & terminal & beside & ~of_nitro
+    amine = nitrogen & free & (degrees <= 3) & ~beside
+    to_saturated = np.bincount(begin[(carbon & free)[end]], minlength=batch.n_vertices) == degrees
+    donor = (
+        (nitrogen & free & (degrees <= 2))
+        | (nitrogen & multiple & ~aromatic & (degrees == 1) & some(order == 2))
+        | ((oxygen | sulphur) & terminal & ~of_nitro)
+    )
+    acceptor = (
+        amine
+        | (nitrogen & aromatic & (degrees == 2))
+        | (nitrogen & multiple & ~aromatic & ~nitro)
+        | (oxygen & ~acid_oxygen)
+        | (sulphur & ~aromatic & (degrees <= 2))
+    )
+    return {
+        "donor": donor,
+        "acceptor": acceptor,
+        "base": amine & to_saturated,
+        "acid": (carbon | sulphur) & double_to_hetero & some(acid_oxygen[end]),
+        "aromatic": aromatic,
+        "halogen": np.isin(symbols, _HALOGENS),
+    }
