@@ -25,6 +25,9 @@ reveal_type(gg.from_smiles(["CCO"], stereo=True))
 reveal_type(gg.from_smiles(["CCO"], return_index=True))
 reveal_type(gg.as_graphs(["CCO"]))
 gg.from_smiles(["CCO"], sterio=True)
+gg.TreePlusPlus(2, 1, similarity="dot", edge_labels=True)
+gg.TreePlusPlus(2, 1, "dot")
+gg.WLOptimalAssignment(counts="raw")
 """
 
 
@@ -76,3 +79,10 @@ def test_results_that_depend_on_a_flag_are_known(found):
 
 def test_a_keyword_that_does_not_exist_is_found(found):
     assert any('"sterio"' in line and "error" in line for line in found["reveal"])
+
+
+def test_the_parameters_of_kernels_are_known(found):
+    errors = [line.split("error: ")[1] for line in found["reveal"] if "error: " in line]
+    too_many, unexpected = errors[-2:]
+    assert too_many.startswith('Too many positional arguments for "TreePlusPlus"')
+    assert unexpected.startswith('Unexpected keyword argument "counts" for "WLOptimalAssignment"')
