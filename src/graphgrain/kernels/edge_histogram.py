@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..core.counting import count_hashes
-from ..core.hashing import hash_labels, mix_array
+from ..core.hashing import mix_array
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, parameter
 from .bases.feature_kernel import FeatureKernel
@@ -62,13 +62,15 @@ class EdgeHistogram(FeatureKernel):
         return self.vertex_labels
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
+        if not (self.vertex_labels or self.edge_labels):  # all edges have the hash 0
+            counts = batch.edge_counts
+            some = counts[counts > 0]
+            return [Counts((counts > 0).astype(int), np.zeros(len(some), np.uint64), some)]
         return [count_hashes(edge_pointers(batch), self._hashes(batch))]
 
     def _hashes(self, batch: GraphBatch) -> np.ndarray:
         """One hash per edge."""
-        ends = np.zeros(batch.n_vertices, dtype=np.uint64)
-        if self.vertex_labels:
-            ends = hash_labels(batch.label_table)[batch.label_codes]
+        ends = batch.arrays.label_hashes[batch.label_codes] if self.vertex_labels else None
         return edge_hashes(batch, ends, self.edge_labels)
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
@@ -107,8 +109,8 @@ def edge_pointers(batch: GraphBatch) -> np.ndarray:
     return np.concatenate(([0], np.cumsum(batch.edge_counts)))
 
 
-def edge_hashes(batch: GraphBatch, of_vertices: np.ndarray, edge_labels: bool) -> np.ndarray:
-    """A hash per edge, from those of its ends and, if wanted, its label.
+def edge_hashes(batch: GraphBatch, ends: np.ndarray | None, edge_labels: bool) -> np.ndarray:
+    """A hash per edge, from those of all vertices, if given, and its label, if wanted.
 
     The ends are added up, so that it is the same from both.
     """
@@ -117,9 +119,11 @@ def edge_hashes(batch: GraphBatch, of_vertices: np.ndarray, edge_labels: bool) -
         check_edge_labels(batch, True)
         arrays = batch.arrays
         own = mix_array(arrays.edge_hashes[arrays.edge_labels[batch.edge_entries]])
-    edges = batch.edges
-    with np.errstate(over="ignore"):
-        return mix_array(of_vertices[edges[:, 0]] + of_vertices[edges[:, 1]] + own)
+    if ends is not None:
+        edges = batch.edges
+        with np.errstate(over="ignore"):
+            own += ends[edges[:, 0]] + ends[edges[:, 1]]
+    return mix_array(own)
 
 
 def edges_by_graph(batch: GraphBatch) -> Iterator[tuple[slice, np.ndarray]]:

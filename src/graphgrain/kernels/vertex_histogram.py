@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..core.counting import count_hashes
-from ..core.hashing import hash_labels
 from ..graphs.batch import GraphBatch
 from .bases.feature_kernel import FeatureKernel
 from .features import Counts, Occurrences, single_vertices
@@ -40,22 +39,22 @@ class VertexHistogram(FeatureKernel):
     """
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
-        hashes = hash_labels(batch.label_table)[batch.label_codes]
+        hashes = batch.arrays.label_hashes[batch.label_codes]
         return [count_hashes(batch.offsets, hashes)]
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
-        hashes = hash_labels(batch.label_table)[batch.label_codes]
+        hashes = batch.arrays.label_hashes[batch.label_codes]
         for graph in range(len(batch)):
             own = slice(int(batch.offsets[graph]), int(batch.offsets[graph + 1]))
             paths = single_vertices(own.stop - own.start)
             yield [Occurrences(hashes[own], paths, paths)]
 
     def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        codes = hash_labels(batch.label_table).tolist()
+        codes = batch.arrays.label_hashes.tolist()
         names = dict(zip(codes, map(label_name, batch.label_table.tolist()), strict=True))
         return [names[code] for code in hashes.tolist()]
 
     def _write_names(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        codes = hash_labels(batch.label_table).tolist()
+        codes = batch.arrays.label_hashes.tolist()
         names = dict(zip(codes, map(Notation(batch).vertex, batch.label_table), strict=True))
         return [names[code] for code in hashes.tolist()]

@@ -385,7 +385,7 @@ class FeatureKernel(GraphKernel):
     def _output_of_fitted(self, batch: GraphBatch) -> Output:
         if self._stateless:
             return self._hashed(batch)
-        return self.gram() if self.output == "gram" else self._sparse()
+        return self._gram_of_fitted() if self.output == "gram" else self._sparse()
 
     def _output_with_fitted(self, batch: GraphBatch) -> Output:
         if self._stateless:

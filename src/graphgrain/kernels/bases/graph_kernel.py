@@ -170,7 +170,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         [[1.0, 0.0], [0.0, 1.0]]
         """
         check_is_fitted(self, "n_graphs_")
-        return self._at_work(lambda: self._with_empty(self._gram_of_fitted(), self._empty))
+        return self._at_work(self._own_gram)
 
     def transform(self, X: Any) -> Output:
         """Compare graphs with the fitted ones: a matrix (graphs, fitted graphs), or features."""
@@ -254,7 +254,10 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
 
     def _output_of_fitted(self, batch: GraphBatch) -> Output:
         """What ``transform`` gives for the fitted graphs, ``batch``."""
-        return self.gram()
+        return self._own_gram()
+
+    def _own_gram(self) -> np.ndarray:
+        return self._with_empty(self._gram_of_fitted(), self._empty)
 
     def _output_with_fitted(self, batch: GraphBatch) -> Output:
         return self._with_empty(self._gram_with_fitted(batch), batch.vertex_counts == 0)
