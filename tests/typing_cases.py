@@ -19,3 +19,9 @@ def results() -> None:
 
 def a_keyword_that_does_not_exist() -> None:
     gg.from_smiles(["CCO"], sterio=True)  # type: ignore[call-overload]
+
+
+def parameters_of_kernels() -> None:
+    gg.TreePlusPlus(2, 1, similarity="dot", edge_labels=True)
+    gg.TreePlusPlus(2, 1, "dot")  # type: ignore[misc]
+    gg.WLOptimalAssignment(counts="raw")  # type: ignore[call-arg]

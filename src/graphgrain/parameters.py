@@ -1,10 +1,11 @@
-"""Rules for the parameters of estimators: what each may be, checked in one place at fit time."""
+"""Parameters of estimators: declared once, with their rules, which are checked at fit time."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
+from inspect import get_annotations
 from numbers import Integral, Real
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar, dataclass_transform
 
 from .errors import InvalidParameterError
 
@@ -124,6 +125,47 @@ class Seed:
 
 
 BOOLEAN = OneOf((True, False))
+
+Value = TypeVar("Value")
+
+
+def parameter(
+    rule: Rule | None = None, *, default: Value, kw_only: bool = True, init: bool = True
+) -> Value:
+    """A parameter of an estimator: what it may be, and its default.
+
+    With ``init=False`` it is none: a class whose base has the parameter fixes its value.
+    """
+    metadata = {} if rule is None else {"rule": rule}
+    return field(default=default, kw_only=kw_only, init=init, metadata=metadata)
+
+
+@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(parameter,))
+class Declared:
+    """Base class of the estimators whose parameters are declared in the body of the class.
+
+    ``n_iter: int = parameter(Whole(0), default=5)`` is a parameter of ``__init__``, the attribute
+    and the rule. A class may write an ``__init__`` of its own, which its subclasses inherit.
+    """
+
+    #: What each parameter may be.
+    parameter_rules: ClassVar[dict[str, Rule]] = {}
+    _own_init: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._own_init = cls._own_init or "__init__" in vars(cls)
+        # An annotation without a value tells the type of what is learned: it is no parameter.
+        annotations = get_annotations(cls)
+        cls.__annotations__ = {name: of for name, of in annotations.items() if name in vars(cls)}
+        dataclass(init=not cls._own_init, repr=False, eq=False, match_args=False, kw_only=True)(cls)
+        cls.__annotations__ = annotations
+        rules = dict(cls.parameter_rules)
+        for own in fields(cls):  # type: ignore[arg-type]
+            rules.pop(own.name, None)
+            if own.init and "rule" in own.metadata:
+                rules[own.name] = own.metadata["rule"]
+        cls.parameter_rules = rules
 
 
 def check_parameters(owner: object, rules: dict[str, Rule]) -> None:

@@ -137,3 +137,14 @@ def test_the_number_of_threads_changes_no_bit():
     one, *others = [kernel.fit_transform(graphs) for kernel in kernels]
     for other in others:
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "dot"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_few_columns_give_the_same_numbers_in_one_pass(similarity, n_jobs, monkeypatch):
+    rng = np.random.default_rng(0)
+    graphs = gg.as_graphs([([], rng.integers(0, 9, size).tolist()) for size in range(300)])
+    kernel = gg.VertexHistogram(similarity=similarity, n_jobs=n_jobs)
+    found = kernel.fit_transform(graphs)
+    monkeypatch.setattr("graphgrain.kernels.features.FEW_COLUMNS", 0)
+    np.testing.assert_array_equal(kernel.fit_transform(graphs), found)

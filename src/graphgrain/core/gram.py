@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .compiling import subroutine
 from .structures import Csc
 from .threads import entry_point, run, thread_count
 
@@ -27,6 +28,8 @@ from .threads import entry_point, run, thread_count
 COMMON = 1 / 8
 #: Rows of K that are filled together: at most a megabyte.
 TILE_BYTES = 1 << 20
+#: With at most so many columns products are computed where they are needed, without BLAS.
+FEW_COLUMNS = 48
 #: Largest dense block in bytes.
 BLOCK_BYTES = 1 << 27
 _EXACT_IN_SINGLE = float(1 << 24)
@@ -191,32 +194,39 @@ def _dense(columns: Csc, chosen: np.ndarray, rows: int, kind: np.dtype) -> np.nd
 DOT, COSINE, MINMAX = 0, 1, 2
 
 
+@subroutine
+def _fill_row(row, own, right, wide, similarity, factor, add, line):
+    """The first ``wide`` entries of a row of the finished matrix, written or added."""
+    wide = np.uint64(wide)
+    # A loop for each similarity, without a branch: many entries are computed at once.
+    if similarity == COSINE:
+        for j in range(wide):
+            scale = np.sqrt(own * right[j])
+            value = np.float64(row[j]) / scale if scale > 0.0 else 0.0
+            line[j] = (line[j] if add else 0.0) + factor * value
+    elif similarity == MINMAX:
+        for j in range(wide):
+            scale = own + right[j] - np.float64(row[j])
+            value = np.float64(row[j]) / scale if scale > 0.0 else 0.0
+            line[j] = (line[j] if add else 0.0) + factor * value
+    else:
+        for j in range(wide):
+            line[j] = (line[j] if add else 0.0) + factor * np.float64(row[j])
+    if similarity and own == 0.0:  # graphs without features are equal
+        for j in range(wide):
+            if right[j] == 0.0:
+                line[j] += factor
+
+
 @entry_point
 def _fill(K, left, right, symmetric, similarity, begin, end, factor, add, out):
     """Rows of the finished matrix, written or added; of a symmetric one up to the diagonal."""
     for i in range(begin, end):
-        own, row, line = left[i], K[i], out[i]
-        wide = np.uint64(i if symmetric else K.shape[1])
-        # A loop for each similarity, without a branch: many entries are computed at once.
-        if similarity == COSINE:
-            for j in range(wide):
-                scale = np.sqrt(own * right[j])
-                value = np.float64(row[j]) / scale if scale > 0.0 else 0.0
-                line[j] = (line[j] if add else 0.0) + factor * value
-        elif similarity == MINMAX:
-            for j in range(wide):
-                scale = own + right[j] - np.float64(row[j])
-                value = np.float64(row[j]) / scale if scale > 0.0 else 0.0
-                line[j] = (line[j] if add else 0.0) + factor * value
-        else:
-            for j in range(wide):
-                line[j] = (line[j] if add else 0.0) + factor * np.float64(row[j])
-        if similarity and own == 0.0:  # graphs without features are equal
-            for j in range(wide):
-                if right[j] == 0.0:
-                    line[j] += factor
+        line = out[i]
+        wide = i if symmetric else K.shape[1]
+        _fill_row(K[i], left[i], right, wide, similarity, factor, add, line)
         if symmetric:
-            line[i] = (line[i] if add else 0.0) + factor * (1.0 if similarity else own)
+            line[i] = (line[i] if add else 0.0) + factor * (1.0 if similarity else left[i])
 
 
 @entry_point
@@ -224,8 +234,12 @@ def _mirror(begin, end, out):
     """Copy rows up to the diagonal to the columns."""
     # a few columns at a time: what is read of each row is a line of the cache
     for first in range(0, end - 1, _LINE):
-        for i in range(max(begin, first + 1), end):
-            for j in range(first, min(first + _LINE, i)):
+        for i in range(max(begin, first + 1), min(end, first + _LINE)):
+            for j in range(first, i):
+                out[j, i] = out[i, j]
+        for i in range(np.uint64(max(begin, first + _LINE)), np.uint64(end)):
+            for column in range(np.uint64(_LINE)):  # a loop of known length
+                j = np.uint64(first) + column
                 out[j, i] = out[i, j]
 
 
@@ -250,6 +264,36 @@ def finish(
             _mirror(begin, end, out)
 
     run(rows, _few_rows(len(K)), n_jobs)
+    return out
+
+
+@entry_point
+def _multiply_and_fill(block, norms, similarity, begin, end, out):
+    """Rows of the finished matrix up to the diagonal, each from its products with those before."""
+    products = np.empty(block.shape[1], dtype=block.dtype)
+    for i in range(begin, end):
+        wide = np.uint64(i)
+        for j in range(wide):
+            products[j] = block[0, i] * block[0, j]
+        for c in range(1, len(block)):
+            value = block[c, i]
+            if value != 0:
+                for j in range(wide):
+                    products[j] += value * block[c, j]
+        _fill_row(products, norms[i], norms, wide, similarity, 1.0, False, out[i])
+        out[i, i] = 1.0 if similarity else norms[i]
+
+
+def gram_of_few(x: Csc, norms: np.ndarray, similarity: int, n_jobs: int | None) -> np.ndarray:
+    """The Gram matrix of the rows of a matrix of integers with few columns, in one pass."""
+    block = _dense(x, np.arange(len(x.indptr) - 1), len(norms), np.dtype(np.float32)).T.copy()
+    out: np.ndarray = np.empty((len(norms), len(norms)))
+
+    def rows(begin: int, end: int) -> None:
+        _multiply_and_fill(block, norms, similarity, begin, end, out)
+        _mirror(begin, end, out)
+
+    run(rows, _few_rows(len(norms)), n_jobs)
     return out
 
 

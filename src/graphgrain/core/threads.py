@@ -104,6 +104,8 @@ def run(
 ) -> list[Result]:
     """``function(begin, end)`` for every range, in order, on ``n_jobs`` threads."""
     watch = getattr(_here, "watch", None)
+    if watch is None and getattr(_here, "alone", False) and thread_count(n_jobs) == 1:
+        return [call(function, *bounds) for bounds in ranges]
     _here.watch = None  # what the function runs by itself is part of a range
     found = {}
     try:
@@ -166,15 +168,19 @@ def in_one_worker(function: Callable[[], Result], n_jobs: int | None) -> Result:
     """``function()`` with all that it runs in one worker, if ``n_jobs`` is one thread.
 
     What takes many short steps crosses to a worker once, not at each step. Progress is shown as
-    the calling thread would show it.
+    the calling thread would show it. BLAS must have one thread already (:func:`blas_threads`).
     """
     if thread_count(n_jobs) > 1 or _may_work_here():
         return function()
     watch = getattr(_here, "watch", None)
 
     def whole() -> Result:
-        with watched(watch):
-            return function()
+        _here.alone = True
+        try:
+            with watched(watch):
+                return function()
+        finally:
+            _here.alone = False
 
     return call(whole)
 

@@ -269,10 +269,9 @@ def compare(kernel: GraphKernel, a: Any, b: Any, *, share: str = "tree") -> Comp
         if len(batch) != 1:
             raise InvalidGraphError(f"compare looks at two graphs; got {len(batch)} on one side.")
     graphs = GraphBatch.concatenate(pair)
-    if not hasattr(kernel, "n_graphs_"):
-        kernel = clone(kernel).fit(graphs)
-    first, second = kernel.locate_each(graphs)
-    return compare_located(kernel, graphs, (first, second), share)
+    fitted: FeatureKernel = kernel if hasattr(kernel, "n_graphs_") else clone(kernel).fit(graphs)
+    first, second = fitted.locate_each(graphs)
+    return compare_located(fitted, graphs, (first, second), share)
 
 
 def compare_located(

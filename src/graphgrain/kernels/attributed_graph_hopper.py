@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..core.hops import hop_matrices
 from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
-from ..parameters import BOOLEAN, Rule
+from ..parameters import BOOLEAN, parameter
 from .bases.pairwise import AttributedKernel
 
 
@@ -37,14 +37,8 @@ class AttributedGraphHopper(AttributedKernel):
         Width of the Gaussian; by default 1 / (number of attributes), as in the paper.
     labels : bool, default=True
         Vertices with different labels have similarity 0.
-    similarity : {"cosine", "dot"}, default="cosine"
-        "dot" is the kernel itself; "cosine" divides it by the roots of both graphs' values with
-        themselves, so that every graph has similarity 1 with itself.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    similarity, n_jobs, verbose
+        As in :class:`GraphKernel`.
 
     See Also
     --------
@@ -75,27 +69,7 @@ class AttributedGraphHopper(AttributedKernel):
     [[1.0, 0.89, 0.0], [0.89, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **AttributedKernel.parameter_rules,
-        "labels": BOOLEAN,
-    }
-
-    def __init__(
-        self,
-        vertex_kernel: str = "gaussian",
-        *,
-        gamma: float | None = None,
-        labels: bool = True,
-        similarity: str = "cosine",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.vertex_kernel = vertex_kernel
-        self.gamma = gamma
-        self.labels = labels
-        self.similarity = similarity
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    labels: bool = parameter(BOOLEAN, default=True)
 
     @property
     def _uses_labels(self) -> bool:  # type: ignore[override]

@@ -9,7 +9,6 @@ import numpy as np
 from ..core.hashing import GOLDEN, mix_array
 from ..core.refinement import VertexFeatures, compare_vertices, own_vertices
 from ..graphs.batch import GraphBatch
-from ..parameters import Rule
 from .bases.neighbourhood_roles import PatternedKernel
 from .bases.pairwise import AttributedKernel
 
@@ -38,14 +37,8 @@ class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
         often, or if they have the same number of vertices.
     edge_labels : bool, default=False
         Refine by pairs of edge label and neighbour's colour.
-    similarity : {"cosine", "dot"}, default="cosine"
-        "dot" is the kernel itself; "cosine" divides it by the roots of both graphs' values with
-        themselves, so that every graph has similarity 1 with itself.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    similarity, n_jobs, verbose
+        As in :class:`GraphKernel`.
 
     See Also
     --------
@@ -74,36 +67,7 @@ class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
     [[1.0, 0.89, 0.0], [0.89, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **AttributedKernel.parameter_rules,
-        **PatternedKernel.parameter_rules,
-    }
     _numbers_per_pair: ClassVar[int] = 1  # in how many roles both are met
-
-    def __init__(
-        self,
-        vertex_kernel: str = "gaussian",
-        *,
-        radius: int = 2,
-        n_iter: int = 3,
-        gamma: float | None = None,
-        invariant: str = "local",
-        match: str = "colours",
-        edge_labels: bool = False,
-        similarity: str = "cosine",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.vertex_kernel = vertex_kernel
-        self.radius = radius
-        self.n_iter = n_iter
-        self.gamma = gamma
-        self.invariant = invariant
-        self.match = match
-        self.edge_labels = edge_labels
-        self.similarity = similarity
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _prepare(self, batch: GraphBatch) -> VertexFeatures:
         levels = [self._roles(batch, r, 0, len(batch)) for r in range(self.radius + 1)]

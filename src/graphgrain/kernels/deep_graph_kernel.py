@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.hashing import GOLDEN, mix_array
 from ..errors import MissingDependencyError
 from ..graphs.batch import GraphBatch
-from ..parameters import OneOf, Rule, Seed, Whole
+from ..parameters import OneOf, Seed, Whole, parameter
 from .bases.feature_kernel import FeatureKernel
 from .bases.graph_kernel import GraphKernel, normalized
 from .shortest_path import ShortestPath
@@ -45,17 +45,13 @@ class DeepGraphKernel(GraphKernel):
     word_similarity : {"vectors", "norms", "identity"}, default="vectors"
         M: products of word vectors, the diagonal matrix of their norms, or the identity, which
         gives the plain kernel of the substructures and needs no vectors.
-    similarity : {"cosine", "dot"}, default="cosine"
-        "dot" is the kernel itself; "cosine" divides it by the roots of both graphs' values with
-        themselves, so that every graph has similarity 1 with itself.
     random_state : int or None, default=0
         Seed of word2vec.
     n_jobs : int, optional
         Number of threads for the substructures; -1 takes all cores. word2vec runs on one thread,
         so that its result can be repeated.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    similarity, verbose
+        As in :class:`GraphKernel`.
 
     Attributes
     ----------
@@ -96,43 +92,15 @@ class DeepGraphKernel(GraphKernel):
     [[1.0, 0.49, 0.17], [0.49, 1.0, 0.24], [0.17, 0.24, 1.0]]
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **GraphKernel.parameter_rules,
-        "substructure": OneOf(("wl", "sp")),
-        "n_iter": Whole(0),
-        "dimension": Whole(1),
-        "window": Whole(1),
-        "word_similarity": OneOf(("vectors", "norms", "identity")),
-        "random_state": Seed(),
-    }
-
-    substructures_: FeatureKernel
-    vectors_: np.ndarray
-
-    def __init__(
-        self,
-        substructure: str = "wl",
-        *,
-        n_iter: int = 2,
-        dimension: int = 10,
-        window: int = 5,
-        word_similarity: str = "vectors",
-        similarity: str = "cosine",
-        random_state: int | None = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.substructure = substructure
-        self.n_iter = n_iter
-        self.dimension = dimension
-        self.window = window
-        self.word_similarity = word_similarity
-        self.similarity = similarity
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    substructure: str = parameter(OneOf(("wl", "sp")), default="wl", kw_only=False)
+    n_iter: int = parameter(Whole(0), default=2)
+    dimension: int = parameter(Whole(1), default=10)
+    window: int = parameter(Whole(1), default=5)
+    word_similarity: str = parameter(OneOf(("vectors", "norms", "identity")), default="vectors")
+    random_state: int | None = parameter(Seed(), default=0)
 
     def _fit(self, batch: GraphBatch) -> None:
+        self.substructures_: FeatureKernel
         if self.substructure == "wl":
             self.substructures_ = WeisfeilerLehman(
                 self.n_iter, output="features", n_jobs=self.n_jobs
@@ -141,8 +109,7 @@ class DeepGraphKernel(GraphKernel):
             self.substructures_ = ShortestPath(output="features", n_jobs=self.n_jobs)
         self.substructures_.set_output(transform="default")  # whatever is configured for tables
         counts = self.substructures_.fit_transform(batch)
-        if hasattr(self, "vectors_"):
-            del self.vectors_
+        self.__dict__.pop("vectors_", None)  # of an earlier fit
         if self.word_similarity != "identity":
             self.vectors_ = self._word_vectors(counts)
         self._fitted = self._embedded(counts)

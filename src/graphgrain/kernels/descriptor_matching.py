@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from ..core.counting import count_graphs, count_hashes
 from ..core.hashing import GOLDEN, mix_array
 from ..core.propagation import descriptor_cells
 from ..graphs.batch import GraphBatch
-from ..parameters import Number, Rule, Whole
+from ..parameters import Number, Whole, parameter
 from .bases.propagated import Propagated
 from .bases.pyramid import Pyramid
 from .features import Counts, Occurrences, balls
@@ -49,24 +48,10 @@ class DescriptorMatching(Pyramid, Propagated):
         Number of grids.
     attributes : bool, default=False
         Describe vertices by their attributes instead of their labels.
-    similarity : {"cosine", "minmax", "dot"}, default="cosine"
-        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
-        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
-        coefficient of counts). Does not concern ``output="features"``.
-    output : {"gram", "features"}, default="gram"
-        What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
-        weighted features whose product is the kernel.
     random_state : int or None, default=0
         Seed of the shifts.
-    n_features : int, optional
-        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
-        learned, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
-        column for every feature seen at fit.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    similarity, output, n_features, n_jobs, verbose
+        As in :class:`TreePlusPlus`.
 
     See Also
     --------
@@ -108,39 +93,10 @@ class DescriptorMatching(Pyramid, Propagated):
     [[3.0, 2.0], [2.0, 2.0]]
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **{k: rule for k, rule in Propagated.parameter_rules.items() if k != "counts"},
-        **Pyramid.parameter_rules,
-        "width": Number(0.0),
-        "n_draws": Whole(1),
-    }
-
-    def __init__(
-        self,
-        n_iter: int = 2,
-        depth: int = 4,
-        *,
-        width: float = 1.0,
-        n_draws: int = 10,
-        attributes: bool = False,
-        similarity: str = "cosine",
-        output: str = "gram",
-        random_state: int | None = 0,
-        n_features: int | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_iter = n_iter
-        self.depth = depth
-        self.width = width
-        self.n_draws = n_draws
-        self.attributes = attributes
-        self.similarity = similarity
-        self.output = output
-        self.random_state = random_state
-        self.n_features = n_features
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_iter: int = parameter(Whole(0), default=2, kw_only=False)
+    depth: int = parameter(Whole(0, 30), default=4, kw_only=False)
+    width: float = parameter(Number(0.0), default=1.0)
+    n_draws: int = parameter(Whole(1), default=10)
 
     def _weights(self, depth: int) -> np.ndarray:
         return super()._weights(depth) / self.n_draws

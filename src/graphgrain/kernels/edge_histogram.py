@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import ClassVar
 
 import numpy as np
 
 from ..core.counting import count_hashes
-from ..core.hashing import hash_labels, mix_array
+from ..core.hashing import mix_array
 from ..graphs.batch import GraphBatch
-from ..parameters import BOOLEAN, Rule
+from ..parameters import BOOLEAN, parameter
 from .bases.feature_kernel import FeatureKernel
 from .bases.graph_kernel import check_edge_labels
 from .features import Counts, Occurrences, single_vertices
@@ -26,24 +25,8 @@ class EdgeHistogram(FeatureKernel):
         Distinguish edges by the labels of their two ends.
     edge_labels : bool, default=False
         Distinguish edges by their own labels.
-    similarity : {"cosine", "minmax", "dot"}, default="cosine"
-        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
-        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
-        coefficient of counts). Does not concern ``output="features"``.
-    output : {"gram", "features"}, default="gram"
-        What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
-        counts with the columns seen at fit.
-    counts : {"raw", "sqrt", "log", "binary", "intersection"}, default="raw"
-        Map applied to each count before the product.
-    n_features : int, optional
-        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
-        learned, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
-        column for every feature seen at fit.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    similarity, output, counts, n_features, n_jobs, verbose
+        As in :class:`TreePlusPlus`.
 
     See Also
     --------
@@ -71,45 +54,23 @@ class EdgeHistogram(FeatureKernel):
     ['C->C', 'C->O']
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **FeatureKernel.parameter_rules,
-        "vertex_labels": BOOLEAN,
-        "edge_labels": BOOLEAN,
-    }
-
-    def __init__(
-        self,
-        *,
-        vertex_labels: bool = True,
-        edge_labels: bool = False,
-        similarity: str = "cosine",
-        output: str = "gram",
-        counts: str = "raw",
-        n_features: int | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.vertex_labels = vertex_labels
-        self.edge_labels = edge_labels
-        self.similarity = similarity
-        self.output = output
-        self.counts = counts
-        self.n_features = n_features
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    vertex_labels: bool = parameter(BOOLEAN, default=True)
+    edge_labels: bool = parameter(BOOLEAN, default=False)
 
     @property
     def _uses_labels(self) -> bool:  # type: ignore[override]
         return self.vertex_labels
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
+        if not (self.vertex_labels or self.edge_labels):  # all edges have the hash 0
+            counts = batch.edge_counts
+            some = counts[counts > 0]
+            return [Counts((counts > 0).astype(int), np.zeros(len(some), np.uint64), some)]
         return [count_hashes(edge_pointers(batch), self._hashes(batch))]
 
     def _hashes(self, batch: GraphBatch) -> np.ndarray:
         """One hash per edge."""
-        ends = np.zeros(batch.n_vertices, dtype=np.uint64)
-        if self.vertex_labels:
-            ends = hash_labels(batch.label_table)[batch.label_codes]
+        ends = batch.arrays.label_hashes[batch.label_codes] if self.vertex_labels else None
         return edge_hashes(batch, ends, self.edge_labels)
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
@@ -148,8 +109,8 @@ def edge_pointers(batch: GraphBatch) -> np.ndarray:
     return np.concatenate(([0], np.cumsum(batch.edge_counts)))
 
 
-def edge_hashes(batch: GraphBatch, of_vertices: np.ndarray, edge_labels: bool) -> np.ndarray:
-    """A hash per edge, from those of its ends and, if wanted, its label.
+def edge_hashes(batch: GraphBatch, ends: np.ndarray | None, edge_labels: bool) -> np.ndarray:
+    """A hash per edge, from those of all vertices, if given, and its label, if wanted.
 
     The ends are added up, so that it is the same from both.
     """
@@ -158,9 +119,11 @@ def edge_hashes(batch: GraphBatch, of_vertices: np.ndarray, edge_labels: bool) -
         check_edge_labels(batch, True)
         arrays = batch.arrays
         own = mix_array(arrays.edge_hashes[arrays.edge_labels[batch.edge_entries]])
-    edges = batch.edges
-    with np.errstate(over="ignore"):
-        return mix_array(of_vertices[edges[:, 0]] + of_vertices[edges[:, 1]] + own)
+    if ends is not None:
+        edges = batch.edges
+        with np.errstate(over="ignore"):
+            own += ends[edges[:, 0]] + ends[edges[:, 1]]
+    return mix_array(own)
 
 
 def edges_by_graph(batch: GraphBatch) -> Iterator[tuple[slice, np.ndarray]]:

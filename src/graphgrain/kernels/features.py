@@ -28,12 +28,14 @@ from ..core.counting import find_columns, group_hashes, hashed_rows, transpose
 from ..core.gram import (
     COSINE,
     DOT,
+    FEW_COLUMNS,
     MINMAX,
     GramSum,
     add_minima,
     add_products,
     cut_into_units,
     finish,
+    gram_of_few,
     precision,
 )
 from ..core.hashing import GOLDEN, mix_array
@@ -261,6 +263,12 @@ class FeatureColumns:
         every_level: bool = True,
     ) -> Iterator[np.ndarray]:
         """Similarities to each other with the first level, the first two, ...; or with all."""
+        columns = len(self.entries.indptr) - 1
+        if not every_level and similarity != "minmax" and 0 < columns <= FEW_COLUMNS:
+            norms = self.squares.sum(axis=0)
+            if precision(norms.max(initial=0.0), self.whole) is np.float32:
+                yield gram_of_few(self.entries, norms, SIMILARITIES[similarity], n_jobs)
+                return
         for K, norms, _ in self._own_products(similarity, n_jobs, every_level):
             yield finish(K, norms, norms, True, SIMILARITIES[similarity], n_jobs)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 import numpy as np
 
@@ -12,7 +11,6 @@ from ..core.hashing import GOLDEN, mix_array
 from ..core.hops import count_places, hop_matrices, sample_places
 from ..core.memory import require_memory
 from ..graphs.batch import GraphBatch
-from ..parameters import Rule
 from .bases.estimate import Estimate
 from .bases.feature_kernel import FeatureKernel
 from .features import Counts, Occurrences, single_vertices
@@ -35,24 +33,8 @@ class GraphHopper(FeatureKernel):
 
     Parameters
     ----------
-    similarity : {"cosine", "minmax", "dot"}, default="cosine"
-        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
-        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
-        coefficient of counts). Does not concern ``output="features"``.
-    output : {"gram", "features"}, default="gram"
-        What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
-        counts with the columns seen at fit.
-    counts : {"raw", "sqrt", "log", "binary", "intersection"}, default="raw"
-        Map applied to each count before the product.
-    n_features : int, optional
-        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
-        learned, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
-        column for every feature seen at fit.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    similarity, output, counts, n_features, n_jobs, verbose
+        As in :class:`TreePlusPlus`.
 
     See Also
     --------
@@ -82,25 +64,6 @@ class GraphHopper(FeatureKernel):
     >>> sorted(kernel.feature_names())[:3]
     ['C at 0 of 0', 'C at 0 of 1', 'C at 0 of 2']
     """
-
-    parameter_rules: ClassVar[dict[str, Rule]] = {**FeatureKernel.parameter_rules}
-
-    def __init__(
-        self,
-        *,
-        similarity: str = "cosine",
-        output: str = "gram",
-        counts: str = "raw",
-        n_features: int | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.similarity = similarity
-        self.output = output
-        self.counts = counts
-        self.n_features = n_features
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
         for graph in np.flatnonzero([is_large(size) for size in batch.vertex_counts.tolist()]):

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.counting import count_graphs, count_hashes
 from ..core.refinement import equal_pairs
 from ..graphs.batch import GraphBatch
-from ..parameters import Rule
+from ..parameters import Whole, parameter
 from .bases.feature_kernel import FeatureKernel
 from .bases.neighbourhood_roles import PatternedKernel
 from .features import Counts, Occurrences, balls
@@ -50,22 +50,8 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
         often, or if they have the same number of vertices.
     edge_labels : bool, default=False
         Refine by pairs of edge label and neighbour's colour.
-    similarity : {"cosine", "minmax", "dot"}, default="cosine"
-        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
-        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
-        coefficient of counts). Does not concern ``output="features"``.
-    output : {"gram", "features"}, default="gram"
-        What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix with the
-        columns seen at fit, whose products are the kernel.
-    n_features : int, optional
-        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
-        learned, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
-        column for every feature seen at fit.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    similarity, output, n_features, n_jobs, verbose
+        As in :class:`TreePlusPlus`.
 
     See Also
     --------
@@ -107,38 +93,11 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
     ['r=0: 1 C', 'r=0: 1 O', 'r=1: 1 C, 1 O', 'r=1: 2 C', 'r=1: 2 C, 1 O']
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **PatternedKernel.parameter_rules,
-        **{k: rule for k, rule in FeatureKernel.parameter_rules.items() if k != "counts"},
-    }
+    radius: int = parameter(Whole(0), default=2, kw_only=False)
+    n_iter: int = parameter(Whole(0), default=3, kw_only=False)
     level_parameter = "radius"
-    counts = "raw"  # shares of patterns, always
+    counts: str = parameter(default="raw", init=False)  # shares of patterns, always
     _whole_counts: ClassVar[bool] = False
-
-    def __init__(
-        self,
-        radius: int = 2,
-        n_iter: int = 3,
-        *,
-        invariant: str = "local",
-        match: str = "colours",
-        edge_labels: bool = False,
-        similarity: str = "cosine",
-        output: str = "gram",
-        n_features: int | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.radius = radius
-        self.n_iter = n_iter
-        self.invariant = invariant
-        self.match = match
-        self.edge_labels = edge_labels
-        self.similarity = similarity
-        self.output = output
-        self.n_features = n_features
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
         def count(begin: int, end: int) -> list[Counts]:

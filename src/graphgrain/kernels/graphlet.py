@@ -16,7 +16,7 @@ from ..core.hashing import hash_labels
 from ..core.memory import require_memory
 from ..core.spectra import adjacency
 from ..graphs.batch import GraphBatch
-from ..parameters import BOOLEAN, Rule, Whole
+from ..parameters import BOOLEAN, Whole, parameter
 from .bases.feature_kernel import FeatureKernel
 from .features import Counts, Occurrences, single_vertices
 
@@ -169,26 +169,10 @@ class Graphlet(FeatureKernel):
     n_samples : int, optional
         Draw this number of vertex sets in each graph and estimate the counts, for graphs with too
         many; by default all are counted.
-    similarity : {"cosine", "minmax", "dot"}, default="cosine"
-        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
-        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
-        coefficient of counts). Does not concern ``output="features"``.
-    output : {"gram", "features"}, default="gram"
-        What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
-        counts with the columns seen at fit.
-    counts : {"raw", "sqrt", "log", "binary", "intersection"}, default="raw"
-        Map applied to each count before the product.
-    n_features : int, optional
-        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
-        learned, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
-        column for every feature seen at fit.
     random_state : int, default=0
         Seed of the draws. A graph gets the same ones in every call.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    similarity, output, counts, n_features, n_jobs, verbose
+        As in :class:`TreePlusPlus`.
 
     See Also
     --------
@@ -224,39 +208,11 @@ class Graphlet(FeatureKernel):
     ['3 vertices: 0-1 0-2 1-2', '3 vertices: 0-1 0-2']
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **FeatureKernel.parameter_rules,
-        "size": Whole(3, LARGEST),
-        "connected": BOOLEAN,
-        "n_samples": Whole(1, optional=True),
-        "random_state": Whole(0),
-    }
+    size: int = parameter(Whole(3, LARGEST), default=4, kw_only=False)
+    connected: bool = parameter(BOOLEAN, default=True)
+    n_samples: int | None = parameter(Whole(1, optional=True), default=None)
+    random_state: int = parameter(Whole(0), default=0)
     _uses_labels: ClassVar[bool] = False
-
-    def __init__(
-        self,
-        size: int = 4,
-        *,
-        connected: bool = True,
-        n_samples: int | None = None,
-        similarity: str = "cosine",
-        output: str = "gram",
-        counts: str = "raw",
-        n_features: int | None = None,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.size = size
-        self.connected = connected
-        self.n_samples = n_samples
-        self.similarity = similarity
-        self.output = output
-        self.counts = counts
-        self.n_features = n_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     @property
     def _whole_counts(self) -> bool:  # type: ignore[override]

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..graphs.batch import GraphBatch
-from ..parameters import BOOLEAN, Number, OneOf, Rule, Seed, Whole, check_parameters
+from ..parameters import BOOLEAN, Number, OneOf, Seed, Whole, check_parameters, parameter
 from ..views.attribute_bins import with_bins
 from ..views.base import attribute_columns
 from .bases.graph_kernel import GraphKernel
@@ -55,9 +55,8 @@ class HashedAttributes(GraphKernel):
         Seed of the draws, which are made at fit and used again by ``transform``.
     n_jobs : int, optional
         Number of threads, handed to the kernel.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    verbose
+        As in :class:`GraphKernel`.
 
     See Also
     --------
@@ -84,40 +83,14 @@ class HashedAttributes(GraphKernel):
     True
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **GraphKernel.parameter_rules,
-        "kernel": _Kernel(),
-        "similarity": OneOf(tuple(SIMILARITIES)),  # what the kernel inside can do, it says itself
-        "on": OneOf(("vertex", "edge")),
-        "n_draws": Whole(1),
-        "width": Number(0.0),
-        "keep_labels": BOOLEAN,
-        "random_state": Seed(),
-    }
+    kernel: GraphKernel | None = parameter(_Kernel(), default=None, kw_only=False)
+    on: str = parameter(OneOf(("vertex", "edge")), default="vertex")
+    n_draws: int = parameter(Whole(1), default=10)
+    width: float = parameter(Number(0.0), default=1.0)
+    keep_labels: bool = parameter(BOOLEAN, default=True)
+    similarity: str = parameter(OneOf(tuple(SIMILARITIES)), default="cosine")
+    random_state: int | None = parameter(Seed(), default=0)
     needs_attributes: ClassVar[bool] = True
-
-    def __init__(
-        self,
-        kernel: GraphKernel | None = None,
-        *,
-        on: str = "vertex",
-        n_draws: int = 10,
-        width: float = 1.0,
-        keep_labels: bool = True,
-        similarity: str = "cosine",
-        random_state: int | None = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.on = on
-        self.n_draws = n_draws
-        self.width = width
-        self.keep_labels = keep_labels
-        self.similarity = similarity
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _fit(self, batch: GraphBatch) -> None:
         values = attribute_columns(batch, self.on)

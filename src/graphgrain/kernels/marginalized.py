@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from ..graphs.batch import GraphBatch
-from ..parameters import Rule, Share
+from ..parameters import Share, parameter
 from .bases.common_walks import CommonWalks
 
 
@@ -24,14 +22,8 @@ class Marginalized(CommonWalks):
         Probability of ending at each vertex, the paper's p_q, between 0 and 1.
     edge_labels : bool, default=False
         Walks also read the labels of their edges.
-    similarity : {"cosine", "dot"}, default="cosine"
-        "dot" is the kernel itself; "cosine" divides it by the roots of both graphs' values with
-        themselves, so that every graph has similarity 1 with itself.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    similarity, n_jobs, verbose
+        As in :class:`GraphKernel`.
 
     See Also
     --------
@@ -58,25 +50,7 @@ class Marginalized(CommonWalks):
     [[1.0, 0.86, 0.41], [0.86, 1.0, 0.61], [0.41, 0.61, 1.0]]
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **CommonWalks.parameter_rules,
-        "stop": Share(),
-    }
-
-    def __init__(
-        self,
-        stop: float = 0.1,
-        *,
-        edge_labels: bool = False,
-        similarity: str = "cosine",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.stop = stop
-        self.edge_labels = edge_labels
-        self.similarity = similarity
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    stop: float = parameter(Share(), default=0.1, kw_only=False)
 
     def _weights(self, batch: GraphBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         counts = batch.vertex_counts

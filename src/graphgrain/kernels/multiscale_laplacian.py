@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from ..core.multiscale import (
 from ..core.spectra import adjacency
 from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
-from ..parameters import Number, Rule, Seed, Whole
+from ..parameters import Number, Seed, Whole, parameter
 from .bases.graph_kernel import GraphKernel
 
 #: Without labels, vertices are told apart by their degree up to this one.
@@ -82,11 +82,8 @@ class MultiscaleLaplacian(GraphKernel):
         have similarity 0 with all others.
     random_state : int or None, default=0
         Seed of the draw of anchors.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    n_jobs, verbose
+        As in :class:`GraphKernel`.
 
     See Also
     --------
@@ -116,41 +113,13 @@ class MultiscaleLaplacian(GraphKernel):
     True
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **GraphKernel.parameter_rules,
-        "n_levels": Whole(1),
-        "radius": Whole(1),
-        "eta": Number(0.0),
-        "gamma": Number(0.0),
-        "n_anchors": Whole(1),
-        "n_directions": Whole(1),
-        "random_state": Seed(),
-    }
-
-    def __init__(
-        self,
-        n_levels: int = 2,
-        radius: int = 1,
-        *,
-        eta: float = 0.1,
-        gamma: float = 0.01,
-        n_anchors: int = 50,
-        n_directions: int = 10,
-        similarity: str = "cosine",
-        random_state: int | None = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_levels = n_levels
-        self.radius = radius
-        self.eta = eta
-        self.gamma = gamma
-        self.n_anchors = n_anchors
-        self.n_directions = n_directions
-        self.similarity = similarity
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_levels: int = parameter(Whole(1), default=2, kw_only=False)
+    radius: int = parameter(Whole(1), default=1, kw_only=False)
+    eta: float = parameter(Number(0.0), default=0.1)
+    gamma: float = parameter(Number(0.0), default=0.01)
+    n_anchors: int = parameter(Whole(1), default=50)
+    n_directions: int = parameter(Whole(1), default=10)
+    random_state: int | None = parameter(Seed(), default=0)
 
     def _fit(self, batch: GraphBatch) -> None:
         rng = np.random.default_rng(self.random_state)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from ..core.counting import RootedFeatures, count_graphs, count_hashes
 from ..core.hashing import GOLDEN, mix_array
 from ..core.neighbourhood_pairs import NeighbourhoodRoots, near_pairs, neighbourhood_hashes
 from ..graphs.batch import GraphBatch
-from ..parameters import BOOLEAN, Rule, Whole
+from ..parameters import BOOLEAN, Whole, parameter
 from .bases.feature_kernel import FeatureKernel
 from .bases.graph_kernel import check_edge_labels
 from .features import Counts, Occurrences, balls
@@ -35,22 +34,8 @@ class NeighbourhoodPairs(FeatureKernel):
         Largest distance, the paper's d*.
     edge_labels : bool, default=False
         Let edge labels take part in neighbourhoods.
-    similarity : {"cosine", "minmax", "dot"}, default="cosine"
-        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
-        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
-        coefficient of counts). Does not concern ``output="features"``.
-    output : {"gram", "features"}, default="gram"
-        What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix with the
-        columns seen at fit, whose products are the kernel.
-    n_features : int, optional
-        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
-        learned, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
-        column for every feature seen at fit.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    similarity, output, n_features, n_jobs, verbose
+        As in :class:`TreePlusPlus`.
 
     See Also
     --------
@@ -85,34 +70,12 @@ class NeighbourhoodPairs(FeatureKernel):
     ['r=0, d=0: C', 'r=0, d=0: O', 'r=0, d=1: C .. C', 'r=0, d=1: C .. O']
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **{k: rule for k, rule in FeatureKernel.parameter_rules.items() if k != "counts"},
-        "radius": Whole(0),
-        "distance": Whole(0),
-        "edge_labels": BOOLEAN,
-    }
-    counts = "unit"  # every (r, d) weighs the same, as in the paper
-
-    def __init__(
-        self,
-        radius: int = 3,
-        distance: int = 4,
-        *,
-        edge_labels: bool = False,
-        similarity: str = "cosine",
-        output: str = "gram",
-        n_features: int | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.radius = radius
-        self.distance = distance
-        self.edge_labels = edge_labels
-        self.similarity = similarity
-        self.output = output
-        self.n_features = n_features
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    radius: int = parameter(Whole(0), default=3, kw_only=False)
+    distance: int = parameter(Whole(0), default=4, kw_only=False)
+    edge_labels: bool = parameter(BOOLEAN, default=False)
+    counts: str = parameter(
+        default="unit", init=False
+    )  # every (r, d) weighs the same, as in the paper
 
     @property
     def level_scales(self) -> np.ndarray:

@@ -11,7 +11,7 @@ from ..core.threads import chunks, run
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..parameters import Number, OneOf, Rule, Whole, check_parameters
+from ..parameters import Number, OneOf, Whole, check_parameters, parameter
 from .bases.graph_kernel import GraphKernel
 
 #: The range of times of the paper.
@@ -43,11 +43,8 @@ class NetLSD(GraphKernel):
     similarity : {"cosine", "dot"}, default="cosine"
         Every graph has similarity 1 with itself in both; with "cosine", graphs without vertices
         have similarity 0 with all others.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    n_jobs, verbose
+        As in :class:`GraphKernel`.
 
     Attributes
     ----------
@@ -81,33 +78,11 @@ class NetLSD(GraphKernel):
     [[2.97, 1.446, 1.0], [2.97, 1.503, 1.0]]
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **GraphKernel.parameter_rules,
-        "n_times": Whole(1),
-        "signature": OneOf(("heat", "wave")),
-        "scale": OneOf(("empty", "complete", "none")),
-        "gamma": Number(0.0, optional=True),
-    }
+    n_times: int = parameter(Whole(1), default=250, kw_only=False)
+    signature: str = parameter(OneOf(("heat", "wave")), default="heat")
+    scale: str = parameter(OneOf(("empty", "complete", "none")), default="empty")
+    gamma: float | None = parameter(Number(0.0, optional=True), default=None)
     _uses_labels: ClassVar[bool] = False
-
-    def __init__(
-        self,
-        n_times: int = 250,
-        *,
-        signature: str = "heat",
-        scale: str = "empty",
-        gamma: float | None = None,
-        similarity: str = "cosine",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_times = n_times
-        self.signature = signature
-        self.scale = scale
-        self.gamma = gamma
-        self.similarity = similarity
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def signatures(self, X: Any) -> np.ndarray:
         """The signature of each graph, one row each; the kernel need not be fitted.

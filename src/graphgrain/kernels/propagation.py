@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from ..core.hashing import hash_labels
 from ..core.propagation import project
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..parameters import Number, OneOf, Rule
+from ..parameters import Number, OneOf, parameter
 from .bases.propagated import Propagated
 from .features import Counts, Occurrences, balls, single_vertices
 
@@ -42,26 +41,10 @@ class Propagation(Propagated):
     attributes : bool, default=False
         Propagate the vertex attributes instead of the labels. They are taken as they are; put
         :class:`AttributeScaler` in front, or choose ``bin_width`` to suit their scale.
-    similarity : {"cosine", "minmax", "dot"}, default="cosine"
-        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
-        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
-        coefficient of counts). Does not concern ``output="features"``.
-    output : {"gram", "features"}, default="gram"
-        What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
-        counts with the columns seen at fit.
-    counts : {"raw", "sqrt", "log", "binary", "intersection"}, default="raw"
-        Map applied to each count before the product.
     random_state : int or None, default=0
         Seed of the projections.
-    n_features : int, optional
-        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
-        learned, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
-        column for every feature seen at fit.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    similarity, output, counts, n_features, n_jobs, verbose
+        As in :class:`TreePlusPlus`.
 
     See Also
     --------
@@ -94,39 +77,9 @@ class Propagation(Propagated):
     [[10.0, 5.0], [5.0, 4.0]]
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **Propagated.parameter_rules,
-        "bin_width": Number(0.0, optional=True),
-        "metric": OneOf(("tv", "hellinger", "l2")),
-    }
+    bin_width: float | None = parameter(Number(0.0, optional=True), default=None, kw_only=False)
+    metric: str = parameter(OneOf(("tv", "hellinger", "l2")), default="tv")
     level_parameter = "n_iter"
-
-    def __init__(
-        self,
-        n_iter: int = 3,
-        bin_width: float | None = None,
-        *,
-        metric: str = "tv",
-        attributes: bool = False,
-        similarity: str = "cosine",
-        output: str = "gram",
-        counts: str = "raw",
-        random_state: int | None = 0,
-        n_features: int | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_iter = n_iter
-        self.bin_width = bin_width
-        self.metric = metric
-        self.attributes = attributes
-        self.similarity = similarity
-        self.output = output
-        self.counts = counts
-        self.random_state = random_state
-        self.n_features = n_features
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _begin_fit(self, batch: GraphBatch) -> None:
         super()._begin_fit(batch)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import ClassVar
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from ..core.hashing import hash_labels, mix_array
 from ..core.spectra import adjacency, eigenspace_magnitudes
 from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
-from ..parameters import OneOf, Rule, Whole
+from ..parameters import OneOf, Whole, parameter
 from .bases.pyramid import Pyramid
 from .features import Counts, Occurrences, single_vertices
 from .naming import label_name
@@ -40,22 +39,8 @@ class PyramidMatch(Pyramid):
         :meth:`gram_levels`.
     form : {"paper", "grakel"}, default="paper"
         The kernel of the paper, or that of GraKeL (see the notes).
-    similarity : {"cosine", "minmax", "dot"}, default="cosine"
-        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
-        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
-        coefficient of counts). Does not concern ``output="features"``.
-    output : {"gram", "features"}, default="gram"
-        What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
-        weighted features whose product is the kernel.
-    n_features : int, optional
-        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
-        learned, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
-        column for every feature seen at fit.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    similarity, output, n_features, n_jobs, verbose
+        As in :class:`TreePlusPlus`.
 
     See Also
     --------
@@ -88,32 +73,9 @@ class PyramidMatch(Pyramid):
     [[6.0, 4.0], [4.0, 4.0]]
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **Pyramid.parameter_rules,
-        "dimension": Whole(1),
-        "form": OneOf(("paper", "grakel")),
-    }
-
-    def __init__(
-        self,
-        dimension: int = 6,
-        depth: int = 4,
-        *,
-        form: str = "paper",
-        similarity: str = "cosine",
-        output: str = "gram",
-        n_features: int | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.dimension = dimension
-        self.depth = depth
-        self.form = form
-        self.similarity = similarity
-        self.output = output
-        self.n_features = n_features
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    dimension: int = parameter(Whole(1), default=6, kw_only=False)
+    depth: int = parameter(Whole(0, 30), default=4, kw_only=False)
+    form: str = parameter(OneOf(("paper", "grakel")), default="paper")
 
     def _weights(self, depth: int) -> np.ndarray:
         weights = super()._weights(depth)

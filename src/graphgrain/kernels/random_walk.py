@@ -12,7 +12,7 @@ from ..core.threads import chunks, run
 from ..core.walks import WalkSpectra, compare_spectra, own_spectra
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..parameters import BOOLEAN, Number, Rule, Whole
+from ..parameters import BOOLEAN, Number, Whole, parameter
 from .bases.common_walks import CommonWalks
 
 #: Eigenvectors whose squared sum is a smaller part of the vertices have the sum 0 but for rounding.
@@ -39,14 +39,8 @@ class RandomWalk(CommonWalks):
         Compare walks by the labels of their vertices; otherwise by their length alone.
     edge_labels : bool, default=False
         Compare walks by the labels of their edges, too.
-    similarity : {"cosine", "dot"}, default="cosine"
-        "dot" is the kernel itself; "cosine" divides it by the roots of both graphs' values with
-        themselves, so that every graph has similarity 1 with itself.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    similarity, n_jobs, verbose
+        As in :class:`GraphKernel`.
 
     Attributes
     ----------
@@ -88,32 +82,10 @@ class RandomWalk(CommonWalks):
     [[11.0, 5.0], [5.0, 4.0]]
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **CommonWalks.parameter_rules,
-        "n_steps": Whole(0, optional=True),
-        "decay": Number(0.0, optional=True),
-        "labels": BOOLEAN,
-    }
+    n_steps: int | None = parameter(Whole(0, optional=True), default=None, kw_only=False)
+    decay: float | None = parameter(Number(0.0, optional=True), default=None)
+    labels: bool = parameter(BOOLEAN, default=True)
     _alike: ClassVar[bool] = True
-
-    def __init__(
-        self,
-        n_steps: int | None = None,
-        *,
-        decay: float | None = None,
-        labels: bool = True,
-        edge_labels: bool = False,
-        similarity: str = "cosine",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_steps = n_steps
-        self.decay = decay
-        self.labels = labels
-        self.edge_labels = edge_labels
-        self.similarity = similarity
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     @property
     def _uses_labels(self) -> bool:  # type: ignore[override]

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ..core.laplace_kernel import add_similarities, own_similarities, tiled
 from ..core.spectra import adjacency, return_probabilities
 from ..core.threads import chunks, run
 from ..graphs.batch import GraphBatch
-from ..parameters import BOOLEAN, Number, Rule, Seed, Whole
+from ..parameters import BOOLEAN, Number, Seed, Whole, parameter
 from .bases.graph_kernel import GraphKernel
 
 #: Most vertices from which sigma_1 is estimated: half a million distances.
@@ -68,11 +68,8 @@ class ReturnProbability(GraphKernel):
         have similarity 0 with all others.
     random_state : int or None, default=0
         Seed of the vertices from which sigma_1 is taken, and of the random features.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    n_jobs, verbose
+        As in :class:`GraphKernel`.
 
     Attributes
     ----------
@@ -107,35 +104,11 @@ class ReturnProbability(GraphKernel):
     [[1.0, 0.56, 0.37], [0.56, 1.0, 0.37], [0.37, 0.37, 1.0]]
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **GraphKernel.parameter_rules,
-        "n_steps": Whole(1),
-        "approximate": BOOLEAN,
-        "n_components": Whole(1),
-        "gamma": Number(0.0),
-        "random_state": Seed(),
-    }
-
-    def __init__(
-        self,
-        n_steps: int = 50,
-        *,
-        approximate: bool = False,
-        n_components: int = 200,
-        gamma: float = 10.0,
-        similarity: str = "cosine",
-        random_state: int | None = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_steps = n_steps
-        self.approximate = approximate
-        self.n_components = n_components
-        self.gamma = gamma
-        self.similarity = similarity
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_steps: int = parameter(Whole(1), default=50, kw_only=False)
+    approximate: bool = parameter(BOOLEAN, default=False)
+    n_components: int = parameter(Whole(1), default=200)
+    gamma: float = parameter(Number(0.0), default=10.0)
+    random_state: int | None = parameter(Seed(), default=0)
 
     def _fit(self, batch: GraphBatch) -> None:
         rng = np.random.default_rng(self.random_state)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ..core.counting import RootedFeatures, count_graphs
 from ..core.distances import PairRoots, count_pairs, paths_between, trace_pairs
 from ..graphs.batch import GraphBatch
-from ..parameters import BOOLEAN, Rule
+from ..parameters import BOOLEAN, parameter
 from .bases.feature_kernel import FeatureKernel
 from .bases.graph_kernel import check_edge_labels
 from .features import Counts, Occurrences, single_vertices
@@ -27,27 +27,11 @@ class ShortestPath(FeatureKernel):
 
     Parameters
     ----------
-    similarity : {"cosine", "minmax", "dot"}, default="cosine"
-        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
-        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
-        coefficient of counts). Does not concern ``output="features"``.
-    output : {"gram", "features"}, default="gram"
-        What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
-        counts with the columns seen at fit.
     edge_labels : bool, default=False
         Distinguish pairs also by the labels of the edges between them: the sequence along the
         shortest path, and of several shortest paths the one that comes first in order.
-    counts : {"raw", "sqrt", "log", "binary", "intersection"}, default="raw"
-        Map applied to each count before the product.
-    n_features : int, optional
-        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
-        learned, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
-        column for every feature seen at fit.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    similarity, output, counts, n_features, n_jobs, verbose
+        As in :class:`TreePlusPlus`.
 
     See Also
     --------
@@ -77,29 +61,7 @@ class ShortestPath(FeatureKernel):
     ['C 1 C', 'C 1 O', 'C 2 O', 'O 1 C', 'O 2 C']
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **FeatureKernel.parameter_rules,
-        "edge_labels": BOOLEAN,
-    }
-
-    def __init__(
-        self,
-        *,
-        similarity: str = "cosine",
-        output: str = "gram",
-        edge_labels: bool = False,
-        counts: str = "raw",
-        n_features: int | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.similarity = similarity
-        self.output = output
-        self.edge_labels = edge_labels
-        self.counts = counts
-        self.n_features = n_features
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    edge_labels: bool = parameter(BOOLEAN, default=False)
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
         check_edge_labels(batch, self.edge_labels)

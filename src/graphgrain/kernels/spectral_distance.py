@@ -13,7 +13,7 @@ from ..core.spectra import laplacian_inverse
 from ..core.threads import blas_threads
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..parameters import Number, OneOf, Rule, check_parameters
+from ..parameters import Number, OneOf, check_parameters, parameter
 from .bases.feature_kernel import FeatureKernel, one_graph
 from .features import Counts, Occurrences, single_vertices
 
@@ -32,24 +32,8 @@ class SpectralDistance(FeatureKernel):
         Width of the bins. The authors use 1e-3 for social networks.
     function : {"harmonic", "biharmonic"}, default="harmonic"
         f(L): the pseudo-inverse of L or its square.
-    similarity : {"cosine", "minmax", "dot"}, default="cosine"
-        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
-        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
-        coefficient of counts). Does not concern ``output="features"``.
-    output : {"gram", "features"}, default="gram"
-        What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
-        counts with the columns seen at fit.
-    counts : {"raw", "sqrt", "log", "binary", "intersection"}, default="raw"
-        Map applied to each count before the product.
-    n_features : int, optional
-        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
-        learned, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
-        column for every feature seen at fit.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    similarity, output, counts, n_features, n_jobs, verbose
+        As in :class:`TreePlusPlus`.
 
     See Also
     --------
@@ -82,33 +66,9 @@ class SpectralDistance(FeatureKernel):
     ['distance 0', 'distance 0.6667', 'distance 1', 'distance 2']
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **FeatureKernel.parameter_rules,
-        "bin_width": Number(0.0),
-        "function": OneOf(("harmonic", "biharmonic")),
-    }
+    bin_width: float = parameter(Number(0.0), default=1e-4, kw_only=False)
+    function: str = parameter(OneOf(("harmonic", "biharmonic")), default="harmonic")
     _uses_labels: ClassVar[bool] = False
-
-    def __init__(
-        self,
-        bin_width: float = 1e-4,
-        *,
-        function: str = "harmonic",
-        similarity: str = "cosine",
-        output: str = "gram",
-        counts: str = "raw",
-        n_features: int | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.bin_width = bin_width
-        self.function = function
-        self.similarity = similarity
-        self.output = output
-        self.counts = counts
-        self.n_features = n_features
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
         def count(begin: int, end: int) -> list[Counts]:

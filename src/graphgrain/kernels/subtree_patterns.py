@@ -21,14 +21,8 @@ class SubtreePatterns(CommonTrees):
         Weight of every vertex that has branches below it, the paper's lambda, at most 1.
     edge_labels : bool, default=False
         Matched neighbours must also be reached over edges with equal labels.
-    similarity : {"cosine", "dot"}, default="cosine"
-        "dot" is the kernel itself; "cosine" divides it by the roots of both graphs' values with
-        themselves, so that every graph has similarity 1 with itself.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    similarity, n_jobs, verbose
+        As in :class:`GraphKernel`.
 
     See Also
     --------
@@ -54,23 +48,6 @@ class SubtreePatterns(CommonTrees):
     >>> gg.SubtreePatterns(2, decay=1.0, similarity="dot").fit_transform(graphs).tolist()
     [[12.0, 5.0], [5.0, 4.0]]
     """
-
-    def __init__(
-        self,
-        depth: int = 3,
-        *,
-        decay: float = 0.5,
-        edge_labels: bool = False,
-        similarity: str = "cosine",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.depth = depth
-        self.decay = decay
-        self.edge_labels = edge_labels
-        self.similarity = similarity
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _weights(self) -> tuple[TreeWeights, float]:
         return TreeWeights(self.depth, 1.0, float(self.decay) ** 2, 1.0, 1.0, 1.0), 1.0

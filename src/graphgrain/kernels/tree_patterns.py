@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from ..core.tree_patterns import TreeWeights
-from ..parameters import BOOLEAN, OneOf, Rule
+from ..parameters import BOOLEAN, OneOf, Share, parameter
 from .bases.common_trees import CommonTrees
 
 
@@ -31,14 +29,8 @@ class TreePatterns(CommonTrees):
         then ``decay`` to the power of ``|t|``, or of the leaves - 1.
     edge_labels : bool, default=False
         Matched neighbours must also be reached over edges with equal labels.
-    similarity : {"cosine", "dot"}, default="cosine"
-        "dot" is the kernel itself; "cosine" divides it by the roots of both graphs' values with
-        themselves, so that every graph has similarity 1 with itself.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    similarity, n_jobs, verbose
+        As in :class:`GraphKernel`.
 
     See Also
     --------
@@ -64,32 +56,9 @@ class TreePatterns(CommonTrees):
     [[7.0, 2.0], [2.0, 2.0]]
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **CommonTrees.parameter_rules,
-        "weighting": OneOf(("size", "branching")),
-        "until": BOOLEAN,
-    }
-
-    def __init__(
-        self,
-        depth: int = 3,
-        *,
-        weighting: str = "branching",
-        decay: float = 0.1,
-        until: bool = False,
-        edge_labels: bool = False,
-        similarity: str = "cosine",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.depth = depth
-        self.weighting = weighting
-        self.decay = decay
-        self.until = until
-        self.edge_labels = edge_labels
-        self.similarity = similarity
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    weighting: str = parameter(OneOf(("size", "branching")), default="branching")
+    decay: float = parameter(Share(), default=0.1)
+    until: bool = parameter(BOOLEAN, default=False)
 
     def _weights(self) -> tuple[TreeWeights, float]:
         decay, empty = float(self.decay), float(self.until)

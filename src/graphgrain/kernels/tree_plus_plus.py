@@ -18,7 +18,7 @@ from ..core.patterns import Options, PatternRoots, count_patterns, make_work, tr
 from ..core.structures import Graphs
 from ..core.threads import call, chunks, stop_flag
 from ..graphs.batch import GraphBatch
-from ..parameters import BOOLEAN, OneOf, Rule, Whole
+from ..parameters import BOOLEAN, OneOf, Whole, parameter
 from .bases.feature_kernel import FeatureKernel
 from .bases.graph_kernel import check_edge_labels
 from .features import Counts, Occurrences
@@ -52,7 +52,7 @@ class TreePlusPlus(FeatureKernel):
         coefficient of counts). Does not concern ``output="features"``.
     output : {"gram", "features"}, default="gram"
         What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
-        feature counts with the columns seen at fit.
+        features with the columns seen at fit, whose products are the kernel.
     centrality : {"eigenvector", "closeness", "betweenness", "degree", None}, default="eigenvector"
         Orders vertices with equal labels in the breadth-first trees.
     edge_labels : bool, default=False
@@ -109,39 +109,11 @@ class TreePlusPlus(FeatureKernel):
     [[1.0, 0.41, 0.12], [0.41, 1.0, 0.2], [0.12, 0.2, 1.0]]
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **FeatureKernel.parameter_rules,
-        "path_depth": Whole(0),
-        "tree_depth": Whole(0),
-        "centrality": OneOf(CENTRALITIES),
-        "edge_labels": BOOLEAN,
-    }
+    path_depth: int = parameter(Whole(0), default=6, kw_only=False)
+    tree_depth: int = parameter(Whole(0), default=3, kw_only=False)
+    centrality: str | None = parameter(OneOf(CENTRALITIES), default="eigenvector")
+    edge_labels: bool = parameter(BOOLEAN, default=False)
     level_parameter: ClassVar[str | None] = "tree_depth"
-
-    def __init__(
-        self,
-        path_depth: int = 6,
-        tree_depth: int = 3,
-        *,
-        similarity: str = "cosine",
-        output: str = "gram",
-        centrality: str | None = "eigenvector",
-        edge_labels: bool = False,
-        counts: str = "raw",
-        n_features: int | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.path_depth = path_depth
-        self.tree_depth = tree_depth
-        self.similarity = similarity
-        self.output = output
-        self.centrality = centrality
-        self.edge_labels = edge_labels
-        self.counts = counts
-        self.n_features = n_features
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
         return count_patterns(*self._given(batch), self.n_jobs)

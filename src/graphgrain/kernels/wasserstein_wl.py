@@ -9,8 +9,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from ..core.counting import find_columns, group_hashes, transpose
@@ -18,7 +16,7 @@ from ..core.structures import Csc
 from ..core.threads import chunks, run
 from ..core.transport import shared_shares, transport_costs
 from ..graphs.batch import GraphBatch
-from ..parameters import BOOLEAN, Number, Rule, Whole
+from ..parameters import BOOLEAN, Number, Whole, parameter
 from ..views.base import attribute_columns
 from .bases.graph_kernel import GraphKernel
 from .bases.pairwise import require_pairs
@@ -52,11 +50,8 @@ class WassersteinWL(GraphKernel):
     similarity : {"cosine", "dot"}, default="cosine"
         Every graph has similarity 1 with itself in both; with "cosine", graphs without vertices
         have similarity 0 with all others.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    n_jobs, verbose
+        As in :class:`GraphKernel`.
 
     See Also
     --------
@@ -96,32 +91,10 @@ class WassersteinWL(GraphKernel):
     [[1.0, 0.659], [0.659, 1.0]]
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **GraphKernel.parameter_rules,
-        "n_iter": Whole(0),
-        "gamma": Number(0.0),
-        "attributes": BOOLEAN,
-        "edge_labels": BOOLEAN,
-    }
-
-    def __init__(
-        self,
-        n_iter: int = 3,
-        *,
-        gamma: float = 1.0,
-        attributes: bool = False,
-        edge_labels: bool = False,
-        similarity: str = "cosine",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_iter = n_iter
-        self.gamma = gamma
-        self.attributes = attributes
-        self.edge_labels = edge_labels
-        self.similarity = similarity
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_iter: int = parameter(Whole(0), default=3, kw_only=False)
+    gamma: float = parameter(Number(0.0), default=1.0)
+    attributes: bool = parameter(BOOLEAN, default=False)
+    edge_labels: bool = parameter(BOOLEAN, default=False)
 
     @property
     def _uses_labels(self) -> bool:  # type: ignore[override]

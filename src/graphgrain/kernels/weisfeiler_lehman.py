@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from ..core.counting import count_graphs, count_hashes
 from ..core.refinement import refine
 from ..core.structures import Graphs
 from ..graphs.batch import GraphBatch
-from ..parameters import BOOLEAN, Rule, Whole
+from ..parameters import BOOLEAN, Whole, parameter
 from .bases.feature_kernel import FeatureKernel
 from .bases.graph_kernel import check_edge_labels
 from .features import Counts, Occurrences, balls, single_vertices
@@ -34,27 +33,10 @@ class WeisfeilerLehman(FeatureKernel):
     n_iter : int, default=5
         Number of refinement steps, the paper's h. All steps come from one pass; see
         :meth:`gram_levels`.
-    similarity : {"cosine", "minmax", "dot"}, default="cosine"
-        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
-        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
-        coefficient of counts). Does not concern ``output="features"``.
-    output : {"gram", "features"}, default="gram"
-        What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
-        colour counts with the columns seen at fit.
     edge_labels : bool, default=False
         Refine by pairs of edge label and neighbour's colour.
-    counts : {"raw", "sqrt", "log", "binary", "intersection"}, default="raw"
-        Map applied to each count before the product. "intersection" sums minima of counts: the
-        Weisfeiler-Lehman optimal assignment kernel.
-    n_features : int, optional
-        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
-        learned, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
-        column for every feature seen at fit.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    similarity, output, counts, n_features, n_jobs, verbose
+        As in :class:`TreePlusPlus`.
 
     See Also
     --------
@@ -88,33 +70,9 @@ class WeisfeilerLehman(FeatureKernel):
     ['C', 'C(C) t=1', 'C(C,O) t=1', 'C(O) t=1', 'O', 'O(C) t=1']
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **FeatureKernel.parameter_rules,
-        "n_iter": Whole(0),
-        "edge_labels": BOOLEAN,
-    }
+    n_iter: int = parameter(Whole(0), default=5, kw_only=False)
+    edge_labels: bool = parameter(BOOLEAN, default=False)
     level_parameter = "n_iter"
-
-    def __init__(
-        self,
-        n_iter: int = 5,
-        *,
-        similarity: str = "cosine",
-        output: str = "gram",
-        edge_labels: bool = False,
-        counts: str = "raw",
-        n_features: int | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_iter = n_iter
-        self.similarity = similarity
-        self.output = output
-        self.edge_labels = edge_labels
-        self.counts = counts
-        self.n_features = n_features
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
         check_edge_labels(batch, self.edge_labels)

@@ -26,26 +26,11 @@ class WLEdge(WeisfeilerLehman):
     n_iter : int, default=5
         Number of refinement steps, the paper's h. All steps come from one pass; see
         :meth:`gram_levels`.
-    similarity : {"cosine", "dot"}, default="cosine"
-        "dot" is the kernel itself; "cosine" divides it by the roots of both graphs' values with
-        themselves, so that every graph has similarity 1 with itself.
-    output : {"gram", "features"}, default="gram"
-        What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
-        counts with the columns seen at fit.
     edge_labels : bool, default=False
         Distinguish edges by their own labels, and refine by pairs of edge label and neighbour's
         colour.
-    counts : {"raw", "sqrt", "log", "binary", "intersection"}, default="raw"
-        Map applied to each count before the product.
-    n_features : int, optional
-        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
-        learned, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
-        column for every feature seen at fit.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    similarity, output, counts, n_features, n_jobs, verbose
+        As in :class:`TreePlusPlus`.
 
     See Also
     --------

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from ..parameters import Rule
+from ..parameters import parameter
 from .weisfeiler_lehman import WeisfeilerLehman
 
 
@@ -22,24 +20,13 @@ class WLOptimalAssignment(WeisfeilerLehman):
     n_iter : int, default=5
         Number of refinement steps, the paper's h. All steps come from one pass; see
         :meth:`gram_levels`.
-    similarity : {"cosine", "minmax", "dot"}, default="cosine"
-        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
-        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
-        coefficient of counts). Does not concern ``output="features"``.
     output : {"gram", "features"}, default="gram"
         What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix with
         a column for every "at least c vertices have this colour".
     edge_labels : bool, default=False
         Refine by pairs of edge label and neighbour's colour.
-    n_features : int, optional
-        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
-        learned, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
-        column for every feature seen at fit.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    similarity, n_features, n_jobs, verbose
+        As in :class:`TreePlusPlus`.
 
     See Also
     --------
@@ -67,26 +54,4 @@ class WLOptimalAssignment(WeisfeilerLehman):
     [[6.0, 3.0], [3.0, 4.0]]
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        name: rule for name, rule in WeisfeilerLehman.parameter_rules.items() if name != "counts"
-    }
-    counts = "intersection"  # the best assignment, always
-
-    def __init__(
-        self,
-        n_iter: int = 5,
-        *,
-        similarity: str = "cosine",
-        output: str = "gram",
-        edge_labels: bool = False,
-        n_features: int | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_iter = n_iter
-        self.similarity = similarity
-        self.output = output
-        self.edge_labels = edge_labels
-        self.n_features = n_features
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    counts: str = parameter(default="intersection", init=False)  # the best assignment, always

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from ..graphs.batch import GraphBatch, relabel_entries
-from ..parameters import BOOLEAN, OneOf, Rule, Seed, Whole
+from ..parameters import BOOLEAN, OneOf, Seed, Whole, parameter
 from .base import View, attribute_columns
 
 
@@ -37,28 +35,13 @@ class AttributeBins(View):
     ['C|0', 'C|0', 'O|1', 'N|1']
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        "on": OneOf(("vertex", "edge")),
-        "n_bins": Whole(1),
-        "strategy": OneOf(("quantile", "uniform", "kmeans")),
-        "keep_labels": BOOLEAN,
-        "random_state": Seed(),
-    }
-
-    def __init__(
-        self,
-        on: str = "vertex",
-        n_bins: int = 8,
-        strategy: str = "quantile",
-        *,
-        keep_labels: bool = True,
-        random_state: int | None = 0,
-    ) -> None:
-        self.on = on
-        self.n_bins = n_bins
-        self.strategy = strategy
-        self.keep_labels = keep_labels
-        self.random_state = random_state
+    on: str = parameter(OneOf(("vertex", "edge")), default="vertex", kw_only=False)
+    n_bins: int = parameter(Whole(1), default=8, kw_only=False)
+    strategy: str = parameter(
+        OneOf(("quantile", "uniform", "kmeans")), default="quantile", kw_only=False
+    )
+    keep_labels: bool = parameter(BOOLEAN, default=True)
+    random_state: int | None = parameter(Seed(), default=0)
 
     def _fit(self, batch: GraphBatch) -> None:
         values = attribute_columns(batch, self.on)

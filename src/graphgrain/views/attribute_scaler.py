@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from ..graphs.batch import GraphBatch, replace_entry_attributes
-from ..parameters import OneOf, Rule
+from ..parameters import OneOf, parameter
 from .base import View, attribute_columns
 
 
@@ -38,14 +36,8 @@ class AttributeScaler(View):
     [[0.0], [1.0], [0.5]]
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        "on": OneOf(("vertex", "edge")),
-        "method": OneOf(("standard", "range")),
-    }
-
-    def __init__(self, on: str = "vertex", method: str = "standard") -> None:
-        self.on = on
-        self.method = method
+    on: str = parameter(OneOf(("vertex", "edge")), default="vertex", kw_only=False)
+    method: str = parameter(OneOf(("standard", "range")), default="standard", kw_only=False)
 
     def _fit(self, batch: GraphBatch) -> None:
         # sorted, so that rounding does not depend on how vertices are numbered

@@ -11,19 +11,33 @@ views are combined by adding their features: ``FeatureUnion`` of pipelines with
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..parameters import Rule, check_parameters
+from ..parameters import Declared, check_parameters
+
+if TYPE_CHECKING:
+    # scikit-learn has no types, and a base class of unknown type would take any parameter.
+    class BaseEstimator:
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: Any) -> Self: ...
+        def __getstate__(self) -> Any: ...
+        def __sklearn_tags__(self) -> Any: ...
+
+    class TransformerMixin:
+        def __init_subclass__(cls, auto_wrap_output_keys: Any = None, **kwargs: Any) -> None: ...
+        def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any: ...
+        def set_output(self, *, transform: str | None = None) -> Self: ...
+else:
+    from sklearn.base import BaseEstimator, TransformerMixin
 
 
-class GraphTransformer(TransformerMixin, BaseEstimator):
+class GraphTransformer(Declared, TransformerMixin, BaseEstimator):
     """Base class of kernels and views: their input is graphs, not a table."""
 
     def __init_subclass__(cls, auto_wrap_output_keys: Any = None, **kwargs: Any) -> None:
@@ -39,8 +53,6 @@ class GraphTransformer(TransformerMixin, BaseEstimator):
 
 class View(GraphTransformer):
     """Base class of the views: graphs in, graphs out."""
-
-    parameter_rules: ClassVar[dict[str, Rule]] = {}
 
     def fit(self, X: Any, y: Any = None) -> View:
         """Learn from graphs what :meth:`transform` needs."""

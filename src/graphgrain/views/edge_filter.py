@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch, keep_entries
-from ..parameters import Number, Rule, Whole
+from ..parameters import Number, Whole, parameter
 from .base import View, attribute_columns
 
 
@@ -37,26 +37,11 @@ class EdgeFilter(View):
     GraphBatch(1 graph, 3 vertices, 2 edges, 2 vertex labels, 2 edge labels)
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        "attribute": Whole(0),
-        "above": Number(float("-inf"), optional=True),
-        "below": Number(float("-inf"), optional=True),
-    }
-
-    def __init__(
-        self,
-        keep: Any = None,
-        drop: Any = None,
-        *,
-        attribute: int = 0,
-        above: float | None = None,
-        below: float | None = None,
-    ) -> None:
-        self.keep = keep
-        self.drop = drop
-        self.attribute = attribute
-        self.above = above
-        self.below = below
+    keep: Any = parameter(default=None, kw_only=False)
+    drop: Any = parameter(default=None, kw_only=False)
+    attribute: int = parameter(Whole(0), default=0)
+    above: float | None = parameter(Number(float("-inf"), optional=True), default=None)
+    below: float | None = parameter(Number(float("-inf"), optional=True), default=None)
 
     def _fit(self, batch: GraphBatch) -> None:
         for name in ("keep", "drop"):

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch, replace_entry_attributes
+from ..parameters import parameter
 from .base import View, attribute_columns
 
 
@@ -30,8 +31,7 @@ class EdgeLengths(View):
     [[5.0], [5.0]]
     """
 
-    def __init__(self, columns: Any = None) -> None:
-        self.columns = columns
+    columns: Any = parameter(default=None, kw_only=False)
 
     def _transform(self, batch: GraphBatch) -> GraphBatch:
         points = attribute_columns(batch, "vertex")

@@ -11,26 +11,18 @@ from ...core.structures import Graphs
 from ...core.tree_patterns import LARGEST_DEGREE, TreeWeights, compare_patterns, own_patterns
 from ...errors import InvalidGraphError
 from ...graphs.batch import GraphBatch
-from ...parameters import BOOLEAN, Rule, Share, Whole
-from .graph_kernel import GraphKernel, check_edge_labels
+from ...parameters import BOOLEAN, Share, Whole, parameter
+from .graph_kernel import check_edge_labels
 from .pairwise import PairwiseKernel
 
 
 class CommonTrees(PairwiseKernel):
     """Base class of the kernels that count common tree patterns of two graphs."""
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **GraphKernel.parameter_rules,
-        "depth": Whole(1),
-        "decay": Share(),
-        "edge_labels": BOOLEAN,
-    }
-
+    depth: int = parameter(Whole(1), default=3, kw_only=False)
+    decay: float = parameter(Share(), default=0.5)
+    edge_labels: bool = parameter(BOOLEAN, default=False)
     _numbers_per_pair: ClassVar[int] = 2  # patterns of one depth and of the next
-
-    depth: int
-    decay: float
-    edge_labels: bool
 
     @abstractmethod
     def _weights(self) -> tuple[TreeWeights, float]:

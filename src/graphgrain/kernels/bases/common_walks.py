@@ -9,26 +9,20 @@ import numpy as np
 
 from ...core.walks import WalkGraphs, compare_walks, own_walks
 from ...graphs.batch import GraphBatch
-from ...parameters import BOOLEAN, Rule
-from .graph_kernel import GraphKernel, check_edge_labels
+from ...parameters import BOOLEAN, parameter
+from .graph_kernel import check_edge_labels
 from .pairwise import PairwiseKernel
 
 
 class CommonWalks(PairwiseKernel):
     """Base class of the kernels that add up the common walks of two graphs."""
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **GraphKernel.parameter_rules,
-        "edge_labels": BOOLEAN,
-    }
-
+    n_steps: int | None = parameter(default=None, init=False)
+    labels: bool = parameter(default=True, init=False)
+    edge_labels: bool = parameter(BOOLEAN, default=False)
     #: Whether all vertices weigh the same, with 1 for beginning and ending.
     _alike: ClassVar[bool] = False
     _numbers_per_pair: ClassVar[int] = 5  # four vectors, and sums over neighbours
-
-    n_steps: int | None = None
-    labels: bool = True
-    edge_labels: bool
 
     @abstractmethod
     def _weights(self, batch: GraphBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

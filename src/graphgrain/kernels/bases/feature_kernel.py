@@ -20,7 +20,7 @@ from ...core.structures import Csc
 from ...errors import InvalidGraphError, InvalidParameterError
 from ...graphs.batch import GraphBatch
 from ...graphs.convert.dispatch import as_graphs
-from ...parameters import OneOf, Rule, Whole, check_parameters
+from ...parameters import OneOf, Whole, check_parameters, parameter
 from ..features import (
     COUNT_MAPS,
     SIMILARITIES,
@@ -46,10 +46,15 @@ if TYPE_CHECKING:
 class FeatureKernel(GraphKernel):
     """Base class of the kernels with explicit features.
 
-    A kernel of your own has the parameters ``similarity``, ``output``, ``counts``, ``n_features``
-    and ``n_jobs`` and writes one method, ``count_features``: for every level the distinct features
-    of each graph, as 64-bit hashes, and how often each occurs. To be explained it also says where
-    features are (``locate_each``). All others come from here.
+    A kernel of your own writes one method, ``count_features``: for every level the distinct
+    features of each graph, as 64-bit hashes, and how often each occurs. To be explained it also
+    says where features are (``locate_each``). All others come from here, and so do the parameters;
+    those of its own it declares as in the example.
+
+    Parameters
+    ----------
+    similarity, output, counts, n_features, n_jobs, verbose
+        As in :class:`TreePlusPlus`.
 
     See Also
     --------
@@ -61,24 +66,19 @@ class FeatureKernel(GraphKernel):
     >>> import numpy as np
     >>> import graphgrain as gg
     >>> class Degrees(gg.FeatureKernel):
-    ...     def __init__(self, *, similarity="cosine", output="gram", counts="raw",
-    ...                  n_features=None, n_jobs=None):
-    ...         self.similarity, self.output, self.counts = similarity, output, counts
-    ...         self.n_features, self.n_jobs = n_features, n_jobs
+    ...     largest: int = 4
     ...     def count_features(self, batch):
-    ...         return [gg.count_hashes(batch.offsets, gg.hash_labels(batch.degrees))]
+    ...         degrees = np.minimum(batch.degrees, self.largest)
+    ...         return [gg.count_hashes(batch.offsets, gg.hash_labels(degrees))]
     >>> paths = [([(0, 1)], ["C", "C"]), ([(0, 1), (1, 2)], ["C", "C", "C"])]
     >>> Degrees(similarity="minmax").fit_transform(paths).round(2).tolist()
     [[1.0, 0.67], [0.67, 1.0]]
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **GraphKernel.parameter_rules,
-        "similarity": OneOf(tuple(SIMILARITIES)),
-        "output": OneOf(("gram", "features")),
-        "counts": OneOf(COUNT_MAPS),
-        "n_features": Whole(1, 2**31 - 1, optional=True),
-    }
+    similarity: str = parameter(OneOf(tuple(SIMILARITIES)), default="cosine")
+    output: str = parameter(OneOf(("gram", "features")), default="gram")
+    counts: str = parameter(OneOf(COUNT_MAPS), default="raw")
+    n_features: int | None = parameter(Whole(1, 2**31 - 1, optional=True), default=None)
 
     parameters_after_counting = GraphKernel.parameters_after_counting | {"counts", "n_features"}
     _used_at_fit = frozenset({"counts"})
@@ -87,10 +87,6 @@ class FeatureKernel(GraphKernel):
 
     #: Whether counts are integers below 2^53, so that their products may be added in any order.
     _whole_counts: ClassVar[bool] = True
-
-    output: str
-    counts: str
-    n_features: int | None
 
     @property
     def level_scales(self) -> np.ndarray:
@@ -389,7 +385,7 @@ class FeatureKernel(GraphKernel):
     def _output_of_fitted(self, batch: GraphBatch) -> Output:
         if self._stateless:
             return self._hashed(batch)
-        return self.gram() if self.output == "gram" else self._sparse()
+        return self._gram_of_fitted() if self.output == "gram" else self._sparse()
 
     def _output_with_fitted(self, batch: GraphBatch) -> Output:
         if self._stateless:
@@ -482,7 +478,7 @@ class FeatureKernel(GraphKernel):
         self.__dict__.pop("_remembered_names", None)
 
     def __getstate__(self) -> Any:
-        state = super().__getstate__()  # type: ignore[misc]
+        state = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_remembered_names"}
 
     # ---------------------------------------------------------------- pointing to features

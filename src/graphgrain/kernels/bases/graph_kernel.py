@@ -1,6 +1,6 @@
 """GraphKernel: what all kernels share as scikit-learn estimators.
 
-A kernel states its parameters' rules and three steps, ``_fit``, ``_gram_of_fitted`` and
+A kernel declares its parameters and writes three steps, ``_fit``, ``_gram_of_fitted`` and
 ``_gram_with_fitted``; input, validation and the scikit-learn side are done here.
 """
 
@@ -21,7 +21,7 @@ from ...errors import InvalidGraphError, InvalidParameterError
 from ...graphs.batch import GraphBatch
 from ...graphs.convert.dispatch import as_graphs
 from ...graphs.processes import progress_bar
-from ...parameters import Jobs, OneOf, Rule, Verbosity, check_parameters
+from ...parameters import Jobs, OneOf, Verbosity, check_parameters, parameter
 from ...views.base import GraphTransformer
 
 if TYPE_CHECKING:
@@ -46,8 +46,21 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
     Unless the similarity is the dot product, graphs without features are equal: 1 with each
     other, 0 with all others. A graph without vertices has no features for any kernel.
 
-    A kernel of your own has the parameters ``similarity`` and ``n_jobs`` and writes three methods:
-    ``_fit``, ``_gram_of_fitted`` and ``_gram_with_fitted``. All others come from here.
+    A kernel of your own writes three methods: ``_fit``, ``_gram_of_fitted`` and
+    ``_gram_with_fitted``. All others come from here, and so do the parameters; those of its own it
+    declares as a data class does, each with a type and a default (``radius: int = 2``), or in an
+    ``__init__``.
+
+    Parameters
+    ----------
+    similarity : {"cosine", "dot"}, default="cosine"
+        "dot" is the kernel itself; "cosine" divides it by the roots of both graphs' values with
+        themselves, so that every graph has similarity 1 with itself.
+    n_jobs : int, optional
+        Number of threads; -1 takes all cores. The result does not depend on it.
+    verbose : int, default=0
+        If 1 or more, show a progress bar on standard error for steps that take longer than two
+        seconds.
 
     See Also
     --------
@@ -58,9 +71,6 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
     >>> import numpy as np
     >>> import graphgrain as gg
     >>> class Sizes(gg.GraphKernel):
-    ...     def __init__(self, *, similarity="cosine", n_jobs=None):
-    ...         self.similarity = similarity
-    ...         self.n_jobs = n_jobs
     ...     def _fit(self, batch):
     ...         self.sizes_ = batch.vertex_counts
     ...     def _gram_of_fitted(self):
@@ -73,11 +83,11 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
     [[1.0, 0.5], [0.5, 1.0]]
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        "similarity": OneOf(("cosine", "dot"), "'minmax' compares explicit features"),
-        "n_jobs": Jobs(),
-        "verbose": Verbosity(),
-    }
+    similarity: str = parameter(
+        OneOf(("cosine", "dot"), "'minmax' compares explicit features"), default="cosine"
+    )
+    n_jobs: int | None = parameter(Jobs(), default=None)
+    verbose: int = parameter(Verbosity(), default=0)
 
     #: Parameters that say what is done with what a kernel has found in graphs, not what it looks
     #: for: kernels that differ in these alone share their work.
@@ -86,10 +96,6 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
     )
     #: Of them those that are used at fit, so that they may not change afterwards.
     _used_at_fit: ClassVar[frozenset[str]] = frozenset()
-
-    similarity: str
-    n_jobs: int | None
-    verbose: int = 0  # for kernels of users that do not have the parameter
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         # scikit-learn's set_output: a Gram matrix may become a table with a column per graph
@@ -164,7 +170,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         [[1.0, 0.0], [0.0, 1.0]]
         """
         check_is_fitted(self, "n_graphs_")
-        return self._at_work(lambda: self._with_empty(self._gram_of_fitted(), self._empty))
+        return self._at_work(self._own_gram)
 
     def transform(self, X: Any) -> Output:
         """Compare graphs with the fitted ones: a matrix (graphs, fitted graphs), or features."""
@@ -248,7 +254,10 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
 
     def _output_of_fitted(self, batch: GraphBatch) -> Output:
         """What ``transform`` gives for the fitted graphs, ``batch``."""
-        return self.gram()
+        return self._own_gram()
+
+    def _own_gram(self) -> np.ndarray:
+        return self._with_empty(self._gram_of_fitted(), self._empty)
 
     def _output_with_fitted(self, batch: GraphBatch) -> Output:
         return self._with_empty(self._gram_with_fitted(batch), batch.vertex_counts == 0)

@@ -8,14 +8,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ...core.hashing import GOLDEN, hash_labels, mix_array
 from ...core.refinement import pattern_colours, refine
 from ...graphs.batch import GraphBatch
-from ...parameters import BOOLEAN, OneOf, Rule, Whole
+from ...parameters import BOOLEAN, OneOf, Whole, parameter
 from .graph_kernel import GraphKernel, check_edge_labels
 
 
@@ -32,20 +32,11 @@ class VertexRoles(NamedTuple):
 class PatternedKernel(GraphKernel):
     """Base class of the graph invariant kernels."""
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **GraphKernel.parameter_rules,
-        "radius": Whole(0),
-        "n_iter": Whole(0),
-        "invariant": OneOf(("local", "global")),
-        "match": OneOf(("colours", "size")),
-        "edge_labels": BOOLEAN,
-    }
-
-    radius: int
-    n_iter: int
-    invariant: str
-    match: str
-    edge_labels: bool
+    radius: int = parameter(Whole(0), default=2)
+    n_iter: int = parameter(Whole(0), default=3)
+    invariant: str = parameter(OneOf(("local", "global")), default="local")
+    match: str = parameter(OneOf(("colours", "size")), default="colours")
+    edge_labels: bool = parameter(BOOLEAN, default=False)
 
     def _patterns(
         self, batch: GraphBatch, radius: int, begin: int, end: int

@@ -10,7 +10,7 @@ import numpy as np
 from ...core.memory import require_memory
 from ...core.threads import chunks, run, thread_count
 from ...graphs.batch import GraphBatch
-from ...parameters import Number, OneOf, Rule
+from ...parameters import Number, OneOf, parameter
 from ...views.base import attribute_columns
 from .graph_kernel import GraphKernel, normalized
 
@@ -123,16 +123,9 @@ class AttributedKernel(PairwiseKernel):
         Number of attributes of the vertices seen at fit.
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **GraphKernel.parameter_rules,
-        "vertex_kernel": OneOf(("gaussian", "linear")),
-        "gamma": Number(0.0, optional=True),
-    }
+    vertex_kernel: str = parameter(OneOf(("gaussian", "linear")), default="gaussian", kw_only=False)
+    gamma: float | None = parameter(Number(0.0, optional=True), default=None)
     needs_attributes: ClassVar[bool] = True
-
-    vertex_kernel: str
-    gamma: float | None
-    n_attributes_: int
 
     @property
     def _gamma(self) -> float:

@@ -6,14 +6,12 @@ to, so that they do not depend on which other labels there are: new graphs may b
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from ...core.hashing import GOLDEN, hash_labels, mix_array
 from ...errors import InvalidGraphError, InvalidParameterError
 from ...graphs.batch import GraphBatch
-from ...parameters import BOOLEAN, Rule, Seed, Whole
+from ...parameters import BOOLEAN, Seed, Whole, parameter
 from ...views.base import attribute_columns
 from .feature_kernel import FeatureKernel
 
@@ -21,16 +19,9 @@ from .feature_kernel import FeatureKernel
 class Propagated(FeatureKernel):
     """Base class: what is propagated, and random numbers for it."""
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **FeatureKernel.parameter_rules,
-        "n_iter": Whole(0),
-        "attributes": BOOLEAN,
-        "random_state": Seed(),
-    }
-
-    n_iter: int
-    attributes: bool
-    random_state: int | None
+    n_iter: int = parameter(Whole(0), default=3, kw_only=False)
+    attributes: bool = parameter(BOOLEAN, default=False)
+    random_state: int | None = parameter(Seed(), default=0)
 
     @property
     def _uses_labels(self) -> bool:  # type: ignore[override]

@@ -10,12 +10,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 import numpy as np
 
 from ...core.gram import add_products, finish
-from ...parameters import Rule, Whole
+from ...parameters import parameter
 from ..features import SIMILARITIES, Features
 from .feature_kernel import FeatureKernel
 
@@ -26,14 +25,8 @@ class Pyramid(FeatureKernel):
     With L = ``depth`` the kernel is I_L + sum over l < L of 2^-(L-l) (I_l - I_{l+1}).
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **{k: rule for k, rule in FeatureKernel.parameter_rules.items() if k != "counts"},
-        "depth": Whole(0, 30),
-    }
+    counts: str = parameter(default="intersection", init=False)  # of histograms, always
     level_parameter = "depth"
-    counts = "intersection"  # of histograms, always
-
-    depth: int
 
     def _weights(self, depth: int) -> np.ndarray:
         """The weight of each I_l in the kernel of this depth."""
@@ -48,11 +41,12 @@ class Pyramid(FeatureKernel):
         left, other, norms = fitted.entries, None, fitted.squares
         if new is not None:
             left, other, norms = fitted.of(new), fitted.entries, new.squares
-        depths = range(self.depth + 1) if every_level else [self.depth]
+        levels = len(fitted.vocabulary)
+        depths = range(levels) if every_level else [levels - 1]
         weights = [self._weights(depth) for depth in depths]
         results = [np.zeros((norms.shape[1], self.n_graphs_)) for _ in depths]
         bounds = fitted.offsets.tolist()
-        for level in range(self.depth + 1):
+        for level in range(levels):
             matches = np.zeros_like(results[0])
             add_products(matches, left, other, bounds[level], bounds[level + 1], self.n_jobs)
             for K, weight in zip(results, weights, strict=True):
@@ -65,4 +59,4 @@ class Pyramid(FeatureKernel):
 
     @property
     def level_scales(self) -> np.ndarray:
-        return np.sqrt(self._weights(self.depth))
+        return np.sqrt(self._weights(len(super().level_scales) - 1))
