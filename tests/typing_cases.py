@@ -23,5 +23,5 @@ def a_keyword_that_does_not_exist() -> None:
 
 def parameters_of_kernels() -> None:
     gg.TreePlusPlus(2, 1, similarity="dot", edge_labels=True)
-    gg.TreePlusPlus(2, 1, "dot")  # type: ignore[misc]
+    gg.TreePlusPlus(2, 1, "dot")  # type: ignore[call-arg]
     gg.WLOptimalAssignment(counts="raw")  # type: ignore[call-arg]

@@ -258,6 +258,34 @@ def test_what_auto_offers(families):
     assert set(tried["param_path_depth"]) >= {None, 0}
 
 
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_molecules_are_compared_by_pairs_of_atoms_too(kind, tmp_path):
+    """Pairs through every view, in the sum itself; exact in explanations and in files."""
+    smiles = ["C" * n + tail for n in range(2, 12) for tail in ("O", "N", "C(=O)O", "c1ccccc1F")]
+    graphs = gg.from_smiles(smiles)
+    y = np.arange(40) % 4 // 2 if kind is gg.GraphClassifier else np.cos(np.arange(40) ** 2)
+    model = kind(max_level=2, cv=3).fit(graphs, y)
+    views = [term.get("view") for term in model.terms_ if term["kernel"] == "sp"]
+    assert set(views) >= {None, "StructuralLabels()", "PharmacophoreLabels()"}
+    model.save(tmp_path / "model.ggm")
+    loaded = gg.load_model(tmp_path / "model.ggm")
+    np.testing.assert_allclose(loaded.predict(graphs), model.predict(graphs), rtol=1e-9)
+    [why] = gg.explain(model, graphs[[5]])
+    said = model.predict if kind is gg.GraphRegressor else model.decision_function
+    assert why.decision == pytest.approx(float(said(graphs[[5]])[0]), abs=1e-9)
+    assert why.bias + why.vertices.sum() == pytest.approx(why.decision, abs=1e-9)
+
+
+def test_pairs_of_too_many_vertices_are_left_out(families, monkeypatch):
+    graphs, y = families
+    pairs = int((graphs.vertex_counts.astype(int) ** 2).sum())
+    for most, tried in ((pairs, {"tree++", "sp"}), (pairs - 1, {"tree++"})):
+        monkeypatch.setattr("graphgrain.learning.terms.MOST_PAIRS", most)
+        model = gg.GraphClassifier(C=1, path_depth=1, **QUICK).fit(graphs, y)
+        assert set(model.cv_results_["param_kernel"]) == tried
+    assert gg.GraphClassifier("sp", C=1, **QUICK).fit(graphs, y).terms_  # whoever asks for it
+
+
 def test_estimators_and_grids_are_tried_as_they_are(families):
     graphs, y = families
     grid = KernelGrid("sp", gg.ShortestPath, "SP", (Setting({"counts": "log"}),))
@@ -297,7 +325,7 @@ def test_edge_labels_that_say_nothing_are_not_tried(kind, bonds):
 def test_lists_of_kernel_parameters_are_tried(families):
     graphs, y = families
     model = gg.GraphClassifier(
-        path_depth=[1, 2], max_level=1, edge_labels=[False, True], counts=["raw", "sqrt"],
+        "tree++", path_depth=[1, 2], max_level=1, edge_labels=[False, True], counts=["raw", "sqrt"],
         similarity="cosine", centrality=["degree", None], C=10, views=None, cv=2,
     ).fit(graphs, y)  # fmt: skip
     assert len(model.cv_results_["params"]) == 2**5

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InvalidParameterError
-from ..parameters import Number, OneOf, Rule
+from ..parameters import Number, OneOf, Whole, parameter
 from .columns import TREES, ColumnKernel, ColumnPart
 from .estimator import GraphEstimator, Training, check_coverage, differ
 from .folds import even_sample, stratified_sample
@@ -18,7 +18,7 @@ from .machine import KernelMachine
 from .selection import SCORES_OF_CLASSES, Judge, for_classes
 from .svm import Svm
 from .targets import check_classes, check_folds, check_two_classes
-from .terms import AUTO, DEFAULT, OneOrMore, alternatives
+from .terms import AUTO, OneOrMore, alternatives
 from .terms import OF_CLASSES as USUAL
 
 #: Bytes for each pair of graphs: the matrix, and room for a term or for what a fold cuts out of it.
@@ -149,62 +149,14 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
     True
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **GraphEstimator.parameter_rules,
-        "C": OneOrMore(Number(0.0)),
-        "scoring": OneOf((AUTO, *SCORES_OF_CLASSES)),
-        "class_weight": ClassWeightRule(),
-    }
+    max_level: int = parameter(Whole(0), default=4, kw_only=False)
+    C: Any = parameter(OneOrMore(Number(0.0)), default=(0.1, 1, 10, 100, 1000))
+    scoring: str = parameter(OneOf((AUTO, *SCORES_OF_CLASSES)), default=AUTO)
+    class_weight: Any = parameter(ClassWeightRule(), default=AUTO)
+
     _tuned = "C"
     _usual = USUAL
     _rounds = (400, 1500, 3000)
-
-    def __init__(
-        self,
-        kernels: Any = DEFAULT,
-        max_level: int = 4,
-        *,
-        path_depth: Any = (0, 6),
-        C: Any = (0.1, 1, 10, 100, 1000),
-        centrality: Any = "eigenvector",
-        edge_labels: Any = "auto",
-        views: Any = "auto",
-        attributes: bool = True,
-        counts: Any = "auto",
-        similarity: Any = "auto",
-        max_terms: int = 20,
-        solver: str = "auto",
-        scoring: str = "auto",
-        class_weight: Any = AUTO,
-        graphs: str | None = None,
-        descriptors: str | None = None,
-        time_budget: float | None = None,
-        cv: Any = 5,
-        random_state: int | None = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernels = kernels
-        self.max_level = max_level
-        self.path_depth = path_depth
-        self.C = C
-        self.centrality = centrality
-        self.edge_labels = edge_labels
-        self.views = views
-        self.attributes = attributes
-        self.counts = counts
-        self.similarity = similarity
-        self.max_terms = max_terms
-        self.solver = solver
-        self.scoring = scoring
-        self.class_weight = class_weight
-        self.graphs = graphs
-        self.descriptors = descriptors
-        self.time_budget = time_budget
-        self.cv = cv
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     # ---------------------------------------------------------------- fit
 

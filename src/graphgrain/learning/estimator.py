@@ -30,7 +30,18 @@ from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..kernels.features import COUNT_MAPS, SIMILARITIES, FeatureColumns, Features
 from ..kernels.tree_plus_plus import CENTRALITIES
-from ..parameters import BOOLEAN, Jobs, Number, OneOf, Rule, Seed, Whole, check_parameters
+from ..parameters import (
+    BOOLEAN,
+    Declared,
+    Jobs,
+    Number,
+    OneOf,
+    Seed,
+    Verbosity,
+    Whole,
+    check_parameters,
+    parameter,
+)
 from .columns import (
     TREES_TO_JUDGE,
     ColumnEncoder,
@@ -44,7 +55,7 @@ from .machine import FittedTerm, KernelMachine, PatternWeights
 from .ridge import Posterior, SparsePosterior
 from .selection import Judge, Judged, Selection, Selector, helps, term_scale
 from .targets import check_folds
-from .terms import AUTO, KernelRule, OneOrMore, Term, ViewRule, possible_terms
+from .terms import AUTO, DEFAULT, KernelRule, OneOrMore, Term, ViewRule, possible_terms
 
 SOLVERS = ("auto", "kernel", "linear")
 #: A kernel matrix may take this part of the memory that is free.
@@ -99,58 +110,34 @@ class Process(NamedTuple):
     similarities: Callable[[GraphBatch, dict[str, np.ndarray]], tuple[np.ndarray, np.ndarray]]
 
 
-class GraphEstimator(BaseEstimator):
+class GraphEstimator(Declared, BaseEstimator):
     """Base class of :class:`GraphClassifier` and :class:`GraphRegressor`."""
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        "kernels": KernelRule(),
-        "max_level": Whole(0),
-        "path_depth": OneOrMore(Whole(0)),
-        "centrality": OneOrMore(OneOf(tuple(CENTRALITIES))),
-        "edge_labels": OneOrMore(BOOLEAN, auto=True),
-        "views": OneOrMore(ViewRule(), auto=True),
-        "attributes": BOOLEAN,
-        "counts": OneOrMore(OneOf(COUNT_MAPS), auto=True),
-        "similarity": OneOrMore(OneOf(tuple(SIMILARITIES)), auto=True),
-        "max_terms": Whole(1),
-        "solver": OneOf(SOLVERS),
-        "descriptors": OneOf((None, "rdkit")),
-        "time_budget": Number(0.0, optional=True),
-        "cv": FoldRule(),
-        "random_state": Seed(),
-        "n_jobs": Jobs(),
-        "verbose": Whole(0),
-    }
+    kernels: Any = parameter(KernelRule(), default=DEFAULT, kw_only=False)
+    max_level: int = parameter(Whole(0), default=3, kw_only=False)
+    path_depth: Any = parameter(OneOrMore(Whole(0)), default=(0, 6))
+    centrality: Any = parameter(OneOrMore(OneOf(tuple(CENTRALITIES))), default="eigenvector")
+    edge_labels: Any = parameter(OneOrMore(BOOLEAN, auto=True), default=AUTO)
+    views: Any = parameter(OneOrMore(ViewRule(), auto=True), default=AUTO)
+    attributes: bool = parameter(BOOLEAN, default=True)
+    counts: Any = parameter(OneOrMore(OneOf(COUNT_MAPS), auto=True), default=AUTO)
+    similarity: Any = parameter(OneOrMore(OneOf(tuple(SIMILARITIES)), auto=True), default=AUTO)
+    max_terms: int = parameter(Whole(1), default=20)
+    solver: str = parameter(OneOf(SOLVERS), default=AUTO)
+    graphs: str | None = parameter(default=None)
+    descriptors: str | None = parameter(OneOf((None, "rdkit")), default=None)
+    time_budget: float | None = parameter(Number(0.0, optional=True), default=None)
+    cv: Any = parameter(FoldRule(), default=5)
+    random_state: int | None = parameter(Seed(), default=0)
+    n_jobs: int | None = parameter(Jobs(), default=None)
+    verbose: int = parameter(Verbosity(), default=0)
+
     #: The learner's own parameter.
     _tuned: ClassVar[str]
     #: Pairs of count map and similarity to choose from.
     _usual: ClassVar[Sequence[tuple[str, str]]]
     #: Graphs that judge: in the first round, in the last, and the sum.
     _rounds: ClassVar[tuple[int, ...]]
-
-    kernels: Any
-    max_level: int
-    path_depth: Any
-    centrality: Any
-    edge_labels: Any
-    views: Any
-    attributes: bool
-    counts: Any
-    similarity: Any
-    max_terms: int
-    solver: str
-    graphs: str | None
-    descriptors: str | None
-    time_budget: float | None
-    cv: Any
-    random_state: int | None
-    n_jobs: int | None
-    verbose: int
-
-    #: Of models trained on features: some training graphs, which these are, and their process.
-    _landmarks: KernelMachine | None = None
-    _landmark_rows: np.ndarray | None = None
-    _landmark_inverse: np.ndarray | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -175,17 +162,17 @@ class GraphEstimator(BaseEstimator):
         return as_graphs(items), columns
 
     def _read_to_fit(self, X: Any) -> tuple[GraphBatch, dict[str, np.ndarray]]:
-        rules = dict(self.parameter_rules)
-        if isinstance(self.verbose, bool):
-            rules["verbose"] = BOOLEAN
-        check_parameters(self, rules)
+        check_parameters(self, self.parameter_rules)
         batch, columns = self._read(X)
         if not len(batch):
             raise InvalidGraphError(
                 f"{type(self).__name__} needs graphs to learn from; got an empty list."
             )
         check_folds(self.cv if isinstance(self.cv, int) else 2, len(batch))
-        self._landmarks = self._landmark_rows = self._landmark_inverse = None
+        # Of models trained on features: some training graphs, which these are, and their process.
+        self._landmarks: KernelMachine | None = None
+        self._landmark_rows: np.ndarray | None = None
+        self._landmark_inverse: np.ndarray | None = None
         return batch, columns
 
     def _checked_weights(self, sample_weight: Any, graphs: int) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -12,14 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..parameters import Number, OneOf, Rule
+from ..parameters import Number, OneOf, parameter
 from .columns import TREES, ColumnKernel, ColumnPart
 from .estimator import GraphEstimator, Process, Training, check_coverage, differ
 from .machine import KernelMachine
 from .ridge import Posterior, Ridge, SparsePosterior, likeliest_noise, sparse_ridge
 from .selection import SCORES_OF_NUMBERS, Judge, Judged, Selector, helps, starts_of
 from .targets import TargetScale, check_folds, check_values
-from .terms import AUTO, DEFAULT, OneOrMore, Term, alternatives
+from .terms import AUTO, OneOrMore, Term, alternatives
 from .terms import OF_NUMBERS as USUAL
 
 #: Bytes for each pair of graphs: the matrix, its factor, and room for one more.
@@ -87,65 +87,16 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
     True
     """
 
-    parameter_rules: ClassVar[dict[str, Rule]] = {
-        **GraphEstimator.parameter_rules,
-        "alpha": OneOrMore(Number(0.0)),
-        "scale": OneOf((AUTO, *SCALES)),
-        "loss": OneOf(("squared", "huber")),
-        "scoring": OneOf((AUTO, *SCORES_OF_NUMBERS)),
-    }
+    alpha: Any = parameter(
+        OneOrMore(Number(0.0)), default=(1e-6, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.3, 1.0, 10.0)
+    )
+    scale: str = parameter(OneOf((AUTO, *SCALES)), default=AUTO)
+    loss: str = parameter(OneOf(("squared", "huber")), default="squared")
+    scoring: str = parameter(OneOf((AUTO, *SCORES_OF_NUMBERS)), default=AUTO)
+
     _tuned = "alpha"
     _usual = USUAL
     _rounds = (300, 700, 1000)
-
-    def __init__(
-        self,
-        kernels: Any = DEFAULT,
-        max_level: int = 3,
-        *,
-        path_depth: Any = (0, 6),
-        alpha: Any = (1e-6, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.3, 1.0, 10.0),
-        centrality: Any = "eigenvector",
-        edge_labels: Any = "auto",
-        views: Any = "auto",
-        attributes: bool = True,
-        counts: Any = "auto",
-        similarity: Any = "auto",
-        max_terms: int = 20,
-        solver: str = "auto",
-        scale: str = "auto",
-        loss: str = "squared",
-        scoring: str = "auto",
-        graphs: str | None = None,
-        descriptors: str | None = None,
-        time_budget: float | None = None,
-        cv: Any = 5,
-        random_state: int | None = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernels = kernels
-        self.max_level = max_level
-        self.path_depth = path_depth
-        self.alpha = alpha
-        self.centrality = centrality
-        self.edge_labels = edge_labels
-        self.views = views
-        self.attributes = attributes
-        self.counts = counts
-        self.similarity = similarity
-        self.max_terms = max_terms
-        self.solver = solver
-        self.scale = scale
-        self.loss = loss
-        self.scoring = scoring
-        self.graphs = graphs
-        self.descriptors = descriptors
-        self.time_budget = time_budget
-        self.cv = cv
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
