@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InvalidParameterError
 from ..parameters import Number, OneOf, Whole, parameter
-from .columns import TREES, ColumnKernel, ColumnPart
+from .columns import TREES, ColumnEncoder, ColumnPart
 from .estimator import GraphEstimator, Training, check_coverage, differ
 from .folds import even_sample, stratified_sample
 from .machine import KernelMachine
-from .selection import SCORES_OF_CLASSES, Judge, for_classes
+from .selection import SCORES_OF_CLASSES, Judge, Judged, for_classes
 from .svm import Svm
 from .targets import check_classes, check_folds, check_two_classes
 from .terms import AUTO, OneOrMore, alternatives
@@ -244,12 +244,13 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
                 ),
             )
             if data.columns:
-                encoder, rows = self._column_rows(data.columns)
+                encoder = ColumnEncoder.fit(data.columns)
+                rows = encoder.transform(data.columns)
                 machine.columns = ColumnPart(encoder)
                 machine, held_out = self._with_forest(machine, held_out, rows, data, judge, sample)
         else:
             machine, held_out = self._train_kernel(
-                selection.terms, data, learner, selection.value, judge, sample, total
+                selection.terms, data, learner, judge, judged, sample, total
             )
         self._calibrate(machine, held_out, data)
         self.n_graphs_ = len(codes)
@@ -259,8 +260,8 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         terms: Any,
         data: Training,
         learner: Svm,
-        C: float,
         judge: Judge,
+        judged: Judged,
         sample: np.ndarray,
         judged_gram: np.ndarray,
     ) -> tuple[KernelMachine, np.ndarray]:
@@ -270,30 +271,15 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         )
         K = machine.gram(self.n_jobs, np.float32)
         self._learn_domain(K, data.folds)
-        part, share = None, 0.0
-        encoder, rows = None, np.empty((len(K), 0))
-        if data.columns:
-            encoder, rows = self._column_rows(data.columns)
-            alone = judge(judged_gram, np.arange(len(sample)))
-            share, best, _ = self._column_share(
-                judged_gram, rows[sample], judge, np.arange(len(sample)), alone
-            )
-            C = float(learner.grid[best.place])
-            if share:
-                part = ColumnKernel.of(rows, np.random.default_rng(0))
-                own = part.compare(rows).astype(np.float32)
-                K = (np.float32(1 - share) * K + np.float32(share) * own).astype(np.float32)
+        K, joined, judged = self._join_columns(K, judged_gram, data, judge, sample, judged)
+        C = float(learner.grid[judged.place])
         only = replace(learner, grid=[C])
         held_out = only.held_out(K, data.targets, data.folds, data.weights, self.n_jobs)[0]
         coefficients, intercept, _ = learner.fit(K, data.targets, C, data.weights)
         self.best_params_[self._tuned] = C
-        machine.coefficients, machine.intercept = (1 - share) * coefficients, intercept
-        if encoder is not None:
-            machine.columns = ColumnPart(
-                encoder, part, None if part is None else share * coefficients
-            )
-            machine, held_out = self._with_forest(machine, held_out, rows, data, judge, sample)
-        return machine, held_out
+        machine.intercept = intercept
+        joined.split(machine, coefficients)
+        return self._with_forest(machine, held_out, joined.rows, data, judge, sample)
 
     def _with_forest(
         self,
@@ -306,7 +292,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
     ) -> tuple[KernelMachine, np.ndarray]:
         """Trees on the columns join the machine where they help; both speak in log-odds."""
         number = len(self.classes_)
-        if not differ(rows):
+        if machine.columns is None or not differ(rows):
             return machine, held_out
         sigmoids = fit_sigmoids(data.targets, held_out, data.weights)
         calibrated = held_out * sigmoids[:, 0] + sigmoids[:, 1]

@@ -47,6 +47,7 @@ from .columns import (
     ColumnEncoder,
     ColumnForest,
     ColumnKernel,
+    ColumnPart,
     molecule_descriptors,
     split_table,
 )
@@ -97,6 +98,22 @@ class Training(NamedTuple):
     targets: np.ndarray  # codes of classes, or scaled numbers (graphs, outputs)
     weights: np.ndarray
     folds: np.ndarray  # the fold of each graph
+
+
+class JoinedColumns(NamedTuple):
+    """Columns whose kernel has joined that of the graphs, with a share of 0 where it has not."""
+
+    encoder: ColumnEncoder | None = None
+    rows: np.ndarray = np.empty((0, 0))
+    kernel: ColumnKernel | None = None
+    share: float = 0.0
+
+    def split(self, machine: KernelMachine, coefficients: np.ndarray) -> None:
+        """Give the machine its coefficients: those of graphs, and those of columns."""
+        machine.coefficients = (1 - self.share) * coefficients
+        if self.encoder is not None:
+            own = None if self.kernel is None else self.share * coefficients
+            machine.columns = ColumnPart(self.encoder, self.kernel, own)
 
 
 class Process(NamedTuple):
@@ -377,23 +394,38 @@ class GraphEstimator(Declared, BaseEstimator):
 
     # ---------------------------------------------------------------- columns
 
-    def _column_rows(self, columns: dict[str, np.ndarray]) -> tuple[ColumnEncoder, np.ndarray]:
-        encoder = ColumnEncoder.fit(columns)
-        return encoder, encoder.transform(columns)
+    def _join_columns(
+        self,
+        K: np.ndarray,
+        judged_gram: np.ndarray,
+        data: Training,
+        judge: Judge,
+        sample: np.ndarray,
+        alone: Judged,
+    ) -> tuple[np.ndarray, JoinedColumns, Judged]:
+        """Let the columns' kernel join that of the graphs, with the share that is best.
 
-    def _column_share(
-        self, K: np.ndarray, rows: np.ndarray, judge: Judge, sample: np.ndarray, alone: Judged
-    ) -> tuple[float, Judged, ColumnKernel]:
-        """The share of the columns' kernel in the sum that cross-validation prefers."""
-        kernel = ColumnKernel.of(rows, np.random.default_rng(0))
+        ``judged_gram`` is the kernel of the sample, ``alone`` how it did. Returns the kernel matrix
+        of all graphs, what joined, and how the sum did on the sample.
+        """
+        if not data.columns:
+            return K, JoinedColumns(), alone
+        encoder = ColumnEncoder.fit(data.columns)
+        rows = encoder.transform(data.columns)
         if not differ(rows):
-            return 0.0, alone, kernel
-        own = kernel.compare(rows)
+            return K, JoinedColumns(encoder, rows), alone
+        everyone = np.arange(len(sample))
+        own = ColumnKernel.of(rows[sample], np.random.default_rng(0)).compare(rows[sample])
         found = {0.0: alone} | {
-            tried: judge((1 - tried) * K + tried * own, sample) for tried in SHARES
+            tried: judge((1 - tried) * judged_gram + tried * own, everyone) for tried in SHARES
         }
         share = _best_share(found)
-        return share, found[share], kernel
+        if not share:
+            return K, JoinedColumns(encoder, rows), found[share]
+        kernel = ColumnKernel.of(rows, np.random.default_rng(0))
+        number, own = K.dtype.type, kernel.compare(rows).astype(K.dtype)
+        K = number(1 - share) * K + number(share) * own
+        return K, JoinedColumns(encoder, rows, kernel, share), found[share]
 
     def _forest(
         self,

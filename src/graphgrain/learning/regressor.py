@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..parameters import Number, OneOf, parameter
-from .columns import TREES, ColumnKernel, ColumnPart
+from .columns import TREES, ColumnEncoder, ColumnPart
 from .estimator import GraphEstimator, Process, Training, check_coverage, differ
 from .machine import KernelMachine
 from .ridge import Posterior, Ridge, SparsePosterior, likeliest_noise, sparse_ridge
@@ -283,14 +283,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         machine = KernelMachine(self._fitted_terms(terms, data.batch), None, np.zeros(outputs))
         K = machine.gram(self.n_jobs)
         self._learn_domain(K, data.folds)
-        everyone = np.arange(len(sample))
-        encoder, rows, share, part = None, np.empty((len(K), 0)), 0.0, None
-        if data.columns:
-            encoder, rows = self._column_rows(data.columns)
-            share, judged, _ = self._column_share(total, rows[sample], judge, everyone, judged)
-            if share:
-                part = ColumnKernel.of(rows, np.random.default_rng(0))
-                K = (1 - share) * K + share * part.compare(rows)
+        K, joined, judged = self._join_columns(K, total, data, judge, sample, judged)
         coefficients = np.zeros((outputs, len(K)))
         intercept = np.zeros(outputs)
         self._held_out = np.full(data.targets.shape, np.nan)
@@ -298,7 +291,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         self._shifts = np.full(data.targets.shape, np.nan)
         self._alphas = np.zeros(outputs)
         self._training_weights = np.ones(data.targets.shape)
-        self._column_share_ = share
+        self._column_share_ = joined.share
         groups: dict[bytes, list[int]] = {}
         for output, own in enumerate(np.isfinite(data.targets).T):
             groups.setdefault(own.tobytes(), []).append(output)
@@ -325,12 +318,9 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             if len(groups) == 1:
                 self.__dict__["_factored"] = posterior
         self.best_params_[self._tuned] = float(self._alphas[0])
-        machine.coefficients, machine.intercept = (1 - share) * coefficients, intercept
-        if encoder is not None:
-            machine.columns = ColumnPart(
-                encoder, part, None if part is None else share * coefficients
-            )
-            machine = self._with_forest(machine, rows, data, judge, sample)
+        machine.intercept = intercept
+        joined.split(machine, coefficients)
+        machine = self._with_forest(machine, joined.rows, data, judge, sample)
         self._scaled_targets = data.targets
         self.machine_ = machine
         self._learn_spread(left)
@@ -374,7 +364,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         sample: np.ndarray,
     ) -> KernelMachine:
         """Trees on the columns join the machine where they help."""
-        if not np.isfinite(data.targets).all() or not differ(rows):
+        if machine.columns is None or not np.isfinite(data.targets).all() or not differ(rows):
             return machine
         found = self._held_out_forest(rows, data, np.arange(len(rows)), None)
         share = self._forest_share(
@@ -414,7 +404,8 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         self._scaled_targets = data.targets
         self._column_share_ = 0.0
         if data.columns:
-            encoder, rows = self._column_rows(data.columns)
+            encoder = ColumnEncoder.fit(data.columns)
+            rows = encoder.transform(data.columns)
             self.machine_.columns = ColumnPart(encoder)
             self.machine_ = self._with_forest(self.machine_, rows, data, judge, sample)
         self._learn_spread(np.tile(variance[:, np.newaxis], (1, outputs)))
