@@ -90,7 +90,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
     solver : {"auto", "kernel", "linear"}, default="auto"
         On what the machine is trained: on the kernel matrix, or on the features themselves, which
         takes any number of graphs and no min-max. "auto" is "kernel" as long as the matrix takes
-        at most a quarter of the memory that is free.
+        at most half of the memory that is free.
     scoring : {"auto", "accuracy", "balanced_accuracy", "roc_auc", "average_precision"}
         What kernels are judged by. "auto" is the ROC AUC if one of two classes has less than a
         third of the graphs, else the accuracy.

@@ -60,7 +60,7 @@ from .terms import AUTO, DEFAULT, KernelRule, OneOrMore, Term, ViewRule, possibl
 
 SOLVERS = ("auto", "kernel", "linear")
 #: A kernel matrix may take this part of the memory that is free.
-SHARE_OF_MEMORY = 0.25
+SHARE_OF_MEMORY = 0.5
 #: Training graphs that count as outside of what the others tell of.
 OUTSIDE = 0.05
 #: Training graphs that a model trained on features keeps, to tell how near new ones are.
