@@ -212,6 +212,15 @@ def test_tu_files_with_mistakes(tmp_path, change, message):
         list(gg.as_chunks(folder, chunk_size=1))
 
 
+@pytest.mark.parametrize("number", ["7", "9" * 400])
+def test_an_empty_graph_beyond_the_end(tmp_path, number):
+    """It was an endless stream of chunks without graphs."""
+    folder = write_tu(tmp_path / "X", A="1,2\n", graph_indicator="1\n1\n")
+    (folder / "X_graphgrain.json").write_text(f'{{"empty_graphs": [{number}]}}')
+    with pytest.raises(InvalidFileError, match=rf"'empty_graphs' must.*\[{number}\] are listed"):
+        list(gg.as_chunks(folder, chunk_size=1))
+
+
 def test_tu_files_are_not_read_ahead(tmp_path):
     """The first chunk is there although the rest is nonsense."""
     folder = write_tu(tmp_path / "X", **(TWO | {"graph_labels": "5\nnonsense\n"}))

@@ -22,8 +22,7 @@ from bisect import bisect
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
-from math import inf
+from itertools import chain, islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -427,6 +426,8 @@ def _chunks(
             count = max([0 if y is None else len(y), *ends])
         sizes = np.bincount(rows, minlength=count)
         after = before + len(sizes)
+        if not count:
+            _check_empty(files, [], empty[bisect(empty, before) :])
         if y is not None and len(y) != len(sizes):
             raise InvalidFileError(
                 f"{files.shown('graph_indicator.txt')} has vertices for graph {after:,}, but there "
@@ -475,7 +476,7 @@ class _Window(DataSetFiles):
     def up_to(self, part: str, columns: int, before: int, last: int, what: str) -> np.ndarray:
         """The next rows of a file, all from ``before + 1`` to ``last``, counted from 0."""
         if part in self._lines:
-            self._taken[part] = self._lines[part].take(inf, last)
+            self._taken[part] = self._lines[part].take(None, last)
         table = self.needed(part, columns)
         wrong = np.flatnonzero((table.values < 1).any(axis=1))
         if wrong.size:
@@ -505,35 +506,48 @@ class _Lines:
     """The lines of a file, taken piece by piece; those that are not blank are rows."""
 
     def __init__(self, lines: Iterator[bytes]) -> None:
-        self._lines = lines
-        self._row: bytes | None = None
-        self._blank = 0  # lines before that row
-        self._taken = 0
+        self._rows = self._with_blanks(lines)
+        self._ahead: list[bytes] = []  # at most one row
+        self._line = 1
+
+    @staticmethod
+    def _with_blanks(lines: Iterator[bytes]) -> Iterator[bytes]:
+        """Each row behind the blank lines before it."""
+        blank = 0
+        for line in lines:
+            if line.strip():
+                yield b"\n" * blank + line
+                blank = 0
+            else:
+                blank += 1
 
     @property
     def next_line(self) -> int:
-        return self._taken + self._blank + 1
+        """The number of the line of the next row."""
+        row = self._ahead[0] if self.more() else b""
+        return self._line + len(row) - len(row.lstrip(b"\n"))
 
     def more(self) -> bool:
         """Whether there are rows left."""
-        while self._row is None and (line := next(self._lines, None)) is not None:
-            if line.strip():
-                self._row = line
-            else:
-                self._blank += 1
-        return self._row is not None
+        self._ahead = self._ahead or list(islice(self._rows, 1))
+        return bool(self._ahead)
 
-    def take(self, rows: float, last: int | None = None) -> tuple[bytes, int]:
-        """The text of the next rows, up to one with a number larger than ``last``; its first line."""
-        first, text = self._taken + 1, []
-        while len(text) < rows and self.more():
-            row = self._row or b""
-            if last is not None and any(int(number) > last for number in _DIGITS.findall(row)):
-                break
-            text.append(b"\n" * self._blank + row)
-            self._taken = self.next_line
-            self._row, self._blank = None, 0
-        return b"".join(text), first
+    def take(self, rows: int | None, last: int | None = None) -> tuple[bytes, int]:
+        """The text of the next rows, or of those without a larger number; and its first line."""
+        coming = chain(self._ahead, self._rows)
+        if last is None:
+            taken = list(islice(coming, rows))
+            self._ahead = self._ahead[rows:]
+        else:
+            taken, self._ahead = [], []
+            for row in coming:
+                if max(map(int, _DIGITS.findall(row)), default=0) > last:
+                    self._ahead = [row]
+                    break
+                taken.append(row)
+        text, first = b"".join(taken), self._line
+        self._line += text.count(b"\n")
+        return text, first
 
 
 # -------------------------------------------------------------------- writing
