@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,49 +35,34 @@ ATOMIC_NUMBER = {"*": 0} | {symbol: number for number, symbol in enumerate(_ELEM
 _AROMATIC = frozenset(["B", "C", "N", "O", "P", "S", "Se", "Te", "As", "Si"])
 #: mass number, symbol, charge, unpaired electrons, CIP descriptor
 _ATOM = re.compile(r"(\d+)?([A-Z][a-z]?|[a-z]{1,2}|\*)([+-]\d*)?(\.*)(?:@(\w+))?")
-#: How many electron pairs a bond stands for; 1.5 also where a type says "one and a half".
+#: How many electron pairs a bond stands for; 0 where the graph does not say at which end it counts.
 BOND_ORDERS = {
     "single": 1.0,
-    "double": 2.0,
-    "triple": 3.0,
     "aromatic": 1.5,
-    "quadruple": 4.0,
-    "quintuple": 5.0,
-    "hextuple": 6.0,
     "oneandahalf": 1.5,
+    "double": 2.0,
     "twoandahalf": 2.5,
+    "triple": 3.0,
     "threeandahalf": 3.5,
+    "quadruple": 4.0,
     "fourandahalf": 4.5,
+    "quintuple": 5.0,
     "fiveandahalf": 5.5,
-    "dative": 0.0,  # counts at one of its ends, and the graph does not say at which
-    "dativeone": 0.0,
-    "dativel": 0.0,
-    "dativer": 0.0,
-    "ionic": 0.0,
-    "hydrogen": 0.0,
-    "zero": 0.0,
-    "threecenter": 0.0,
-    "unspecified": 0.0,
-    "other": 0.0,
-}
-#: Usual valences by atomic number; elements that are not listed carry no hydrogens of their own.
+    "hextuple": 6.0,
+} | dict.fromkeys(("dative", "dativeone", "dativel", "dativer", "ionic", "hydrogen"), 0.0)
+BOND_ORDERS |= dict.fromkeys(("zero", "threecenter", "unspecified", "other"), 0.0)
+#: Usual valences by element; those that are not listed carry no hydrogens of their own.
 _VALENCES = {
-    1: (1,),
-    5: (3,),
-    6: (4,),
-    7: (3,),
-    8: (2,),
-    9: (1,),
-    14: (4,),
-    15: (3, 5),
-    16: (2, 4, 6),
-    17: (1,),
-    32: (4,),
-    33: (3, 5),
-    34: (2, 4, 6),
-    35: (1,),
-    52: (2, 4, 6),
-    53: (1,),
+    ATOMIC_NUMBER[symbol]: valences
+    for symbols, valences in (
+        (("H", "F", "Cl", "Br", "I"), (1,)),
+        (("O",), (2,)),
+        (("B", "N"), (3,)),
+        (("C", "Si", "Ge"), (4,)),
+        (("P", "As"), (3, 5)),
+        (("S", "Se", "Te"), (2, 4, 6)),
+    )
+    for symbol in symbols
 }
 #: Steps after which a search for alternating bonds gives up.
 _MOST_STEPS = 20_000
@@ -172,31 +157,27 @@ def read_molecule(graph: GraphBatch) -> Molecule | None:
     """
     if graph.label_kind != "string" or not graph.n_vertices:
         return None
-    read = {}
-    for label in graph.label_table[np.unique(graph.label_codes)].tolist():
+    atoms = []
+    for label in graph.labels.tolist():
         atom = parse_atom(label)
         if atom is None:
             return None
-        read[label] = atom
+        atoms.append(atom)
     pairs = [(first, second) for first, second in graph.edges.tolist()]
     labels = graph.edge_labels
     typed = labels is not None or not pairs
-    if labels is None:
-        kinds, stereo = ["single"] * len(pairs), [""] * len(pairs)
-        if graph.n_vertices and (
-            any(atom.aromatic for atom in read.values()) or graph.degrees.max(initial=0) > 4
-        ):
-            return None
-    else:
-        parts = [str(label).partition("@") for label in labels.tolist()]
-        kinds, stereo = [part[0] for part in parts], [part[2] for part in parts]
-        if any(kind not in BOND_ORDERS for kind in kinds):
-            return None
-    atoms = [read[label] for label in graph.labels.tolist()]
+    if labels is None and (any(atom.aromatic for atom in atoms) or graph.degrees.max() > 4):
+        return None
+    bonds = ["single"] * len(pairs) if labels is None else map(str, labels.tolist())
+    parts = [label.partition("@") for label in bonds]
+    kinds, stereo = [part[0] for part in parts], [part[2] for part in parts]
+    if any(kind not in BOND_ORDERS for kind in kinds):
+        return None
     molecule = Molecule(atoms, pairs, kinds, stereo, typed)
     return _completed(molecule) if typed else molecule
 
 
+@lru_cache(4096)
 def parse_atom(label: Any) -> Atom | None:
     """The atom that a vertex label names, its hydrogens not yet known; None if it names none."""
     found = _ATOM.fullmatch(str(label))
@@ -251,11 +232,7 @@ def _completed(molecule: Molecule) -> Molecule:
         sum(BOND_ORDERS[molecule.kinds[b]] for b in own.values()) for own in molecule.neighbours
     ]
     for vertex, atom in enumerate(atoms):
-        if (
-            not atom.aromatic
-            and not atom.charge
-            and _is_onium(atom, sums[vertex], molecule, vertex)
-        ):
+        if not atom.aromatic and not atom.charge and _is_onium(molecule, vertex, sums[vertex]):
             _ionise(molecule, atoms, sums, vertex)
     explicit = _hydrogens_are_vertices(molecule, atoms, sums)
     alternating = _alternating(molecule, atoms, explicit)
@@ -269,8 +246,10 @@ def _completed(molecule: Molecule) -> Molecule:
     for vertex, atom in enumerate(atoms):
         own = molecule.neighbours[vertex]
         if vertex in alternating:
-            bonds = sum(_floor_order(molecule.kinds[bond]) for bond in own.values())
-            used = bonds + alternating[vertex][0]
+            kinds = [molecule.kinds[bond] for bond in own.values()]
+            used = alternating[vertex][0] + sum(
+                1 if kind == "aromatic" else int(np.ceil(BOND_ORDERS[kind])) for kind in kinds
+            )
         elif atom.aromatic:
             continue  # nothing is known
         else:
@@ -278,28 +257,17 @@ def _completed(molecule: Molecule) -> Molecule:
         lone_ion = salt and not own and atom.symbol in ("F", "Cl", "Br", "I")
         if not explicit and not lone_ion:
             atoms[vertex] = atom._replace(hydrogens=_missing(atom, used))
-    return Molecule(atoms, molecule.pairs, molecule.kinds, molecule.stereo, True)
+    return replace(molecule, atoms=atoms)
 
 
-def _floor_order(kind: str) -> int:
-    return 1 if kind == "aromatic" else int(np.ceil(BOND_ORDERS[kind]))
-
-
-def _is_onium(atom: Atom, total: float, molecule: Molecule, vertex: int) -> bool:
+def _is_onium(molecule: Molecule, vertex: int, total: float) -> bool:
     """Whether a neutral atom has a bond too many."""
-    if atom.symbol in ("N", "P"):
-        return total == 4 and not (atom.symbol == "P" and _has_double(molecule, vertex))
-    if atom.symbol == "B":
-        return False
-    if atom.symbol in ("O", "S", "Se"):
-        return (total == 3 and len(molecule.neighbours[vertex]) >= 2) or (
-            atom.symbol == "O" and total == 3
-        )
-    return False
-
-
-def _has_double(molecule: Molecule, vertex: int) -> bool:
-    return any(molecule.kinds[bond] == "double" for bond in molecule.neighbours[vertex].values())
+    symbol, own = molecule.atoms[vertex].symbol, molecule.neighbours[vertex]
+    if symbol == "N":
+        return total == 4
+    if symbol == "P":
+        return total == 4 and all(molecule.kinds[bond] != "double" for bond in own.values())
+    return total == 3 and (symbol == "O" or (symbol in ("S", "Se") and len(own) >= 2))
 
 
 def _ionise(molecule: Molecule, atoms: list[Atom], sums: list[float], vertex: int) -> None:
@@ -325,10 +293,7 @@ def _missing(atom: Atom, used: int) -> int:
     if number not in _VALENCES:
         return 0
     # An ion has the valences of the neutral atom with as many electrons.
-    if atom.charge and atom.symbol != "H":
-        valences = _VALENCES.get(number - atom.charge, ())
-    else:
-        valences = _VALENCES[number]
+    valences = _VALENCES.get(number - (atom.charge if atom.symbol != "H" else 0), ())
     used += atom.radicals
     return next((valence - used for valence in valences if valence >= used), 0)
 
@@ -363,31 +328,29 @@ def _alternating(
         # What it costs to give an atom a double bond, and to leave it without one; None: impossible
         costs = {v: _costs(molecule, atoms[v], v, explicit) for v in system}
         solution = _Matching(links, costs).solve()
-        if solution is not None:
-            for vertex in system:
-                doubled = vertex in solution
-                full = len(molecule.neighbours[vertex]) >= _VALENCES_OF_RINGS.get(
-                    atoms[vertex].symbol, 9
-                )
-                charged = doubled and full and not atoms[vertex].charge
-                result[vertex] = doubled, charged
+        if solution is None:
+            continue
+        for vertex in system:
+            doubled = vertex in solution
+            most = _VALENCES_OF_RINGS.get(atoms[vertex].symbol, 9)
+            full = len(molecule.neighbours[vertex]) >= most
+            result[vertex] = doubled, doubled and full and not atoms[vertex].charge
     return result
 
 
 def _systems(links: dict[int, list[int]]) -> list[list[int]]:
+    """The atoms of each ring system."""
     seen: set[int] = set()
     systems = []
     for start in sorted(links):
-        if start in seen:
-            continue
+        system = [start] if start not in seen else []
         seen.add(start)
-        system = [start]
         for vertex in system:
-            for other in links[vertex]:
-                if other not in seen:
-                    seen.add(other)
-                    system.append(other)
-        systems.append(system)
+            new = [other for other in links[vertex] if other not in seen]
+            system += new
+            seen.update(new)
+        if system:
+            systems.append(system)
     return systems
 
 
@@ -410,9 +373,7 @@ def _costs(
     if atom.symbol in ("C", "Si") and not atom.charge:
         return 0, None
     if atom.charge:
-        if free < 0:
-            return None, 0
-        return (0, None) if free == 1 else (None, 0) if free == 0 else (0, 1)
+        return (None, 0) if free <= 0 else (0, None) if free == 1 else (0, 1)
     if atom.symbol == "B":
         return (0, 1) if free else (None, 0)
     if free == 1:  # pyridine or pyrrole
@@ -435,8 +396,7 @@ class _Matching:
     def __init__(
         self, links: dict[int, list[int]], costs: dict[int, tuple[int | None, int | None]]
     ) -> None:
-        self.links = links
-        self.costs = costs
+        self.links, self.costs = links, costs
         self.steps = 0
         self.best_cost = np.inf
         self.best: frozenset[int] | None = None
