@@ -98,8 +98,3 @@ def merge_tables(tables: list[np.ndarray], what: str) -> tuple[np.ndarray, list[
         for table in tables
     ]
     return merged, maps
-
-
-def count_distinct(codes: np.ndarray) -> int:
-    """How many labels occur; the table of a part still has those of the whole."""
-    return int(np.count_nonzero(np.bincount(codes)))

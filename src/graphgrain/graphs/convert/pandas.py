@@ -44,10 +44,8 @@ def from_edge_list(
     vertex, label, vertex_attributes : names of columns of ``vertices``
         There are no labels if the table has no column ``"label"`` or if ``label`` is None.
     direction : {"ignore", "vertices"}
-        What becomes of rows. By default a row is an undirected edge. With ``"vertices"`` it is an
-        arc from ``source`` to ``target``, and u -> v becomes a path u - tail - head - v with two
-        vertices of their own, so that every kernel sees the direction exactly. Labels are strings
-        then.
+        With ``"vertices"`` a row is an arc from ``source`` to ``target``; see
+        :func:`from_networkx`.
 
     Returns
     -------

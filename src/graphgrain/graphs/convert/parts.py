@@ -210,6 +210,16 @@ def _mention_what_is_ignored(one_way: int, weights: int, hint: str) -> None:
 # -------------------------------------------------------------------- what converters share
 
 
+#: How converters of graphs with attributes read weights.
+READ_WEIGHTS = "edge_attributes='weight' reads weights"
+
+
+def weights_read(edge_label: str | None, edge_attributes: str | Sequence[str] | None) -> bool:
+    """Whether the caller has asked for the attribute ``"weight"``."""
+    names = [edge_attributes] if isinstance(edge_attributes, str) else edge_attributes or ()
+    return "weight" in (edge_label, *names)
+
+
 def numbered(
     vertices: Sequence[Any], edges: Sequence[tuple[Any, Any]], where: str
 ) -> list[tuple[int, int]]:

@@ -36,10 +36,8 @@ def from_adjacency(
         By default they only say that there is an edge, and a warning counts entries other than
         0 and 1 if they differ. Of two different entries for one edge the smaller stays.
     direction : {"ignore", "vertices"}
-        What becomes of edges. By default an entry on one side of the diagonal is an edge. With
-        ``"vertices"`` each entry is an arc from its row to its column, and u -> v becomes a path
-        u - tail - head - v with two vertices of their own, so that every kernel sees the direction
-        exactly. Labels are strings then.
+        With ``"vertices"`` each entry is an arc from its row to its column; see
+        :func:`from_networkx`.
 
     Examples
     --------

@@ -35,11 +35,8 @@ def from_pyg(
         becomes ``vertex_attributes`` or ``edge_attributes``. For molecules of ``QM9`` say
         ``vertex_label="z"`` to have the atomic numbers. Missing attributes are skipped.
     direction : {"ignore", "vertices"}
-        What becomes of edges. By default an edge is there if ``edge_index`` lists it in one or in
-        both directions, with a warning that counts those listed in one. With ``"vertices"`` each
-        column of ``edge_index`` is an arc, and u -> v becomes a path u - tail - head - v with two
-        vertices of their own, so that every kernel sees the direction exactly. Labels are strings
-        then.
+        As in :func:`from_networkx`; each column of ``edge_index`` is an arc. By default an edge is
+        there if it is listed in one or in both directions.
 
     Examples
     --------
