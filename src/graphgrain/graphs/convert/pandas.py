@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import InvalidGraphError, InvalidParameterError
 from ..batch import GraphBatch
-from .parts import arcs_as_vertices, as_columns, check_direction, shown
+from .parts import as_columns, check_direction, is_sequence, shown, undirected
 
 
 def from_edge_list(
@@ -105,24 +105,15 @@ def from_edge_list(
     attributes = None if attributes is None else attributes[order]
     edge_labels = None if edge_label is None else _column(edges, edge_label, "edges")
     numbers = _numbers(edges, edge_attributes, "edges")
-    if direction == "vertices":
-        arcs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-        return arcs_as_vertices(
-            np.array(sizes, dtype=np.int64),
-            arcs,
-            labels,
-            edge_labels,
-            attributes,
-            numbers,
-            np.ones(len(arcs), dtype=bool),
-        )
-    return GraphBatch.from_edges(
+    arcs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return undirected(
+        np.ones(len(arcs), dtype=bool) if direction == "vertices" else None,
         np.array(sizes, dtype=np.int64),
-        pairs,
+        arcs,
         labels,
-        edge_labels=edge_labels,
-        vertex_attributes=attributes,
-        edge_attributes=numbers,
+        edge_labels,
+        attributes,
+        numbers,
     )
 
 
@@ -136,7 +127,7 @@ def _edge_table(edges: Any, source: str, target: str) -> Any:
         )
     rows = list(edges)
     for number, row in enumerate(rows):
-        if isinstance(row, str) or not isinstance(row, Sequence | np.ndarray) or len(row) != 2:
+        if not is_sequence(row) or len(row) != 2:
             raise InvalidGraphError(
                 f"Plain edges are pairs of vertices; row {number} is {shown(row)}. For labels and "
                 "several graphs give a dictionary of columns."
@@ -158,10 +149,7 @@ def _vertex_table(vertices: Any, vertex: str, label: str | None) -> Any:
 def _is_table(x: Any) -> bool:
     """Whether this is a data frame or a dictionary of columns."""
     if isinstance(x, Mapping):
-        return bool(x) and all(
-            isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
-            for value in x.values()
-        )
+        return bool(x) and all(map(is_sequence, x.values()))
     return hasattr(x, "columns") and hasattr(x, "__getitem__")
 
 
