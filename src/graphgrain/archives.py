@@ -268,15 +268,7 @@ def read_npz(path: Path, what: str, remedy: str) -> dict[str, np.ndarray]:
     """All arrays of an uncompressed NumPy archive (``.npz``), none of them of Python objects.
 
     Members are stored as they are, so that a small file cannot ask for much memory: what is read
-    is never more than the file.
-
-    Parameters
-    ----------
-    path : Path
-    what : str
-        What the file should be, for the message if it is not: "a model of graphgrain".
-    remedy : str
-        The way out: "Save the model again".
+    is never more than the file. Messages say what the file should be, and the way out.
     """
 
     def wrong(why: object) -> InvalidFileError:

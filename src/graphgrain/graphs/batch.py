@@ -331,29 +331,24 @@ class GraphBatch:
         # Without vertices there is nothing that could have a label or an attribute.
         filled = [batch for batch in batches if batch.n_vertices] or batches[:1]
         labelled = all_or_none([batch.labelled for batch in filled], "vertex labels")
-        table, maps = merge_tables([batch.label_table for batch in filled], "vertex")
-        edge_codes, edge_table = joined_edge_labels(batches)
+        with_edges = [batch for batch in batches if batch.n_edges] or batches[:1]
+        codes, table = joined_labels([(b.label_codes, b.label_table) for b in filled], "vertex")
+        edge_codes, edge_table = joined_labels(
+            [(b.edge_label_codes, b.edge_label_table) for b in with_edges], "edge"
+        )
         begins = np.cumsum([0, *(batch.n_vertices for batch in batches[:-1])]).tolist()
         moved = [batch.indices + begin for batch, begin in zip(batches, begins, strict=True)]
         return cls._of(
             offsets=running_sum(np.concatenate([batch.vertex_counts for batch in batches])),
             indptr=running_sum(np.concatenate([batch.degrees for batch in batches])),
             indices=np.concatenate(moved).astype(np.int32),
-            label_codes=np.concatenate(
-                [new[batch.label_codes] for batch, new in zip(filled, maps, strict=True)]
-            ),
+            label_codes=codes,
             label_table=table,
             labelled=labelled,
             edge_label_codes=edge_codes,
             edge_label_table=edge_table,
-            vertex_attributes=joined_attributes(
-                [batch.vertex_attributes for batch in filled], "vertex attributes"
-            ),
-            edge_attributes=joined_attributes(
-                [batch.edge_attributes for batch in batches if batch.n_edges]
-                or [batches[0].edge_attributes],
-                "edge attributes",
-            ),
+            vertex_attributes=joined_attributes([b.vertex_attributes for b in filled], "vertex"),
+            edge_attributes=joined_attributes([b.edge_attributes for b in with_edges], "edge"),
         )
 
     def with_labels(self, labels: Any) -> GraphBatch:
@@ -574,24 +569,26 @@ def gathered_ranges(pointers: np.ndarray, items: np.ndarray) -> tuple[np.ndarray
 
 
 def joined_attributes(parts: list[np.ndarray | None], what: str) -> np.ndarray | None:
-    if not all_or_none([part is not None for part in parts], what):
+    tables = [part for part in parts if part is not None]
+    if not all_or_none([part is not None for part in parts], f"{what} attributes"):
         return None
-    widths = {part.shape[1] for part in parts if part is not None}
+    widths = {table.shape[1] for table in tables}
     if len(widths) > 1:
         raise InvalidGraphError(
-            f"All graphs must have the same number of {what}; got {sorted(widths)}."
+            f"All graphs must have the same number of {what} attributes; got {sorted(widths)}."
         )
-    return np.concatenate([part for part in parts if part is not None])
+    return np.concatenate(tables)
 
 
-def joined_edge_labels(batches: list[Any]) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Codes and table of the edge labels of several batches, None if they have none."""
-    filled = [batch for batch in batches if batch.n_edges] or batches[:1]
-    if not all_or_none([batch.edge_label_table is not None for batch in filled], "edge labels"):
+def joined_labels(
+    parts: list[tuple[np.ndarray | None, np.ndarray | None]], what: str
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Codes and table of the labels of several batches, None if they have none."""
+    tables = [table for _, table in parts if table is not None]
+    if not all_or_none([table is not None for _, table in parts], f"{what} labels"):
         return None, None
-    table, maps = merge_tables([b.edge_label_table for b in filled], "edge")
-    codes = [new[batch.edge_label_codes] for batch, new in zip(filled, maps, strict=True)]
-    return np.concatenate(codes), table
+    merged, maps = merge_tables(tables, what)
+    return np.concatenate([new[codes] for (codes, _), new in zip(parts, maps, strict=True)]), merged
 
 
 def all_or_none(present: list[bool], what: str) -> bool:

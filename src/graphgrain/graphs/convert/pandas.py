@@ -90,10 +90,14 @@ def from_edge_list(
         raise InvalidGraphError(
             f"A vertex must be listed once in its graph; {twice[1]!r} is listed more than once."
         )
-    pairs = [
-        (_place(position, u, row), _place(position, v, row))
-        for row, (u, v) in enumerate(zip(sources, targets, strict=True))
-    ]
+    for row, ends_of_row in enumerate(zip(sources, targets, strict=True)):
+        for key in ends_of_row:
+            if key not in position:
+                raise InvalidGraphError(
+                    f"Every end of an edge must be a vertex of its graph; {key[1]!r} in row {row} "
+                    "of the edges is not in the table of vertices."
+                )
+    pairs = [(position[u], position[v]) for u, v in zip(sources, targets, strict=True)]
     count = Counter(key[0] for key in known)
     sizes = [count[key] for key in sorted({*count, *owner})] or [0] * (graph is None)
 
@@ -178,15 +182,6 @@ def _check_kind(values: list[Any], what: str) -> None:
     raise InvalidGraphError(
         f"The {what} must be all integers or all strings; got {shown(wrong)} among them."
     )
-
-
-def _place(position: dict[Any, int], key: tuple[Any, Any], row: int) -> int:
-    if key not in position:
-        raise InvalidGraphError(
-            f"Every end of an edge must be a vertex of its graph; {key[1]!r} in row {row} of the "
-            "edges is not in the table of vertices."
-        )
-    return position[key]
 
 
 def _numbers(table: Any, names: Sequence[str] | None, what: str) -> np.ndarray | None:

@@ -33,16 +33,10 @@ class Part(NamedTuple):
 
 
 def joined(parts: Sequence[Part], direction: str = "ignore", hint: str = "") -> GraphBatch:
-    """One batch from many small graphs.
+    """One batch from many small graphs; what is ignored is mentioned in a warning.
 
-    Parameters
-    ----------
-    parts : sequence of Part
-    direction : {"ignore", "vertices"}
-        What becomes of arcs; see :func:`undirected`. Directions that are ignored are
-        mentioned in a warning.
-    hint : str
-        How weights are read.
+    With direction ``"vertices"`` arcs are kept, see :func:`undirected`; the hint says how weights
+    are read.
     """
     check_direction(direction)
     edges, base = [np.empty((0, 2), dtype=np.int64)], 0
@@ -94,12 +88,8 @@ def undirected(
     carry the label and the attributes of the arc. Nothing is lost: loops, parallel arcs and arcs in
     both directions stay apart.
 
-    Parameters
-    ----------
-    directed : bool array or None
-        Which pairs are arcs; the others stay as they are. None: all stay, and so do the labels.
-    sizes, pairs, labels, edge_labels, vertex_attributes, edge_attributes
-        As :meth:`GraphBatch.from_edges` takes them.
+    ``directed`` says which pairs are arcs. If it is None all pairs stay as they are, and so do the
+    labels; otherwise as :meth:`GraphBatch.from_edges`.
     """
     if directed is None:
         return GraphBatch.from_edges(

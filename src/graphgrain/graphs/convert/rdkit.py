@@ -205,12 +205,11 @@ def from_smiles(
     unreadable = Unreadable(errors)
     options = LabelOptions.of(labels)
     pieces = [items[begin : begin + _AT_A_TIME] for begin in range(0, len(items), _AT_A_TIME)]
+    parsed = map_processes(partial(parse_molecules, options=options), pieces, n_jobs)
     batches, found = [], []
-    begin = 0
     with progress_bar(verbose, len(items)) as bar:
-        for graphs, index, problems in map_processes(
-            partial(parse_molecules, options=options), pieces, n_jobs
-        ):
+        for piece, (graphs, index, problems) in enumerate(parsed):
+            begin = piece * _AT_A_TIME
             unreadable.add(
                 [
                     f"number {begin + place}, {cut(repr(items[begin + place]))}: {reason}"
@@ -219,8 +218,7 @@ def from_smiles(
             )
             batches.append(graphs)
             found.append(index + begin)
-            begin += len(index) + len(problems)
-            bar.update(len(index) + len(problems))
+            bar.update(len(pieces[piece]))
     unreadable.warn(len(items))
     graphs = GraphBatch.concatenate([batch for batch in batches if len(batch)])
     where = np.concatenate([np.empty(0, dtype=np.int64), *found])
@@ -464,7 +462,7 @@ def first_line(error: Exception) -> str:
 CIP_LIMIT = 1_250_000
 
 #: The atoms of a SMILES; everything else in it is bonds, branches and rings.
-_ATOMS = re.compile(r"\[[^\]]+\]|Br|Cl|[BCNOPSFIbcnops*]")
+ATOMS = re.compile(r"\[[^\]]+\]|Br|Cl|[BCNOPSFIbcnops*]")
 #: Bonds of other types than the usual four, or text after the SMILES.
 _UNUSUAL = re.compile(r"[~$<>\s]")
 #: Elements that stay in the graph, and among which no bond becomes a rare one: hydrogens mostly
@@ -505,7 +503,7 @@ class MoleculeCollector:
         """
         if _UNUSUAL.search(smiles):
             return None
-        codes = [self._symbols[atom] for atom in _ATOMS.findall(smiles)]
+        codes = [self._symbols[atom] for atom in ATOMS.findall(smiles)]
         return codes if self._symbols.special.isdisjoint(codes) else None
 
     def add(self, molecule: Any, codes: list[int] | None = None) -> None:

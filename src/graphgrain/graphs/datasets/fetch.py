@@ -317,8 +317,8 @@ def _registry() -> dict[str, DataSet]:
     text = resources.files(__package__).joinpath("data", "tu.csv").read_text(encoding="utf-8")
     kinds = {field.name: str(field.type).partition(" ")[0] for field in fields(DataSet)}
     parsed: dict[str, Any] = {"str": str, "int": int, "float": float, "bool": "1".__eq__}
-    rows = [
-        DataSet(**{name: parsed[kinds[name]](text) if text else None for name, text in row.items()})
-        for row in csv.DictReader(text.splitlines())
-    ]
-    return {row.name: row for row in rows}
+    found = {}
+    for row in csv.DictReader(text.splitlines()):
+        values: Any = {name: parsed[kinds[name]](t) if t else None for name, t in row.items()}
+        found[row["name"]] = DataSet(**values)
+    return found

@@ -43,36 +43,16 @@ _BOND_LENGTH = 1.5
 
 
 class Placed(NamedTuple):
-    """A graph on paper.
-
-    Attributes
-    ----------
-    points : array of shape (vertices, 2)
-        Neighbours are about 1 apart; the second coordinate points down.
-    molecule : Molecule or None
-    wedges : dict
-        From the number of a bond to the atom that it starts from and whether it points to the
-        reader.
-    stereo_shown : bool
-        Whether double bonds have the geometry that their labels name.
-    """
+    """A graph on paper: neighbours are about 1 apart, the second coordinate points down."""
 
     points: np.ndarray
     molecule: Molecule | None
-    wedges: dict[int, tuple[int, bool]]
-    stereo_shown: bool
+    wedges: dict[int, tuple[int, bool]]  # of bonds: the atom where it starts, towards the reader?
+    stereo_shown: bool  # whether double bonds have the geometry that their labels name
 
 
 def place(graph: GraphBatch, like: GraphBatch | None = None) -> Placed:
-    """Coordinates for a graph, turned like those of another with which it shares a part.
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> from graphgrain.graphs.drawing.layout import place
-    >>> place(gg.as_graphs([([(0, 1), (1, 2)], [0, 0, 0])])).points.shape
-    (3, 2)
-    """
+    """Coordinates for a graph, turned like those of another with which it shares a part."""
     molecule = read_molecule(graph)
     shared = np.empty((0, 2)) if like is None else shared_part(like, graph)
     fixed: dict[int, np.ndarray] = {}
@@ -95,13 +75,6 @@ def layout(graph: GraphBatch, molecule: Molecule | None = None) -> np.ndarray:
     """A row of coordinates per vertex; neighbours are about 1 apart.
 
     Of a molecule distances are those of regular rings and of zigzag chains.
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> from graphgrain.graphs.drawing.layout import layout
-    >>> layout(gg.as_graphs([([(0, 1), (1, 2)], [0, 0, 0])])).shape
-    (3, 2)
     """
     n = graph.n_vertices
     links = csr_array((np.ones(len(graph.indices)), graph.indices, graph.indptr), shape=(n, n))
@@ -413,14 +386,6 @@ def shared_part(first: GraphBatch, second: GraphBatch) -> np.ndarray:
     Begun with pairs of vertices whose neighbourhoods agree furthest, grown along edges with equal
     labels; of several attempts the largest. Not always the largest there is: that would be hard to
     find.
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> from graphgrain.graphs.drawing.layout import shared_part
-    >>> path, star = ([(0, 1), (1, 2)], list("abc")), ([(2, 1), (1, 0), (1, 3)], list("cbaa"))
-    >>> len(shared_part(gg.as_graphs([path]), gg.as_graphs([star])))
-    3
     """
     links = [_links(graph) for graph in (first, second)]
     agreement = _agreement(first, second, links)

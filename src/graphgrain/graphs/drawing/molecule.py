@@ -69,53 +69,26 @@ _MOST_STEPS = 20_000
 
 
 class Atom(NamedTuple):
-    """What is known about a vertex.
+    """What is known about a vertex."""
 
-    Attributes
-    ----------
-    symbol : str
-        Of the element; ``"*"`` for any.
-    charge, radicals, hydrogens : int
-        ``hydrogens`` that are no vertices of the graph.
-    isotope : int
-        Mass number, 0 if none is given.
-    aromatic : bool
-    stereo : str
-        CIP descriptor, empty if none is given.
-    """
-
-    symbol: str
+    symbol: str  # "*" for any element
     charge: int
     radicals: int
-    hydrogens: int
-    isotope: int
+    hydrogens: int  # that are no vertices of the graph
+    isotope: int  # mass number, 0 if none is given
     aromatic: bool
-    stereo: str
+    stereo: str  # CIP descriptor, empty if none is given
 
 
 @dataclass(frozen=True)
 class Molecule:
-    """A graph as atoms and bonds.
-
-    Attributes
-    ----------
-    atoms : list of Atom
-        One per vertex.
-    pairs : list of (int, int)
-        The rows of ``graph.edges``.
-    kinds : list of str
-        Type of each bond, in the words of the reader.
-    stereo : list of str
-        CIP descriptor of each bond, empty if none is given.
-    typed : bool
-        Whether bond types are known; without them hydrogens are not.
-    """
+    """A graph as atoms and bonds, one per vertex and one per row of ``graph.edges``."""
 
     atoms: list[Atom]
     pairs: list[tuple[int, int]]
-    kinds: list[str]
-    stereo: list[str]
-    typed: bool
+    kinds: list[str]  # type of each bond, in the words of the reader
+    stereo: list[str]  # CIP descriptor of each bond, empty if none is given
+    typed: bool  # whether bond types are known; without them hydrogens are not
 
     @cached_property
     def neighbours(self) -> list[dict[int, int]]:
@@ -144,17 +117,7 @@ class Molecule:
 
 
 def read_molecule(graph: GraphBatch) -> Molecule | None:
-    """The atoms and bonds of one graph; None if its labels are not those of a molecule reader.
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> from graphgrain.graphs.drawing.molecule import read_molecule
-    >>> bonds = ["double", "single"]
-    >>> acid = gg.as_graphs([([(0, 1), (0, 2)], ["C", "O", "O"], bonds)])  # formic acid
-    >>> [(atom.symbol, atom.hydrogens) for atom in read_molecule(acid).atoms]
-    [('C', 1), ('O', 0), ('O', 1)]
-    """
+    """The atoms and bonds of one graph; None if its labels are not those of a molecule reader."""
     if graph.label_kind != "string" or not graph.n_vertices:
         return None
     atoms = []
@@ -327,7 +290,7 @@ def _alternating(
     for system in _systems(links):
         # What it costs to give an atom a double bond, and to leave it without one; None: impossible
         costs = {v: _costs(molecule, atoms[v], v, explicit) for v in system}
-        solution = _Matching(links, costs).solve()
+        solution = _matched(links, costs)
         if solution is None:
             continue
         for vertex in system:
@@ -386,40 +349,32 @@ def _costs(
     return _COST_OF_CHARGE, 0  # furan, thiophene, substituted pyrrole; or their cations
 
 
-class _Matching:
-    """Double bonds for aromatic atoms, each atom in at most one, at the least cost.
+def _matched(
+    links: dict[int, list[int]], costs: dict[int, tuple[int | None, int | None]]
+) -> frozenset[int] | None:
+    """The atoms that have a double bond, each in at most one, at the least cost.
 
     Branch and bound: the atom with the fewest choices is decided first, so that what is forced is
     never guessed.
     """
+    best: frozenset[int] | None = None
+    least, steps = np.inf, 0
 
-    def __init__(
-        self, links: dict[int, list[int]], costs: dict[int, tuple[int | None, int | None]]
-    ) -> None:
-        self.links, self.costs = links, costs
-        self.steps = 0
-        self.best_cost = np.inf
-        self.best: frozenset[int] | None = None
-
-    def solve(self) -> frozenset[int] | None:
-        """The atoms that have a double bond."""
-        self._extend(set(self.costs), set(), 0)
-        return self.best
-
-    def _extend(self, open_: set[int], matched: set[int], cost: int) -> None:
-        self.steps += 1
-        if self.steps > _MOST_STEPS or cost >= self.best_cost:
+    def extend(open_: set[int], matched: set[int], cost: int) -> None:
+        nonlocal best, least, steps
+        steps += 1
+        if steps > _MOST_STEPS or cost >= least:
             return
         if not open_:
-            self.best_cost, self.best = cost, frozenset(matched)
+            least, best = cost, frozenset(matched)
             return
         choices = []
         for vertex in open_:
-            doubled, alone = self.costs[vertex]
+            doubled, alone = costs[vertex]
             partners = [
                 other
-                for other in self.links[vertex]
-                if doubled is not None and other in open_ and self.costs[other][0] is not None
+                for other in links[vertex]
+                if doubled is not None and other in open_ and costs[other][0] is not None
             ]
             number = len(partners) + (alone is not None)
             if not number:
@@ -428,11 +383,12 @@ class _Matching:
             if number == 1:
                 break
         _, _, vertex, partners = min(choices)
-        doubled, alone = self.costs[vertex]
-        ways: list[tuple[int, set[int]]] = [
-            ((doubled or 0) + (self.costs[other][0] or 0), {vertex, other}) for other in partners
-        ]
+        doubled, alone = costs[vertex]
+        ways = [((doubled or 0) + (costs[other][0] or 0), {vertex, other}) for other in partners]
         for added, pair in sorted(ways, key=lambda way: (way[0], sorted(way[1]))):
-            self._extend(open_ - pair, matched | pair, cost + added)
+            extend(open_ - pair, matched | pair, cost + added)
         if alone is not None:
-            self._extend(open_ - {vertex}, matched, cost + alone)
+            extend(open_ - {vertex}, matched, cost + alone)
+
+    extend(set(costs), set(), 0)
+    return best

@@ -43,40 +43,18 @@ class Glyphs(NamedTuple):
 
 
 class Formula(NamedTuple):
-    """A drawing in units of the length of a bond, the second coordinate pointing down.
-
-    Attributes
-    ----------
-    lines, dashes : list of (x1, y1, x2, y2)
-    wedges : list of polygons
-    circles : list of (x, y, radius)
-        Inside aromatic rings.
-    texts : list of Glyphs
-    line_bonds : list of int
-        Which bond each of ``lines`` belongs to.
-    """
+    """A drawing in units of the length of a bond, the second coordinate pointing down."""
 
     lines: list[tuple[float, float, float, float]]
     dashes: list[tuple[float, float, float, float]]
     wedges: list[list[tuple[float, float]]]
-    circles: list[tuple[float, float, float]]
+    circles: list[tuple[float, float, float]]  # centre and radius, inside aromatic rings
     texts: list[Glyphs]
-    line_bonds: list[int]
+    line_bonds: list[int]  # which bond each of the lines belongs to
 
 
 def draw_formula(placed: Placed) -> Formula:
-    """The skeletal formula of a molecule with coordinates.
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> from graphgrain.graphs.drawing.layout import place
-    >>> from graphgrain.graphs.drawing.skeletal import draw_formula
-    >>> acetone = ([(0, 1), (1, 2), (1, 3)], list("CCOC"), ["single", "double", "single"])
-    >>> formula = draw_formula(place(gg.as_graphs([acetone])))
-    >>> [glyphs.text for glyphs in formula.texts], formula.line_bonds
-    (['O'], [0, 1, 1, 2])
-    """
+    """The skeletal formula of a molecule with coordinates."""
     return _Draughtsman(placed).formula()
 
 

@@ -108,19 +108,10 @@ def iter_molecules(
 
 
 class MoleculeFile(NamedTuple):
-    """A file of molecules that are not yet parsed.
+    """A file of molecules that are not yet parsed."""
 
-    Attributes
-    ----------
-    name : str
-        What messages call it.
-    blocks : bool
-        Whether structures are mol blocks, else SMILES.
-    records : iterator of Record
-    """
-
-    name: str
-    blocks: bool
+    name: str  # what messages call it
+    blocks: bool  # whether structures are mol blocks, else SMILES
     records: Iterator[Record]
 
     @classmethod
@@ -280,15 +271,7 @@ MISSING = frozenset(
 
 
 def missing_values(values: np.ndarray) -> np.ndarray:
-    """Which entries of a column are missing: NaN, None, and the words of ``MISSING``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from graphgrain.graphs.files.molecules import missing_values
-    >>> missing_values(np.array(["yes", "", "NA", "no"])).tolist()
-    [False, True, True, False]
-    """
+    """Which entries of a column are missing: NaN, None, and the words of ``MISSING``."""
     if values.dtype.kind not in "OUS":
         return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
     return np.array(
@@ -335,15 +318,7 @@ def table_records(
 ) -> Iterator[Record]:
     """The molecules of a table, one per row.
 
-    Parameters
-    ----------
-    name : str
-        What messages call the file.
-    lines : iterator of str
-    tabs : bool
-        Fields are separated by tabs, else by commas, or semicolons if the header has no comma.
-    smiles : str, optional
-        The column with the SMILES; by default the first whose name contains "smiles".
+    Fields are separated by tabs or by commas, or by semicolons if the header has none of these.
     """
     first = next(lines, "")
     delimiter = "\t" if tabs else ","

@@ -385,18 +385,6 @@ def iter_tu(
     Chunk
         A pair ``(graphs, columns)``; the classes or values, if there are any, are the column
         ``"target"``.
-
-    Examples
-    --------
-    >>> import graphgrain as gg, tempfile
-    >>> from graphgrain.graphs.files.tu import iter_tu
-    >>> ring = ([(0, 1), (1, 2), (0, 2)], ["C", "C", "O"])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     gg.save_tu(f"{folder}/RINGS.zip", [ring] * 5, [1, -1, 1, 1, -1])
-    ...     for graphs, columns in iter_tu(f"{folder}/RINGS.zip", chunk_size=3):
-    ...         print(len(graphs), columns["target"])
-    3 [ 1 -1  1]
-    2 [ 1 -1]
     """
     check_chunk_size(chunk_size)
     files = _Window(Folder(path, in_lines=True))
@@ -733,16 +721,7 @@ def parse_numbers(
 ) -> NumberTable:
     """Parse a text file of integers or floats, separated by commas or by white space.
 
-    Parameters
-    ----------
-    name : str
-        What messages call the file.
-    content : bytes
-    dtype : int or float
-    columns : int, optional
-        How many numbers a line must hold; by default as many as the first line.
-    first_line : int
-        The number of the first line, where the text is not the beginning of the file.
+    Lines hold some number of columns, by default as many as the first line.
     """
     content = content.removeprefix(b"\xef\xbb\xbf")
     try:
