@@ -75,7 +75,8 @@ def _mapped(
                 result = futures[0].result()
             except BrokenProcessPool as error:
                 futures.clear()
-                _forget(executor)
+                if _executors.get(key := (os.getpid(), count)) is executor:
+                    del _executors[key]
                 attempts += 1
                 if attempts == ATTEMPTS:
                     raise WorkerError(
@@ -137,11 +138,6 @@ def _end_with_parent(lifeline: Any) -> None:
             os._exit(1)
 
     threading.Thread(target=wait, daemon=True).start()
-
-
-def _forget(broken: Any) -> None:
-    for key in [key for key, executor in _executors.items() if executor is broken]:
-        del _executors[key]
 
 
 def progress_bar(

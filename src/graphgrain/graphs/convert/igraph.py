@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import InvalidGraphError
 from ..batch import GraphBatch
-from .parts import READ_WEIGHTS, Part, as_columns, check_items, is_from, joined, weights_read
+from .parts import READ_WEIGHTS, Part, as_columns, checked_items, is_from, joined, weights_read
 
 
 def is_igraph(x: Any) -> bool:
@@ -42,8 +42,7 @@ def from_igraph(
     >>> gg.from_igraph([ring])
     GraphBatch(1 graph, 6 vertices, 6 edges, 2 vertex labels)
     """
-    graphs = list(graphs)
-    check_items(graphs, is_igraph, "an igraph graph")
+    graphs = checked_items(graphs, is_igraph, "an igraph graph")
     if vertex_label == "label" and not any("label" in g.vs.attributes() for g in graphs if g.vs):
         vertex_label = None
     if edge_label == "label" and not any("label" in g.es.attributes() for g in graphs if g.es):

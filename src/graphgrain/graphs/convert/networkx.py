@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import InvalidGraphError, MissingDependencyError
 from ..batch import GraphBatch
-from .parts import READ_WEIGHTS, Part, as_columns, check_items, is_from, joined, weights_read
+from .parts import READ_WEIGHTS, Part, as_columns, checked_items, is_from, joined, weights_read
 
 
 def is_networkx(x: Any) -> bool:
@@ -58,8 +58,7 @@ def from_networkx(
     >>> gg.from_networkx([ring], vertex_label="symbol")
     GraphBatch(1 graph, 6 vertices, 6 edges, 1 vertex label)
     """
-    graphs = list(graphs)
-    check_items(graphs, is_networkx, "a networkx graph")
+    graphs = checked_items(graphs, is_networkx, "a networkx graph")
     if vertex_label == "label" and not _anywhere("label", (graph.nodes for graph in graphs)):
         vertex_label = None
     if edge_label == "label" and not _anywhere("label", (graph.edges for graph in graphs)):

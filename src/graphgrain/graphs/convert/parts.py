@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -221,11 +221,13 @@ def is_from(x: Any, package: str) -> bool:
     return any(kind.__module__.split(".")[0] == package for kind in type(x).__mro__)
 
 
-def check_items(items: Sequence[Any], right: Callable[[Any], bool], kind: str) -> None:
-    """Every item must be of the kind that a converter is for."""
-    for number, item in enumerate(items):
+def checked_items(items: Iterable[Any], right: Callable[[Any], bool], kind: str) -> list[Any]:
+    """A list of the items, all of the kind that a converter is for."""
+    listed = list(items)
+    for number, item in enumerate(listed):
         if not right(item):
             raise InvalidGraphError(f"Item {number} is not {kind}: {shown(item)}.")
+    return listed
 
 
 def shown(x: Any) -> str:

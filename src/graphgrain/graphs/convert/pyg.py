@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import InvalidGraphError
 from ..batch import GraphBatch
-from .parts import Part, as_columns, check_items, joined
+from .parts import Part, as_columns, checked_items, joined
 
 
 def is_pyg(x: Any) -> bool:
@@ -49,8 +49,7 @@ def from_pyg(
     >>> gg.from_pyg([path]).labels
     array([0, 0, 1])
     """
-    items = list(data)
-    check_items(items, is_pyg, "a PyTorch Geometric Data object")
+    items = checked_items(data, is_pyg, "a PyTorch Geometric Data object")
     n_edges = [0 if item.edge_index is None else item.edge_index.shape[1] for item in items]
     sizes = [int(item.num_nodes or 0) for item in items]
     labels, attributes = _pyg_columns(items, vertex_label, sizes)

@@ -32,7 +32,7 @@ from ...errors import (
 from ..batch import GraphBatch, running_sum
 from ..labels import encode_labels
 from ..processes import map_processes, progress_bar
-from .parts import check_items, column_items, cut, is_from, shown
+from .parts import checked_items, column_items, cut, is_from, shown
 
 
 class LabelFlags(TypedDict, total=False):
@@ -118,8 +118,7 @@ def from_rdkit(molecules: Iterable[Any], **labels: Unpack[LabelFlags]) -> GraphB
     >>> gg.from_rdkit([Chem.MolFromSmiles("C[C@H](N)O")], stereo=True).labels.tolist()
     ['C', 'C@R', 'N', 'O']
     """
-    molecules = list(molecules)
-    check_items(molecules, is_rdkit, "an RDKit molecule")
+    molecules = checked_items(molecules, is_rdkit, "an RDKit molecule")
     collector = MoleculeCollector(LabelOptions.of(labels))
     with quiet_log():
         for number, molecule in enumerate(molecules):
@@ -283,6 +282,9 @@ MAX_RINGS = 1_000
 #: Shorter texts cannot hold a molecule that takes long.
 _LONG_SMILES = 2_000
 _LONG_BLOCK = 50_000
+#: What RDKit's messages say before and after what is wrong.
+_PREFIX = re.compile(r"^\[[\d:]+\] *(SMILES Parse Error: *)?")
+_ECHO = re.compile(r" *(for input: .*|while parsing: .*|on line \d+)$")
 #: An atom in brackets, or what opens or closes a ring: digits do, those in brackets do not.
 _CLOSURES = re.compile(r"\[[^\]]*\]|(%\d\d|%\(\d+\)|\d)")
 
@@ -373,7 +375,7 @@ class _Reader:
             reason = f"it is no valid {'mol block' if self.blocks else 'SMILES'}"
         except (ValueError, RuntimeError) as error:
             reason = first_line(error)
-        return _problem(chem, partial(self._raw, text)) or reason
+        return self._problem(text) or reason
 
     def _raw(self, text: str) -> Any:
         """The molecule as it is written."""
@@ -404,27 +406,20 @@ class _Reader:
             )
         return None
 
-
-# -------------------------------------------------------------------- reasons
-
-_PREFIX = re.compile(r"^\[[\d:]+\] *(SMILES Parse Error: *)?")
-_ECHO = re.compile(r" *(for input: .*|while parsing: .*|on line \d+)$")
-
-
-def _problem(chem: Any, parse: Callable[[], Any]) -> str | None:
-    """RDKit's own message for what is wrong: slow, needed for molecules that failed only."""
-    try:
-        molecule, log = _logged(parse)
-        if molecule is not None:
-            problems = chem.DetectChemistryProblems(molecule)
-            return problems[0].Message() if problems else None
-    except (ValueError, RuntimeError) as error:
-        return first_line(error)
-    lines = [_PREFIX.sub("", line).strip() for line in log.splitlines()]
-    if not lines:
-        return None
-    place = next((line for line in lines if line.startswith("check for mistakes around")), "")
-    return _ECHO.sub("", lines[0]) + f" ({place.removesuffix(':')})" * bool(place)
+    def _problem(self, text: str) -> str | None:
+        """RDKit's own message for what is wrong: slow, needed for molecules that failed only."""
+        try:
+            molecule, log = _logged(partial(self._raw, text))
+            if molecule is not None:
+                problems = self.chem.DetectChemistryProblems(molecule)
+                return problems[0].Message() if problems else None
+        except (ValueError, RuntimeError) as error:
+            return first_line(error)
+        lines = [_PREFIX.sub("", line).strip() for line in log.splitlines()]
+        if not lines:
+            return None
+        place = next((line for line in lines if line.startswith("check for mistakes around")), "")
+        return _ECHO.sub("", lines[0]) + f" ({place.removesuffix(':')})" * bool(place)
 
 
 def _logged(parse: Callable[[], Any]) -> tuple[Any, str]:

@@ -167,14 +167,10 @@ def _downloaded(
     folder = Path(cache) if cache is not None else Path(pooch.os_cache("graphgrain"))
     file = folder / f"{name}.zip"
     record = folder / f"{name}.zip.sha256"
-    known = (
-        record.read_text(encoding="utf-8").strip()
-        if record.exists()
-        else known_data_set(name).sha256
-    )
-    if refresh:
-        known = None
-    elif file.exists() and known in (None, pooch.file_hash(str(file))):
+    known = None if refresh else known_data_set(name).sha256
+    if record.exists() and not refresh:
+        known = record.read_text(encoding="utf-8").strip()
+    if not refresh and file.exists() and known in (None, pooch.file_hash(str(file))):
         if known is None:
             _remember(record, pooch.file_hash(str(file)))
         return file

@@ -450,8 +450,7 @@ def picture_or_reason(make: Callable[..., str], **options: Any) -> Markup:
 def graphs_html(batch: GraphBatch) -> str:
     """The first graphs of a batch as small pictures."""
     shown = []
-    for number in range(min(len(batch), _GRAPHS)):
-        graph = batch[number]
+    for number, graph in enumerate(batch[:_GRAPHS]):
         words = f"{number}: {graph.n_vertices} vertices, {graph.n_edges} edges"
         shown.append((picture_or_reason(partial(draw, graph), width=180, height=130), words))
     more = len(batch) - len(shown)

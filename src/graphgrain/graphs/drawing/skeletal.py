@@ -7,7 +7,7 @@ aromatic rings have a circle inside. Wedges point to the reader, hashed ones awa
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -247,15 +247,10 @@ class _Draughtsman:
         dashed: bool = False,
         inner: bool = False,
     ) -> None:
-        start, end = self.points[first], self.points[second]
-        along = end - start
-        length = float(np.linalg.norm(along))
+        start, along, across, length, begin, stop = self._axis(first, second)
         if length < 1e-9:
             return
-        along = along / length
-        shift = np.array([-along[1], along[0]]) * offset * _SPACING
-        begin = self._end_of_text(first, start, along, length)
-        stop = length - self._end_of_text(second, end, -along, length)
+        shift = across * offset * _SPACING
         if inner:
             begin = max(begin, 0.16 if len(self.neighbours[first]) > 1 else 0.0)
             stop = min(stop, length - (0.16 if len(self.neighbours[second]) > 1 else 0.0))
@@ -266,6 +261,15 @@ class _Draughtsman:
         target.append((*a.tolist(), *b.tolist()))
         if not dashed:
             self.drawn.line_bonds.append(bond)
+
+    def _axis(self, first: int, second: int) -> tuple[Any, ...]:
+        """Where a bond starts, its direction, that across it, its length, and what is drawn."""
+        start, end = self.points[first], self.points[second]
+        length = float(np.linalg.norm(end - start))
+        along = (end - start) / (length or 1.0)
+        begin = self._end_of_text(first, start, along, length)
+        stop = length - self._end_of_text(second, end, -along, length)
+        return start, along, np.array([-along[1], along[0]]), length, begin, stop
 
     def _end_of_text(
         self, vertex: int, point: np.ndarray, along: np.ndarray, length: float
@@ -291,14 +295,8 @@ class _Draughtsman:
     def _wedge(self, bond: int, start: int, towards_reader: bool) -> None:
         first, second = self.molecule.pairs[bond]
         end = second if start == first else first
-        a, b = self.points[start], self.points[end]
-        along = b - a
-        length = float(np.linalg.norm(along)) or 1.0
-        along = along / length
-        across = np.array([-along[1], along[0]])
-        begin = self._end_of_text(start, a, along, length)
-        stop = length - self._end_of_text(end, b, -along, length)
-        tip, base = a + along * begin, a + along * stop
+        point, along, across, _, begin, stop = self._axis(start, end)
+        tip, base = point + along * begin, point + along * stop
         half = 0.12
         if towards_reader:
             corners = [tip, base + across * half, base - across * half]

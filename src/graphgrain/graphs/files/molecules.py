@@ -70,10 +70,8 @@ def iter_molecules(
         rest without it and a warning, at the end, that names them.
     after_line : int
         Leave out everything up to this line: to go on where an earlier run has stopped.
-    n_jobs : int, optional
-        Number of processes that read; None means this one alone, -1 one per core.
-    verbose : int
-        1 shows a progress bar.
+    n_jobs, verbose
+        As in :func:`from_smiles`.
     charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
         What the labels encode; see :func:`from_rdkit`. All are off by default.
 

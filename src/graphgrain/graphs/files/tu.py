@@ -247,27 +247,22 @@ def _vertices(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Size of each graph, the vertices in the order of their graphs, and where each went."""
     graph = indicator.values[:, 0]
-    ids, sizes_found = np.unique(graph, return_counts=True)
-    empty = set(files.extra("empty_graphs", int))
-    n_graphs = len(ids) + len(empty)
+    filled, empty = len(np.unique(graph)), set(files.extra("empty_graphs", int))
+    n_graphs = filled + len(empty)
     last = n_graphs if n_targets is None else n_targets
     wrong = np.flatnonzero((graph < 1) | (graph > last))
     if wrong.size:
         raise indicator.error(int(wrong[0]), f"graphs are numbered from 1 to {last} without a gap")
     if n_targets is not None and n_targets != n_graphs:
         raise InvalidFileError(
-            f"{indicator.name} has vertices for {len(ids):,} graphs, but there are {n_targets:,} "
+            f"{indicator.name} has vertices for {filled:,} graphs, but there are {n_targets:,} "
             "classes or values, one line for each graph. A file is cut short, or a graph without "
             f"vertices is not listed as 'empty_graphs' in {files.shown(SIDECAR)}."
         )
-    expected = set(range(1, n_graphs + 1)) - set(ids.tolist())
-    _check_empty(files, sorted(expected), sorted(empty))
-    sizes = np.zeros(n_graphs, dtype=np.int64)
-    sizes[ids - 1] = sizes_found
+    sizes = np.bincount(graph - 1, minlength=n_graphs)
+    _check_empty(files, (np.flatnonzero(sizes == 0) + 1).tolist(), sorted(empty))
     order = np.argsort(graph, kind="stable")
-    position = np.empty(len(graph), dtype=np.int64)
-    position[order] = np.arange(len(graph))
-    return sizes, order, position
+    return sizes, order, np.argsort(order)
 
 
 def _check_empty(files: DataSetFiles, found: list[int], listed: list[int]) -> None:
