@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, TypeVar
 
-from ..core.threads import thread_count
 from ..errors import WorkerError
 
 Item = TypeVar("Item")
@@ -49,6 +48,8 @@ def map_processes(
     >>> list(map_processes(abs, [-2, 1, -3]))
     [2, 1, 3]
     """
+    from ..core.threads import thread_count  # not at the top: workers start without the compiler
+
     count = thread_count(n_jobs)
     if count <= 1:
         return map(function, items)
