@@ -41,12 +41,6 @@ def map_processes(
     items : iterable
     n_jobs : int, optional
         Number of processes; None or 1 means this one, -1 all cores.
-
-    Examples
-    --------
-    >>> from graphgrain.graphs.processes import map_processes
-    >>> list(map_processes(abs, [-2, 1, -3]))
-    [2, 1, 3]
     """
     from ..core.threads import thread_count  # not at the top: workers start without the compiler
 

@@ -126,12 +126,6 @@ def holds_graphs(column: Any) -> bool:
         SMILES if most of a sample parse and have three atoms on average, so that a column of
         categories such as ``"C"`` and ``"N"`` is not taken for molecules. Without RDKit the
         characters decide.
-
-    Examples
-    --------
-    >>> from graphgrain.graphs.convert.dispatch import holds_graphs
-    >>> holds_graphs(["CCO", "c1ccccc1", None]), holds_graphs(["yes", "no"]), holds_graphs([1.5])
-    (True, False, False)
     """
     if isinstance(column, GraphBatch):
         return True

@@ -55,14 +55,7 @@ class Palette:
         return f"{scheme}background:{self.page};color:{self.ink}"
 
     def of(self, strength: float) -> str:
-        """The colour of a value between -1 and 1.
-
-        Examples
-        --------
-        >>> from graphgrain.graphs.drawing.shapes import Palette
-        >>> Palette("light").of(0.0), Palette("light").of(1.0)
-        ('#ffffff', '#d95f02')
-        """
+        """The colour of a value between -1 and 1."""
         ends = _POSITIVE if strength > 0 else _NEGATIVE
         amount = min(1.0, abs(strength))
         return self._css(
