@@ -24,7 +24,9 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import graphgrain as gg
 from graphgrain.errors import GraphgrainError
@@ -94,16 +96,29 @@ Case = tuple[str, bytes | dict[str, bytes], Callable[[Path], object]]
 
 def tu_parts(rng: random.Random) -> dict[str, bytes]:
     """A small valid data set in TU format, as ``save_tu`` writes it."""
-    strings = rng.random() < 0.3
+    return dict(
+        _saved(
+            rng.random() < 0.3,
+            rng.random() < 0.5,
+            rng.random() < 0.5,
+            rng.random() < 0.3,
+            rng.choice((None, (1, -1, 1), (0.5, 1.5, 2.5), ("a", "b", "a"))),
+        )
+    )
+
+
+@cache
+def _saved(
+    strings: bool, edge_labels: bool, attributes: bool, edge_attributes: bool, y: Any
+) -> dict[str, bytes]:
     graph = gg.GraphBatch.from_edges(
         [3, 2, 1],
         [(0, 1), (1, 2), (3, 4)],
         list("CCOCNC") if strings else [1, 2, 1, 0, 5, 3],
-        edge_labels=[0, 1, 0] if rng.random() < 0.5 else None,
-        vertex_attributes=[[0.5, n] for n in range(6)] if rng.random() < 0.5 else None,
-        edge_attributes=[[1.5], [2.5], [3.5]] if rng.random() < 0.3 else None,
+        edge_labels=[0, 1, 0] if edge_labels else None,
+        vertex_attributes=[[0.5, n] for n in range(6)] if attributes else None,
+        edge_attributes=[[1.5], [2.5], [3.5]] if edge_attributes else None,
     )
-    y = rng.choice((None, [1, -1, 1], [0.5, 1.5, 2.5], ["a", "b", "a"]))
     with tempfile.TemporaryDirectory() as folder:
         gg.save_tu(Path(folder, "DS"), graph, y)
         return {file.name: file.read_bytes() for file in Path(folder, "DS").iterdir()}

@@ -164,16 +164,16 @@ def test_numpy_on_windows_has_long_integers():
 # ---------------------------------------------------------------- text
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
-def test_a_console_with_few_characters(encoding):
+def test_a_console_with_few_characters():
+    """The command itself; the next test has what it does, in the encoding of Windows."""
     done = subprocess.run(
         [sys.executable, "-m", "graphgrain", "info", "drugs"],
-        env={**os.environ, "PYTHONPATH": str(SOURCE.parent), "PYTHONIOENCODING": encoding},
+        env={**os.environ, "PYTHONPATH": str(SOURCE.parent), "PYTHONIOENCODING": "ascii"},
         capture_output=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "######" in done.stdout.decode(encoding)
+    assert "######" in done.stdout.decode("ascii")
 
 
 def test_no_character_ends_the_program(monkeypatch):
@@ -204,10 +204,10 @@ def test_text_files_have_the_same_encoding_everywhere():
             if not isinstance(node, ast.Call):
                 continue
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            opened = isinstance(node.func, ast.Name) and name == "open"
+            if not opened and name not in ("read_text", "write_text"):
+                continue
             given = ast.unparse(node)
-            text = name in ("read_text", "write_text") or (
-                isinstance(node.func, ast.Name) and name == "open" and "b'" not in given
-            )
-            if text and "encoding=" not in given:
+            if "encoding=" not in given and not (opened and "b'" in given):
                 silent.append(f"{path.relative_to(SOURCE)}:{node.lineno}: {given}")
     assert [line for line in silent if "/proc/" not in line and "core/memory" not in line] == []

@@ -105,22 +105,7 @@ def _padded(size: int) -> int:
 
 
 class Archive:
-    """An open file of named arrays.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import numpy as np
-    >>> from graphgrain.archives import Archive, Format, write_archive
-    >>> form = Format("example", b"EXAMPLE\\0", 1, "Write it again")
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> path = pathlib.Path(folder.name, "a.example")
-    >>> with open(path, "wb") as file:
-    ...     _ = write_archive(file, form, {"unit": "m"}, {"x": np.arange(3)})
-    >>> archive = Archive(path, form)
-    >>> archive.about, archive["x"].tolist()
-    ({'unit': 'm'}, [0, 1, 2])
-    """
+    """An open file of named arrays."""
 
     def __init__(self, path: Path, form: Format) -> None:
         self.path, self.form = path, form
@@ -268,15 +253,7 @@ def read_npz(path: Path, what: str, remedy: str) -> dict[str, np.ndarray]:
     """All arrays of an uncompressed NumPy archive (``.npz``), none of them of Python objects.
 
     Members are stored as they are, so that a small file cannot ask for much memory: what is read
-    is never more than the file.
-
-    Parameters
-    ----------
-    path : Path
-    what : str
-        What the file should be, for the message if it is not: "a model of graphgrain".
-    remedy : str
-        The way out: "Save the model again".
+    is never more than the file. Messages say what the file should be, and the way out.
     """
 
     def wrong(why: object) -> InvalidFileError:

@@ -42,14 +42,6 @@ def locked(descriptor: int, wait: bool = True) -> Iterator[bool]:
     ------
     held : bool
         Whether the lock is held; always True after waiting.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from graphgrain.locking import locked
-    >>> with tempfile.TemporaryFile() as file, locked(file.fileno(), wait=False) as held:
-    ...     held
-    True
     """
     held = _lock(descriptor, wait) if fcntl is not None else _lock_byte(descriptor, wait)
     try:

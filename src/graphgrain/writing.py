@@ -54,16 +54,6 @@ def atomic_write(path: str | os.PathLike[str], what: str = "The file") -> Iterat
     file : binary file
         Seekable. Takes the place of ``path``, or goes into the pipe, when the block ends without
         an error.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from graphgrain.writing import atomic_write
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with atomic_write(f"{folder}/a.txt") as file:
-    ...         _ = file.write(b"whole")
-    ...     pathlib.Path(folder, "a.txt").read_text()
-    'whole'
     """
     try:
         if is_standard_output(path):

@@ -1,5 +1,6 @@
-"""Where the real data sets of the tests are."""
+"""Where the real data sets of the tests are, and files that need not outlive a power cut."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,3 +14,11 @@ def shared_data() -> Path:
     if not real_data.FOLDER.is_dir():
         pytest.skip("the real data sets are not there; GRAPHGRAIN_DATA names their folder")
     return real_data.FOLDER
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _no_wait_for_the_disk() -> Iterator[None]:
+    """Most of the time of small files; tests/test_writing.py has what is waited for, and when."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("graphgrain.writing.to_disk", lambda descriptor: None)
+        yield

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import time
 import warnings
 
 import numpy as np
@@ -15,7 +14,7 @@ from graphgrain.errors import GraphgrainWarning, InvalidGraphError, WorkerError
 from graphgrain.graphs.processes import map_processes
 
 from ..real_data import molecule_file
-from ..systems import KILL
+from .dying import die_always, die_once
 from .slow_molecules import slow_batch, slow_molecule
 
 Chem = pytest.importorskip("rdkit.Chem", reason="RDKit is not installed")
@@ -172,23 +171,6 @@ def test_a_bar_only_if_asked_for(capsys):
     assert capsys.readouterr().err == ""
     gg.from_smiles(["CCO"] * 3, verbose=True)
     assert "3.00/3.00" in capsys.readouterr().err
-
-
-def die_once(item: tuple[str, int]) -> int:
-    """Kill the own process at item 3, but only the first time."""
-    marker, number = item
-    if number == 3 and not os.path.exists(marker):
-        with open(marker, "w"):
-            pass
-        os.kill(os.getpid(), KILL)
-    return number * number
-
-
-def die_always(number: int) -> int:
-    if number == 1:
-        time.sleep(0.1)
-        os.kill(os.getpid(), KILL)
-    return number
 
 
 def test_the_death_of_a_worker(tmp_path):

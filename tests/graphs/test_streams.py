@@ -83,7 +83,7 @@ def peak_memory(chunks) -> int:
         tracemalloc.stop()
 
 
-def test_memory_does_not_grow_with_the_number_of_graphs(tmp_path, monkeypatch):
+def test_memory_does_not_grow_with_the_number_of_graphs(tmp_path):
     """Ten times the graphs, the same peak: in a generator, and in files."""
 
     def stream(count):
@@ -91,7 +91,6 @@ def test_memory_does_not_grow_with_the_number_of_graphs(tmp_path, monkeypatch):
 
     peak_memory(stream(300))  # what is imported at the first call
     assert peak_memory(stream(5_000)) < 1.5 * peak_memory(stream(500))
-    monkeypatch.setattr("graphgrain.graphs.files.tu._LINES", 200)
     for name, graphs in (("A", 500), ("B", 5_000)):
         pairs = np.arange(2 * graphs).reshape(-1, 2)
         gg.save_tu(tmp_path / name, gg.GraphBatch.from_edges([2] * graphs, pairs))
@@ -210,6 +209,15 @@ TWO = {"A": "1,2\n2,1\n\n3,4\n", "graph_indicator": "1\n1\n2\n2\n", "graph_label
 def test_tu_files_with_mistakes(tmp_path, change, message):
     folder = write_tu(tmp_path / "X", **(TWO | change))
     with pytest.raises(InvalidFileError, match=message):
+        list(gg.as_chunks(folder, chunk_size=1))
+
+
+@pytest.mark.parametrize("number", ["7", "9" * 400])
+def test_an_empty_graph_beyond_the_end(tmp_path, number):
+    """It was an endless stream of chunks without graphs."""
+    folder = write_tu(tmp_path / "X", A="1,2\n", graph_indicator="1\n1\n")
+    (folder / "X_graphgrain.json").write_text(f'{{"empty_graphs": [{number}]}}')
+    with pytest.raises(InvalidFileError, match=rf"'empty_graphs' must.*\[{number}\] are listed"):
         list(gg.as_chunks(folder, chunk_size=1))
 
 

@@ -289,6 +289,13 @@ def test_mistakes_are_named_with_file_line_and_value(tmp_path, part, content, me
         gg.load_tu(tmp_path)
 
 
+def test_braces_in_the_name_of_a_folder(tmp_path):
+    """Names are no part of the pattern of a message: this was a KeyError."""
+    (tmp_path / "{a}").mkdir()
+    with pytest.raises(InvalidFileError, match=r"line 1: vertices.*\{a\}.*'1, 9'"):
+        gg.load_tu(write(tmp_path / "{a}", PLAIN | {"A": "1, 9\n"}))
+
+
 @pytest.mark.parametrize(
     ("sidecar", "message"),
     [

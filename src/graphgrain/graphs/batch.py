@@ -19,7 +19,7 @@ import numpy as np
 
 from ..core.structures import Graphs
 from ..errors import GraphgrainWarning, InvalidGraphError
-from .labels import count_distinct, encode_labels, label_kind, merge_tables
+from .labels import encode_labels, label_kind, merge_tables
 
 
 class GraphBatch:
@@ -57,21 +57,6 @@ class GraphBatch:
     ['C', 'N']
     """
 
-    _FIELDS = (
-        "edge_attributes",
-        "edge_label_codes",
-        "edge_label_table",
-        "indices",
-        "indptr",
-        "label_codes",
-        "label_table",
-        "labelled",
-        "offsets",
-        "vertex_attributes",
-    )
-    __slots__ = (*_FIELDS, "_arrays")
-    __hash__ = None  # type: ignore[assignment]
-
     offsets: np.ndarray
     indptr: np.ndarray
     indices: np.ndarray
@@ -82,6 +67,10 @@ class GraphBatch:
     edge_label_table: np.ndarray | None
     vertex_attributes: np.ndarray | None
     edge_attributes: np.ndarray | None
+
+    _FIELDS = tuple(__annotations__)
+    __slots__ = (*_FIELDS, "_arrays")
+    __hash__ = None  # type: ignore[assignment]
     _arrays: Graphs | None
 
     def __init__(self) -> None:
@@ -135,12 +124,7 @@ class GraphBatch:
         n_vertices = int(offsets[-1])
         pairs = checked_pairs(edges, offsets)
 
-        if labels is None:
-            label_codes = np.zeros(n_vertices, dtype=np.int32)
-            label_table = np.zeros(1, dtype=np.int64)
-        else:
-            label_codes, label_table = encode_labels(labels, "vertex")
-            check_length(len(label_codes), n_vertices, "labels", "vertices")
+        label_codes, label_table = vertex_labels(labels, n_vertices)
         edge_codes = edge_table = None
         if edge_labels is not None:
             edge_codes, edge_table = encode_labels(edge_labels, "edge")
@@ -149,11 +133,9 @@ class GraphBatch:
         edge_attributes = checked_attributes(edge_attributes, len(pairs), "edge")
 
         source, target, origin = both_directions(pairs, edge_codes, edge_attributes)
-        indptr = np.zeros(n_vertices + 1, dtype=np.int64)
-        np.cumsum(np.bincount(source, minlength=n_vertices), out=indptr[1:])
         return cls._of(
             offsets=offsets,
-            indptr=indptr,
+            indptr=running_sum(np.bincount(source, minlength=n_vertices)),
             indices=target.astype(np.int32),
             label_codes=label_codes,
             label_table=label_table,
@@ -173,11 +155,16 @@ class GraphBatch:
     def arrays(self) -> Graphs:
         """The graphs as compiled functions read them, labels as hashes; made once."""
         if self._arrays is None:
-            labels = self.label_codes, self.label_table
-            edge_labels = self.edge_label_codes, self.edge_label_table
-            self._arrays = graphs_with_hashes(
-                self.offsets, self.indptr, self.indices, labels, edge_labels
-            )
+            from ..core.hashing import hash_labels
+
+            codes, table = self.edge_label_codes, self.edge_label_table
+            if codes is None or table is None or not len(codes):
+                codes, table = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int64)
+            hashes, edge_hashes = hash_labels(self.label_table), hash_labels(table, 1)
+            structure = self.offsets, self.indptr, self.indices
+            self._arrays = Graphs(*structure, self.label_codes, hashes, codes, edge_hashes)
+            for array in self._arrays:  # to a compiled function, read-only is part of the type
+                array.flags.writeable = False
         return self._arrays
 
     @property
@@ -246,20 +233,22 @@ class GraphBatch:
         return np.column_stack((source[entries], self.indices[entries].astype(np.int64)))
 
     def __repr__(self) -> str:
-        parts = [
-            _count(len(self), "graph"),
-            _count(self.n_vertices, "vertex", "vertices"),
-            _count(self.n_edges, "edge"),
-            _count(count_distinct(self.label_codes), "vertex label")
-            if self.labelled
-            else "no labels",
-        ]
-        if self.edge_label_codes is not None:
-            parts.append(_count(count_distinct(self.edge_label_codes), "edge label"))
-        if self.vertex_attributes is not None:
-            parts.append(_count(self.vertex_attributes.shape[1], "vertex attribute"))
-        if self.edge_attributes is not None:
-            parts.append(_count(self.edge_attributes.shape[1], "edge attribute"))
+        vertices = f"{self.n_vertices:,} {'vertex' if self.n_vertices == 1 else 'vertices'}"
+        parts = [_count(len(self), "graph"), vertices, _count(self.n_edges, "edge")]
+        if not self.labelled:
+            parts.append("no labels")
+        for codes, what in (
+            (self.label_codes if self.labelled else None, "vertex label"),
+            (self.edge_label_codes, "edge label"),
+        ):
+            if codes is not None:  # the table of a part still has the labels of the whole
+                parts.append(_count(int(np.count_nonzero(np.bincount(codes))), what))
+        for table, what in (
+            (self.vertex_attributes, "vertex attribute"),
+            (self.edge_attributes, "edge attribute"),
+        ):
+            if table is not None:
+                parts.append(_count(table.shape[1], what))
         return f"GraphBatch({', '.join(parts)})"
 
     def _repr_html_(self) -> str:
@@ -271,15 +260,11 @@ class GraphBatch:
         """Whether both hold the same graphs in the same order, numbering included."""
         if not isinstance(other, GraphBatch):
             return NotImplemented
-        return (
-            self.labelled == other.labelled
-            and np.array_equal(self.offsets, other.offsets)
-            and np.array_equal(self.indptr, other.indptr)
-            and np.array_equal(self.indices, other.indices)
-            and np.array_equal(self.labels, other.labels)
-            and same_arrays(self.edge_labels, other.edge_labels)
-            and same_arrays(self.vertex_attributes, other.vertex_attributes)
-            and same_arrays(self.edge_attributes, other.edge_attributes)
+        # Not the codes: those of equal labels may differ.
+        names = [name for name in self._FIELDS if "label_" not in name]
+        return all(
+            np.array_equal(getattr(self, name), getattr(other, name))
+            for name in (*names, "labels", "edge_labels")
         )
 
     # ---------------------------------------------------------------- parts and sums
@@ -327,20 +312,14 @@ class GraphBatch:
         entries, indptr = gathered_ranges(self.indptr, vertices)
         shift = np.repeat(offsets[:-1] - self.offsets[graphs], np.diff(offsets))
         indices = self.indices[entries] + np.repeat(shift, np.diff(indptr))
-        codes, attributes = self.edge_label_codes, self.edge_attributes
-        return GraphBatch._of(
+        attributes = self.vertex_attributes
+        return self._with_entries(
+            entries,
             offsets=offsets,
             indptr=indptr,
             indices=indices.astype(np.int32),
             label_codes=self.label_codes[vertices],
-            label_table=self.label_table,
-            labelled=self.labelled,
-            edge_label_codes=None if codes is None else codes[entries],
-            edge_label_table=self.edge_label_table,
-            vertex_attributes=None
-            if self.vertex_attributes is None
-            else self.vertex_attributes[vertices],
-            edge_attributes=None if attributes is None else attributes[entries],
+            vertex_attributes=None if attributes is None else attributes[vertices],
         )
 
     @classmethod
@@ -352,49 +331,43 @@ class GraphBatch:
         # Without vertices there is nothing that could have a label or an attribute.
         filled = [batch for batch in batches if batch.n_vertices] or batches[:1]
         labelled = all_or_none([batch.labelled for batch in filled], "vertex labels")
-        table, maps = merge_tables([batch.label_table for batch in filled], "vertex")
-        edge_codes, edge_table = joined_edge_labels(batches)
-        vertex_base = np.cumsum([0] + [batch.n_vertices for batch in batches])
-        entry_base = np.cumsum([0] + [len(batch.indices) for batch in batches])
+        with_edges = [batch for batch in batches if batch.n_edges] or batches[:1]
+        codes, table = joined_labels([(b.label_codes, b.label_table) for b in filled], "vertex")
+        edge_codes, edge_table = joined_labels(
+            [(b.edge_label_codes, b.edge_label_table) for b in with_edges], "edge"
+        )
+        begins = np.cumsum([0, *(batch.n_vertices for batch in batches[:-1])]).tolist()
+        moved = [batch.indices + begin for batch, begin in zip(batches, begins, strict=True)]
         return cls._of(
-            offsets=joined_offsets([batch.offsets for batch in batches], vertex_base),
-            indptr=joined_offsets([batch.indptr for batch in batches], entry_base),
-            indices=np.concatenate(
-                [
-                    batch.indices + int(base)
-                    for batch, base in zip(batches, vertex_base, strict=False)
-                ]
-            ).astype(np.int32),
-            label_codes=np.concatenate(
-                [new[batch.label_codes] for batch, new in zip(filled, maps, strict=True)]
-            ),
+            offsets=running_sum(np.concatenate([batch.vertex_counts for batch in batches])),
+            indptr=running_sum(np.concatenate([batch.degrees for batch in batches])),
+            indices=np.concatenate(moved).astype(np.int32),
+            label_codes=codes,
             label_table=table,
             labelled=labelled,
             edge_label_codes=edge_codes,
             edge_label_table=edge_table,
-            vertex_attributes=joined_attributes(
-                [batch.vertex_attributes for batch in filled], "vertex attributes"
-            ),
-            edge_attributes=joined_attributes(
-                [batch.edge_attributes for batch in batches if batch.n_edges]
-                or [batches[0].edge_attributes],
-                "edge attributes",
-            ),
+            vertex_attributes=joined_attributes([b.vertex_attributes for b in filled], "vertex"),
+            edge_attributes=joined_attributes([b.edge_attributes for b in with_edges], "edge"),
         )
 
     def with_labels(self, labels: Any) -> GraphBatch:
         """The same graphs with other vertex labels (None: without labels)."""
-        if labels is None:
-            codes = np.zeros(self.n_vertices, dtype=np.int32)
-            table = np.zeros(1, dtype=np.int64)
-        else:
-            codes, table = encode_labels(labels, "vertex")
-            check_length(len(codes), self.n_vertices, "labels", "vertices")
+        codes, table = vertex_labels(labels, self.n_vertices)
         return self._replace(label_codes=codes, label_table=table, labelled=labels is not None)
 
     def with_degree_labels(self) -> GraphBatch:
         """The same graphs, each vertex labelled by its number of neighbours."""
         return self.with_labels(self.degrees)
+
+    def _with_entries(self, entries: np.ndarray, **arrays: Any) -> GraphBatch:
+        """With the labels and attributes of some entries alone."""
+        codes, attributes = self.edge_label_codes, self.edge_attributes
+        return self._replace(
+            edge_label_codes=None if codes is None else codes[entries],
+            edge_attributes=None if attributes is None else attributes[entries],
+            **arrays,
+        )
 
     def _replace(self, **arrays: Any) -> GraphBatch:
         return GraphBatch._of(**({name: getattr(self, name) for name in self._FIELDS} | arrays))
@@ -404,8 +377,8 @@ def _restore(arrays: dict[str, Any]) -> GraphBatch:
     return GraphBatch._of(**arrays)
 
 
-def _count(number: int, noun: str, plural: str | None = None) -> str:
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 # -------------------------------------------------------------------- checks
@@ -418,8 +391,7 @@ def checked_offsets(sizes: Iterable[int]) -> np.ndarray:
         raise InvalidGraphError(
             f"The size of a graph must be an integer of 0 or more; got {wrong!r}."
         )
-    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
-    np.cumsum(sizes, out=offsets[1:])
+    offsets = running_sum(sizes)
     if offsets[-1] > np.iinfo(np.int32).max:
         raise InvalidGraphError(
             f"A batch holds at most 2**31 - 1 vertices; got {offsets[-1]}. Split it into several."
@@ -454,6 +426,15 @@ def checked_pairs(edges: Any, offsets: np.ndarray) -> np.ndarray:
             f"{ends[0]} to graph {ends[1]}. Check the sizes of the graphs."
         )
     return pairs
+
+
+def vertex_labels(labels: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Codes and table of labels that were given, or of none."""
+    if labels is None:
+        return np.zeros(count, dtype=np.int32), np.zeros(1, dtype=np.int64)
+    codes, table = encode_labels(labels, "vertex")
+    check_length(len(codes), count, "labels", "vertices")
+    return codes, table
 
 
 def check_length(got: int, wanted: int, what: str, of: str) -> None:
@@ -533,14 +514,9 @@ def _mention_what_is_dropped(
         if codes is not None:
             lasts = np.append(begins[1:], len(origin)) - 1
             conflicts = int((codes[origin[begins]] != codes[origin[lasts]]).sum()) // 2
-    found = {"self-loop": loops, "repeated edge": repeated, "edge with several labels": conflicts}
-    words = [
-        f"{count:,} {what.replace('edge', 'edges') if 'several' in what else what + 's'}"
-        if count > 1
-        else f"1 {what}"
-        for what, count in found.items()
-        if count
-    ]
+    found = [(loops, "self-loop", ""), (repeated, "repeated edge", "")]
+    found.append((conflicts, "edge", " with several labels"))
+    words = [_count(count, noun) + rest for count, noun, rest in found if count]
     if words:
         warnings.warn(
             f"The edges hold {' and '.join(words)}. Here a graph has at most one edge between two "
@@ -577,39 +553,42 @@ def graph_numbers(key: Any, count: int) -> np.ndarray:
     return np.where(numbers < 0, numbers + count, numbers)
 
 
+def running_sum(sizes: np.ndarray) -> np.ndarray:
+    """Where each of some ranges of these sizes begins, and where the last one ends."""
+    sums = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=sums[1:])
+    return sums
+
+
 def gathered_ranges(pointers: np.ndarray, items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """All positions ``pointers[i]:pointers[i + 1]`` of the items, and where each begins now."""
     lengths = pointers[items + 1] - pointers[items]
-    begins = np.zeros(len(items) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=begins[1:])
+    begins = running_sum(lengths)
     positions = np.arange(begins[-1]) + np.repeat(pointers[items] - begins[:-1], lengths)
     return positions, begins
 
 
-def joined_offsets(parts: list[np.ndarray], base: np.ndarray) -> np.ndarray:
-    moved = [part[1:] + start for part, start in zip(parts, base, strict=False)]
-    return np.concatenate([np.zeros(1, dtype=np.int64), *moved])
-
-
 def joined_attributes(parts: list[np.ndarray | None], what: str) -> np.ndarray | None:
-    if not all_or_none([part is not None for part in parts], what):
+    tables = [part for part in parts if part is not None]
+    if not all_or_none([part is not None for part in parts], f"{what} attributes"):
         return None
-    widths = {part.shape[1] for part in parts if part is not None}
+    widths = {table.shape[1] for table in tables}
     if len(widths) > 1:
         raise InvalidGraphError(
-            f"All graphs must have the same number of {what}; got {sorted(widths)}."
+            f"All graphs must have the same number of {what} attributes; got {sorted(widths)}."
         )
-    return np.concatenate([part for part in parts if part is not None])
+    return np.concatenate(tables)
 
 
-def joined_edge_labels(batches: list[Any]) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Codes and table of the edge labels of several batches, None if they have none."""
-    filled = [batch for batch in batches if batch.n_edges] or batches[:1]
-    if not all_or_none([batch.edge_label_table is not None for batch in filled], "edge labels"):
+def joined_labels(
+    parts: list[tuple[np.ndarray | None, np.ndarray | None]], what: str
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Codes and table of the labels of several batches, None if they have none."""
+    tables = [table for _, table in parts if table is not None]
+    if not all_or_none([table is not None for _, table in parts], f"{what} labels"):
         return None, None
-    table, maps = merge_tables([b.edge_label_table for b in filled], "edge")
-    codes = [new[batch.edge_label_codes] for batch, new in zip(filled, maps, strict=True)]
-    return np.concatenate(codes), table
+    merged, maps = merge_tables(tables, what)
+    return np.concatenate([new[codes] for (codes, _), new in zip(parts, maps, strict=True)]), merged
 
 
 def all_or_none(present: list[bool], what: str) -> bool:
@@ -621,40 +600,6 @@ def all_or_none(present: list[bool], what: str) -> bool:
     return all(present)
 
 
-def same_arrays(a: np.ndarray | None, b: np.ndarray | None) -> bool:
-    """Whether both are missing, or equal."""
-    if a is None or b is None:
-        return a is b
-    return np.array_equal(a, b)
-
-
-def graphs_with_hashes(
-    offsets: np.ndarray,
-    indptr: np.ndarray,
-    indices: np.ndarray,
-    labels: tuple[np.ndarray, np.ndarray],
-    edge_labels: tuple[np.ndarray | None, np.ndarray | None],
-) -> Graphs:
-    """The structure that compiled functions read; labels are given as codes and their table."""
-    from ..core.hashing import hash_labels
-
-    codes, table = edge_labels
-    if codes is None or table is None or not len(codes):
-        codes, table = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int64)
-    graphs = Graphs(
-        offsets,
-        indptr,
-        indices,
-        labels[0],
-        hash_labels(labels[1]),
-        codes,
-        hash_labels(table, 1),
-    )
-    for array in graphs:  # all read-only: to a compiled function that is part of the type
-        array.flags.writeable = False
-    return graphs
-
-
 # -------------------------------------------------------------------- other edges
 #
 # All work on entries: each edge has two, one from each end.
@@ -664,13 +609,7 @@ def keep_entries(batch: GraphBatch, stays: np.ndarray) -> GraphBatch:
     """Only the edges whose two entries are marked in ``stays``; all vertices remain."""
     check_length(len(stays), len(batch.indices), "marks", "entries")
     kept = np.concatenate(([0], np.cumsum(stays)))
-    codes, attributes = batch.edge_label_codes, batch.edge_attributes
-    return batch._replace(
-        indptr=kept[batch.indptr],
-        indices=batch.indices[stays],
-        edge_label_codes=None if codes is None else codes[stays],
-        edge_attributes=None if attributes is None else attributes[stays],
-    )
+    return batch._with_entries(stays, indptr=kept[batch.indptr], indices=batch.indices[stays])
 
 
 def relabel_entries(batch: GraphBatch, labels: Any) -> GraphBatch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -158,11 +159,17 @@ def text_histogram(values: Any, *, bins: int = 10, width: int = 40) -> str:
         begins = low + step * np.arange(len(counts))
         names = [f"{b}" if step == 1 else f"{b}-{b + step - 1}" for b in begins.tolist()]
     pad = max(map(len, names))
-    lines = []
-    for name, count in zip(names, counts.tolist(), strict=True):
-        bar = "█" * max(round(width * count / int(counts.max())), int(count > 0))
-        lines.append(f"{name:>{pad}} {bar:<{width}} {count:,}")
-    return "\n".join(lines)
+    rows = zip(names, _bars(counts.tolist(), width), strict=True)
+    return "\n".join(f"{name:>{pad}} {bar}" for name, bar in rows)
+
+
+def _bars(counts: Sequence[int], width: int) -> list[str]:
+    """For each count a bar and the count itself; what is there at all has a bar."""
+    most = max(counts)
+    return [
+        f"{'█' * max(round(width * count / most), int(count > 0)):<{width}} {count:,}"
+        for count in counts
+    ]
 
 
 def _float_bins(values: np.ndarray, bins: int) -> tuple[np.ndarray, list[str]]:
@@ -190,12 +197,12 @@ def text_bars(counts: dict[str, int], *, total: int, width: int = 40) -> str:
     active   ██████ 6 (75.0 %)
     inactive ██     2 (25.0 %)
     """
-    pad, most = max(map(len, counts)), max(counts.values())
-    lines = []
-    for name, count in counts.items():
-        bar = "█" * max(round(width * count / most), int(count > 0))
-        lines.append(f"{name:<{pad}} {bar:<{width}} {count:,} ({100 * count / total:.1f} %)")
-    return "\n".join(lines)
+    pad = max(map(len, counts))
+    bars = _bars(list(counts.values()), width)
+    return "\n".join(
+        f"{name:<{pad}} {bar} ({100 * counts[name] / total:.1f} %)"
+        for name, bar in zip(counts, bars, strict=True)
+    )
 
 
 def _classes(y: Any, count: int) -> list[Any] | None:

@@ -156,8 +156,7 @@ def _mixed(values: np.ndarray) -> np.ndarray:
 
 def _segment_sums(values: np.ndarray, pointers: np.ndarray) -> np.ndarray:
     """Sums over ``pointers[i]:pointers[i + 1]``, modulo 2**64."""
-    running = np.zeros(len(values) + 1, dtype=np.uint64)
-    np.cumsum(values, out=running[1:])
+    running = np.concatenate(([np.uint64(0)], np.cumsum(values, dtype=np.uint64)))
     return running[pointers[1:]] - running[pointers[:-1]]
 
 
@@ -167,30 +166,22 @@ class _Work:
     def __init__(self) -> None:
         self.left = _WORK
 
-    def take(self, vertices: int) -> bool:
-        """Whether another round over this number of vertices may be done."""
-        self.left -= vertices
-        return self.left >= 0
-
 
 def _refined(
     batch: GraphBatch, colours: np.ndarray, rounds: int | None = None, work: _Work | None = None
 ) -> np.ndarray:
     """Refine a colouring: until it is stable or the work is used up, or for some rounds."""
     edges = batch.edge_label_codes is not None
-    before = -1
+    for _ in range(rounds or 0):
+        colours = refine_colours(batch.arrays, edges, colours)
+    before, classes = -1, 0
     work = work or _Work()
-    while rounds is None or rounds > 0:
-        if rounds is None and not work.take(len(colours)):
+    while rounds is None and before < classes < len(colours):
+        work.left -= len(colours)
+        if work.left < 0:
             break
         colours = refine_colours(batch.arrays, edges, colours)
-        if rounds is not None:
-            rounds -= 1
-            continue
-        classes = len(np.unique(colours))
-        if classes <= before or classes == len(colours):
-            break
-        before = classes
+        before, classes = classes, len(np.unique(colours))
     return colours
 
 

@@ -39,10 +39,7 @@ def _encode_objects(values: Iterable[Any], what: str) -> tuple[np.ndarray, np.nd
     kinds = {type(value) for value in values}
     if kinds <= {str, np.str_}:
         distinct = sorted({str(value) for value in values})
-        table = np.empty(len(distinct), dtype=object)
-        table[:] = distinct
-        if not values:
-            table = np.empty(0, dtype=np.int64)
+        table = np.array(distinct, dtype=object if distinct else np.int64)
     elif all(issubclass(kind, int | np.integer) and kind is not bool for kind in kinds):
         distinct_integers = sorted({int(value) for value in values})
         for value in distinct_integers[:1] + distinct_integers[-1:]:
@@ -88,18 +85,5 @@ def merge_tables(tables: list[np.ndarray], what: str) -> tuple[np.ndarray, list[
             f"The {what} labels must be all integers or all strings; some graphs have "
             f"{examples['integer']!r}, others {examples['string']!r}. Convert them all with str()."
         )
-    if not filled:
-        return np.empty(0, dtype=np.int64), [np.empty(0, dtype=np.int32) for _ in tables]
-    merged = np.unique(np.concatenate(filled))
-    maps = [
-        np.searchsorted(merged, table).astype(np.int32)
-        if len(table)
-        else np.empty(0, dtype=np.int32)
-        for table in tables
-    ]
-    return merged, maps
-
-
-def count_distinct(codes: np.ndarray) -> int:
-    """How many labels occur; the table of a part still has those of the whole."""
-    return int(np.count_nonzero(np.bincount(codes)))
+    merged = np.unique(np.concatenate(filled)) if filled else np.empty(0, dtype=np.int64)
+    return merged, [np.searchsorted(merged, table).astype(np.int32) for table in tables]

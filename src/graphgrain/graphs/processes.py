@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, TypeVar
 
-from ..core.threads import thread_count
 from ..errors import WorkerError
 
 Item = TypeVar("Item")
@@ -42,13 +41,9 @@ def map_processes(
     items : iterable
     n_jobs : int, optional
         Number of processes; None or 1 means this one, -1 all cores.
-
-    Examples
-    --------
-    >>> from graphgrain.graphs.processes import map_processes
-    >>> list(map_processes(abs, [-2, 1, -3]))
-    [2, 1, 3]
     """
+    from ..core.threads import thread_count  # not at the top: workers start without the compiler
+
     count = thread_count(n_jobs)
     if count <= 1:
         return map(function, items)
@@ -75,7 +70,8 @@ def _mapped(
                 result = futures[0].result()
             except BrokenProcessPool as error:
                 futures.clear()
-                _forget(executor)
+                if _executors.get(key := (os.getpid(), count)) is executor:
+                    del _executors[key]
                 attempts += 1
                 if attempts == ATTEMPTS:
                     raise WorkerError(
@@ -137,11 +133,6 @@ def _end_with_parent(lifeline: Any) -> None:
             os._exit(1)
 
     threading.Thread(target=wait, daemon=True).start()
-
-
-def _forget(broken: Any) -> None:
-    for key in [key for key, executor in _executors.items() if executor is broken]:
-        del _executors[key]
 
 
 def progress_bar(

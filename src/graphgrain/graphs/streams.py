@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -152,17 +153,10 @@ def _file_chunks(path: Path, chunk_size: int, options: dict[str, Any]) -> Iterat
 
 def _converted(source: Iterable[Any], chunk_size: int) -> Iterator[Chunk]:
     """Chunks as they are, batches without columns, other graphs converted many at a time."""
-    waiting: list[Any] = []
-    for item in source:
-        if isinstance(item, Chunk | GraphBatch):
-            if waiting:
-                yield Chunk(as_graphs(waiting), {})
-                waiting = []
-            yield item if isinstance(item, Chunk) else Chunk(item, {})
+    for whole, items in groupby(source, lambda item: isinstance(item, Chunk | GraphBatch)):
+        if whole:
+            for item in items:
+                yield item if isinstance(item, Chunk) else Chunk(item, {})
             continue
-        waiting.append(item)
-        if len(waiting) == chunk_size:
-            yield Chunk(as_graphs(waiting), {})
-            waiting = []
-    if waiting:
-        yield Chunk(as_graphs(waiting), {})
+        while some := list(islice(items, chunk_size)):
+            yield Chunk(as_graphs(some), {})

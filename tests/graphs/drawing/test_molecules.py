@@ -292,11 +292,11 @@ def test_without_coordinates_rings_are_round_all_the_same():
 
 def test_the_bundled_coordinates_are_those_of_the_drugs():
     """Every drug has some; bonds have about the length 1, no two atoms coincide."""
-    from graphgrain.graphs.drawing.layout import _bundled
+    from graphgrain.graphs.drawing.layout import _bundled_points, skeleton_key
 
     graphs, _ = gg.load_drugs()
     for graph in graphs:
-        points = _bundled(graph)
+        points = _bundled_points().get(skeleton_key(graph))
         ends = graph.edges
         lengths = np.linalg.norm(points[ends[:, 0]] - points[ends[:, 1]], axis=1)
         assert np.abs(lengths - 1).max() < 0.6

@@ -13,7 +13,7 @@ from .networkx import from_networkx, is_networkx
 from .parts import column_items, is_missing, shown
 from .plain import from_grakel, from_plain, is_grakel, is_plain
 from .pyg import from_pyg, is_pyg
-from .rdkit import LabelOptions, from_rdkit, from_smiles, is_rdkit, parse_molecules
+from .rdkit import ATOMS, LabelOptions, from_rdkit, from_smiles, is_rdkit, parse_molecules
 
 ACCEPTED = (
     "a GraphBatch, or a list, a Series or a column of a table whose items are SMILES strings, "
@@ -39,7 +39,6 @@ _SAMPLE = 32
 _SMILES = re.compile(
     r"(?:(\[[^\]\s]+\]|Br|Cl|[BCNOPSFIbcnops*])|[-=#$:/\\~.()+]|%\d\d|%\(\d+\)|\d)+"
 )
-_ATOM = re.compile(r"\[[^\]\s]+\]|Br|Cl|[BCNOPSFIbcnops*]")
 
 
 def as_graphs(x: Any) -> GraphBatch:
@@ -127,12 +126,6 @@ def holds_graphs(column: Any) -> bool:
         SMILES if most of a sample parse and have three atoms on average, so that a column of
         categories such as ``"C"`` and ``"N"`` is not taken for molecules. Without RDKit the
         characters decide.
-
-    Examples
-    --------
-    >>> from graphgrain.graphs.convert.dispatch import holds_graphs
-    >>> holds_graphs(["CCO", "c1ccccc1", None]), holds_graphs(["yes", "no"]), holds_graphs([1.5])
-    (True, False, False)
     """
     if isinstance(column, GraphBatch):
         return True
@@ -150,7 +143,7 @@ def holds_graphs(column: Any) -> bool:
 
 def _are_smiles(texts: list[str]) -> bool:
     plausible = [text.strip() for text in texts if _SMILES.fullmatch(text.strip())]
-    atoms = sum(len(_ATOM.findall(text)) for text in plausible)
+    atoms = sum(len(ATOMS.findall(text)) for text in plausible)
     if 2 * len(plausible) <= len(texts) or atoms < 3 * len(plausible):
         return False
     try:

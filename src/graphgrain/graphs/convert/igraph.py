@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import InvalidGraphError
 from ..batch import GraphBatch
-from .parts import Part, as_columns, check_items, is_from, joined
+from .parts import READ_WEIGHTS, Part, as_columns, checked_items, is_from, joined, weights_read
 
 
 def is_igraph(x: Any) -> bool:
@@ -31,16 +31,8 @@ def from_igraph(
     Parameters
     ----------
     graphs : iterable of igraph graphs
-    vertex_label, edge_label : str or None
-        Attribute that holds the label. Graphs without any ``"label"`` are unlabelled.
-    vertex_attributes, edge_attributes : str or list of str, optional
-        Attributes that hold numbers, or one that holds a sequence of numbers. Weights that are not
-        asked for are mentioned in a warning.
-    direction : {"ignore", "vertices"}
-        What becomes of the edges of directed graphs. By default directions are ignored, with a
-        warning that counts them. With ``"vertices"`` the arc u -> v becomes a path
-        u - tail - head - v with two vertices of their own, so that every kernel sees the direction
-        exactly. Labels are strings then.
+    vertex_label, edge_label, vertex_attributes, edge_attributes, direction
+        As in :func:`from_networkx`.
 
     Examples
     --------
@@ -50,38 +42,32 @@ def from_igraph(
     >>> gg.from_igraph([ring])
     GraphBatch(1 graph, 6 vertices, 6 edges, 2 vertex labels)
     """
-    graphs = list(graphs)
-    check_items(graphs, is_igraph, "an igraph graph")
-    if vertex_label == "label" and not any(
-        "label" in g.vs.attributes() for g in graphs if g.vcount()
-    ):
+    graphs = checked_items(graphs, is_igraph, "an igraph graph")
+    if vertex_label == "label" and not any("label" in g.vs.attributes() for g in graphs if g.vs):
         vertex_label = None
-    if edge_label == "label" and not any(
-        "label" in g.es.attributes() for g in graphs if g.ecount()
-    ):
+    if edge_label == "label" and not any("label" in g.es.attributes() for g in graphs if g.es):
         edge_label = None
-    names = [edge_attributes] if isinstance(edge_attributes, str) else list(edge_attributes or ())
-    weights_read = "weight" in (edge_label, *names)
-    return joined(
-        [
+    read = weights_read(edge_label, edge_attributes)
+    parts = []
+    for number, graph in enumerate(graphs):
+        vertices = graph.vs, f"The vertices of graph {number}"
+        edges = graph.es, f"The edges of graph {number}"
+        parts.append(
             Part(
                 graph.vcount(),
                 graph.get_edgelist(),
-                _igraph_column(graph.vs, vertex_label, f"The vertices of graph {number}"),
-                _igraph_column(graph.es, edge_label, f"The edges of graph {number}"),
-                _igraph_table(graph.vs, vertex_attributes, f"The vertices of graph {number}"),
-                _igraph_table(graph.es, edge_attributes, f"The edges of graph {number}"),
+                _column(*vertices, vertex_label),
+                _column(*edges, edge_label),
+                _table(*vertices, vertex_attributes),
+                _table(*edges, edge_attributes),
                 graph.is_directed(),
-                graph.es["weight"] if graph.is_weighted() and not weights_read else None,
+                graph.es["weight"] if graph.is_weighted() and not read else None,
             )
-            for number, graph in enumerate(graphs)
-        ],
-        direction,
-        "edge_attributes='weight' reads weights",
-    )
+        )
+    return joined(parts, direction, READ_WEIGHTS)
 
 
-def _igraph_column(items: Any, name: str | None, where: str) -> list[Any] | None:
+def _column(items: Any, where: str, name: str | None) -> list[Any] | None:
     if name is None:
         return None
     if not len(items):
@@ -94,10 +80,10 @@ def _igraph_column(items: Any, name: str | None, where: str) -> list[Any] | None
     return items[name]
 
 
-def _igraph_table(items: Any, names: str | Sequence[str] | None, where: str) -> Any:
+def _table(items: Any, where: str, names: str | Sequence[str] | None) -> Any:
     if names is None:
         return None
     if isinstance(names, str):
-        return as_columns(_igraph_column(items, names, where), len(items), where)
-    columns = [_igraph_column(items, name, where) for name in names]
+        return as_columns(_column(items, where, names), len(items), where)
+    columns = [_column(items, where, name) for name in names]
     return as_columns(np.array(columns, dtype=object).T, len(items), where)

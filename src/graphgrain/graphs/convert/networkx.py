@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ...errors import InvalidGraphError, MissingDependencyError
 from ..batch import GraphBatch
-from .parts import Part, as_columns, check_items, is_from, joined
+from .parts import READ_WEIGHTS, Part, as_columns, checked_items, is_from, joined, weights_read
 
 
 def is_networkx(x: Any) -> bool:
@@ -56,14 +58,12 @@ def from_networkx(
     >>> gg.from_networkx([ring], vertex_label="symbol")
     GraphBatch(1 graph, 6 vertices, 6 edges, 1 vertex label)
     """
-    graphs = list(graphs)
-    check_items(graphs, is_networkx, "a networkx graph")
+    graphs = checked_items(graphs, is_networkx, "a networkx graph")
     if vertex_label == "label" and not _anywhere("label", (graph.nodes for graph in graphs)):
         vertex_label = None
     if edge_label == "label" and not _anywhere("label", (graph.edges for graph in graphs)):
         edge_label = None
-    names = [edge_attributes] if isinstance(edge_attributes, str) else list(edge_attributes or ())
-    weights_read = "weight" in (edge_label, *names)
+    read = weights_read(edge_label, edge_attributes)
     parts = []
     for number, graph in enumerate(graphs):
         position = {vertex: place for place, vertex in enumerate(graph)}
@@ -84,10 +84,10 @@ def from_networkx(
                 _columns(vertices, vertex_attributes, f"the vertices of graph {number}"),
                 _columns(edges, edge_attributes, f"the edges of graph {number}"),
                 graph.is_directed(),
-                None if weights_read else [data.get("weight") for _, data in edges],
+                None if read else [data.get("weight") for _, data in edges],
             )
         )
-    return joined(parts, direction, "edge_attributes='weight' reads weights")
+    return joined(parts, direction, READ_WEIGHTS)
 
 
 def to_networkx(graphs: GraphBatch) -> list[Any]:
@@ -113,24 +113,26 @@ def to_networkx(graphs: GraphBatch) -> list[Any]:
         ) from None
     result = []
     for graph in graphs:
+        labels = graph.labels if graph.labelled else None
+        vertices = _data(graph.n_vertices, labels, graph.vertex_attributes)
+        numbers = graph.edge_attributes
+        numbers = None if numbers is None else numbers[graph.edge_entries]
+        edges = _data(graph.n_edges, graph.edge_labels, numbers)
         made = networkx.Graph()
-        made.add_nodes_from(range(graph.n_vertices))
-        made.add_edges_from(graph.edges.tolist())
-        if graph.labelled:
-            for vertex, label in enumerate(graph.labels.tolist()):
-                made.nodes[vertex]["label"] = label
-        if graph.vertex_attributes is not None:
-            for vertex, numbers in enumerate(graph.vertex_attributes.tolist()):
-                made.nodes[vertex]["attributes"] = numbers
-        if graph.edge_labels is not None:
-            for (u, v), label in zip(graph.edges.tolist(), graph.edge_labels.tolist(), strict=True):
-                made.edges[u, v]["label"] = label
-        if graph.edge_attributes is not None:
-            rows = graph.edge_attributes[graph.edge_entries].tolist()
-            for (u, v), numbers in zip(graph.edges.tolist(), rows, strict=True):
-                made.edges[u, v]["attributes"] = numbers
+        made.add_nodes_from(enumerate(vertices))
+        pairs = zip(graph.edges.tolist(), edges, strict=True)
+        made.add_edges_from((u, v, data) for (u, v), data in pairs)
         result.append(made)
     return result
+
+
+def _data(
+    count: int, labels: np.ndarray | None, attributes: np.ndarray | None
+) -> list[dict[str, Any]]:
+    """What is known about each vertex or edge."""
+    columns = {"label": labels, "attributes": attributes}
+    known = {name: values.tolist() for name, values in columns.items() if values is not None}
+    return [{name: values[row] for name, values in known.items()} for row in range(count)]
 
 
 _Items = list[tuple[str, Mapping[str, Any]]]

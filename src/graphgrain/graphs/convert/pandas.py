@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import InvalidGraphError, InvalidParameterError
 from ..batch import GraphBatch
-from .parts import arcs_as_vertices, as_columns, check_direction, shown
+from .parts import as_columns, check_direction, is_sequence, shown, undirected
 
 
 def from_edge_list(
@@ -44,10 +44,8 @@ def from_edge_list(
     vertex, label, vertex_attributes : names of columns of ``vertices``
         There are no labels if the table has no column ``"label"`` or if ``label`` is None.
     direction : {"ignore", "vertices"}
-        What becomes of rows. By default a row is an undirected edge. With ``"vertices"`` it is an
-        arc from ``source`` to ``target``, and u -> v becomes a path u - tail - head - v with two
-        vertices of their own, so that every kernel sees the direction exactly. Labels are strings
-        then.
+        With ``"vertices"`` a row is an arc from ``source`` to ``target``; see
+        :func:`from_networkx`.
 
     Returns
     -------
@@ -92,10 +90,14 @@ def from_edge_list(
         raise InvalidGraphError(
             f"A vertex must be listed once in its graph; {twice[1]!r} is listed more than once."
         )
-    pairs = [
-        (_place(position, u, row), _place(position, v, row))
-        for row, (u, v) in enumerate(zip(sources, targets, strict=True))
-    ]
+    for row, ends_of_row in enumerate(zip(sources, targets, strict=True)):
+        for key in ends_of_row:
+            if key not in position:
+                raise InvalidGraphError(
+                    f"Every end of an edge must be a vertex of its graph; {key[1]!r} in row {row} "
+                    "of the edges is not in the table of vertices."
+                )
+    pairs = [(position[u], position[v]) for u, v in zip(sources, targets, strict=True)]
     count = Counter(key[0] for key in known)
     sizes = [count[key] for key in sorted({*count, *owner})] or [0] * (graph is None)
 
@@ -107,24 +109,15 @@ def from_edge_list(
     attributes = None if attributes is None else attributes[order]
     edge_labels = None if edge_label is None else _column(edges, edge_label, "edges")
     numbers = _numbers(edges, edge_attributes, "edges")
-    if direction == "vertices":
-        arcs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-        return arcs_as_vertices(
-            np.array(sizes, dtype=np.int64),
-            arcs,
-            labels,
-            edge_labels,
-            attributes,
-            numbers,
-            np.ones(len(arcs), dtype=bool),
-        )
-    return GraphBatch.from_edges(
+    arcs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return undirected(
+        np.ones(len(arcs), dtype=bool) if direction == "vertices" else None,
         np.array(sizes, dtype=np.int64),
-        pairs,
+        arcs,
         labels,
-        edge_labels=edge_labels,
-        vertex_attributes=attributes,
-        edge_attributes=numbers,
+        edge_labels,
+        attributes,
+        numbers,
     )
 
 
@@ -138,7 +131,7 @@ def _edge_table(edges: Any, source: str, target: str) -> Any:
         )
     rows = list(edges)
     for number, row in enumerate(rows):
-        if isinstance(row, str) or not isinstance(row, Sequence | np.ndarray) or len(row) != 2:
+        if not is_sequence(row) or len(row) != 2:
             raise InvalidGraphError(
                 f"Plain edges are pairs of vertices; row {number} is {shown(row)}. For labels and "
                 "several graphs give a dictionary of columns."
@@ -160,10 +153,7 @@ def _vertex_table(vertices: Any, vertex: str, label: str | None) -> Any:
 def _is_table(x: Any) -> bool:
     """Whether this is a data frame or a dictionary of columns."""
     if isinstance(x, Mapping):
-        return bool(x) and all(
-            isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
-            for value in x.values()
-        )
+        return bool(x) and all(map(is_sequence, x.values()))
     return hasattr(x, "columns") and hasattr(x, "__getitem__")
 
 
@@ -192,15 +182,6 @@ def _check_kind(values: list[Any], what: str) -> None:
     raise InvalidGraphError(
         f"The {what} must be all integers or all strings; got {shown(wrong)} among them."
     )
-
-
-def _place(position: dict[Any, int], key: tuple[Any, Any], row: int) -> int:
-    if key not in position:
-        raise InvalidGraphError(
-            f"Every end of an edge must be a vertex of its graph; {key[1]!r} in row {row} of the "
-            "edges is not in the table of vertices."
-        )
-    return position[key]
 
 
 def _numbers(table: Any, names: Sequence[str] | None, what: str) -> np.ndarray | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError
-from ..batch import GraphBatch
+from ..batch import GraphBatch, running_sum
 
 #: Labels of the vertices that stand for the two ends of an arc, and of vertices without a label.
 TAIL, HEAD, UNLABELLED = "(tail)", "(head)", "(vertex)"
@@ -33,48 +33,31 @@ class Part(NamedTuple):
 
 
 def joined(parts: Sequence[Part], direction: str = "ignore", hint: str = "") -> GraphBatch:
-    """One batch from many small graphs.
+    """One batch from many small graphs; what is ignored is mentioned in a warning.
 
-    Parameters
-    ----------
-    parts : sequence of Part
-    direction : {"ignore", "vertices"}
-        What becomes of arcs; see :func:`arcs_as_vertices`. Directions that are ignored are
-        mentioned in a warning.
-    hint : str
-        How weights are read.
+    With direction ``"vertices"`` arcs are kept, see :func:`undirected`; the hint says how weights
+    are read.
     """
     check_direction(direction)
-    edges = []
-    base = 0
+    edges, base = [np.empty((0, 2), dtype=np.int64)], 0
     for number, part in enumerate(parts):
         edges.append(_pairs(part, number) + base)
         base += part.size
+    pairs = np.concatenate(edges)
     vertices = [part.size > 0 for part in parts]
-    edgeful = [len(pairs) > 0 for pairs in edges]
-    sizes = np.array([part.size for part in parts], dtype=np.int64)
-    pairs = np.concatenate(edges) if edges else np.empty((0, 2), dtype=np.int64)
-    directed = np.repeat([part.directed for part in parts], [len(some) for some in edges])
-    labels = _flat([part.labels for part in parts], vertices, "vertex labels")
-    edge_labels = _flat([part.edge_labels for part in parts], edgeful, "edge labels")
-    attributes = _stacked([part.vertex_attributes for part in parts], vertices, "vertex attributes")
-    edge_attributes = _stacked([part.edge_attributes for part in parts], edgeful, "edge attributes")
-    _mention_what_is_ignored(
-        _one_way(pairs, directed.astype(bool)) if direction == "ignore" else 0,
-        _weighted([part.weights for part in parts]),
-        hint,
-    )
-    if direction == "vertices":
-        return arcs_as_vertices(
-            sizes, pairs, labels, edge_labels, attributes, edge_attributes, directed.astype(bool)
-        )
-    return GraphBatch.from_edges(
-        sizes,
+    edgeful = [len(some) > 0 for some in edges[1:]]
+    directed = np.repeat([part.directed for part in parts], [len(some) for some in edges[1:]])
+    directed = directed.astype(bool)
+    one_way = _one_way(pairs, directed) if direction == "ignore" else 0
+    _mention_what_is_ignored(one_way, _weighted([part.weights for part in parts]), hint)
+    return undirected(
+        directed if direction == "vertices" else None,
+        np.array([part.size for part in parts], dtype=np.int64),
         pairs,
-        labels,
-        edge_labels=edge_labels,
-        vertex_attributes=attributes,
-        edge_attributes=edge_attributes,
+        _flat([part.labels for part in parts], vertices, "vertex labels"),
+        _flat([part.edge_labels for part in parts], edgeful, "edge labels"),
+        _stacked([part.vertex_attributes for part in parts], vertices, "vertex attributes"),
+        _stacked([part.edge_attributes for part in parts], edgeful, "edge attributes"),
     )
 
 
@@ -87,16 +70,16 @@ def check_direction(direction: Any) -> None:
         raise InvalidParameterError(f"direction must be 'ignore' or 'vertices'; got {direction!r}.")
 
 
-def arcs_as_vertices(
+def undirected(
+    directed: np.ndarray | None,
     sizes: np.ndarray,
     pairs: np.ndarray,
     labels: Any,
     edge_labels: Any,
     vertex_attributes: np.ndarray | None,
     edge_attributes: np.ndarray | None,
-    directed: np.ndarray,
 ) -> GraphBatch:
-    """Directed graphs as undirected graphs that hold the same information.
+    """Graphs some of whose edges may be arcs, as undirected graphs that hold the same information.
 
     The arc u -> v becomes u - tail - head - v.
 
@@ -105,14 +88,19 @@ def arcs_as_vertices(
     carry the label and the attributes of the arc. Nothing is lost: loops, parallel arcs and arcs in
     both directions stay apart.
 
-    Parameters
-    ----------
-    sizes, pairs, labels, edge_labels, vertex_attributes, edge_attributes
-        As :meth:`GraphBatch.from_edges` takes them.
-    directed : bool array
-        Which pairs are arcs; the others stay as they are.
+    ``directed`` says which pairs are arcs. If it is None all pairs stay as they are, and so do the
+    labels; otherwise as :meth:`GraphBatch.from_edges`.
     """
-    offsets = np.concatenate(([0], np.cumsum(sizes)))
+    if directed is None:
+        return GraphBatch.from_edges(
+            sizes,
+            pairs,
+            labels,
+            edge_labels=edge_labels,
+            vertex_attributes=vertex_attributes,
+            edge_attributes=edge_attributes,
+        )
+    offsets = running_sum(sizes)
     count = int(offsets[-1])
     names = [UNLABELLED] * count if labels is None else [str(label) for label in labels]
     taken = next((name for name in names if name in (TAIL, HEAD)), None)
@@ -127,9 +115,9 @@ def arcs_as_vertices(
     graph = np.sort(graph, kind="stable")
     per_graph = np.bincount(graph, minlength=len(sizes))
     new_sizes = sizes + 2 * per_graph
-    begins = np.concatenate(([0], np.cumsum(new_sizes)))[:-1]
+    begins = running_sum(new_sizes)[:-1]
     place = np.arange(count) + np.repeat(begins - offsets[:-1], sizes)
-    before = np.concatenate(([0], np.cumsum(per_graph)))[:-1]
+    before = running_sum(per_graph)[:-1]
     tail = (begins + sizes)[graph] + 2 * (np.arange(len(arcs)) - before[graph])
     source, target = place[pairs[arcs, 0]], place[pairs[arcs, 1]]
     kept = np.flatnonzero(~directed)
@@ -171,22 +159,14 @@ def _one_way(pairs: np.ndarray, directed: np.ndarray) -> int:
 
 def _weighted(values: list[Any]) -> int:
     """How many edges have a weight, if weights differ at all."""
-    count, known, differ = 0, None, False
-    for some in values:
-        if some is None or not len(some):
-            continue
-        if isinstance(some, np.ndarray):
-            here, other = len(some), bool((some != some[0]).any())
-            first = some[0]
-        else:
-            weights = [weight for weight in some if weight is not None]
-            if not weights:
-                continue
-            here, first = len(weights), weights[0]
-            other = any(weight != first for weight in weights)
-        differ = differ or other or (known is not None and bool(first != known))
-        count, known = count + here, first
-    return count if differ else 0
+    weights = [
+        weight
+        for some in values
+        if some is not None
+        for weight in (some.tolist() if isinstance(some, np.ndarray) else some)
+        if weight is not None
+    ]
+    return len(weights) if any(weight != weights[0] for weight in weights) else 0
 
 
 def _mention_what_is_ignored(one_way: int, weights: int, hint: str) -> None:
@@ -210,6 +190,16 @@ def _mention_what_is_ignored(one_way: int, weights: int, hint: str) -> None:
 # -------------------------------------------------------------------- what converters share
 
 
+#: How converters of graphs with attributes read weights.
+READ_WEIGHTS = "edge_attributes='weight' reads weights"
+
+
+def weights_read(edge_label: str | None, edge_attributes: str | Sequence[str] | None) -> bool:
+    """Whether the caller has asked for the attribute ``"weight"``."""
+    names = [edge_attributes] if isinstance(edge_attributes, str) else edge_attributes or ()
+    return "weight" in (edge_label, *names)
+
+
 def numbered(
     vertices: Sequence[Any], edges: Sequence[tuple[Any, Any]], where: str
 ) -> list[tuple[int, int]]:
@@ -231,11 +221,13 @@ def is_from(x: Any, package: str) -> bool:
     return any(kind.__module__.split(".")[0] == package for kind in type(x).__mro__)
 
 
-def check_items(items: Sequence[Any], right: Callable[[Any], bool], kind: str) -> None:
-    """Every item must be of the kind that a converter is for."""
-    for number, item in enumerate(items):
+def checked_items(items: Iterable[Any], right: Callable[[Any], bool], kind: str) -> list[Any]:
+    """A list of the items, all of the kind that a converter is for."""
+    listed = list(items)
+    for number, item in enumerate(listed):
         if not right(item):
             raise InvalidGraphError(f"Item {number} is not {kind}: {shown(item)}.")
+    return listed
 
 
 def shown(x: Any) -> str:
@@ -263,6 +255,11 @@ def column_items(x: Any) -> list[Any]:
     if isinstance(x, np.ndarray) and x.ndim == 2 and x.shape[1] == 1 and x.dtype.kind in "OUT":
         return list(x[:, 0])  # a column as scikit-learn hands it on
     return list(x)
+
+
+def is_sequence(x: Any) -> bool:
+    """Whether this is a list, a tuple, an array or the like, and no string."""
+    return isinstance(x, Sequence | np.ndarray) and not isinstance(x, str)
 
 
 def is_missing(item: Any) -> bool:

@@ -12,7 +12,9 @@ import numpy as np
 
 from ...errors import InvalidGraphError, InvalidParameterError
 from ..batch import GraphBatch
-from .parts import Part, as_columns, is_from, joined, numbered, shown
+from .parts import Part, as_columns, is_from, is_sequence, joined, numbered, shown
+
+_READ_WEIGHTS = "from_adjacency(..., values='attributes') or values='labels' reads weights"
 
 
 def from_adjacency(
@@ -36,10 +38,8 @@ def from_adjacency(
         By default they only say that there is an edge, and a warning counts entries other than
         0 and 1 if they differ. Of two different entries for one edge the smaller stays.
     direction : {"ignore", "vertices"}
-        What becomes of edges. By default an entry on one side of the diagonal is an edge. With
-        ``"vertices"`` each entry is an arc from its row to its column, and u -> v becomes a path
-        u - tail - head - v with two vertices of their own, so that every kernel sees the direction
-        exactly. Labels are strings then.
+        With ``"vertices"`` each entry is an arc from its row to its column; see
+        :func:`from_networkx`.
 
     Examples
     --------
@@ -56,16 +56,11 @@ def from_adjacency(
         raise InvalidGraphError(
             f"Labels are given graph by graph; got {len(label_lists)} for {len(matrices)} graphs."
         )
-    return joined(
-        [
-            _from_adjacency(matrix, graph_labels, number, values)._replace(
-                directed=direction == "vertices"
-            )
-            for number, (matrix, graph_labels) in enumerate(zip(matrices, label_lists, strict=True))
-        ],
-        direction,
-        "from_adjacency(..., values='attributes') or values='labels' reads weights",
-    )
+    parts = [
+        _from_adjacency(matrix, own, number, values)._replace(directed=direction == "vertices")
+        for number, (matrix, own) in enumerate(zip(matrices, label_lists, strict=True))
+    ]
+    return joined(parts, direction, _READ_WEIGHTS)
 
 
 def is_grakel(x: Any) -> bool:
@@ -97,10 +92,8 @@ def from_grakel(graphs: Iterable[Any]) -> GraphBatch:
 
 def from_plain(items: Iterable[Any]) -> GraphBatch:
     """A batch from ``(structure, labels, edge_labels)`` tuples; see :func:`as_graphs`."""
-    return joined(
-        [_from_tuple(item, number) for number, item in enumerate(items)],
-        hint="from_adjacency(..., values='attributes') or values='labels' reads weights",
-    )
+    parts = [_from_tuple(item, number) for number, item in enumerate(items)]
+    return joined(parts, hint=_READ_WEIGHTS)
 
 
 def is_plain(x: Any) -> bool:
@@ -187,14 +180,8 @@ def _from_named(structure: Any, labels: Any, edge_labels: Any, number: int) -> P
     part = Part(len(vertices), numbered(vertices, edges, f"graph {number}"))
     if labels is not None:
         values = [labels[vertex] for vertex in vertices]
-        if any(
-            isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
-            for value in values
-        ):
-            table = as_columns(values, len(values), f"the vertices of graph {number}")
-            part = part._replace(vertex_attributes=table)
-        else:
-            part = part._replace(labels=values)
+        table = _rows(values, f"the vertices of graph {number}")
+        part = part._replace(labels=values if table is None else None, vertex_attributes=table)
     if edge_labels is not None:
         part = part._replace(**_of_edges(edge_labels, edges, number))
     return part
@@ -214,12 +201,13 @@ def _of_edges(edge_labels: Any, edges: Sequence[tuple[Any, Any]], number: int) -
                 f"Every edge needs a label; edge ({u!r}, {v!r}) of graph {number} has none."
             )
         values.append(edge_labels[u, v] if (u, v) in edge_labels else edge_labels[v, u])
-    if any(
-        isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) for value in values
-    ):
-        table = as_columns(values, len(values), f"the edges of graph {number}")
-        return {"edge_attributes": table}
-    return {"edge_labels": values}
+    table = _rows(values, f"the edges of graph {number}")
+    return {"edge_labels": values if table is None else None, "edge_attributes": table}
+
+
+def _rows(values: list[Any], where: str) -> np.ndarray | None:
+    """Values that are sequences of numbers as attributes."""
+    return as_columns(values, len(values), where) if any(map(is_sequence, values)) else None
 
 
 def _pairs_of(structure: Any, number: int) -> list[tuple[Any, Any]]:
@@ -235,17 +223,17 @@ def _pairs_of(structure: Any, number: int) -> list[tuple[Any, Any]]:
         raise InvalidGraphError(
             f"The edges of a graph are a list of pairs; graph {number} has {shown(structure)}."
         )
-    edges = [tuple(edge) if _is_pair(edge) else edge for edge in structure]
+    edges = list(structure)
     for edge in edges:
-        if not isinstance(edge, tuple) or len(edge) != 2:
+        if not _is_pair(edge):
             raise InvalidGraphError(
                 f"An edge is a pair of vertices; graph {number} has {shown(edge)}."
             )
-    return edges
+    return [(u, v) for u, v in edges]
 
 
 def _is_pair(edge: Any) -> bool:
-    return isinstance(edge, Sequence | np.ndarray) and not isinstance(edge, str) and len(edge) == 2
+    return is_sequence(edge) and len(edge) == 2
 
 
 def _pair_keys(structure: Mapping[Any, Any]) -> bool:
@@ -317,12 +305,12 @@ def _label_list(labels: Any, size: int | None, number: int) -> list[Any]:
             "Use list(...) if each letter of a string is a label."
         )
     if isinstance(labels, Mapping) and size is not None:
-        missing = next((vertex for vertex in range(size) if vertex not in labels), None)
-        if missing is not None:
-            raise InvalidGraphError(
-                f"Every vertex needs a label; vertex {missing} of graph {number} has none "
-                f"(vertices are 0 to {size - 1})."
-            )
+        for vertex in range(size):
+            if vertex not in labels:
+                raise InvalidGraphError(
+                    f"Every vertex needs a label; vertex {vertex} of graph {number} has none "
+                    f"(vertices are 0 to {size - 1})."
+                )
         labels = [labels[vertex] for vertex in range(size)]
     labels = _listed(labels)
     if size is not None and len(labels) != size:

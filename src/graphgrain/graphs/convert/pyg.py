@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import InvalidGraphError
 from ..batch import GraphBatch
-from .parts import Part, as_columns, check_items, joined
+from .parts import Part, as_columns, checked_items, joined
 
 
 def is_pyg(x: Any) -> bool:
@@ -35,11 +35,8 @@ def from_pyg(
         becomes ``vertex_attributes`` or ``edge_attributes``. For molecules of ``QM9`` say
         ``vertex_label="z"`` to have the atomic numbers. Missing attributes are skipped.
     direction : {"ignore", "vertices"}
-        What becomes of edges. By default an edge is there if ``edge_index`` lists it in one or in
-        both directions, with a warning that counts those listed in one. With ``"vertices"`` each
-        column of ``edge_index`` is an arc, and u -> v becomes a path u - tail - head - v with two
-        vertices of their own, so that every kernel sees the direction exactly. Labels are strings
-        then.
+        As in :func:`from_networkx`; each column of ``edge_index`` is an arc. By default an edge is
+        there if it is listed in one or in both directions.
 
     Examples
     --------
@@ -52,8 +49,7 @@ def from_pyg(
     >>> gg.from_pyg([path]).labels
     array([0, 0, 1])
     """
-    items = list(data)
-    check_items(items, is_pyg, "a PyTorch Geometric Data object")
+    items = checked_items(data, is_pyg, "a PyTorch Geometric Data object")
     n_edges = [0 if item.edge_index is None else item.edge_index.shape[1] for item in items]
     sizes = [int(item.num_nodes or 0) for item in items]
     labels, attributes = _pyg_columns(items, vertex_label, sizes)

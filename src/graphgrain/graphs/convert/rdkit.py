@@ -29,10 +29,10 @@ from ...errors import (
     InvalidParameterError,
     MissingDependencyError,
 )
-from ..batch import GraphBatch
+from ..batch import GraphBatch, running_sum
 from ..labels import encode_labels
 from ..processes import map_processes, progress_bar
-from .parts import check_items, column_items, cut, is_from, shown
+from .parts import checked_items, column_items, cut, is_from, shown
 
 
 class LabelFlags(TypedDict, total=False):
@@ -66,11 +66,6 @@ class LabelOptions(NamedTuple):
                 f"{', '.join(cls._fields)}."
             )
         return cls(**flags)
-
-    @property
-    def needs_full_sanitisation(self) -> bool:
-        """Hydrogen counts, stereochemistry and radicals come from steps that others can skip."""
-        return self.hydrogens or self.stereo or self.radicals
 
 
 #: SMILES that a process reads at a time.
@@ -123,10 +118,8 @@ def from_rdkit(molecules: Iterable[Any], **labels: Unpack[LabelFlags]) -> GraphB
     >>> gg.from_rdkit([Chem.MolFromSmiles("C[C@H](N)O")], stereo=True).labels.tolist()
     ['C', 'C@R', 'N', 'O']
     """
-    molecules = list(molecules)
-    check_items(molecules, is_rdkit, "an RDKit molecule")
-    options = LabelOptions.of(labels)
-    collector = MoleculeCollector(rdkit(), options)
+    molecules = checked_items(molecules, is_rdkit, "an RDKit molecule")
+    collector = MoleculeCollector(LabelOptions.of(labels))
     with quiet_log():
         for number, molecule in enumerate(molecules):
             try:
@@ -211,12 +204,11 @@ def from_smiles(
     unreadable = Unreadable(errors)
     options = LabelOptions.of(labels)
     pieces = [items[begin : begin + _AT_A_TIME] for begin in range(0, len(items), _AT_A_TIME)]
+    parsed = map_processes(partial(parse_molecules, options=options), pieces, n_jobs)
     batches, found = [], []
-    begin = 0
     with progress_bar(verbose, len(items)) as bar:
-        for graphs, index, problems in map_processes(
-            partial(parse_molecules, options=options), pieces, n_jobs
-        ):
+        for piece, (graphs, index, problems) in enumerate(parsed):
+            begin = piece * _AT_A_TIME
             unreadable.add(
                 [
                     f"number {begin + place}, {cut(repr(items[begin + place]))}: {reason}"
@@ -225,8 +217,7 @@ def from_smiles(
             )
             batches.append(graphs)
             found.append(index + begin)
-            begin += len(index) + len(problems)
-            bar.update(len(index) + len(problems))
+            bar.update(len(pieces[piece]))
     unreadable.warn(len(items))
     graphs = GraphBatch.concatenate([batch for batch in batches if len(batch)])
     where = np.concatenate([np.empty(0, dtype=np.int64), *found])
@@ -240,13 +231,7 @@ _NAMED = 20
 
 
 class Unreadable:
-    """Collects what could not be read.
-
-    Parameters
-    ----------
-    errors : {"raise", "skip"}
-        Whether the first is an error, or all together are a warning at the end.
-    """
+    """Collects what could not be read: the first is an error, or all are a warning at the end."""
 
     def __init__(self, errors: str) -> None:
         if errors not in ("raise", "skip"):
@@ -282,21 +267,11 @@ class Unreadable:
 
 
 class Parsed(NamedTuple):
-    """The result of parsing several texts.
+    """The result of parsing several texts."""
 
-    Attributes
-    ----------
-    graphs : GraphBatch
-        Of the texts that are molecules.
-    positions : int array
-        Their positions among the texts.
-    problems : list of (position, reason)
-        The others.
-    """
-
-    graphs: GraphBatch
-    positions: np.ndarray
-    problems: list[tuple[int, str]]
+    graphs: GraphBatch  # of the texts that are molecules
+    positions: np.ndarray  # of these among the texts
+    problems: list[tuple[int, str]]  # positions of the others, and why
 
 
 #: The largest molecules that are read. RDKit's search for rings takes time that grows with the
@@ -307,6 +282,9 @@ MAX_RINGS = 1_000
 #: Shorter texts cannot hold a molecule that takes long.
 _LONG_SMILES = 2_000
 _LONG_BLOCK = 50_000
+#: What RDKit's messages say before and after what is wrong.
+_PREFIX = re.compile(r"^\[[\d:]+\] *(SMILES Parse Error: *)?")
+_ECHO = re.compile(r" *(for input: .*|while parsing: .*|on line \d+)$")
 #: An atom in brackets, or what opens or closes a ring: digits do, those in brackets do not.
 _CLOSURES = re.compile(r"\[[^\]]*\]|(%\d\d|%\(\d+\)|\d)")
 
@@ -332,19 +310,17 @@ def quiet_log() -> Any:
 
 def parse_molecules(texts: Sequence[Any], options: LabelOptions, blocks: bool = False) -> Parsed:
     """Graphs of SMILES, or of mol blocks if ``blocks``."""
-    chem = rdkit()
-    collector = MoleculeCollector(chem, options)
-    add = _add_block if blocks else _SmilesReader(chem, options).add
+    reader = _Reader(options, blocks)
     good: list[int] = []
     problems: list[tuple[int, str]] = []
     with quiet_log():
         for position, text in enumerate(texts):
-            problem = _unreadable(text) or add(collector, text)
+            problem = _unreadable(text) or reader.add(text)
             if problem:
                 problems.append((position, problem))
             else:
                 good.append(position)
-        return Parsed(collector.batch(), np.array(good, dtype=np.int64), problems)
+        return Parsed(reader.collector.batch(), np.array(good, dtype=np.int64), problems)
 
 
 def _unreadable(text: Any) -> str | None:
@@ -355,11 +331,15 @@ def _unreadable(text: Any) -> str | None:
     return "it holds a zero byte" if "\0" in text else None
 
 
-class _SmilesReader:
-    """Reads SMILES, sanitising each once and no further than its labels need."""
+class _Reader:
+    """Reads SMILES or mol blocks; SMILES are sanitised once, no further than labels need."""
 
-    def __init__(self, chem: Any, options: LabelOptions) -> None:
-        self.chem, self.fully = chem, options.needs_full_sanitisation
+    def __init__(self, options: LabelOptions, blocks: bool) -> None:
+        self.chem = chem = rdkit()
+        self.collector = MoleculeCollector(options)
+        self.blocks = blocks
+        # Hydrogen counts, stereochemistry and radicals come from steps that others can skip.
+        self.fully = blocks or options.hydrogens or options.stereo or options.radicals
         self.parameters = chem.SmilesParserParams()
         self.parameters.sanitize = self.parameters.removeHs = False
         flags = chem.SanitizeFlags
@@ -374,96 +354,72 @@ class _SmilesReader:
             | flags.SANITIZE_SETAROMATICITY
         )
 
-    def add(self, collector: MoleculeCollector, text: str) -> str | None:
-        """Add the molecule of a SMILES; the reason as text if it cannot be read."""
-        chem, text = self.chem, text.strip()
+    def add(self, text: str) -> str | None:
+        """Add the molecule of a text; the reason as text if it cannot be read."""
+        chem, text = self.chem, text if self.blocks else text.strip()
         try:
-            if len(text) > _LONG_SMILES:
-                problem = _too_many_rings(text) or _too_large(
-                    chem, chem.MolFromSmiles(text, self.parameters)
-                )
+            if len(text) > (_LONG_BLOCK if self.blocks else _LONG_SMILES):
+                problem = self._too_large(text)
                 if problem:
                     return problem
-            codes = None if self.fully else collector.codes(text)
-            if codes is None:
-                molecule = chem.MolFromSmiles(text)
-            else:
-                molecule = chem.MolFromSmiles(text, self.parameters)
+            codes = None if self.fully else self.collector.codes(text)
+            if codes is not None:
+                molecule = self._raw(text)
                 if molecule is not None:
                     chem.SanitizeMol(molecule, self.bonds_only)
+            else:
+                molecule = chem.MolFromMolBlock(text) if self.blocks else chem.MolFromSmiles(text)
             if molecule is not None:
-                collector.add(molecule, codes)
+                self.collector.add(molecule, codes)
                 return None
-            reason = "it is no valid SMILES"
+            reason = f"it is no valid {'mol block' if self.blocks else 'SMILES'}"
         except (ValueError, RuntimeError) as error:
             reason = first_line(error)
-        return _problem(chem, lambda: chem.MolFromSmiles(text, self.parameters)) or reason
+        return self._problem(text) or reason
 
+    def _raw(self, text: str) -> Any:
+        """The molecule as it is written."""
+        if self.blocks:
+            return self.chem.MolFromMolBlock(text, sanitize=False, removeHs=False)
+        return self.chem.MolFromSmiles(text, self.parameters)
 
-def _too_many_rings(smiles: str) -> str | None:
-    """Why a SMILES is not to be parsed at all: ring closures alone take quadratic time."""
-    closures = sum(map(bool, _CLOSURES.findall(smiles))) // 2
-    if closures <= MAX_RINGS:
-        return None
-    return f"it closes {closures:,} rings, and a molecule must not have more than {MAX_RINGS:,}"
-
-
-def _too_large(chem: Any, molecule: Any) -> str | None:
-    """Why a molecule that is not yet sanitised is not to be: RDKit would take minutes."""
-    if molecule is None:
-        return None
-    atoms, bonds = molecule.GetNumAtoms(), molecule.GetNumBonds()
-    rings = bonds - atoms + len(chem.GetMolFrags(molecule))
-    if atoms > MAX_ATOMS:
-        return f"it has {atoms:,} atoms, and a molecule must not have more than {MAX_ATOMS:,}"
-    if rings and (atoms > MAX_RING_ATOMS or rings > MAX_RINGS):
-        return (
-            f"it has {atoms:,} atoms and {rings:,} rings, and a molecule with rings must not have "
-            f"more than {MAX_RING_ATOMS:,} atoms and {MAX_RINGS:,} rings"
-        )
-    return None
-
-
-def _add_block(collector: MoleculeCollector, block: str) -> str | None:
-    """Add the molecule of a mol block; the reason as text if it cannot be read."""
-    chem = collector.chem
-    try:
-        if len(block) > _LONG_BLOCK:
-            raw = chem.MolFromMolBlock(block, sanitize=False, removeHs=False)
-            problem = _too_large(chem, raw)
-            if problem:
-                return problem
-        molecule = chem.MolFromMolBlock(block)
-        if molecule is not None:
-            collector.add(molecule)
+    def _too_large(self, text: str) -> str | None:
+        """Why a molecule is not to be sanitised: RDKit would take minutes."""
+        if not self.blocks:  # ring closures alone take quadratic time
+            closures = sum(map(bool, _CLOSURES.findall(text))) // 2
+            if closures > MAX_RINGS:
+                return (
+                    f"it closes {closures:,} rings, and a molecule must not have more than "
+                    f"{MAX_RINGS:,}"
+                )
+        molecule = self._raw(text)
+        if molecule is None:
             return None
-        reason = ""
-    except (ValueError, RuntimeError) as error:
-        reason = first_line(error)
-    problem = _problem(chem, lambda: chem.MolFromMolBlock(block, sanitize=False, removeHs=False))
-    return problem or reason or "it is no valid mol block"
-
-
-# -------------------------------------------------------------------- reasons
-
-_PREFIX = re.compile(r"^\[[\d:]+\] *(SMILES Parse Error: *)?")
-_ECHO = re.compile(r" *(for input: .*|while parsing: .*|on line \d+)$")
-
-
-def _problem(chem: Any, parse: Callable[[], Any]) -> str | None:
-    """RDKit's own message for what is wrong: slow, needed for molecules that failed only."""
-    try:
-        molecule, log = _logged(parse)
-        if molecule is not None:
-            problems = chem.DetectChemistryProblems(molecule)
-            return problems[0].Message() if problems else None
-    except (ValueError, RuntimeError) as error:
-        return first_line(error)
-    lines = [_PREFIX.sub("", line).strip() for line in log.splitlines()]
-    if not lines:
+        atoms, bonds = molecule.GetNumAtoms(), molecule.GetNumBonds()
+        rings = bonds - atoms + len(self.chem.GetMolFrags(molecule))
+        if atoms > MAX_ATOMS:
+            return f"it has {atoms:,} atoms, and a molecule must not have more than {MAX_ATOMS:,}"
+        if rings and (atoms > MAX_RING_ATOMS or rings > MAX_RINGS):
+            return (
+                f"it has {atoms:,} atoms and {rings:,} rings, and a molecule with rings must not "
+                f"have more than {MAX_RING_ATOMS:,} atoms and {MAX_RINGS:,} rings"
+            )
         return None
-    place = next((line for line in lines if line.startswith("check for mistakes around")), "")
-    return _ECHO.sub("", lines[0]) + f" ({place.removesuffix(':')})" * bool(place)
+
+    def _problem(self, text: str) -> str | None:
+        """RDKit's own message for what is wrong: slow, needed for molecules that failed only."""
+        try:
+            molecule, log = _logged(partial(self._raw, text))
+            if molecule is not None:
+                problems = self.chem.DetectChemistryProblems(molecule)
+                return problems[0].Message() if problems else None
+        except (ValueError, RuntimeError) as error:
+            return first_line(error)
+        lines = [_PREFIX.sub("", line).strip() for line in log.splitlines()]
+        if not lines:
+            return None
+        place = next((line for line in lines if line.startswith("check for mistakes around")), "")
+        return _ECHO.sub("", lines[0]) + f" ({place.removesuffix(':')})" * bool(place)
 
 
 def _logged(parse: Callable[[], Any]) -> tuple[Any, str]:
@@ -501,7 +457,7 @@ def first_line(error: Exception) -> str:
 CIP_LIMIT = 1_250_000
 
 #: The atoms of a SMILES; everything else in it is bonds, branches and rings.
-_ATOMS = re.compile(r"\[[^\]]+\]|Br|Cl|[BCNOPSFIbcnops*]")
+ATOMS = re.compile(r"\[[^\]]+\]|Br|Cl|[BCNOPSFIbcnops*]")
 #: Bonds of other types than the usual four, or text after the SMILES.
 _UNUSUAL = re.compile(r"[~$<>\s]")
 #: Elements that stay in the graph, and among which no bond becomes a rare one: hydrogens mostly
@@ -518,21 +474,14 @@ _COMMON = {2: "single", 3: "aromatic", 4: "double", 6: "triple"}
 
 
 class MoleculeCollector:
-    """Molecules on their way into a batch.
+    """Molecules on their way into a batch."""
 
-    Parameters
-    ----------
-    chem : module
-        ``rdkit.Chem``
-    options : LabelOptions
-    """
-
-    def __init__(self, chem: Any, options: LabelOptions) -> None:
-        self.chem, self.options = chem, options
+    def __init__(self, options: LabelOptions) -> None:
+        self.chem = chem = rdkit()
+        self.options = options
         self._rare_bond = chem.MolFromSmarts("*!-!=!#!:*")
         self._codes: dict[str, int] = {}  # of labels, in the order of their appearance
         self._symbols = _SymbolCodes(chem, self._codes)
-        self._prepare = options.stereo or options.hydrogens
         self._symbols_only = options == LabelOptions()
         self._bond_codes = {name: code for code, name in _COMMON.items()}
         self._sizes: list[int] = []
@@ -549,14 +498,19 @@ class MoleculeCollector:
         """
         if _UNUSUAL.search(smiles):
             return None
-        codes = [self._symbols[atom] for atom in _ATOMS.findall(smiles)]
+        codes = [self._symbols[atom] for atom in ATOMS.findall(smiles)]
         return codes if self._symbols.special.isdisjoint(codes) else None
 
     def add(self, molecule: Any, codes: list[int] | None = None) -> None:
         """Append a molecule; ``codes`` are those of its SMILES, if it has just been read."""
         chem = self.chem
-        if self._prepare:
-            molecule = prepared(chem, molecule, self.options)
+        if self.options.stereo:
+            from rdkit.Chem import rdCIPLabeler
+
+            molecule = chem.Mol(molecule)  # labels are written into it: not into the caller's own
+            rdCIPLabeler.AssignCIPLabels(molecule, maxRecursiveIterations=CIP_LIMIT)
+        if self.options.hydrogens:
+            molecule = chem.AddHs(molecule)
         size = molecule.GetNumAtoms()
         fresh = codes is not None and len(codes) == size
         if not (fresh and self._symbols_only):
@@ -587,15 +541,11 @@ class MoleculeCollector:
             np.concatenate(parts) for parts in zip(*self._blocks, strict=True)
         )
         atoms = np.array(self._atoms, dtype=np.int32)
-        used = set(np.unique(atoms).tolist())
-        names = {label: code for label, code in self._codes.items() if code in used}
-        label_codes, label_table = _encoded(atoms, names, "vertex")
-        used = set(np.unique(bonds).tolist())
-        names = {name: code for name, code in self._bond_codes.items() if code in used}
-        edge_codes, edge_table = _encoded(bonds, names, "edge")
+        label_codes, label_table = _encoded(atoms, self._codes, "vertex")
+        edge_codes, edge_table = _encoded(bonds, self._bond_codes, "edge")
         return GraphBatch._of(
-            offsets=_running_sum(np.array(self._sizes)),
-            indptr=_running_sum(degrees),
+            offsets=running_sum(np.array(self._sizes)),
+            indptr=running_sum(degrees),
             indices=indices,
             label_codes=label_codes,
             label_table=label_table,
@@ -614,10 +564,10 @@ class MoleculeCollector:
         orders = np.concatenate([matrix.reshape(-1) for matrix in self._matrices])
         bonds = (2 * orders).astype(np.int32)
         entries = np.flatnonzero(bonds)
-        begins = _running_sum(sizes * sizes)
+        begins = running_sum(sizes * sizes)
         owner = np.searchsorted(begins, entries, side="right") - 1
         row, column = np.divmod(entries - begins[owner], sizes[owner])
-        vertices = _running_sum(sizes)
+        vertices = running_sum(sizes)
         degrees = np.bincount(row + vertices[owner], minlength=vertices[-1])
         indices = (column + vertices[owner] + self._flushed).astype(np.int32)
         self._blocks.append((degrees, indices, bonds[entries]))
@@ -649,17 +599,11 @@ class MoleculeCollector:
 
 
 class _SymbolCodes(dict[str, int]):
-    """The code of an atom as SMILES write it, such as ``"[nH+]"``; RDKit is asked once for each.
-
-    Attributes
-    ----------
-    special : set of int
-        Codes of atoms that take RDKit's objects.
-    """
+    """The code of an atom as SMILES write it, such as ``"[nH+]"``; RDKit is asked once for each."""
 
     def __init__(self, chem: Any, codes: dict[str, int]) -> None:
         self.chem, self.codes = chem, codes
-        self.special: set[int] = set()
+        self.special: set[int] = set()  # codes of atoms that take RDKit's objects
 
     def __missing__(self, text: str) -> int:
         molecule = self.chem.MolFromSmiles(text, sanitize=False)
@@ -673,28 +617,14 @@ class _SymbolCodes(dict[str, int]):
         return code
 
 
-def _running_sum(sizes: np.ndarray) -> np.ndarray:
-    sums = np.zeros(len(sizes) + 1, dtype=np.int64)
-    np.cumsum(sizes, out=sums[1:])
-    return sums
-
-
 def _encoded(codes: np.ndarray, names: dict[str, int], what: str) -> tuple[np.ndarray, np.ndarray]:
-    """Codes in the order of the names, and the table of names."""
+    """Codes in the order of the names that occur, and the table of these."""
+    used = set(np.unique(codes).tolist())
+    names = {name: code for name, code in names.items() if code in used}
     place, table = encode_labels(list(names), what)
     new = np.zeros(max(names.values(), default=0) + 1, dtype=np.int32)
     new[list(names.values())] = place
     return new[codes], table
-
-
-def prepared(chem: Any, molecule: Any, options: LabelOptions) -> Any:
-    """The molecule with what the labels need: hydrogens as atoms, CIP labels."""
-    if options.stereo:
-        from rdkit.Chem import rdCIPLabeler
-
-        molecule = chem.Mol(molecule)  # labels are written into it: not into the caller's own
-        rdCIPLabeler.AssignCIPLabels(molecule, maxRecursiveIterations=CIP_LIMIT)
-    return chem.AddHs(molecule) if options.hydrogens else molecule
 
 
 def atom_labels(molecule: Any, options: LabelOptions) -> list[str]:

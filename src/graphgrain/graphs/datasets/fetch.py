@@ -7,8 +7,8 @@ import difflib
 import os
 import tempfile
 import zipfile
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, fields
+from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -167,14 +167,10 @@ def _downloaded(
     folder = Path(cache) if cache is not None else Path(pooch.os_cache("graphgrain"))
     file = folder / f"{name}.zip"
     record = folder / f"{name}.zip.sha256"
-    known = (
-        record.read_text(encoding="utf-8").strip()
-        if record.exists()
-        else known_data_set(name).sha256
-    )
-    if refresh:
-        known = None
-    elif file.exists() and known in (None, pooch.file_hash(str(file))):
+    known = None if refresh else known_data_set(name).sha256
+    if record.exists() and not refresh:
+        known = record.read_text(encoding="utf-8").strip()
+    if not refresh and file.exists() and known in (None, pooch.file_hash(str(file))):
         if known is None:
             _remember(record, pooch.file_hash(str(file)))
         return file
@@ -186,7 +182,7 @@ def _downloaded(
                 temporary, address, registry={file.name: known}, retry_if_failed=RETRIES
             )
             pooch.get_logger().setLevel("WARNING")
-            path = downloader.fetch(file.name, downloader=_Downloader(verbose))
+            path = downloader.fetch(file.name, downloader=partial(_download_zip, bool(verbose)))
             found = pooch.file_hash(path)
             put_in_place(path, file)
             _remember(record, found)
@@ -201,26 +197,19 @@ def _remember(record: Path, found: str) -> None:
         stream.write(f"{found}\n".encode())
 
 
-class _Downloader:
+def _download_zip(progressbar: bool, url: str, output: str, pooch_instance: Any) -> None:
     """Pooch's download by HTTP, followed by a look at whether a whole zip has arrived."""
+    import pooch
+    import requests
 
-    def __init__(self, verbose: int) -> None:
-        self.verbose = verbose
-
-    def __call__(self, url: str, output: str, pooch_instance: Any) -> None:
-        import pooch
-        import requests
-
-        try:
-            pooch.HTTPDownloader(progressbar=bool(self.verbose), timeout=TIMEOUT)(
-                url, output, pooch_instance
-            )
-        except requests.HTTPError as error:
-            if error.response is not None and error.response.status_code == 404:
-                raise FileNotFoundError(f"{url} does not exist") from None  # no use in trying again
-            raise
-        if not zipfile.is_zipfile(output):
-            raise ValueError("what arrived is not a complete zip file")
+    try:
+        pooch.HTTPDownloader(progressbar=progressbar, timeout=TIMEOUT)(url, output, pooch_instance)
+    except requests.HTTPError as error:
+        if error.response is not None and error.response.status_code == 404:
+            raise FileNotFoundError(f"{url} does not exist") from None  # no use in trying again
+        raise
+    if not zipfile.is_zipfile(output):
+        raise ValueError("what arrived is not a complete zip file")
 
 
 def _explained(error: Exception, name: str, address: str, folder: Path) -> DownloadError:
@@ -322,21 +311,10 @@ def known_data_set(name: str) -> DataSet:
 @cache
 def _registry() -> dict[str, DataSet]:
     text = resources.files(__package__).joinpath("data", "tu.csv").read_text(encoding="utf-8")
-    return {row["name"]: _data_set(row) for row in csv.DictReader(text.splitlines())}
-
-
-def _data_set(row: dict[str, str]) -> DataSet:
-    return DataSet(
-        name=row["name"],
-        domain=row["domain"],
-        graphs=int(row["graphs"]),
-        classes=int(row["classes"]) if row["classes"] else None,
-        targets=int(row["targets"]) if row["targets"] else None,
-        vertices=float(row["vertices"]) if row["vertices"] else None,
-        edges=float(row["edges"]) if row["edges"] else None,
-        vertex_labels=row["vertex_labels"] == "1",
-        edge_labels=row["edge_labels"] == "1",
-        vertex_attributes=int(row["vertex_attributes"]),
-        edge_attributes=int(row["edge_attributes"]),
-        sha256=row["sha256"] or None,
-    )
+    kinds = {field.name: str(field.type).partition(" ")[0] for field in fields(DataSet)}
+    parsed: dict[str, Any] = {"str": str, "int": int, "float": float, "bool": "1".__eq__}
+    found = {}
+    for row in csv.DictReader(text.splitlines()):
+        values: Any = {name: parsed[kinds[name]](t) if t else None for name, t in row.items()}
+        found[row["name"]] = DataSet(**values)
+    return found

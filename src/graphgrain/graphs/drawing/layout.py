@@ -32,6 +32,8 @@ _BEGINNINGS = 6
 _SMALLEST_SHARED = 3
 #: How many pairs of vertices a search for the shared part begins with.
 _SEEDS = 16
+#: How far the neighbourhoods of vertices are compared.
+_RADIUS = 6
 #: Atoms that come closer than this, in bonds, hide each other.
 _TOO_NEAR = 0.35
 #: Larger rings are laid out by CoordGen, which folds them; RDKit itself would draw a circle.
@@ -41,60 +43,28 @@ _BOND_LENGTH = 1.5
 
 
 class Placed(NamedTuple):
-    """A graph on paper.
-
-    Attributes
-    ----------
-    points : array of shape (vertices, 2)
-        Neighbours are about 1 apart; the second coordinate points down.
-    molecule : Molecule or None
-    wedges : dict
-        From the number of a bond to the atom that it starts from and whether it points to the
-        reader.
-    stereo_shown : bool
-        Whether double bonds have the geometry that their labels name.
-    """
+    """A graph on paper: neighbours are about 1 apart, the second coordinate points down."""
 
     points: np.ndarray
     molecule: Molecule | None
-    wedges: dict[int, tuple[int, bool]]
-    stereo_shown: bool
+    wedges: dict[int, tuple[int, bool]]  # of bonds: the atom where it starts, towards the reader?
+    stereo_shown: bool  # whether double bonds have the geometry that their labels name
 
 
 def place(graph: GraphBatch, like: GraphBatch | None = None) -> Placed:
-    """Coordinates for a graph, turned like those of another with which it shares a part.
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> from graphgrain.graphs.drawing.layout import place
-    >>> place(gg.as_graphs([([(0, 1), (1, 2)], [0, 0, 0])])).points.shape
-    (3, 2)
-    """
+    """Coordinates for a graph, turned like those of another with which it shares a part."""
     molecule = read_molecule(graph)
-    shared = np.empty((0, 2), dtype=np.int64)
-    target = np.empty((0, 2))
-    if like is not None:
-        model = place(like)
-        shared = shared_part(like, graph)
-        target = model.points[shared[:, 0]]
-    fixed = {}
-    if len(shared) >= _SMALLEST_SHARED:
-        fixed = dict(zip(shared[:, 1].tolist(), target, strict=True))
-    placed = None
-    if molecule is not None:
-        placed = _by_rdkit(molecule, fixed)
-        if placed is None:
-            points = _bundled(graph)
-            placed = None if points is None else Placed(points, molecule, {}, False)
+    shared = np.empty((0, 2)) if like is None else shared_part(like, graph)
+    fixed: dict[int, np.ndarray] = {}
+    if like is not None and len(shared) >= _SMALLEST_SHARED:
+        fixed = dict(zip(shared[:, 1].tolist(), place(like).points[shared[:, 0]], strict=True))
+    placed = None if molecule is None else _by_rdkit(molecule, fixed)
     if placed is None:
-        placed = Placed(layout(graph, molecule), molecule, {}, False)
-    if fixed and not placed.wedges:
-        points = _turned(placed.points, shared[:, 1], target)
-        placed = placed._replace(points=points)
-    elif fixed:
-        points = _turned(placed.points, shared[:, 1], target, mirror=False)
-        placed = placed._replace(points=points)
+        points = None if molecule is None else _bundled_points().get(skeleton_key(graph))
+        points = layout(graph, molecule) if points is None else points
+        placed = Placed(points, molecule, {}, False)
+    if fixed:
+        placed = placed._replace(points=_turned(placed.points, fixed, bool(placed.wedges)))
     return placed
 
 
@@ -105,13 +75,6 @@ def layout(graph: GraphBatch, molecule: Molecule | None = None) -> np.ndarray:
     """A row of coordinates per vertex; neighbours are about 1 apart.
 
     Of a molecule distances are those of regular rings and of zigzag chains.
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> from graphgrain.graphs.drawing.layout import layout
-    >>> layout(gg.as_graphs([([(0, 1), (1, 2)], [0, 0, 0])])).shape
-    (3, 2)
     """
     n = graph.n_vertices
     links = csr_array((np.ones(len(graph.indices)), graph.indices, graph.indptr), shape=(n, n))
@@ -183,11 +146,8 @@ def _component(distances: np.ndarray) -> np.ndarray:
         return np.column_stack((np.arange(n, dtype=float), np.zeros(n)))
     from sklearn.manifold import smacof
 
-    start = _classical(distances)
-    points, _ = smacof(
-        distances, n_components=2, init=start, n_init=1, max_iter=300, normalized_stress=False
-    )
-    return _along(_spread(points))
+    options = {"n_components": 2, "n_init": 1, "max_iter": 300, "normalized_stress": False}
+    return _along(_spread(smacof(distances, init=_classical(distances), **options)[0]))
 
 
 def _along(points: np.ndarray) -> np.ndarray:
@@ -323,8 +283,8 @@ def as_rdkit(molecule: Molecule) -> Any:
         if kind == "aromatic":
             editable.GetBondBetweenAtoms(first, second).SetIsAromatic(True)
     tried = Chem.RWMol(editable)
-    whole = Chem.SanitizeMol(tried, catchErrors=True) == Chem.SanitizeFlags.SANITIZE_NONE
-    if not whole:  # bonds that no valence allows: drawn as the graph has them
+    if Chem.SanitizeMol(tried, catchErrors=True) != Chem.SanitizeFlags.SANITIZE_NONE:
+        # bonds that no valence allows: drawn as the graph has them
         editable.UpdatePropertyCache(strict=False)
         Chem.FastFindRings(editable)
         return editable.GetMol()
@@ -359,12 +319,13 @@ def _set_stereo(drawn: Any, molecule: Molecule) -> None:
     double = {b: name for b, name in enumerate(molecule.stereo) if name}
     if not centres and not double:
         return
-    left, right = Chem.ChiralType.CHI_TETRAHEDRAL_CCW, Chem.ChiralType.CHI_TETRAHEDRAL_CW
-    cis, trans = Chem.BondStereo.STEREOCIS, Chem.BondStereo.STEREOTRANS
-    bonds = {}
-    for vertex in centres:
-        drawn.GetAtomWithIdx(vertex).SetChiralTag(left)
-    for number in double:
+    # What has a descriptor, which one, and how it is turned from one configuration to the other.
+    parts: list[tuple[Any, str, Any, list[Any]]] = []
+    for vertex, name in centres.items():
+        atom, kinds = drawn.GetAtomWithIdx(vertex), Chem.ChiralType
+        ways = [kinds.CHI_TETRAHEDRAL_CCW, kinds.CHI_TETRAHEDRAL_CW]
+        parts.append((atom, name, atom.SetChiralTag, ways))
+    for number, name in double.items():
         first, second = molecule.pairs[number]
         sides = [
             [other for other in molecule.neighbours[end] if other not in (first, second)]
@@ -377,40 +338,29 @@ def _set_stereo(drawn: Any, molecule: Molecule) -> None:
         if bond.GetBeginAtomIdx() != first:
             ends.reverse()
         bond.SetStereoAtoms(*ends)
-        bond.SetStereo(cis)
-        bonds[number] = bond
-    for _ in range(6):
-        _clear_cip(drawn)
+        ways = [Chem.BondStereo.STEREOCIS, Chem.BondStereo.STEREOTRANS]
+        parts.append((bond, name, bond.SetStereo, ways))
+    wrong = parts
+    for _ in range(7):
+        for _, _, turn, ways in wrong:
+            turn(ways[0])
+            ways.reverse()
+        for part in [*drawn.GetAtoms(), *drawn.GetBonds()]:
+            part.ClearProp("_CIPCode")
         rdCIPLabeler.AssignCIPLabels(drawn)
-        wrong = 0
-        for vertex, name in centres.items():
-            atom = drawn.GetAtomWithIdx(vertex)
-            if not atom.HasProp("_CIPCode") or atom.GetProp("_CIPCode") != name:
-                atom.SetChiralTag(right if atom.GetChiralTag() == left else left)
-                wrong += 1
-        for number, bond in bonds.items():
-            if not bond.HasProp("_CIPCode") or bond.GetProp("_CIPCode") != double[number]:
-                bond.SetStereo(trans if bond.GetStereo() == cis else cis)
-                wrong += 1
+        wrong = [
+            entry
+            for entry in parts
+            if not entry[0].HasProp("_CIPCode") or entry[0].GetProp("_CIPCode") != entry[1]
+        ]
         if not wrong:
             break
-
-
-def _clear_cip(drawn: Any) -> None:
-    for part in [*drawn.GetAtoms(), *drawn.GetBonds()]:
-        if part.HasProp("_CIPCode"):
-            part.ClearProp("_CIPCode")
 
 
 def skeleton_key(graph: GraphBatch) -> str:
     """A name for the vertices and edges of a graph as they are numbered, whatever their labels."""
     numbers = np.concatenate(([graph.n_vertices], graph.edges.ravel())).astype("<i8")
     return hashlib.blake2b(numbers.tobytes(), digest_size=8).hexdigest()
-
-
-def _bundled(graph: GraphBatch) -> np.ndarray | None:
-    """Coordinates that come with the bundled drugs."""
-    return _bundled_points().get(skeleton_key(graph))
 
 
 @cache
@@ -436,17 +386,9 @@ def shared_part(first: GraphBatch, second: GraphBatch) -> np.ndarray:
     Begun with pairs of vertices whose neighbourhoods agree furthest, grown along edges with equal
     labels; of several attempts the largest. Not always the largest there is: that would be hard to
     find.
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> from graphgrain.graphs.drawing.layout import shared_part
-    >>> path, star = ([(0, 1), (1, 2)], list("abc")), ([(2, 1), (1, 0), (1, 3)], list("cbaa"))
-    >>> len(shared_part(gg.as_graphs([path]), gg.as_graphs([star])))
-    3
     """
-    agreement = _agreement(first, second)
     links = [_links(graph) for graph in (first, second)]
+    agreement = _agreement(first, second, links)
     order = np.argsort(-agreement, axis=None, kind="stable")[:_SEEDS]
     best: dict[int, int] = {}
     for u, v in np.column_stack(np.unravel_index(order, agreement.shape)).tolist():
@@ -459,13 +401,13 @@ def shared_part(first: GraphBatch, second: GraphBatch) -> np.ndarray:
     return np.array(sorted(best.items()), dtype=np.int64).reshape(-1, 2)
 
 
-def _agreement(first: GraphBatch, second: GraphBatch, rounds: int = 6) -> np.ndarray:
+def _agreement(
+    first: GraphBatch, second: GraphBatch, links: list[list[dict[int, str]]]
+) -> np.ndarray:
     """Up to which radius the neighbourhoods of each pair of vertices agree; 0: other labels."""
-    graphs = (first, second)
-    colours: list[list[Any]] = [[str(x) for x in g.labels.tolist()] for g in graphs]
-    links = [_links(graph) for graph in graphs]
+    colours: list[list[Any]] = [[str(x) for x in g.labels.tolist()] for g in (first, second)]
     agreed = np.zeros((first.n_vertices, second.n_vertices), dtype=np.int64)
-    for _ in range(rounds):
+    for _ in range(_RADIUS):
         table: dict[Any, int] = {}
         codes = [[table.setdefault(c, len(table)) for c in own] for own in colours]
         agreed += np.equal.outer(np.array(codes[0]), np.array(codes[1]))
@@ -502,9 +444,7 @@ def _grown(
         )
         for _, x, y in options:
             fits = all(
-                pairs[n] in links[1][y] and links[1][y][pairs[n]] == name
-                for n, name in links[0][x].items()
-                if n in pairs
+                links[1][y].get(pairs[n]) == name for n, name in links[0][x].items() if n in pairs
             )
             if x not in pairs and y not in taken and fits:
                 pairs[x] = y
@@ -513,13 +453,12 @@ def _grown(
     return pairs
 
 
-def _turned(
-    points: np.ndarray, some: np.ndarray, target: np.ndarray, mirror: bool = True
-) -> np.ndarray:
+def _turned(points: np.ndarray, fixed: dict[int, np.ndarray], keep_hand: bool) -> np.ndarray:
     """All points, moved, turned and perhaps mirrored so that some come close to their targets."""
+    some, target = list(fixed), np.array(list(fixed.values()))
     centre, goal = points[some].mean(axis=0), target.mean(axis=0)
     left, _, right = np.linalg.svd((points[some] - centre).T @ (target - goal))
     turn = left @ right
-    if not mirror and np.linalg.det(turn) < 0:
+    if keep_hand and np.linalg.det(turn) < 0:
         turn = left @ np.diag([1.0, -1.0]) @ right
     return (points - centre) @ turn + goal

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,102 +35,60 @@ ATOMIC_NUMBER = {"*": 0} | {symbol: number for number, symbol in enumerate(_ELEM
 _AROMATIC = frozenset(["B", "C", "N", "O", "P", "S", "Se", "Te", "As", "Si"])
 #: mass number, symbol, charge, unpaired electrons, CIP descriptor
 _ATOM = re.compile(r"(\d+)?([A-Z][a-z]?|[a-z]{1,2}|\*)([+-]\d*)?(\.*)(?:@(\w+))?")
-#: How many electron pairs a bond stands for; 1.5 also where a type says "one and a half".
+#: How many electron pairs a bond stands for; 0 where the graph does not say at which end it counts.
 BOND_ORDERS = {
     "single": 1.0,
-    "double": 2.0,
-    "triple": 3.0,
     "aromatic": 1.5,
-    "quadruple": 4.0,
-    "quintuple": 5.0,
-    "hextuple": 6.0,
     "oneandahalf": 1.5,
+    "double": 2.0,
     "twoandahalf": 2.5,
+    "triple": 3.0,
     "threeandahalf": 3.5,
+    "quadruple": 4.0,
     "fourandahalf": 4.5,
+    "quintuple": 5.0,
     "fiveandahalf": 5.5,
-    "dative": 0.0,  # counts at one of its ends, and the graph does not say at which
-    "dativeone": 0.0,
-    "dativel": 0.0,
-    "dativer": 0.0,
-    "ionic": 0.0,
-    "hydrogen": 0.0,
-    "zero": 0.0,
-    "threecenter": 0.0,
-    "unspecified": 0.0,
-    "other": 0.0,
-}
-#: Usual valences by atomic number; elements that are not listed carry no hydrogens of their own.
+    "hextuple": 6.0,
+} | dict.fromkeys(("dative", "dativeone", "dativel", "dativer", "ionic", "hydrogen"), 0.0)
+BOND_ORDERS |= dict.fromkeys(("zero", "threecenter", "unspecified", "other"), 0.0)
+#: Usual valences by element; those that are not listed carry no hydrogens of their own.
 _VALENCES = {
-    1: (1,),
-    5: (3,),
-    6: (4,),
-    7: (3,),
-    8: (2,),
-    9: (1,),
-    14: (4,),
-    15: (3, 5),
-    16: (2, 4, 6),
-    17: (1,),
-    32: (4,),
-    33: (3, 5),
-    34: (2, 4, 6),
-    35: (1,),
-    52: (2, 4, 6),
-    53: (1,),
+    ATOMIC_NUMBER[symbol]: valences
+    for symbols, valences in (
+        (("H", "F", "Cl", "Br", "I"), (1,)),
+        (("O",), (2,)),
+        (("B", "N"), (3,)),
+        (("C", "Si", "Ge"), (4,)),
+        (("P", "As"), (3, 5)),
+        (("S", "Se", "Te"), (2, 4, 6)),
+    )
+    for symbol in symbols
 }
 #: Steps after which a search for alternating bonds gives up.
 _MOST_STEPS = 20_000
 
 
 class Atom(NamedTuple):
-    """What is known about a vertex.
+    """What is known about a vertex."""
 
-    Attributes
-    ----------
-    symbol : str
-        Of the element; ``"*"`` for any.
-    charge, radicals, hydrogens : int
-        ``hydrogens`` that are no vertices of the graph.
-    isotope : int
-        Mass number, 0 if none is given.
-    aromatic : bool
-    stereo : str
-        CIP descriptor, empty if none is given.
-    """
-
-    symbol: str
+    symbol: str  # "*" for any element
     charge: int
     radicals: int
-    hydrogens: int
-    isotope: int
+    hydrogens: int  # that are no vertices of the graph
+    isotope: int  # mass number, 0 if none is given
     aromatic: bool
-    stereo: str
+    stereo: str  # CIP descriptor, empty if none is given
 
 
 @dataclass(frozen=True)
 class Molecule:
-    """A graph as atoms and bonds.
-
-    Attributes
-    ----------
-    atoms : list of Atom
-        One per vertex.
-    pairs : list of (int, int)
-        The rows of ``graph.edges``.
-    kinds : list of str
-        Type of each bond, in the words of the reader.
-    stereo : list of str
-        CIP descriptor of each bond, empty if none is given.
-    typed : bool
-        Whether bond types are known; without them hydrogens are not.
-    """
+    """A graph as atoms and bonds, one per vertex and one per row of ``graph.edges``."""
 
     atoms: list[Atom]
     pairs: list[tuple[int, int]]
-    kinds: list[str]
-    stereo: list[str]
-    typed: bool
+    kinds: list[str]  # type of each bond, in the words of the reader
+    stereo: list[str]  # CIP descriptor of each bond, empty if none is given
+    typed: bool  # whether bond types are known; without them hydrogens are not
 
     @cached_property
     def neighbours(self) -> list[dict[int, int]]:
@@ -159,44 +117,30 @@ class Molecule:
 
 
 def read_molecule(graph: GraphBatch) -> Molecule | None:
-    """The atoms and bonds of one graph; None if its labels are not those of a molecule reader.
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> from graphgrain.graphs.drawing.molecule import read_molecule
-    >>> bonds = ["double", "single"]
-    >>> acid = gg.as_graphs([([(0, 1), (0, 2)], ["C", "O", "O"], bonds)])  # formic acid
-    >>> [(atom.symbol, atom.hydrogens) for atom in read_molecule(acid).atoms]
-    [('C', 1), ('O', 0), ('O', 1)]
-    """
+    """The atoms and bonds of one graph; None if its labels are not those of a molecule reader."""
     if graph.label_kind != "string" or not graph.n_vertices:
         return None
-    read = {}
-    for label in graph.label_table[np.unique(graph.label_codes)].tolist():
+    atoms = []
+    for label in graph.labels.tolist():
         atom = parse_atom(label)
         if atom is None:
             return None
-        read[label] = atom
+        atoms.append(atom)
     pairs = [(first, second) for first, second in graph.edges.tolist()]
     labels = graph.edge_labels
     typed = labels is not None or not pairs
-    if labels is None:
-        kinds, stereo = ["single"] * len(pairs), [""] * len(pairs)
-        if graph.n_vertices and (
-            any(atom.aromatic for atom in read.values()) or graph.degrees.max(initial=0) > 4
-        ):
-            return None
-    else:
-        parts = [str(label).partition("@") for label in labels.tolist()]
-        kinds, stereo = [part[0] for part in parts], [part[2] for part in parts]
-        if any(kind not in BOND_ORDERS for kind in kinds):
-            return None
-    atoms = [read[label] for label in graph.labels.tolist()]
+    if labels is None and (any(atom.aromatic for atom in atoms) or graph.degrees.max() > 4):
+        return None
+    bonds = ["single"] * len(pairs) if labels is None else map(str, labels.tolist())
+    parts = [label.partition("@") for label in bonds]
+    kinds, stereo = [part[0] for part in parts], [part[2] for part in parts]
+    if any(kind not in BOND_ORDERS for kind in kinds):
+        return None
     molecule = Molecule(atoms, pairs, kinds, stereo, typed)
     return _completed(molecule) if typed else molecule
 
 
+@lru_cache(4096)
 def parse_atom(label: Any) -> Atom | None:
     """The atom that a vertex label names, its hydrogens not yet known; None if it names none."""
     found = _ATOM.fullmatch(str(label))
@@ -251,11 +195,7 @@ def _completed(molecule: Molecule) -> Molecule:
         sum(BOND_ORDERS[molecule.kinds[b]] for b in own.values()) for own in molecule.neighbours
     ]
     for vertex, atom in enumerate(atoms):
-        if (
-            not atom.aromatic
-            and not atom.charge
-            and _is_onium(atom, sums[vertex], molecule, vertex)
-        ):
+        if not atom.aromatic and not atom.charge and _is_onium(molecule, vertex, sums[vertex]):
             _ionise(molecule, atoms, sums, vertex)
     explicit = _hydrogens_are_vertices(molecule, atoms, sums)
     alternating = _alternating(molecule, atoms, explicit)
@@ -269,8 +209,10 @@ def _completed(molecule: Molecule) -> Molecule:
     for vertex, atom in enumerate(atoms):
         own = molecule.neighbours[vertex]
         if vertex in alternating:
-            bonds = sum(_floor_order(molecule.kinds[bond]) for bond in own.values())
-            used = bonds + alternating[vertex][0]
+            kinds = [molecule.kinds[bond] for bond in own.values()]
+            used = alternating[vertex][0] + sum(
+                1 if kind == "aromatic" else int(np.ceil(BOND_ORDERS[kind])) for kind in kinds
+            )
         elif atom.aromatic:
             continue  # nothing is known
         else:
@@ -278,28 +220,17 @@ def _completed(molecule: Molecule) -> Molecule:
         lone_ion = salt and not own and atom.symbol in ("F", "Cl", "Br", "I")
         if not explicit and not lone_ion:
             atoms[vertex] = atom._replace(hydrogens=_missing(atom, used))
-    return Molecule(atoms, molecule.pairs, molecule.kinds, molecule.stereo, True)
+    return replace(molecule, atoms=atoms)
 
 
-def _floor_order(kind: str) -> int:
-    return 1 if kind == "aromatic" else int(np.ceil(BOND_ORDERS[kind]))
-
-
-def _is_onium(atom: Atom, total: float, molecule: Molecule, vertex: int) -> bool:
+def _is_onium(molecule: Molecule, vertex: int, total: float) -> bool:
     """Whether a neutral atom has a bond too many."""
-    if atom.symbol in ("N", "P"):
-        return total == 4 and not (atom.symbol == "P" and _has_double(molecule, vertex))
-    if atom.symbol == "B":
-        return False
-    if atom.symbol in ("O", "S", "Se"):
-        return (total == 3 and len(molecule.neighbours[vertex]) >= 2) or (
-            atom.symbol == "O" and total == 3
-        )
-    return False
-
-
-def _has_double(molecule: Molecule, vertex: int) -> bool:
-    return any(molecule.kinds[bond] == "double" for bond in molecule.neighbours[vertex].values())
+    symbol, own = molecule.atoms[vertex].symbol, molecule.neighbours[vertex]
+    if symbol == "N":
+        return total == 4
+    if symbol == "P":
+        return total == 4 and all(molecule.kinds[bond] != "double" for bond in own.values())
+    return total == 3 and (symbol == "O" or (symbol in ("S", "Se") and len(own) >= 2))
 
 
 def _ionise(molecule: Molecule, atoms: list[Atom], sums: list[float], vertex: int) -> None:
@@ -325,10 +256,7 @@ def _missing(atom: Atom, used: int) -> int:
     if number not in _VALENCES:
         return 0
     # An ion has the valences of the neutral atom with as many electrons.
-    if atom.charge and atom.symbol != "H":
-        valences = _VALENCES.get(number - atom.charge, ())
-    else:
-        valences = _VALENCES[number]
+    valences = _VALENCES.get(number - (atom.charge if atom.symbol != "H" else 0), ())
     used += atom.radicals
     return next((valence - used for valence in valences if valence >= used), 0)
 
@@ -362,32 +290,30 @@ def _alternating(
     for system in _systems(links):
         # What it costs to give an atom a double bond, and to leave it without one; None: impossible
         costs = {v: _costs(molecule, atoms[v], v, explicit) for v in system}
-        solution = _Matching(links, costs).solve()
-        if solution is not None:
-            for vertex in system:
-                doubled = vertex in solution
-                full = len(molecule.neighbours[vertex]) >= _VALENCES_OF_RINGS.get(
-                    atoms[vertex].symbol, 9
-                )
-                charged = doubled and full and not atoms[vertex].charge
-                result[vertex] = doubled, charged
+        solution = _matched(links, costs)
+        if solution is None:
+            continue
+        for vertex in system:
+            doubled = vertex in solution
+            most = _VALENCES_OF_RINGS.get(atoms[vertex].symbol, 9)
+            full = len(molecule.neighbours[vertex]) >= most
+            result[vertex] = doubled, doubled and full and not atoms[vertex].charge
     return result
 
 
 def _systems(links: dict[int, list[int]]) -> list[list[int]]:
+    """The atoms of each ring system."""
     seen: set[int] = set()
     systems = []
     for start in sorted(links):
-        if start in seen:
-            continue
+        system = [start] if start not in seen else []
         seen.add(start)
-        system = [start]
         for vertex in system:
-            for other in links[vertex]:
-                if other not in seen:
-                    seen.add(other)
-                    system.append(other)
-        systems.append(system)
+            new = [other for other in links[vertex] if other not in seen]
+            system += new
+            seen.update(new)
+        if system:
+            systems.append(system)
     return systems
 
 
@@ -410,9 +336,7 @@ def _costs(
     if atom.symbol in ("C", "Si") and not atom.charge:
         return 0, None
     if atom.charge:
-        if free < 0:
-            return None, 0
-        return (0, None) if free == 1 else (None, 0) if free == 0 else (0, 1)
+        return (None, 0) if free <= 0 else (0, None) if free == 1 else (0, 1)
     if atom.symbol == "B":
         return (0, 1) if free else (None, 0)
     if free == 1:  # pyridine or pyrrole
@@ -425,41 +349,32 @@ def _costs(
     return _COST_OF_CHARGE, 0  # furan, thiophene, substituted pyrrole; or their cations
 
 
-class _Matching:
-    """Double bonds for aromatic atoms, each atom in at most one, at the least cost.
+def _matched(
+    links: dict[int, list[int]], costs: dict[int, tuple[int | None, int | None]]
+) -> frozenset[int] | None:
+    """The atoms that have a double bond, each in at most one, at the least cost.
 
     Branch and bound: the atom with the fewest choices is decided first, so that what is forced is
     never guessed.
     """
+    best: frozenset[int] | None = None
+    least, steps = np.inf, 0
 
-    def __init__(
-        self, links: dict[int, list[int]], costs: dict[int, tuple[int | None, int | None]]
-    ) -> None:
-        self.links = links
-        self.costs = costs
-        self.steps = 0
-        self.best_cost = np.inf
-        self.best: frozenset[int] | None = None
-
-    def solve(self) -> frozenset[int] | None:
-        """The atoms that have a double bond."""
-        self._extend(set(self.costs), set(), 0)
-        return self.best
-
-    def _extend(self, open_: set[int], matched: set[int], cost: int) -> None:
-        self.steps += 1
-        if self.steps > _MOST_STEPS or cost >= self.best_cost:
+    def extend(open_: set[int], matched: set[int], cost: int) -> None:
+        nonlocal best, least, steps
+        steps += 1
+        if steps > _MOST_STEPS or cost >= least:
             return
         if not open_:
-            self.best_cost, self.best = cost, frozenset(matched)
+            least, best = cost, frozenset(matched)
             return
         choices = []
         for vertex in open_:
-            doubled, alone = self.costs[vertex]
+            doubled, alone = costs[vertex]
             partners = [
                 other
-                for other in self.links[vertex]
-                if doubled is not None and other in open_ and self.costs[other][0] is not None
+                for other in links[vertex]
+                if doubled is not None and other in open_ and costs[other][0] is not None
             ]
             number = len(partners) + (alone is not None)
             if not number:
@@ -468,11 +383,12 @@ class _Matching:
             if number == 1:
                 break
         _, _, vertex, partners = min(choices)
-        doubled, alone = self.costs[vertex]
-        ways: list[tuple[int, set[int]]] = [
-            ((doubled or 0) + (self.costs[other][0] or 0), {vertex, other}) for other in partners
-        ]
+        doubled, alone = costs[vertex]
+        ways = [((doubled or 0) + (costs[other][0] or 0), {vertex, other}) for other in partners]
         for added, pair in sorted(ways, key=lambda way: (way[0], sorted(way[1]))):
-            self._extend(open_ - pair, matched | pair, cost + added)
+            extend(open_ - pair, matched | pair, cost + added)
         if alone is not None:
-            self._extend(open_ - {vertex}, matched, cost + alone)
+            extend(open_ - {vertex}, matched, cost + alone)
+
+    extend(set(costs), set(), 0)
+    return best

@@ -29,6 +29,8 @@ _INK = {"light": (24, 32, 43), "dark": (232, 236, 242)}
 _GREY = {"light": (134, 142, 153), "dark": (122, 132, 145)}
 _SOFT = {"light": (83, 96, 114), "dark": (163, 174, 189)}
 
+#: A pixel, in matplotlib's unit of line widths and fonts.
+_POINT = 72 / 100
 #: Themes of a picture: one of both, as the system says, or as the page around it says.
 THEMES = ("light", "dark", "auto", "page")
 
@@ -38,28 +40,13 @@ def check_theme(theme: str) -> None:
         raise InvalidParameterError(f"theme must be one of {', '.join(THEMES)}; got {theme!r}.")
 
 
-@dataclass(frozen=True)
 class Palette:
-    """The colours of one picture, as CSS."""
+    """The colours of one picture, as CSS; ``grey`` is what the picture is not about."""
 
-    theme: str
-
-    @property
-    def page(self) -> str:
-        return self._both(_PAGE)
-
-    @property
-    def ink(self) -> str:
-        return self._both(_INK)
-
-    @property
-    def soft(self) -> str:
-        return self._both(_SOFT)
-
-    @property
-    def grey(self) -> str:
-        """Of what is there but is not what the picture is about."""
-        return self._both(_GREY)
+    def __init__(self, theme: str) -> None:
+        self.theme = theme
+        self.page, self.ink = self._css(_PAGE), self._css(_INK)
+        self.soft, self.grey = self._css(_SOFT), self._css(_GREY)
 
     @property
     def root_style(self) -> str:
@@ -68,34 +55,22 @@ class Palette:
         return f"{scheme}background:{self.page};color:{self.ink}"
 
     def of(self, strength: float) -> str:
-        """The colour of a value between -1 and 1.
-
-        Examples
-        --------
-        >>> from graphgrain.graphs.drawing.shapes import Palette
-        >>> Palette("light").of(0.0), Palette("light").of(1.0)
-        ('#ffffff', '#d95f02')
-        """
-        strength = max(-1.0, min(1.0, strength))
+        """The colour of a value between -1 and 1."""
         ends = _POSITIVE if strength > 0 else _NEGATIVE
-        amount = abs(strength)
-        mixed = {
-            theme: tuple(
-                round(amount * high + (1 - amount) * low)
-                for low, high in zip(_PAGE[theme], ends[theme], strict=True)
-            )
-            for theme in _PAGE
-        }
-        return self._both(mixed)
+        amount = min(1.0, abs(strength))
+        return self._css(
+            {
+                theme: tuple(
+                    round(amount * high + (1 - amount) * low)
+                    for low, high in zip(page, ends[theme], strict=True)
+                )
+                for theme, page in _PAGE.items()
+            }
+        )
 
-    def _both(self, colours: Mapping[str, tuple[int, ...]]) -> str:
-        if self.theme in colours:
-            return _hex(colours[self.theme])
-        return f"light-dark({_hex(colours['light'])},{_hex(colours['dark'])})"
-
-
-def _hex(colour: tuple[int, ...]) -> str:
-    return "#" + "".join(f"{part:02x}" for part in colour)
+    def _css(self, colours: Mapping[str, tuple[int, ...]]) -> str:
+        codes = {name: "#" + bytes(colour).hex() for name, colour in colours.items()}
+        return codes.get(self.theme) or f"light-dark({codes['light']},{codes['dark']})"
 
 
 class Line(NamedTuple):
@@ -107,12 +82,48 @@ class Line(NamedTuple):
     dashed: bool = False
     part: tuple[str, int] | None = None
 
+    def moved(self, by: float) -> Line:
+        x1, y1, x2, y2 = self.ends
+        return self._replace(ends=(x1 + by, y1, x2 + by, y2))
+
+    def svg(self) -> str:
+        x1, y1, x2, y2 = self.ends
+        dashes = f' stroke-dasharray="{2.2 * self.width:.1f}"' if self.dashed else ""
+        return (
+            f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"{_data(self.part)} '
+            f'stroke="{self.colour}" stroke-width="{self.width:.1f}" stroke-linecap="round"'
+            f"{dashes}/>"
+        )
+
+    def add_to(self, axes: Any, order: int) -> None:
+        x1, y1, x2, y2 = self.ends
+        axes.plot(
+            [x1, x2],
+            [y1, y2],
+            color=self.colour,
+            linewidth=self.width * _POINT,
+            solid_capstyle="round",
+            linestyle=(0, (2.2, 2.2)) if self.dashed else "-",
+            zorder=order,
+        )
+
 
 class Polygon(NamedTuple):
     """A filled polygon."""
 
     points: Sequence[tuple[float, float]]
     fill: str
+
+    def moved(self, by: float) -> Polygon:
+        return self._replace(points=[(x + by, y) for x, y in self.points])
+
+    def svg(self) -> str:
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in self.points)
+        return f'<polygon points="{points}" fill="{self.fill}"/>'
+
+    def add_to(self, axes: Any, order: int) -> None:
+        x, y = zip(*self.points, strict=True)
+        axes.fill(x, y, facecolor=self.fill, edgecolor="none", zorder=order)
 
 
 class Circle(NamedTuple):
@@ -126,6 +137,32 @@ class Circle(NamedTuple):
     title: str = ""
     part: tuple[str, int] | None = None
 
+    def moved(self, by: float) -> Circle:
+        return self._replace(centre=(self.centre[0] + by, self.centre[1]))
+
+    def svg(self) -> str:
+        x, y = self.centre
+        title = f"<title>{escape(self.title)}</title>" if self.title else ""
+        edge = f' stroke="{self.stroke}" stroke-width="{self.stroke_width:.1f}"'
+        return (
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{self.radius:.1f}" fill="{self.fill}"'
+            f"{_data(self.part)}{edge if self.stroke != 'none' else ''}>{title}</circle>"
+        )
+
+    def add_to(self, axes: Any, order: int) -> None:
+        from matplotlib.patches import Circle as Patch
+
+        axes.add_patch(
+            Patch(
+                self.centre,
+                self.radius,
+                facecolor="none" if self.fill == "transparent" else self.fill,
+                edgecolor=self.stroke,
+                linewidth=self.stroke_width * _POINT,
+                zorder=order,
+            )
+        )
+
 
 class Text(NamedTuple):
     """Text whose baseline begins, or has its middle or end, at a point."""
@@ -135,6 +172,43 @@ class Text(NamedTuple):
     size: float
     colour: str
     anchor: str = "start"
+
+    def moved(self, by: float) -> Text:
+        return self._replace(place=(self.place[0] + by, self.place[1]))
+
+    def svg(self) -> str:
+        x, y = self.place
+        anchor = f' text-anchor="{self.anchor}"' if self.anchor != "start" else ""
+        return (
+            f'<text x="{x:.1f}" y="{y:.1f}"{anchor} font-size="{self.size:.1f}" '
+            f'fill="{self.colour}" pointer-events="none">{escape(self.text)}</text>'
+        )
+
+    def add_to(self, axes: Any, order: int) -> None:
+        axes.text(
+            *self.place,
+            self.text,
+            fontsize=self.size * _POINT,
+            color=self.colour,
+            ha={"start": "left", "middle": "center", "end": "right"}[self.anchor],
+            va="baseline",
+            family=_font_family(),
+            zorder=order,
+            parse_math=False,
+        )
+
+
+def _data(part: tuple[str, int] | None) -> str:
+    return "" if part is None else f' data-{part[0]}="{part[1]}"'
+
+
+@cache
+def _font_family() -> str:
+    """The first font of those with Arial's metrics that matplotlib finds, else its own."""
+    from matplotlib.font_manager import fontManager
+
+    known = {font.name for font in fontManager.ttflist}
+    return next((n for n in ("Arial", "Helvetica", "Liberation Sans") if n in known), "sans-serif")
 
 
 Shape = Line | Polygon | Circle | Text
@@ -157,12 +231,12 @@ class Picture:
             max(self.height, other.height),
             self.palette,
             f"{self.description}. Beside it: {other.description}",
-            [*self.shapes, *(_moved(shape, self.width) for shape in other.shapes)],
+            [*self.shapes, *(shape.moved(self.width) for shape in other.shapes)],
         )
 
     def svg(self) -> str:
         """The picture as SVG."""
-        inside = "".join(_svg(shape) for shape in self.shapes)
+        inside = "".join(shape.svg() for shape in self.shapes)
         return (
             '<svg xmlns="http://www.w3.org/2000/svg" '
             f'viewBox="0 0 {self.width} {self.height}" width="{self.width}" '
@@ -187,7 +261,7 @@ class Picture:
         axes.set(xlim=(0, self.width), ylim=(self.height, 0))
         axes.axis("off")
         for order, shape in enumerate(self.shapes):
-            _add_to_axes(axes, shape, order)
+            shape.add_to(axes, order)
         file = io.BytesIO()
         figure.savefig(file, format="png", facecolor=figure.get_facecolor())
         return file.getvalue()
@@ -215,101 +289,3 @@ def _write(
         )
     with atomic_write(path, "The picture") as file:
         file.write(content)
-
-
-def _moved(shape: Shape, by: float) -> Shape:
-    if isinstance(shape, Line):
-        x1, y1, x2, y2 = shape.ends
-        return shape._replace(ends=(x1 + by, y1, x2 + by, y2))
-    if isinstance(shape, Polygon):
-        return shape._replace(points=[(x + by, y) for x, y in shape.points])
-    if isinstance(shape, Circle):
-        return shape._replace(centre=(shape.centre[0] + by, shape.centre[1]))
-    return shape._replace(place=(shape.place[0] + by, shape.place[1]))
-
-
-def _svg(shape: Shape) -> str:
-    if isinstance(shape, Line):
-        x1, y1, x2, y2 = shape.ends
-        dashes = f' stroke-dasharray="{2.2 * shape.width:.1f}"' if shape.dashed else ""
-        return (
-            f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"{_part(shape.part)} '
-            f'stroke="{shape.colour}" stroke-width="{shape.width:.1f}" stroke-linecap="round"'
-            f"{dashes}/>"
-        )
-    if isinstance(shape, Polygon):
-        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in shape.points)
-        return f'<polygon points="{points}" fill="{shape.fill}"/>'
-    if isinstance(shape, Circle):
-        x, y = shape.centre
-        title = f"<title>{escape(shape.title)}</title>" if shape.title else ""
-        edge = f' stroke="{shape.stroke}" stroke-width="{shape.stroke_width:.1f}"'
-        return (
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{shape.radius:.1f}" fill="{shape.fill}"'
-            f"{_part(shape.part)}{edge if shape.stroke != 'none' else ''}>{title}</circle>"
-        )
-    x, y = shape.place
-    anchor = f' text-anchor="{shape.anchor}"' if shape.anchor != "start" else ""
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}"{anchor} font-size="{shape.size:.1f}" '
-        f'fill="{shape.colour}" pointer-events="none">{escape(shape.text)}</text>'
-    )
-
-
-def _part(part: tuple[str, int] | None) -> str:
-    return "" if part is None else f' data-{part[0]}="{part[1]}"'
-
-
-@cache
-def _font_family() -> str:
-    """The first font of those with Arial's metrics that matplotlib finds, else its own."""
-    from matplotlib.font_manager import fontManager
-
-    known = {font.name for font in fontManager.ttflist}
-    return next((n for n in ("Arial", "Helvetica", "Liberation Sans") if n in known), "sans-serif")
-
-
-def _add_to_axes(axes: Any, shape: Shape, order: int) -> None:
-    from matplotlib import patches
-
-    point = 72 / 100  # a pixel, in the unit of line widths and fonts
-    if isinstance(shape, Line):
-        x1, y1, x2, y2 = shape.ends
-        axes.plot(
-            [x1, x2],
-            [y1, y2],
-            color=shape.colour,
-            linewidth=shape.width * point,
-            solid_capstyle="round",
-            linestyle=(0, (2.2, 2.2)) if shape.dashed else "-",
-            zorder=order,
-        )
-    elif isinstance(shape, Polygon):
-        axes.add_patch(
-            patches.Polygon(
-                list(shape.points), facecolor=shape.fill, edgecolor="none", zorder=order
-            )
-        )
-    elif isinstance(shape, Circle):
-        axes.add_patch(
-            patches.Circle(
-                shape.centre,
-                shape.radius,
-                facecolor="none" if shape.fill == "transparent" else shape.fill,
-                edgecolor=shape.stroke,
-                linewidth=shape.stroke_width * point,
-                zorder=order,
-            )
-        )
-    else:
-        axes.text(
-            *shape.place,
-            shape.text,
-            fontsize=shape.size * point,
-            color=shape.colour,
-            ha={"start": "left", "middle": "center", "end": "right"}[shape.anchor],
-            va="baseline",
-            family=_font_family(),
-            zorder=order,
-            parse_math=False,
-        )

@@ -7,7 +7,7 @@ aromatic rings have a circle inside. Wedges point to the reader, hashed ones awa
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,46 +43,19 @@ class Glyphs(NamedTuple):
 
 
 class Formula(NamedTuple):
-    """A drawing in units of the length of a bond, the second coordinate pointing down.
-
-    Attributes
-    ----------
-    lines, dashes : list of (x1, y1, x2, y2)
-    wedges : list of polygons
-    circles : list of (x, y, radius)
-        Inside aromatic rings.
-    texts : list of Glyphs
-    line_bonds : list of int
-        Which bond each of ``lines`` belongs to.
-    """
+    """A drawing in units of the length of a bond, the second coordinate pointing down."""
 
     lines: list[tuple[float, float, float, float]]
     dashes: list[tuple[float, float, float, float]]
     wedges: list[list[tuple[float, float]]]
-    circles: list[tuple[float, float, float]]
+    circles: list[tuple[float, float, float]]  # centre and radius, inside aromatic rings
     texts: list[Glyphs]
-    line_bonds: list[int]
+    line_bonds: list[int]  # which bond each of the lines belongs to
 
 
 def draw_formula(placed: Placed) -> Formula:
-    """The skeletal formula of a molecule with coordinates.
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> from graphgrain.graphs.drawing.layout import place
-    >>> from graphgrain.graphs.drawing.skeletal import draw_formula
-    >>> acetone = ([(0, 1), (1, 2), (1, 3)], list("CCOC"), ["single", "double", "single"])
-    >>> formula = draw_formula(place(gg.as_graphs([acetone])))
-    >>> [glyphs.text for glyphs in formula.texts], formula.line_bonds
-    (['O'], [0, 1, 1, 2])
-    """
+    """The skeletal formula of a molecule with coordinates."""
     return _Draughtsman(placed).formula()
-
-
-def hydrogen_text(atom: Atom) -> tuple[str, str]:
-    """H and how often, where an atom has some."""
-    return ("H" if atom.hydrogens else "", str(atom.hydrogens) if atom.hydrogens > 1 else "")
 
 
 class _Draughtsman:
@@ -90,13 +63,11 @@ class _Draughtsman:
         assert placed.molecule is not None
         self.placed = placed
         self.molecule: Molecule = placed.molecule
+        self.neighbours = self.molecule.neighbours
         self.points = placed.points
         self.drawn = Formula([], [], [], [], [], [])
         self.boxes: dict[int, list[tuple[float, float, float, float]]] = {}
-        every = range(len(self.molecule.pairs))
-        self.rings = self.molecule.rings(every)
-        self.middle = {ring: self.points[list(ring)].mean(axis=0) for ring in self.rings}
-        self.aromatic = set(self.molecule.aromatic_rings)
+        self.rings = self.molecule.rings(range(len(self.molecule.pairs)))
 
     def formula(self) -> Formula:
         wedged = {start for start, _ in self.placed.wedges.values()}
@@ -114,40 +85,41 @@ class _Draughtsman:
     # ---------------------------------------------------------------- atoms
 
     def _is_written(self, vertex: int, atom: Atom) -> bool:
-        own = self.molecule.neighbours[vertex]
+        own = self.neighbours[vertex]
         if atom.symbol != "C" or atom.charge or atom.isotope or atom.radicals or not own:
             return True
         doubles = [bond for bond in own.values() if self.molecule.kinds[bond] == "double"]
         if len(doubles) == 2 and len(own) == 2:
             return True  # the middle of an allene, which is no corner
-        return len(own) == 1 and all(len(self.molecule.neighbours[other]) == 1 for other in own)
+        return len(own) == 1 and all(len(self.neighbours[other]) == 1 for other in own)
 
     def _write(self, vertex: int, atom: Atom) -> None:
         x, y = self.points[vertex].tolist()
-        symbol = Glyphs(0, 0, atom.symbol, FONT_SIZE)
-        left = x - symbol.width / 2
-        base = y + FONT_SIZE * _CAPITAL / 2
         small = 0.7 * FONT_SIZE
+        base = y + FONT_SIZE * _CAPITAL / 2
+        width = Glyphs(0, 0, atom.symbol, FONT_SIZE).width
+        left = x - width / 2
+        right = left + width
         pieces = [Glyphs(left, base, atom.symbol, FONT_SIZE)]
-        right = left + symbol.width
-        hydrogen, count = hydrogen_text(atom)
-        if hydrogen:
-            side = self._free_side(vertex)
-            letter, number = Glyphs(0, 0, hydrogen, FONT_SIZE), Glyphs(0, 0, count, small)
-            wide = letter.width + number.width
+        if atom.hydrogens:
+            count = str(atom.hydrogens) if atom.hydrogens > 1 else ""
+            letter = Glyphs(0, 0, "H", FONT_SIZE).width
+            wide = letter + Glyphs(0, 0, count, small).width
+            side, level = self._free_side(vertex), base
             if side == "right":
-                start, level, right = right, base, right + wide
+                start, right = right, right + wide
             elif side == "left":
-                start, level = left - wide, base
+                start = left = left - wide
             else:
-                start = x - letter.width / 2
-                level = base + (1.0 if side == "below" else -1.0) * 0.85 * FONT_SIZE
-            pieces.append(Glyphs(start, level, hydrogen, FONT_SIZE))
+                start = x - letter / 2
+                level += (1.0 if side == "below" else -1.0) * 0.85 * FONT_SIZE
+            pieces.append(Glyphs(start, level, "H", FONT_SIZE))
             if count:
-                pieces.append(Glyphs(start + letter.width, level + 0.16 * FONT_SIZE, count, small))
-            if side == "left":
-                left -= wide
-        above = charge_text(atom.charge) + "\u2022" * atom.radicals
+                pieces.append(Glyphs(start + letter, level + 0.16 * FONT_SIZE, count, small))
+        above = "\u2022" * atom.radicals
+        if atom.charge:  # as chemists write it: 2+, a real minus sign
+            size = str(abs(atom.charge)) if abs(atom.charge) > 1 else ""
+            above = size + ("+" if atom.charge > 0 else "\u2212") + above
         if above:
             pieces.append(Glyphs(right + 0.01, base - 0.38 * FONT_SIZE, above, small))
         if atom.isotope:
@@ -170,7 +142,7 @@ class _Draughtsman:
         ahead = {"right": 0.5, "left": 0.45, "below": 0.0, "above": 0.0}
         angles = [
             float(np.arctan2(*(self.points[other] - self.points[vertex])[::-1]))
-            for other in self.molecule.neighbours[vertex]
+            for other in self.neighbours[vertex]
         ]
 
         def room(side: str) -> float:
@@ -203,8 +175,7 @@ class _Draughtsman:
                 continue  # a ring seen from its side
             self.drawn.circles.append((float(centre[0]), float(centre[1]), 0.66 * gaps.min()))
             circled |= {
-                self.molecule.neighbours[a][b]
-                for a, b in zip(ring, ring[1:] + ring[:1], strict=True)
+                self.neighbours[a][b] for a, b in zip(ring, ring[1:] + ring[:1], strict=True)
             }
         return circled
 
@@ -239,24 +210,23 @@ class _Draughtsman:
         rings = [ring for ring in self.rings if first in ring and second in ring]
         if rings:
             # towards the ring with more double bonds; an aromatic one has its own circle already
-            best = max(rings, key=lambda ring: (ring not in self.aromatic, -len(ring)))
-            return self._side(bond, self.middle[best])
+            aromatic = self.molecule.aromatic_rings
+            best = max(rings, key=lambda ring: (ring not in aromatic, -len(ring)))
+            return self._side(bond, self.points[list(best)].mean(axis=0))
         others = [
             other
             for end in (first, second)
-            for other in self.molecule.neighbours[end]
+            for other in self.neighbours[end]
             if other not in (first, second)
         ]
         if not others or (
-            any(len(self.molecule.neighbours[end]) == 1 for end in (first, second))
-            and len(others) != 1
+            any(len(self.neighbours[end]) == 1 for end in (first, second)) and len(others) != 1
         ):
             return 0.0
         sides = [self._side(bond, self.points[other]) for other in others]
-        if len(others) == 1 and len(self.molecule.neighbours[first]) == 1:
-            return sides[0] if self.molecule.atoms[first].symbol == "C" else 0.0
         if len(others) == 1:
-            return sides[0] if self.molecule.atoms[second].symbol == "C" else 0.0
+            end = first if len(self.neighbours[first]) == 1 else second
+            return sides[0] if self.molecule.atoms[end].symbol == "C" else 0.0
         if len(others) == 4:
             return 0.0 if abs(sum(sides)) == 0 and sides[0] == sides[1] else sides[0]
         total = sum(sides)
@@ -277,25 +247,29 @@ class _Draughtsman:
         dashed: bool = False,
         inner: bool = False,
     ) -> None:
-        start, end = self.points[first], self.points[second]
-        along = end - start
-        length = float(np.linalg.norm(along))
+        start, along, across, length, begin, stop = self._axis(first, second)
         if length < 1e-9:
             return
-        along = along / length
-        shift = np.array([-along[1], along[0]]) * offset * _SPACING
-        begin = self._end_of_text(first, start, along, length)
-        stop = length - self._end_of_text(second, end, -along, length)
+        shift = across * offset * _SPACING
         if inner:
-            begin = max(begin, 0.16 if len(self.molecule.neighbours[first]) > 1 else 0.0)
-            stop = min(stop, length - (0.16 if len(self.molecule.neighbours[second]) > 1 else 0.0))
+            begin = max(begin, 0.16 if len(self.neighbours[first]) > 1 else 0.0)
+            stop = min(stop, length - (0.16 if len(self.neighbours[second]) > 1 else 0.0))
         if stop <= begin:
             begin, stop = 0.35 * length, 0.65 * length
         a, b = start + shift + along * begin, start + shift + along * stop
         target = self.drawn.dashes if dashed else self.drawn.lines
-        target.append((float(a[0]), float(a[1]), float(b[0]), float(b[1])))
+        target.append((*a.tolist(), *b.tolist()))
         if not dashed:
             self.drawn.line_bonds.append(bond)
+
+    def _axis(self, first: int, second: int) -> tuple[Any, ...]:
+        """Where a bond starts, its direction, that across it, its length, and what is drawn."""
+        start, end = self.points[first], self.points[second]
+        length = float(np.linalg.norm(end - start))
+        along = (end - start) / (length or 1.0)
+        begin = self._end_of_text(first, start, along, length)
+        stop = length - self._end_of_text(second, end, -along, length)
+        return start, along, np.array([-along[1], along[0]]), length, begin, stop
 
     def _end_of_text(
         self, vertex: int, point: np.ndarray, along: np.ndarray, length: float
@@ -321,31 +295,17 @@ class _Draughtsman:
     def _wedge(self, bond: int, start: int, towards_reader: bool) -> None:
         first, second = self.molecule.pairs[bond]
         end = second if start == first else first
-        a, b = self.points[start], self.points[end]
-        along = b - a
-        length = float(np.linalg.norm(along)) or 1.0
-        along = along / length
-        across = np.array([-along[1], along[0]])
-        begin = self._end_of_text(start, a, along, length)
-        stop = length - self._end_of_text(end, b, -along, length)
-        tip, base = a + along * begin, a + along * stop
+        point, along, across, _, begin, stop = self._axis(start, end)
+        tip, base = point + along * begin, point + along * stop
         half = 0.12
         if towards_reader:
             corners = [tip, base + across * half, base - across * half]
-            self.drawn.wedges.append([(float(x), float(y)) for x, y in corners])
+            self.drawn.wedges.append([tuple(corner.tolist()) for corner in corners])
             return
         steps = max(4, round(8 * (stop - begin)))
         for number in range(steps):
             share = (number + 0.7) / steps
             middle = tip + (base - tip) * share
             one, two = middle + across * half * share, middle - across * half * share
-            self.drawn.lines.append((float(one[0]), float(one[1]), float(two[0]), float(two[1])))
+            self.drawn.lines.append((*one.tolist(), *two.tolist()))
             self.drawn.line_bonds.append(-1)
-
-
-def charge_text(charge: int) -> str:
-    """A charge as chemists write it: 2+, a real minus sign."""
-    if not charge:
-        return ""
-    size = str(abs(charge)) if abs(charge) > 1 else ""
-    return size + ("+" if charge > 0 else "\u2212")

@@ -8,11 +8,13 @@ raise. Text is read line by line, packed or not.
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import stat
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
@@ -62,35 +64,33 @@ class Folder:
         """How messages name a file: with its folder or zip."""
         return f"{self.path.name}/{name}"
 
+    @contextmanager
+    def _opened(self, name: PurePosixPath) -> Iterator[IO[bytes]]:
+        if self.path.is_dir():
+            with open(self.path / name, "rb") as stream:
+                yield stream
+        else:
+            with zipfile.ZipFile(self.path) as archive, archive.open(self._members[name]) as member:
+                yield member
+
     def read(self, name: PurePosixPath) -> bytes:
         """The bytes of one file, never more than the limit."""
-        if self.path.is_dir():
-            return read_limited(lambda: open(self.path / name, "rb"), self.path, self.max_bytes)
-        member = self._members[name]
-        with zipfile.ZipFile(self.path) as archive:
-            return read_limited(lambda: archive.open(member), self.path, self.max_bytes)
+        return read_limited(self._opened(name), self.path, self.max_bytes)
 
     def lines(self, name: PurePosixPath) -> Iterator[bytes]:
         """The lines of one file, one at a time, however long it is."""
         try:
-            if self.path.is_dir():
-                with open(self.path / name, "rb") as stream:
-                    yield from _short_lines(stream, self.shown(name))
-            else:
-                with (
-                    zipfile.ZipFile(self.path) as archive,
-                    archive.open(self._members[name]) as stream,
-                ):
-                    yield from _short_lines(stream, self.shown(name))
+            with self._opened(name) as opened:
+                # A member of a zip finds its lines in Python, which is slow.
+                stream = io.BufferedReader(cast(io.RawIOBase, opened))
+                while line := stream.readline(MIB):
+                    if len(line) == MIB and not line.endswith(b"\n"):
+                        raise InvalidFileError(
+                            f"{self.shown(name)}: a line must not be longer than {MIB:,} bytes."
+                        )
+                    yield line
         except _UNREADABLE as error:
             raise InvalidFileError(f"{self.shown(name)} cannot be read: {error}.") from None
-
-
-def _short_lines(stream: IO[bytes], name: str) -> Iterator[bytes]:
-    while line := stream.readline(MIB):
-        if len(line) == MIB and not line.endswith(b"\n"):
-            raise InvalidFileError(f"{name}: a line must not be longer than {MIB:,} bytes.")
-        yield line
 
 
 def existing(path: str | os.PathLike[str]) -> Path:
@@ -134,6 +134,11 @@ def unknown_format(path: Path) -> InvalidFileError:
     )
 
 
+def _limit(place: Path) -> int:
+    """How many bytes are read of a file unless the caller says otherwise."""
+    return default_limit(place.stat().st_size) if place.suffix.lower() == ".gz" else 1024 * MIB
+
+
 def default_limit(size: int) -> int:
     """How far a compressed file may expand: a hundredfold, 64 MiB to 1 GiB."""
     return min(max(100 * size, 64 * MIB), 1024 * MIB)
@@ -147,10 +152,10 @@ def too_large(path: Path, limit: int) -> InvalidFileError:
     )
 
 
-def read_limited(opened: Callable[[], IO[bytes]], path: Path, limit: int) -> bytes:
+def read_limited(opened: AbstractContextManager[IO[bytes]], path: Path, limit: int) -> bytes:
     """Read a file that may be damaged or may lie about its size."""
     try:
-        with opened() as stream:
+        with opened as stream:
             content = stream.read(limit + 1)
     except (*_UNREADABLE, ValueError, KeyError, IndexError) as error:
         # The last three are odd ways in which a damaged zip fails.
@@ -160,15 +165,10 @@ def read_limited(opened: Callable[[], IO[bytes]], path: Path, limit: int) -> byt
     return content
 
 
-def read_file(path: str | os.PathLike[str], max_bytes: int | None = None) -> tuple[Path, bytes]:
+def read_file(path: str | os.PathLike[str]) -> tuple[Path, bytes]:
     """A single file, unpacked if its name ends in ``.gz``."""
-    place = existing(path)
-    if place.is_dir():
-        raise InvalidFileError(f"A file is expected; {str(place)!r} is a folder.")
-    if place.suffix.lower() == ".gz":
-        limit = max_bytes or default_limit(place.stat().st_size)
-        return place, read_limited(lambda: cast(IO[bytes], gzip.open(place)), place, limit)
-    return place, read_limited(lambda: open(place, "rb"), place, max_bytes or 1024 * MIB)
+    place = text_file(path)
+    return place, read_limited(_opened(place), place, _limit(place))
 
 
 def _safe_members(path: Path) -> dict[PurePosixPath, zipfile.ZipInfo]:
@@ -229,18 +229,16 @@ def text_file(path: str | os.PathLike[str]) -> Path:
 
 def check_size(place: Path, max_bytes: int | None) -> None:
     """Refuse a file that holds more than a limit: for those who read all of it into memory."""
+    left = limit = max_bytes or _limit(place)
     if place.suffix.lower() != ".gz":
-        limit = max_bytes or 1024 * MIB
-        if place.stat().st_size > limit:
-            raise too_large(place, limit)
-        return
-    left = limit = max_bytes or default_limit(place.stat().st_size)
-    try:
-        with _opened(place) as stream:
-            while left >= 0 and (block := stream.read(MIB)):
-                left -= len(block)
-    except (OSError, EOFError, zlib.error):
-        return  # damaged: the reader tells where
+        left -= place.stat().st_size
+    else:
+        try:
+            with _opened(place) as stream:
+                while left >= 0 and (block := stream.read(MIB)):
+                    left -= len(block)
+        except (OSError, EOFError, zlib.error):
+            return  # damaged: the reader tells where
     if left < 0:
         raise too_large(place, limit)
 
@@ -272,10 +270,11 @@ def text_lines(place: Path) -> Iterator[str]:
         ) from None
 
 
-def _opened(place: Path) -> IO[bytes]:
-    if place.suffix.lower() == ".gz":
-        return cast(IO[bytes], gzip.open(place))
-    return open(place, "rb")
+@contextmanager
+def _opened(place: Path) -> Iterator[IO[bytes]]:
+    packed = place.suffix.lower() == ".gz"
+    with cast(IO[bytes], gzip.open(place)) if packed else open(place, "rb") as stream:
+        yield stream
 
 
 def _decoded(name: str, raw: bytes, number: int) -> list[str]:

@@ -6,6 +6,7 @@ import os
 import struct
 import zlib
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -182,18 +183,8 @@ def _integers(values: np.ndarray, where: str) -> np.ndarray:
 # length is checked against the bytes that are there before anything is allocated, and compressed
 # parts stop at a limit.
 
-_STORED = {
-    1: "i1",
-    2: "u1",
-    3: "i2",
-    4: "u2",
-    5: "i4",
-    6: "u4",
-    7: "f4",
-    9: "f8",
-    12: "i8",
-    13: "u8",
-}
+_STORED = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8"}
+_STORED |= {12: "i8", 13: "u8"}
 _TEXT = {16: "utf-8", 17: "utf-16", 18: "utf-32", 2: "latin-1", 4: "utf-16"}
 _MATRIX, _COMPRESSED = 14, 15
 _CELL, _STRUCT, _OBJECT, _CHAR, _SPARSE = 1, 2, 3, 4, 5
@@ -312,16 +303,21 @@ class _Reader:
             raise self.wrong(f"the variable {name!r} has the shape {shape.tolist()[:4]}")
         dimensions = [int(size) for size in shape]
         if kind in _NUMERIC:
-            return name, self.dense(data, at, dimensions)
+            values, _ = self.numbers(data, at)
+            if len(values) != prod(dimensions):
+                raise self.wrong(
+                    f"an array of shape {dimensions[:4]} holds {len(values):,} numbers"
+                )
+            return name, values.reshape(dimensions, order="F")
         if kind == _CHAR:
-            stored, values, _ = self.element(data, at)
+            stored, text, _ = self.element(data, at)
             encoding = _TEXT.get(stored, "latin-1")
-            if encoding != "utf-8" and encoding != "latin-1":
+            if encoding in ("utf-16", "utf-32"):
                 encoding += "-le" if self.order == "<" else "-be"
-            return name, bytes(values).decode(encoding, errors="replace")
+            return name, bytes(text).decode(encoding, errors="replace")
         if kind == _SPARSE:
             return name, self.sparse(data, at, dimensions)
-        count = _product(dimensions)
+        count = prod(dimensions)
         if kind == _CELL:
             return name, self.matrices(data, at, count, depth)
         if kind == _OBJECT:
@@ -331,14 +327,10 @@ class _Reader:
         if len(width) != 1 or not 1 <= int(width[0]) <= 1024:
             raise self.wrong(f"the struct {name!r} has field names of an impossible length")
         step = int(width[0])
-        fields = [
-            names[start : start + step].split("\0")[0] for start in range(0, len(names), step)
-        ]
-        if not fields:
-            return name, Struct([], [])
-        flat = self.matrices(data, at, count * len(fields), depth)
-        rows = range(0, len(flat), len(fields))
-        return name, Struct(fields, [flat[start : start + len(fields)] for start in rows])
+        fields = [names[i : i + step].split("\0")[0] for i in range(0, len(names), step)]
+        flat = iter(self.matrices(data, at, count * len(fields), depth))
+        elements = [list(row) for row in zip(*[flat] * len(fields), strict=True)]
+        return name, Struct(fields, elements)
 
     def matrices(self, data: memoryview, at: int, count: int, depth: int) -> list[Any]:
         """The values of cells or fields, each an element of its own."""
@@ -351,12 +343,6 @@ class _Reader:
                 raise self.wrong(f"a variable is expected, not an element of type {kind}")
             values.append(self.matrix(element, depth + 1)[1])
         return values
-
-    def dense(self, data: memoryview, at: int, shape: list[int]) -> np.ndarray:
-        values, _ = self.numbers(data, at)
-        if len(values) != _product(shape):
-            raise self.wrong(f"an array of shape {shape[:4]} holds {len(values):,} numbers")
-        return values.reshape(shape, order="F")
 
     def sparse(self, data: memoryview, at: int, shape: list[int]) -> Any:
         from scipy.sparse import csc_array
@@ -374,10 +360,3 @@ class _Reader:
         except ValueError as error:
             raise self.wrong(f"a sparse matrix is not valid ({error})") from None
         return matrix
-
-
-def _product(shape: list[int]) -> int:
-    result = 1
-    for size in shape:
-        result *= size
-    return result

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -70,10 +70,8 @@ def iter_molecules(
         rest without it and a warning, at the end, that names them.
     after_line : int
         Leave out everything up to this line: to go on where an earlier run has stopped.
-    n_jobs : int, optional
-        Number of processes that read; None means this one alone, -1 one per core.
-    verbose : int
-        1 shows a progress bar.
+    n_jobs, verbose
+        As in :func:`from_smiles`.
     charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
         What the labels encode; see :func:`from_rdkit`. All are off by default.
 
@@ -108,19 +106,10 @@ def iter_molecules(
 
 
 class MoleculeFile(NamedTuple):
-    """A file of molecules that are not yet parsed.
+    """A file of molecules that are not yet parsed."""
 
-    Attributes
-    ----------
-    name : str
-        What messages call it.
-    blocks : bool
-        Whether structures are mol blocks, else SMILES.
-    records : iterator of Record
-    """
-
-    name: str
-    blocks: bool
+    name: str  # what messages call it
+    blocks: bool  # whether structures are mol blocks, else SMILES
     records: Iterator[Record]
 
     @classmethod
@@ -134,8 +123,14 @@ class MoleculeFile(NamedTuple):
                 f"The name of a file of molecules must end in {', '.join(KINDS)} (or one of them "
                 f"and .gz); got {place.name!r}."
             )
-        blocks = kind in (".sdf", ".mol")
-        return cls(place.name, blocks, _records(place, kind, smiles))
+        lines, blocks = text_lines(place), kind in (".sdf", ".mol")
+        if blocks:
+            records = sdf_records(place.name, lines)
+        elif kind in (".csv", ".tsv"):
+            records = table_records(place.name, lines, kind == ".tsv", smiles)
+        else:
+            records = smiles_records(lines)
+        return cls(place.name, blocks, records)
 
     def problem(self, record: Record, reason: str) -> str:
         """Where a molecule is, and why it cannot be read."""
@@ -157,22 +152,11 @@ def load_molecules(
 
     Parameters
     ----------
-    path : path of a file
-        ``.smi`` (a SMILES and optionally a name on each line), ``.csv`` and ``.tsv`` (a header,
-        one column with SMILES) or ``.sdf``; each may be packed (``.csv.gz``).
-    smiles : str, optional
-        The column of a table that holds the SMILES; by default the first whose name contains
-        "smiles".
-    errors : {"raise", "skip"}
-        What happens with a molecule that cannot be read: an error that names its line, or a
-        warning that does, and the rest without it.
+    path, smiles, errors, n_jobs, verbose
+        As in :func:`iter_molecules`.
     max_bytes : int, optional
         How many bytes are read at most. The default is 1 GiB; for packed files a hundred times
         their size, but 64 MiB to 1 GiB.
-    n_jobs : int, optional
-        Number of processes that read; None means this one alone, -1 one per core.
-    verbose : int
-        1 shows a progress bar.
     charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
         What the labels encode; see :func:`from_rdkit`. All are off by default.
 
@@ -203,49 +187,19 @@ def load_molecules(
     >>> columns["active"]
     array([0, 1])
     """
-    graphs, columns = molecule_texts(
-        path,
-        smiles=smiles,
-        errors=errors,
-        max_bytes=max_bytes,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        **labels,
-    )
+    options: Any = {"smiles": smiles, "errors": errors, "n_jobs": n_jobs, "verbose": verbose}
+    graphs, columns = molecule_texts(path, max_bytes, **options, **labels)
     return graphs, {name: typed(values) for name, values in columns.items()}
 
 
 def molecule_texts(
-    path: str | os.PathLike[str],
-    *,
-    smiles: str | None = None,
-    errors: str = "raise",
-    max_bytes: int | None = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-    **labels: Unpack[LabelFlags],
+    path: str | os.PathLike[str], max_bytes: int | None = None, **options: Any
 ) -> Chunk:
     """As :func:`load_molecules`, with the columns as text."""
     place = text_file(path)
     check_size(place, max_bytes)
-    chunks = iter_molecules(
-        place,
-        smiles=smiles,
-        errors=errors,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        **labels,
-    )
-    return join_chunks(list(chunks) or [Chunk(GraphBatch.from_edges([], []), {})])
-
-
-def _records(place: Path, kind: str, smiles: str | None) -> Iterator[Record]:
-    lines = text_lines(place)
-    if kind in (".sdf", ".mol"):
-        return sdf_records(place.name, lines)
-    if kind in (".csv", ".tsv"):
-        return table_records(place.name, lines, kind == ".tsv", smiles)
-    return smiles_records(lines)
+    chunks = list(iter_molecules(place, **options))
+    return join_chunks(chunks or [Chunk(GraphBatch.from_edges([], []), {})])
 
 
 def _chunks(
@@ -315,19 +269,9 @@ MISSING = frozenset(
 
 
 def missing_values(values: np.ndarray) -> np.ndarray:
-    """Which entries of a column are missing: NaN, None, and the words of ``MISSING``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from graphgrain.graphs.files.molecules import missing_values
-    >>> missing_values(np.array(["yes", "", "NA", "no"])).tolist()
-    [False, True, True, False]
-    """
-    if values.dtype.kind == "f":
-        return np.isnan(values)
+    """Which entries of a column are missing: NaN, None, and the words of ``MISSING``."""
     if values.dtype.kind not in "OUS":
-        return np.zeros(len(values), dtype=bool)
+        return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
     return np.array(
         [
             value.strip() in MISSING if isinstance(value, str) else value is None or value != value
@@ -344,19 +288,14 @@ def typed(values: np.ndarray) -> np.ndarray:
     gone = missing_values(values)
     if gone.all():
         return np.full(len(values), "", dtype=str)
-    items = values.tolist()
-    for convert in (int, float):
-        try:
-            numbers = [convert(v) for v, m in zip(items, gone.tolist(), strict=True) if not m]
-        except (ValueError, OverflowError):
-            continue
-        if convert is int and not gone.any():
-            with contextlib.suppress(OverflowError):
-                return np.array(numbers, dtype=np.int64)
+    there = values[~gone].tolist()
+    with contextlib.suppress(ValueError, OverflowError):
+        if not gone.any():
+            return np.array([int(value) for value in there], dtype=np.int64)
+    with contextlib.suppress(ValueError, OverflowError):
         filled = np.full(len(values), np.nan)
-        with contextlib.suppress(OverflowError):
-            filled[~gone] = numbers
-            return filled
+        filled[~gone] = [float(value) for value in there]
+        return filled
     return np.where(gone, "", values)
 
 
@@ -377,15 +316,7 @@ def table_records(
 ) -> Iterator[Record]:
     """The molecules of a table, one per row.
 
-    Parameters
-    ----------
-    name : str
-        What messages call the file.
-    lines : iterator of str
-    tabs : bool
-        Fields are separated by tabs, else by commas, or semicolons if the header has no comma.
-    smiles : str, optional
-        The column with the SMILES; by default the first whose name contains "smiles".
+    Fields are separated by tabs or by commas, or by semicolons if the header has none of these.
     """
     first = next(lines, "")
     delimiter = "\t" if tabs else ","
@@ -416,20 +347,18 @@ def _smiles_column(name: str, header: list[str], smiles: str | None) -> int:
     twice = next((column for column in header if header.count(column) > 1), None)
     if twice is not None:
         raise InvalidFileError(f"{name}, line 1: the column {twice!r} occurs twice.")
-    if smiles is None:
-        found = [number for number, column in enumerate(header) if "smiles" in column.lower()]
-        if found:
-            return found[0]
-        raise InvalidFileError(
-            f"{name}, line 1: no column is called SMILES; there are {', '.join(header[:20])}. Name "
-            "it (smiles in Python, --smiles on the command line); a file without a header must be "
-            "called .smi."
-        )
-    if smiles not in header:
+    for number, column in enumerate(header):
+        if "smiles" in column.lower() if smiles is None else column == smiles:
+            return number
+    if smiles is not None:
         raise InvalidParameterError(
             f"The table has no column {smiles!r}; {name} has {', '.join(header[:20])}."
         )
-    return header.index(smiles)
+    raise InvalidFileError(
+        f"{name}, line 1: no column is called SMILES; there are {', '.join(header[:20])}. Name it "
+        "(smiles in Python, --smiles on the command line); a file without a header must be called "
+        ".smi."
+    )
 
 
 #: No record is longer than this: a file that never says ``$$$$`` must not fill the memory.
@@ -442,8 +371,8 @@ def sdf_records(name: str, lines: Iterable[str]) -> Iterator[Record]:
     Records end with a line ``$$$$``; after the structure come ``> <property>`` blocks.
     """
     record: list[str] = []
-    start, size, number = 1, 0, 0
-    for number, line in enumerate(lines, start=1):
+    start, size = 1, 0
+    for number, line in enumerate(chain(lines, ["$$$$\n"]), start=1):
         if line.startswith("$$$$"):
             if any(part.strip() for part in record):
                 yield _record(start, record)
@@ -456,8 +385,6 @@ def sdf_records(name: str, lines: Iterable[str]) -> Iterator[Record]:
                 f"{name}, line {start}: a record must not be longer than {MAX_RECORD:,} "
                 "characters. Records end with a line $$$$."
             )
-    if any(part.strip() for part in record):
-        yield _record(start, record)
 
 
 def _record(start: int, lines: list[str]) -> Record:

@@ -18,9 +18,11 @@ import os
 import re
 import warnings
 import zipfile
+from bisect import bisect
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -30,11 +32,22 @@ from ...errors import InvalidFileError, InvalidParameterError
 from ...writing import atomic_write
 from ..batch import GraphBatch
 from ..convert.dispatch import as_graphs
+from ..convert.parts import cut
 from ..labels import label_kind
 from ..streams import CHUNK_SIZE, Chunk, check_chunk_size
 from .archive import Folder
 
 SIDECAR = "graphgrain.json"
+#: Files besides those of the sidecar and the edges, and what they have a line for.
+_LINE_PER = {
+    "graph_indicator": "vertices",
+    "graph_labels": "graphs",
+    "graph_attributes": "graphs",
+    "node_labels": "vertices",
+    "edge_labels": "edges",
+    "node_attributes": "vertices",
+    "edge_attributes": "edges",
+}
 
 
 def load_tu(
@@ -85,29 +98,13 @@ def load_tu(
     >>> y
     array([ 1, -1])
     """
-    if target not in (None, "classes", "values"):
-        raise InvalidParameterError(f"target must be 'classes' or 'values'; got {target!r}.")
     files = DataSetFiles(Folder(path, max_bytes))
-
     edges = files.needed("A", columns=2)
     indicator = files.needed("graph_indicator", columns=1)
-    y = targets_of(files, target)
+    y = _targets(files, target)
     sizes, order, position = _vertices(files, indicator, None if y is None else len(y))
     pairs = _edges(edges, indicator, position)
-
-    labels = labels_of(files, "node", label_column, len(indicator), "vertices")
-    edge_labels = labels_of(files, "edge", edge_label_column, len(edges), "edges")
-    attributes = attributes_of(files, "node", len(indicator), "vertices")
-    edge_attributes = attributes_of(files, "edge", len(edges), "edges")
-    graphs = GraphBatch.from_edges(
-        sizes,
-        pairs,
-        None if labels is None else labels[order],
-        edge_labels=edge_labels,
-        vertex_attributes=None if attributes is None else attributes[order],
-        edge_attributes=edge_attributes,
-    )
-    return graphs, y
+    return _batch(files, sizes, pairs, order, label_column, edge_label_column), y
 
 
 class DataSetFiles:
@@ -119,18 +116,22 @@ class DataSetFiles:
         self.names = set(folder.names)
         self.sidecar = self._read_sidecar()
 
-    def _file(self, part: str) -> PurePosixPath:
+    def file(self, part: str) -> PurePosixPath:
         return self.base.with_name(f"{self.base.name}_{part}")
 
     def shown(self, part: str) -> str:
-        return self.folder.shown(self._file(part))
+        return self.folder.shown(self.file(part))
+
+    def text(self, part: str) -> tuple[bytes, int]:
+        """The text of ``DS_part.txt`` that is to be read, and the number of its first line."""
+        return self.folder.read(self.file(f"{part}.txt")), 1
 
     def table(self, part: str, dtype: type, columns: int | None = None) -> NumberTable | None:
         """The numbers of ``DS_part.txt``, or None where there is no such file."""
-        file = self._file(f"{part}.txt")
-        if file not in self.names:
+        if self.file(f"{part}.txt") not in self.names:
             return None
-        return parse_numbers(self.folder.shown(file), self.folder.read(file), dtype, columns)
+        content, first_line = self.text(part)
+        return parse_numbers(self.shown(f"{part}.txt"), content, dtype, columns, first_line)
 
     def needed(self, part: str, columns: int) -> NumberTable:
         """The integers of a file that every data set must have."""
@@ -142,16 +143,25 @@ class DataSetFiles:
             )
         return table
 
+    def of_rows(self, part: str, dtype: type, rows: int) -> NumberTable | None:
+        """The numbers of a file that must have some number of rows, if it is there."""
+        table = self.table(part, dtype)
+        if table is not None and len(table) != rows:
+            raise InvalidFileError(
+                f"{table.name} must have a line for each of the {rows:,} {_LINE_PER[part]}; it has "
+                f"{len(table):,}."
+            )
+        return table
+
     def _read_sidecar(self) -> dict[str, Any]:
-        file = self._file(SIDECAR)
-        if file not in self.names:
+        if self.file(SIDECAR) not in self.names:
             return {}
         try:
-            content = json.loads(self.folder.read(file))
+            content = json.loads(self.folder.read(self.file(SIDECAR)))
         except (ValueError, RecursionError) as error:
-            raise InvalidFileError(f"{self.folder.shown(file)} is not JSON: {error}.") from None
+            raise InvalidFileError(f"{self.shown(SIDECAR)} is not JSON: {error}.") from None
         if not isinstance(content, dict):
-            raise InvalidFileError(f"{self.folder.shown(file)} must hold a JSON object.")
+            raise InvalidFileError(f"{self.shown(SIDECAR)} must hold a JSON object.")
         return content
 
     def extra(self, key: str, kind: type) -> list[Any]:
@@ -168,17 +178,13 @@ class DataSetFiles:
         """The codes of a file as the names that the sidecar gives them."""
         if key not in self.sidecar:
             return codes
-        names = self.extra(key, str)
-        wrong = np.flatnonzero((codes < 0) | (codes >= len(names)))
+        names = np.array(self.extra(key, str), dtype=object)
+        wrong = np.argwhere((codes < 0) | (codes >= len(names)))
         if wrong.size:
             raise source.error(
-                int(wrong[0]) // (codes.shape[1] if codes.ndim > 1 else 1),
-                f"{self.shown(SIDECAR)} names the codes 0 to {len(names) - 1}; the line is "
-                "{value!r}.",
+                int(wrong[0, 0]), f"{self.shown(SIDECAR)} names the codes 0 to {len(names) - 1}"
             )
-        table = np.empty(len(names), dtype=object)
-        table[:] = names
-        return table[codes]
+        return names[codes]
 
 
 def _data_set(folder: Folder) -> PurePosixPath:
@@ -203,20 +209,18 @@ def _data_set(folder: Folder) -> PurePosixPath:
     )
 
 
-def targets_of(files: DataSetFiles, target: str | None) -> np.ndarray | None:
+def _targets(files: DataSetFiles, target: str | None) -> np.ndarray | None:
     """The classes or values."""
-    if target != "values":
-        classes = _classes(files)
-        if classes is not None or target == "classes":
-            if classes is None:
-                raise InvalidFileError(f"There are no classes: {files.shown('graph_labels.txt')}.")
-            return classes
-    values = files.table("graph_attributes", float)
-    if values is None:
-        if target == "values":
-            raise InvalidFileError(f"There are no values: {files.shown('graph_attributes.txt')}.")
-        return None
-    return _column_or_table(values.values)
+    if target not in (None, "classes", "values"):
+        raise InvalidParameterError(f"target must be 'classes' or 'values'; got {target!r}.")
+    found = None if target == "values" else _classes(files)
+    if found is None and target != "classes":
+        values = files.table("graph_attributes", float)
+        found = None if values is None else _column_or_table(values)
+    if found is None and target is not None:
+        part = "graph_labels.txt" if target == "classes" else "graph_attributes.txt"
+        raise InvalidFileError(f"There are no {target}: {files.shown(part)}.")
+    return found
 
 
 def _classes(files: DataSetFiles) -> np.ndarray | None:
@@ -227,11 +231,15 @@ def _classes(files: DataSetFiles) -> np.ndarray | None:
         table = files.table("graph_labels", float)
     if table is None:
         return None
-    codes = _column_or_table(table.values)
+    codes = _column_or_table(table)
     if codes.dtype.kind == "f":
         return codes
     named = files.names_of("classes", codes, table)
     return named if named is codes else np.array(named.tolist(), dtype=str)
+
+
+def _column_or_table(table: NumberTable) -> np.ndarray:
+    return table.values[:, 0] if table.values.shape[1] == 1 else table.values
 
 
 def _vertices(
@@ -239,34 +247,30 @@ def _vertices(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Size of each graph, the vertices in the order of their graphs, and where each went."""
     graph = indicator.values[:, 0]
-    ids, sizes_found = np.unique(graph, return_counts=True)
-    empty = set(files.extra("empty_graphs", int))
-    n_graphs = len(ids) + len(empty)
+    filled, empty = len(np.unique(graph)), set(files.extra("empty_graphs", int))
+    n_graphs = filled + len(empty)
     last = n_graphs if n_targets is None else n_targets
     wrong = np.flatnonzero((graph < 1) | (graph > last))
     if wrong.size:
-        raise indicator.error(
-            int(wrong[0]),
-            f"graphs are numbered from 1 to {last} without a gap; the line is {{value!r}}.",
-        )
+        raise indicator.error(int(wrong[0]), f"graphs are numbered from 1 to {last} without a gap")
     if n_targets is not None and n_targets != n_graphs:
         raise InvalidFileError(
-            f"{indicator.name} has vertices for {len(ids):,} graphs, but there are {n_targets:,} "
+            f"{indicator.name} has vertices for {filled:,} graphs, but there are {n_targets:,} "
             "classes or values, one line for each graph. A file is cut short, or a graph without "
             f"vertices is not listed as 'empty_graphs' in {files.shown(SIDECAR)}."
         )
-    expected = set(range(1, n_graphs + 1)) - set(ids.tolist())
-    if expected != empty:
+    sizes = np.bincount(graph - 1, minlength=n_graphs)
+    _check_empty(files, (np.flatnonzero(sizes == 0) + 1).tolist(), sorted(empty))
+    order = np.argsort(graph, kind="stable")
+    return sizes, order, np.argsort(order)
+
+
+def _check_empty(files: DataSetFiles, found: list[int], listed: list[int]) -> None:
+    if found != listed:
         raise InvalidFileError(
             f"{files.shown(SIDECAR)}: 'empty_graphs' must list the graphs without vertices; "
-            f"{sorted(expected)[:5]} have none, {sorted(empty)[:5]} are listed."
+            f"{found[:5]} have none, {listed[:5]} are listed."
         )
-    sizes = np.zeros(n_graphs, dtype=np.int64)
-    sizes[ids - 1] = sizes_found
-    order = np.argsort(graph, kind="stable")
-    position = np.empty(len(graph), dtype=np.int64)
-    position[order] = np.arange(len(graph))
-    return sizes, order, position
 
 
 def _edges(edges: NumberTable, indicator: NumberTable, position: np.ndarray) -> np.ndarray:
@@ -275,29 +279,47 @@ def _edges(edges: NumberTable, indicator: NumberTable, position: np.ndarray) -> 
     if outside.size:
         raise edges.error(
             int(outside[0]),
-            f"vertices are numbered from 1 to {len(position):,} (the lines of {indicator.name}); "
-            "the line is {value!r}.",
+            f"vertices are numbered from 1 to {len(position):,} (the lines of {indicator.name})",
         )
     graph = indicator.values[values - 1, 0]
     across = np.flatnonzero(graph[:, 0] != graph[:, 1])
     if across.size:
-        ends = graph[across[0]]
+        one, other = graph[across[0]]
         raise edges.error(
             int(across[0]),
-            f"an edge must stay within one graph; this one joins graph {ends[0]} to graph "
-            f"{ends[1]}. The line is {{value!r}}.",
+            f"an edge must stay within one graph; this one joins graph {one} to graph {other}",
         )
     return position[values - 1]
 
 
-def labels_of(
-    files: DataSetFiles, kind: str, column: int | None, rows: int, what: str
+def _batch(
+    files: DataSetFiles,
+    sizes: np.ndarray,
+    pairs: np.ndarray,
+    order: Any,
+    label_column: int | None,
+    edge_label_column: int | None,
+) -> GraphBatch:
+    """Graphs with what the files say about their vertices, in another order, and edges."""
+    n_vertices, n_edges = int(sizes.sum()), len(pairs)
+    labels = _labels(files, "node", "vertex", label_column, n_vertices)
+    attributes = _attributes(files, "node", "vertex", n_vertices)
+    return GraphBatch.from_edges(
+        sizes,
+        pairs,
+        None if labels is None else labels[order],
+        edge_labels=_labels(files, "edge", "edge", edge_label_column, n_edges),
+        vertex_attributes=None if attributes is None else attributes[order],
+        edge_attributes=_attributes(files, "edge", "edge", n_edges),
+    )
+
+
+def _labels(
+    files: DataSetFiles, kind: str, what: str, column: int | None, rows: int
 ) -> np.ndarray | None:
-    """The labels of vertices (``kind="node"``) or edges, one per row, or None."""
-    table = files.table(f"{kind}_labels", int)
+    table = files.of_rows(f"{kind}_labels", int, rows)
     if table is None:
         return None
-    _check_rows(table, rows, what)
     values, width = table.values, table.values.shape[1]
     if column is not None:
         if not isinstance(column, int) or not 0 <= column < width:
@@ -310,32 +332,20 @@ def labels_of(
         distinct, codes = np.unique(values, axis=0, return_inverse=True)
         joined = np.array([",".join(map(str, row)) for row in distinct.tolist()], dtype=object)
         return joined[codes.reshape(-1)]
-    key = "vertex_labels" if kind == "node" else "edge_labels"
-    return files.names_of(key, values[:, 0], table)
+    return files.names_of(f"{what}_labels", values[:, 0], table)
 
 
-def attributes_of(files: DataSetFiles, kind: str, rows: int, what: str) -> np.ndarray | None:
-    """The attributes of vertices (``kind="node"``) or edges, or None."""
-    table = files.table(f"{kind}_attributes", float)
+def _attributes(files: DataSetFiles, kind: str, what: str, rows: int) -> np.ndarray | None:
+    table = files.of_rows(f"{kind}_attributes", float, rows)
     if table is None:
         return None
-    _check_rows(table, rows, what)
     if not rows:
-        key = "vertex_attributes" if kind == "node" else "edge_attributes"
-        width = (files.extra(key, int) or [1])[0]
+        width = (files.extra(f"{what}_attributes", int) or [1])[0]
         return np.empty((0, min(max(width, 1), 10**6)))
-    return finite(table).values
-
-
-def _check_rows(table: NumberTable, rows: int, what: str) -> None:
-    if len(table) != rows:
-        raise InvalidFileError(
-            f"{table.name} must have a line for each of the {rows:,} {what}; it has {len(table):,}."
-        )
-
-
-def _column_or_table(values: np.ndarray) -> np.ndarray:
-    return values[:, 0] if values.shape[1] == 1 else values
+    wrong = np.flatnonzero(~np.isfinite(table.values).all(axis=1))
+    if wrong.size:
+        raise table.error(int(wrong[0]), "attributes must be finite numbers")
+    return table.values
 
 
 # -------------------------------------------------------------------- in chunks
@@ -344,17 +354,7 @@ def _column_or_table(values: np.ndarray) -> np.ndarray:
 # graphs of a chunk, then the lines of their vertices and edges in the others. This needs vertices
 # and edges in the order of their graphs, as the collection has them.
 
-#: Lines of the indicator and of the edges that are parsed at a time.
-_LINES = 50_000
-#: Files that have a line for each graph, vertex or edge.
-_PARTS = {
-    "graph_labels": "graphs",
-    "graph_attributes": "graphs",
-    "node_labels": "vertices",
-    "node_attributes": "vertices",
-    "edge_labels": "edges",
-    "edge_attributes": "edges",
-}
+_DIGITS = re.compile(rb"\d{1,19}")
 
 
 def iter_tu(
@@ -380,18 +380,6 @@ def iter_tu(
     Chunk
         A pair ``(graphs, columns)``; the classes or values, if there are any, are the column
         ``"target"``.
-
-    Examples
-    --------
-    >>> import graphgrain as gg, tempfile
-    >>> from graphgrain.graphs.files.tu import iter_tu
-    >>> ring = ([(0, 1), (1, 2), (0, 2)], ["C", "C", "O"])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     gg.save_tu(f"{folder}/RINGS.zip", [ring] * 5, [1, -1, 1, 1, -1])
-    ...     for graphs, columns in iter_tu(f"{folder}/RINGS.zip", chunk_size=3):
-    ...         print(len(graphs), columns["target"])
-    3 [ 1 -1  1]
-    2 [ 1 -1]
     """
     check_chunk_size(chunk_size)
     files = _Window(Folder(path, in_lines=True))
@@ -405,59 +393,42 @@ def _chunks(
     label_column: int | None,
     edge_label_column: int | None,
 ) -> Iterator[Chunk]:
-    indicator, edges = files.numbers("graph_indicator", 1), files.numbers("A", 2)
-    empty = np.array(sorted(files.extra("empty_graphs", int)), dtype=np.int64)
-    graphs_seen = vertices_seen = 0
-    while indicator.more() or files.more_graphs() or (empty > graphs_seen).any():
-        rows = indicator.up_to(graphs_seen + chunk_size, graphs_seen, "graphs")[:, 0]
+    empty = sorted(files.extra("empty_graphs", int))
+    before = vertices_before = 0
+    per_graph = ("graph_indicator", "graph_labels", "graph_attributes")
+    while files.more(*per_graph) or bisect(empty, before) < len(empty):
+        rows = files.up_to("graph_indicator", 1, before, before + chunk_size, "graphs")[:, 0]
         if (np.diff(rows) < 0).any():
-            raise indicator.unordered()
+            raise files.unordered("graph_indicator")
         files.take("graphs", chunk_size)
-        y = targets_of(files, target)
-        last = chunk_size
-        if not indicator.more():
-            here = empty[empty <= graphs_seen + chunk_size]
-            last = max([*rows[-1:], *here[-1:], graphs_seen + (0 if y is None else len(y))])
-            last -= graphs_seen
-        sizes = np.bincount(rows - graphs_seen - 1, minlength=last)
-        _check_graphs(files, sizes, y, empty, graphs_seen)
+        y = _targets(files, target)
+        listed = empty[bisect(empty, before) : bisect(empty, before + chunk_size)]
+        count = chunk_size
+        if not files.more("graph_indicator"):
+            ends = [*(rows[-1:] + 1), *(n - before for n in listed[-1:])]
+            count = max([0 if y is None else len(y), *ends])
+        sizes = np.bincount(rows, minlength=count)
+        after = before + len(sizes)
+        if not count:
+            _check_empty(files, [], empty[bisect(empty, before) :])
+        if y is not None and len(y) != len(sizes):
+            raise InvalidFileError(
+                f"{files.shown('graph_indicator.txt')} has vertices for graph {after:,}, but there "
+                f"are {before + len(y):,} classes or values. A file is cut short."
+            )
+        _check_empty(files, (np.flatnonzero(sizes == 0) + before + 1).tolist(), listed)
 
-        count = len(rows)
-        pairs = edges.up_to(vertices_seen + count, vertices_seen, "vertices") - vertices_seen - 1
-        files.take("vertices", count)
+        vertices_after = vertices_before + len(rows)
+        pairs = files.up_to("A", 2, vertices_before, vertices_after, "vertices")
+        files.take("vertices", len(rows))
         files.take("edges", len(pairs))
-        graphs = GraphBatch.from_edges(
-            sizes,
-            pairs,
-            labels_of(files, "node", label_column, count, "vertices"),
-            edge_labels=labels_of(files, "edge", edge_label_column, len(pairs), "edges"),
-            vertex_attributes=attributes_of(files, "node", count, "vertices"),
-            edge_attributes=attributes_of(files, "edge", len(pairs), "edges"),
-        )
-        graphs_seen += len(sizes)
-        vertices_seen += count
+        order = slice(None)
+        graphs = _batch(files, sizes, pairs, order, label_column, edge_label_column)
+        before, vertices_before = after, vertices_after
         yield Chunk(graphs, {} if y is None else {"target": y})
-    edges.up_to(vertices_seen, vertices_seen, "vertices")
-    if edges.more():
-        raise edges.unordered()
+    if files.more("A"):
+        raise files.unordered("A")
     files.check_end()
-
-
-def _check_graphs(
-    files: _Window, sizes: np.ndarray, y: np.ndarray | None, empty: np.ndarray, before: int
-) -> None:
-    if y is not None and len(y) != len(sizes):
-        raise InvalidFileError(
-            f"{files.shown('graph_indicator.txt')} has vertices for graph {before + len(sizes):,}, "
-            f"but there are {before + len(y):,} classes or values. A file is cut short."
-        )
-    found = np.flatnonzero(sizes == 0) + before + 1
-    listed = empty[(empty > before) & (empty <= before + len(sizes))]
-    if not np.array_equal(found, listed):
-        raise InvalidFileError(
-            f"{files.shown(SIDECAR)}: 'empty_graphs' must list the graphs without vertices; "
-            f"{found[:5].tolist()} have none, {listed[:5].tolist()} are listed."
-        )
 
 
 class _Window(DataSetFiles):
@@ -466,135 +437,103 @@ class _Window(DataSetFiles):
     def __init__(self, folder: Folder) -> None:
         super().__init__(folder)
         self._lines = {
-            part: _Lines(folder.lines(self._file(f"{part}.txt")))
-            for part in _PARTS
-            if self._file(f"{part}.txt") in self.names
+            part: _Lines(folder.lines(self.file(f"{part}.txt")))
+            for part in (*_LINE_PER, "A")
+            if self.file(f"{part}.txt") in self.names
         }
         self._taken: dict[str, tuple[bytes, int]] = {}
 
-    def numbers(self, part: str, columns: int) -> _Numbers:
-        """The integers of a file that every data set must have."""
-        file = self._file(f"{part}.txt")
-        if file not in self.names:
-            self.needed(part, columns)  # which complains
-        return _Numbers(self.folder.shown(file), _Lines(self.folder.lines(file)), columns)
+    def text(self, part: str) -> tuple[bytes, int]:
+        return self._taken[part]
+
+    def more(self, *parts: str) -> bool:
+        """Whether there are rows left in one of some files."""
+        return any(self._lines[part].more() for part in parts if part in self._lines)
 
     def take(self, what: str, rows: int) -> None:
-        """Advance by ``count`` rows in all files that have one line for each of these."""
+        """Advance by some rows in the files that have a line for each of these."""
         for part, lines in self._lines.items():
-            if _PARTS[part] == what:
+            if _LINE_PER.get(part) == what and part != "graph_indicator":
                 self._taken[part] = lines.take(rows)
 
-    def table(self, part: str, dtype: type, columns: int | None = None) -> NumberTable | None:
-        if part not in self._lines:
-            return None
-        content, first_line = self._taken[part]
-        return parse_numbers(self.shown(f"{part}.txt"), content, dtype, columns, first_line)
+    def up_to(self, part: str, columns: int, before: int, last: int, what: str) -> np.ndarray:
+        """The next rows of a file, all from ``before + 1`` to ``last``, counted from 0."""
+        if part in self._lines:
+            self._taken[part] = self._lines[part].take(None, last)
+        table = self.needed(part, columns)
+        wrong = np.flatnonzero((table.values < 1).any(axis=1))
+        if wrong.size:
+            raise table.error(int(wrong[0]), f"{what} are numbered from 1")
+        if ((table.values <= before) | (table.values > last)).any():
+            raise self.unordered(part)
+        return table.values - before - 1
 
-    def more_graphs(self) -> bool:
-        return any(lines.more() for part, lines in self._lines.items() if _PARTS[part] == "graphs")
+    def unordered(self, part: str) -> InvalidFileError:
+        return InvalidFileError(
+            f"{self.shown(f'{part}.txt')}: reading in chunks needs vertices and edges in the order "
+            "of their graphs, and no edge from one graph to another; these are not. load_tu reads "
+            "(and checks) the data set in one piece."
+        )
 
     def check_end(self) -> None:
         """Whether all files have come to their end together."""
         for part, lines in self._lines.items():
             if lines.more():
                 raise InvalidFileError(
-                    f"{self.shown(f'{part}.txt')} must have a line for each of the {_PARTS[part]}; "
-                    f"it has more (line {lines.next_line:,})."
+                    f"{self.shown(f'{part}.txt')} must have a line for each of the "
+                    f"{_LINE_PER[part]}; it has more (line {lines.next_line:,})."
                 )
 
 
 class _Lines:
-    """The lines of a file that are not blank, in blocks, with their numbers."""
+    """The lines of a file, taken piece by piece; those that are not blank are rows."""
 
     def __init__(self, lines: Iterator[bytes]) -> None:
-        self._lines = lines
-        self._ahead: list[bytes] = []
-        self.next_line = 1
+        self._rows = self._with_blanks(lines)
+        self._ahead: list[bytes] = []  # at most one row
+        self._line = 1
 
-    def more(self) -> bool:
-        """Whether there are lines left."""
-        while not self._ahead:
-            line = next(self._lines, None)
-            if line is None:
-                return False
+    @staticmethod
+    def _with_blanks(lines: Iterator[bytes]) -> Iterator[bytes]:
+        """Each row behind the blank lines before it."""
+        blank = 0
+        for line in lines:
             if line.strip():
-                self._ahead = [line]
+                yield b"\n" * blank + line
+                blank = 0
             else:
-                self.next_line += 1
-        return True
+                blank += 1
 
-    def take(self, rows: int) -> tuple[bytes, int]:
-        """The text of the next rows, and the number of its first line."""
-        self.more()
-        first, taken, found = self.next_line, list(self._ahead[:rows]), min(len(self._ahead), rows)
-        self._ahead = self._ahead[found:]
-        while found < rows:
-            some = list(islice(self._lines, rows - found))
-            if not some:
-                break
-            taken += some
-            found += sum(bool(line.strip()) for line in some)
-        self.next_line += len(taken)
-        return b"".join(taken), first
-
-
-class _Numbers:
-    """Rows of integers that rise from chunk to chunk."""
-
-    def __init__(self, name: str, lines: _Lines, columns: int) -> None:
-        self.name, self.lines, self.columns = name, lines, columns
-        self.rows = np.empty((0, columns), dtype=np.int64)
+    @property
+    def next_line(self) -> int:
+        """The number of the line of the next row."""
+        row = self._ahead[0] if self.more() else b""
+        return self._line + len(row) - len(row.lstrip(b"\n"))
 
     def more(self) -> bool:
         """Whether there are rows left."""
-        return len(self.rows) > 0 or self.lines.more()
+        self._ahead = self._ahead or list(islice(self._rows, 1))
+        return bool(self._ahead)
 
-    def up_to(self, last: int, before: int, what: str) -> np.ndarray:
-        """The next rows in which no number is larger than ``last``."""
-        parts = []
-        while self.more():
-            if not len(self.rows):
-                content, first_line = self.lines.take(_LINES)
-                table = parse_numbers(self.name, content, int, self.columns, first_line)
-                wrong = np.flatnonzero((table.values < 1).any(axis=1))
-                if wrong.size:
-                    raise table.error(
-                        int(wrong[0]), f"{what} are numbered from 1; the line is {{value!r}}."
-                    )
-                self.rows = table.values
-            beyond = np.flatnonzero((self.rows > last).any(axis=1))
-            end = int(beyond[0]) if beyond.size else len(self.rows)
-            parts.append(self.rows[:end])
-            self.rows = self.rows[end:]
-            if beyond.size:
-                break
-        found = np.concatenate([np.empty((0, self.columns), dtype=np.int64), *parts])
-        if (found <= before).any():
-            raise self.unordered()
-        return found
-
-    def unordered(self) -> InvalidFileError:
-        return InvalidFileError(
-            f"{self.name}: reading in chunks needs vertices and edges in the order of their "
-            "graphs, and no edge from one graph to another; these are not. load_tu reads (and "
-            "checks) the data set in one piece."
-        )
+    def take(self, rows: int | None, last: int | None = None) -> tuple[bytes, int]:
+        """The text of the next rows, or of those without a larger number; and its first line."""
+        coming = chain(self._ahead, self._rows)
+        if last is None:
+            taken = list(islice(coming, rows))
+            self._ahead = self._ahead[rows:]
+        else:
+            taken, self._ahead = [], []
+            for row in coming:
+                if max(map(int, _DIGITS.findall(row)), default=0) > last:
+                    self._ahead = [row]
+                    break
+                taken.append(row)
+        text, first = b"".join(taken), self._line
+        self._line += text.count(b"\n")
+        return text, first
 
 
 # -------------------------------------------------------------------- writing
-
-PARTS = (
-    "graph_indicator.txt",
-    "graph_labels.txt",
-    "graph_attributes.txt",
-    "node_labels.txt",
-    "edge_labels.txt",
-    "node_attributes.txt",
-    "edge_attributes.txt",
-    SIDECAR,
-    "A.txt",  # last: without it a half-written folder is not taken for a data set
-)
 
 
 def save_tu(
@@ -649,10 +588,27 @@ def save_tu(
             f"{str(there)!r} is there already and is not replaced. Choose another path, or say "
             "overwrite=True."
         )
+    # Edges last: without them a half-written folder is not taken for a data set.
+    files = [*(f"{part}.txt" for part in _LINE_PER), SIDECAR, "A.txt"]
     if zipped:
-        _write_zip(place, name, parts)
-    else:
-        _write_folder(place, name, parts)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_write(place, "The data set") as stream, zipfile.ZipFile(stream, "w") as archive:
+            for part in (part for part in files if part in parts):
+                # A fixed date: the same graphs always give the same file.
+                member = zipfile.ZipInfo(f"{name}/{name}_{part}", (1980, 1, 1, 0, 0, 0))
+                member.create_system = 3  # by default the number of the system
+                member.external_attr = 0o644 << 16
+                archive.writestr(member, parts[part], zipfile.ZIP_DEFLATED, 9)
+        return
+    place.mkdir(parents=True, exist_ok=True)
+    there.unlink(missing_ok=True)
+    for part in files:
+        file = place / f"{name}_{part}"
+        if part in parts:
+            with atomic_write(file, "The data set") as stream:
+                stream.write(parts[part].encode("ascii"))
+        else:
+            file.unlink(missing_ok=True)
 
 
 def _contents(graphs: GraphBatch, y: Any) -> dict[str, str]:
@@ -660,46 +616,36 @@ def _contents(graphs: GraphBatch, y: Any) -> dict[str, str]:
     extra: dict[str, Any] = {}
     source = np.repeat(np.arange(graphs.n_vertices), graphs.degrees)
     parts = {
-        "A.txt": _lines(np.column_stack((source, graphs.indices)) + 1, ", "),
+        "A.txt": _lines(np.column_stack((source, graphs.indices)) + 1),
         "graph_indicator.txt": _lines(graphs.graph_of_vertex + 1),
     }
     empty = np.flatnonzero(graphs.vertex_counts == 0)
     if empty.size:
         extra["empty_graphs"] = (empty + 1).tolist()
-
-    if graphs.labelled:
-        parts["node_labels.txt"] = _label_lines(
-            graphs.label_codes, graphs.label_table, "vertex_labels", extra
-        )
-    if graphs.edge_label_table is not None and graphs.edge_label_codes is not None:
-        parts["edge_labels.txt"] = _label_lines(
-            graphs.edge_label_codes, graphs.edge_label_table, "edge_labels", extra
-        )
-    for file, key, values in (
-        ("node_attributes.txt", "vertex_attributes", graphs.vertex_attributes),
-        ("edge_attributes.txt", "edge_attributes", graphs.edge_attributes),
+    label_table = graphs.label_table if graphs.labelled else None
+    for kind, what, codes, table, values in (
+        ("node", "vertex", graphs.label_codes, label_table, graphs.vertex_attributes),
+        ("edge", "edge", graphs.edge_label_codes, graphs.edge_label_table, graphs.edge_attributes),
     ):
-        if values is None:
-            continue
-        if values.shape[1] == 0:
-            raise InvalidParameterError(
-                f"Attributes need at least one column to be written; {key} has none."
-            )
-        parts[file] = _lines(values, ", ")
-        if not len(values):
-            extra[key] = [values.shape[1]]
+        if codes is not None and table is not None:
+            if label_kind(table) == "string":
+                extra[f"{what}_labels"] = table.tolist()
+                table = np.arange(len(table))
+            parts[f"{kind}_labels.txt"] = _lines(table[codes])
+        if values is not None:
+            if values.shape[1] == 0:
+                raise InvalidParameterError(
+                    f"Attributes need at least one column to be written; {what}_attributes has "
+                    "none."
+                )
+            parts[f"{kind}_attributes.txt"] = _lines(values)
+            if not len(values):
+                extra[f"{what}_attributes"] = [values.shape[1]]
     if y is not None:
         parts |= _target_lines(y, len(graphs), extra)
     if extra:
         parts[SIDECAR] = json.dumps(extra, indent=1) + "\n"
     return parts
-
-
-def _label_lines(codes: np.ndarray, table: np.ndarray, key: str, extra: dict[str, Any]) -> str:
-    if label_kind(table) == "integer":
-        return _lines(table[codes])
-    extra[key] = table.tolist()
-    return _lines(codes)
 
 
 def _target_lines(y: Any, count: int, extra: dict[str, Any]) -> dict[str, str]:
@@ -712,7 +658,7 @@ def _target_lines(y: Any, count: int, extra: dict[str, Any]) -> dict[str, str]:
     if values.dtype.kind == "O" and all(isinstance(value, str) for value in values.flat):
         values = values.astype(str)
     if values.dtype.kind == "f" and values.size:
-        return {"graph_attributes.txt": _lines(values.astype(np.float64), ", ")}
+        return {"graph_attributes.txt": _lines(values.astype(np.float64))}
     if values.dtype.kind == "U":
         names, codes = np.unique(values, return_inverse=True)
         extra["classes"] = names.tolist()
@@ -724,38 +670,13 @@ def _target_lines(y: Any, count: int, extra: dict[str, Any]) -> dict[str, str]:
             "y must hold integers or strings (classes) or floats (regression values); got "
             f"{values.dtype}."
         )
-    return {"graph_labels.txt": _lines(values.astype(np.int64), ", ")}
+    return {"graph_labels.txt": _lines(values.astype(np.int64))}
 
 
-def _lines(values: np.ndarray, separator: str = "") -> str:
+def _lines(values: np.ndarray) -> str:
     """One line per row; repr gives the shortest text that reads back as the same number."""
-    if values.ndim == 1:
-        return "".join(f"{value!r}\n" for value in values.tolist())
-    return "".join(separator.join(map(repr, row)) + "\n" for row in values.tolist())
-
-
-def _write_zip(place: Path, name: str, parts: dict[str, str]) -> None:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(place, "The data set") as stream, zipfile.ZipFile(stream, "w") as archive:
-        for part in PARTS:
-            if part in parts:
-                # A fixed date: the same graphs always give the same file.
-                member = zipfile.ZipInfo(f"{name}/{name}_{part}", (1980, 1, 1, 0, 0, 0))
-                member.create_system = 3  # by default the number of the system
-                member.external_attr = 0o644 << 16
-                archive.writestr(member, parts[part], zipfile.ZIP_DEFLATED, 9)
-
-
-def _write_folder(place: Path, name: str, parts: dict[str, str]) -> None:
-    place.mkdir(parents=True, exist_ok=True)
-    (place / f"{name}_A.txt").unlink(missing_ok=True)
-    for part in PARTS:
-        file = place / f"{name}_{part}"
-        if part in parts:
-            with atomic_write(file, "The data set") as stream:
-                stream.write(parts[part].encode("ascii"))
-        else:
-            file.unlink(missing_ok=True)
+    rows = values.reshape(len(values), int(np.prod(values.shape[1:]))).tolist()
+    return "".join(", ".join(map(repr, row)) + "\n" for row in rows)
 
 
 # -------------------------------------------------------------------- tables of numbers
@@ -778,14 +699,16 @@ class NumberTable:
     def __len__(self) -> int:
         return len(self.values)
 
-    def error(self, row: int, message: str) -> InvalidFileError:
-        """An error about a row; the message may use ``{value}`` for what the line holds."""
-        seen = -1
+    def rows(self) -> Iterator[tuple[int, str]]:
+        """The lines that are not blank, with their numbers."""
         for number, line in enumerate(io.StringIO(self.text), start=self.first_line):
-            seen += bool(line.strip())
-            if seen == row:
-                return _complaint(self.name, number, message.format(value=_cut(line.strip())))
-        return InvalidFileError(f"{self.name}: {message.format(value='?')}")
+            if line.strip():
+                yield number, line.strip()
+
+    def error(self, row: int, rule: str) -> InvalidFileError:
+        """An error about a row."""
+        number, line = next(islice(self.rows(), row, None))
+        return InvalidFileError(f"{self.name}, line {number}: {rule}; the line is {cut(line)!r}.")
 
 
 def parse_numbers(
@@ -793,21 +716,21 @@ def parse_numbers(
 ) -> NumberTable:
     """Parse a text file of integers or floats, separated by commas or by white space.
 
-    Parameters
-    ----------
-    name : str
-        What messages call the file.
-    content : bytes
-    dtype : int or float
-    columns : int, optional
-        How many numbers a line must hold; by default as many as the first line.
-    first_line : int
-        The number of the first line, where the text is not the beginning of the file.
+    Lines hold some number of columns, by default as many as the first line.
     """
-    text = _decoded(name, content, first_line)
-    if not text.strip():
-        return NumberTable(name, text, np.empty((0, columns or 1), dtype=dtype), first_line)
-    first = next(line for line in io.StringIO(text) if line.strip())
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    try:
+        text = content.decode("ascii").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + first_line
+        raise InvalidFileError(
+            f"{name}, line {line}: only plain (ASCII) text is expected; found "
+            f"{content[error.start : error.start + 8]!r}. Save it as UTF-8."
+        ) from None
+    table = NumberTable(name, text, np.empty((0, columns or 1), dtype=dtype), first_line)
+    _, first = next(table.rows(), (0, ""))
+    if not first:
+        return table
     delimiter = "," if "," in first else None
     try:
         with warnings.catch_warnings():
@@ -816,86 +739,39 @@ def parse_numbers(
                 io.StringIO(text), dtype=dtype, delimiter=delimiter, comments=None, ndmin=2
             )
     except (ValueError, OverflowError, Warning) as error:
-        raise _first_wrong_line(name, text, dtype, delimiter, columns, error, first_line) from None
-    table = NumberTable(name, text, values, first_line)
+        raise _first_wrong_line(table, dtype, delimiter, columns, error) from None
     if columns is not None and values.shape[1] != columns:
-        raise table.error(0, _columns_rule(columns) + " The line is {value!r}.")
-    return table
-
-
-def finite(table: NumberTable) -> NumberTable:
-    """The table itself, if it holds neither NaN nor infinity."""
-    wrong = np.flatnonzero(~np.isfinite(table.values).all(axis=1))
-    if wrong.size:
-        raise table.error(
-            int(wrong[0]), "attributes must be finite numbers; the line is {value!r}."
-        )
-    return table
-
-
-def _decoded(name: str, content: bytes, first_line: int) -> str:
-    content = content.removeprefix(b"\xef\xbb\xbf")
-    try:
-        text = content.decode("ascii")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + first_line
-        value = content[error.start : error.start + 8]
-        raise _complaint(
-            name, line, f"only plain (ASCII) text is expected; found {value!r}. Save it as UTF-8."
-        ) from None
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+        raise table.error(0, _columns_rule(columns))
+    return NumberTable(name, text, values, first_line)
 
 
 def _first_wrong_line(
-    name: str,
-    text: str,
-    dtype: type,
-    delimiter: str | None,
-    columns: int | None,
-    cause: Exception,
-    first_line: int,
+    table: NumberTable, dtype: type, delimiter: str | None, columns: int | None, cause: Exception
 ) -> InvalidFileError:
     """Find the line that NumPy could not parse: slow, but needed for the error message only."""
-    for number, line in enumerate(io.StringIO(text), start=first_line):
-        if not line.strip():
-            continue
+    for row, (_, line) in enumerate(table.rows()):
         values = line.split(delimiter)
-        for value in values:
-            problem = _problem(value.strip(), dtype)
-            if problem:
-                return _complaint(name, number, problem)
         columns = columns or len(values)
-        if len(values) != columns:
-            return _complaint(
-                name, number, f"{_columns_rule(columns)} The line is {_cut(line.strip())!r}."
-            )
-    return InvalidFileError(f"{name}: the numbers cannot be read ({cause}).")
+        problems = filter(None, (_problem(value.strip(), dtype) for value in values))
+        problem = next(problems, _columns_rule(columns) if len(values) != columns else None)
+        if problem is not None:
+            return table.error(row, problem)
+    return InvalidFileError(f"{table.name}: the numbers cannot be read ({cause}).")
 
 
 def _problem(value: str, dtype: type) -> str | None:
     if not value:
-        return "a number is missing."
-    if dtype is int:
-        if not _INTEGER.fullmatch(value):
-            return f"an integer is expected; found {_cut(value)!r}."
+        return "a number is missing"
+    if dtype is int and _INTEGER.fullmatch(value):
         # int() refuses strings of thousands of digits, so look at the length first.
-        if len(value) > 21 or not _LIMITS.min <= int(value) <= _LIMITS.max:
-            return f"an integer of at most 64 bits is expected; found {_cut(value)!r}."
-        return None
-    try:
-        float(value)
-    except ValueError:
-        return f"a number is expected; found {_cut(value)!r}."
-    return None if "_" not in value else f"a number is expected; found {_cut(value)!r}."
+        fits = len(value) <= 21 and _LIMITS.min <= int(value) <= _LIMITS.max
+        return None if fits else f"an integer of at most 64 bits is expected; found {cut(value)!r}"
+    if dtype is float and "_" not in value:
+        with suppress(ValueError):
+            float(value)
+            return None
+    return f"{'an integer' if dtype is int else 'a number'} is expected; found {cut(value)!r}"
 
 
 def _columns_rule(columns: int) -> str:
-    return f"{columns} {'number is' if columns == 1 else 'numbers are'} expected on each line."
-
-
-def _complaint(name: str, line: int, message: str) -> InvalidFileError:
-    return InvalidFileError(f"{name}, line {line}: {message}")
-
-
-def _cut(value: str) -> str:
-    return value if len(value) <= 60 else value[:57] + "..."
+    return f"{columns} {'number is' if columns == 1 else 'numbers are'} expected on each line"
