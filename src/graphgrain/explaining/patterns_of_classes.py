@@ -124,11 +124,12 @@ class ClassPatterns:
         for name, kind in (("for", self.favour), ("against", self.against)):
             for label, patterns in kind.items():
                 lines.append(f"{name} {label}:")
-                lines += [
-                    f"  {p.contribution:+.3f}  {p.name}  ({p.support} graphs, "
-                    f"{100 * p.precision:.0f} % of them in the class{_stability(p)})"
-                    for p in patterns
-                ]
+                for p in patterns:
+                    stable = f", {100 * p.stability:.0f} % stable" if p.stability >= 0 else ""
+                    lines.append(
+                        f"  {p.contribution:+.3f}  {p.name}  ({p.support} graphs, "
+                        f"{100 * p.precision:.0f} % of them in the class{stable})"
+                    )
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -139,10 +140,6 @@ class ClassPatterns:
             for p in own[:_SHOWN]
         ]
         return card("graphgrain.explaining", "parts.html", "class_patterns", rows, self.n_resamples)
-
-
-def _stability(pattern: ClassPattern) -> str:
-    return "" if np.isnan(pattern.stability) else f", {100 * pattern.stability:.0f} % stable"
 
 
 def class_patterns(
