@@ -80,26 +80,25 @@ def build_index(
         origin = _origin(source, ids, settings)
         earlier = _interrupted(folder, origin)
         after = 0 if earlier is None else int(earlier.extra["line"])
-        chunks = _chunks(source, columns, n_jobs, options, after)
-        first = next(chunks, None)
-        if kernel is None:
-            if earlier is not None:
-                kernel = restored(earlier.kernel, None, str(folder))
-            elif first is None:
+        pieces = _pieces(source, ids, columns, n_jobs, options, after)
+        first = list(islice(pieces, 1))
+        if kernel is None and earlier is not None:
+            kernel = restored(earlier.kernel, None, str(folder))
+        elif kernel is None:
+            if not first:
                 raise InvalidParameterError(
                     "An index without graphs needs a kernel; give kernel=TreePlusPlus(...)."
                 )
-            else:
-                kernel = default_kernel(first.graphs)
+            kernel = default_kernel(first[0][0].graphs)
         kernel.set_params(n_jobs=n_jobs)
+        labels = {name: bool(options[name]) for name in LabelOptions._fields if name in options}
         manifest = earlier or Manifest(
             stored(kernel),
             similarity,
             label_kind="",
-            molecules=_molecules(source, options),
+            molecules=labels if _is_molecule_file(source) else None,
             next_id=int(first_id),
         )
-        whole = chunks if first is None else chain([first], chunks)
 
         def journal(so_far: Manifest, last: Chunk) -> None:
             if origin is not None:
@@ -109,8 +108,7 @@ def build_index(
         known = Snapshot(folder, manifest).keys()
         writer = SegmentWriter(folder, kernel, manifest, known, journal)
         with _bar(verbose, sum(entry.graphs for entry in manifest.segments)) as bar:
-            keep = columns if isinstance(columns, list) else None
-            writer.write(with_ids(whole, ids, keep), bar.update)
+            writer.write(chain(first, pieces), bar.update)
         commit(folder, writer.manifest)
 
 
@@ -135,20 +133,17 @@ def add_to_index(
                     f"{now.manifest.molecules}, got {given}. Leave these options out."
                 )
             options = {**options, **now.manifest.molecules}
-        chunks = _chunks(source, columns, n_jobs, options, 0)
-        keep = columns if isinstance(columns, list) else None
-        pieces = with_ids(chunks, ids, keep)
-        first = list(_take(pieces, 2))
+        pieces = _pieces(source, ids, columns, n_jobs, options)
+        first = list(islice(pieces, 2))
         new = sum(len(chunk.graphs) for chunk, _ in first)
         if not new:
             return
         merged = tail_to_merge(now.manifest.segments, new) if len(first) == 1 else 0
         stay = len(now.segments) - merged
         manifest = replace(now.manifest, segments=now.manifest.segments[:stay])
-        old = now.pieces(stay)
         writer = SegmentWriter(folder, kernel, manifest, now.keys(stay))
         with _bar(verbose, 0) as bar:
-            writer.write(chain(old, first, pieces), bar.update)
+            writer.write(chain(now.pieces(stay), first, pieces), bar.update)
         commit(folder, writer.manifest)
 
 
@@ -166,8 +161,7 @@ def compact_index(folder: Path, kernel: FeatureKernel) -> None:
     with only_writer(folder):
         now = Snapshot.of(folder)
         manifest = replace(now.manifest, segments=(), removed=None)
-        nothing = np.empty(0, dtype=np.uint64)
-        writer = SegmentWriter(folder, kernel, manifest, nothing)
+        writer = SegmentWriter(folder, kernel, manifest, np.empty(0, dtype=np.uint64))
         writer.write(now.pieces())
         commit(folder, writer.manifest)
 
@@ -178,16 +172,9 @@ def compact_index(folder: Path, kernel: FeatureKernel) -> None:
 class SegmentWriter:
     """Turns a stream of graphs into segments of an index.
 
-    Parameters
-    ----------
-    folder : Path
-    kernel : FeatureKernel
-    manifest : Manifest
-        What the new segments are added to.
-    known : array of uint64
-        The keys of the ids that are there already, sorted.
-    journal : callable, optional
-        Called after each segment with the manifest so far and the last chunk.
+    They are added to those of ``manifest``; ``known`` are the keys of the ids that are there
+    already, sorted. ``journal`` is called after each segment with the manifest so far and the last
+    chunk.
     """
 
     def __init__(
@@ -228,7 +215,7 @@ class SegmentWriter:
         entry = write_segment(self.folder, self._chunks, self._sketches, self._common, self._ids)
         last = self._chunks[-1]
         self._chunks, self._sketches, self._ids = [], [], []
-        self.manifest = self.manifest.with_segments((entry,))
+        self.manifest = replace(self.manifest, segments=(*self.manifest.segments, entry))
         if self._journal is not None:
             self._journal(self.manifest, last)
 
@@ -252,14 +239,7 @@ class SegmentWriter:
             raise InvalidParameterError(
                 f"There must be one id for each graph; got {len(chosen)} ids for {count} graphs."
             )
-        self._remember(chosen)
-        largest = max((value for value in chosen if type(value) is int), default=-1)
-        following = max(first, largest + 1)
-        self.manifest = replace(self.manifest, next_id=following)
-        return chosen
-
-    def _remember(self, ids: list[Any]) -> None:
-        keys = id_keys(ids)
+        keys = id_keys(chosen)
         order = np.argsort(keys, kind="stable")
         ordered = keys[order]
         again = np.flatnonzero(ordered[1:] == ordered[:-1]) + 1
@@ -268,31 +248,56 @@ class SegmentWriter:
         there = np.flatnonzero(inside)[self._known[places[inside]] == ordered[inside]]
         for twice in (*again[:1], *there[:1]):
             raise InvalidParameterError(
-                f"Every id of an index occurs once; {ids[order[twice]]!r} comes a second time. "
+                f"Every id of an index occurs once; {chosen[order[twice]]!r} comes a second time. "
                 "Leave out ids to number the graphs, or remove the older one first."
             )
         self._known = np.insert(self._known, places, ordered)
+        following = max((value + 1 for value in chosen if type(value) is int), default=0)
+        self.manifest = replace(self.manifest, next_id=max(first, following))
+        return chosen
 
 
-def with_ids(chunks: Iterable[Chunk], ids: Any, keep: Sequence[str] | None) -> Iterator[Any]:
-    """Each chunk with its ids and the columns that are kept.
+def _pieces(
+    source: Any, ids: Any, columns: Any, n_jobs: int | None, options: dict[str, Any], after: int = 0
+) -> Iterator[tuple[Chunk, Sequence[Any] | None]]:
+    """The graphs of a source in chunks, with the columns that are kept, and their ids.
 
     ``ids`` is None, the name of a column, or an iterable with an id per graph.
     """
-    source = None if ids is None or isinstance(ids, str) else iter(ids)
-    for chunk in chunks:
+    if _is_molecule_file(source):
+        options = {**options, "n_jobs": n_jobs, "after_line": after}
+    if not isinstance(columns, list | Mapping | None):
+        raise InvalidParameterError(
+            "columns is a dictionary of arrays, or a list of names of the source's columns; got "
+            f"{type(columns).__name__}."
+        )
+    given = {}
+    if isinstance(columns, Mapping):
+        given = {name: np.asarray(column) for name, column in columns.items()}
+    values = None if ids is None or isinstance(ids, str) else iter(ids)
+    begin = 0
+    for chunk in as_chunks(source, chunk_size=CHUNK, **options):
+        end = begin + len(chunk.graphs)
+        for name, column in given.items():
+            if len(column) < end:
+                raise InvalidParameterError(
+                    f"A column needs a value for each graph; {name!r} has {len(column)}."
+                )
+        more = {name: column[begin:end] for name, column in given.items()}
+        chunk = chunk._replace(columns={**chunk.columns, **more})
         own: Sequence[Any] | None = None
         if isinstance(ids, str):
             own = _column(chunk, ids).tolist()
-        elif source is not None:
-            own = list(islice(source, len(chunk.graphs)))
-        columns = chunk.columns
-        if keep is not None:
-            columns = {name: _column(chunk, name) for name in keep}
+        elif values is not None:
+            own = list(islice(values, len(chunk.graphs)))
+        if isinstance(columns, list):
+            kept = {name: _column(chunk, name) for name in columns}
             if "line" in chunk.columns:  # where an interrupted build goes on
-                columns["line"] = chunk.columns["line"]
-        yield chunk._replace(columns=columns), own
-    if source is not None and (left := len(list(islice(source, 1)))):
+                kept["line"] = chunk.columns["line"]
+            chunk = chunk._replace(columns=kept)
+        yield chunk, own
+        begin = end
+    if values is not None and (left := len(list(islice(values, 1)))):
         raise InvalidParameterError(f"There must be one id for each graph; got {left} too many.")
 
 
@@ -386,57 +391,10 @@ def _shown(entry: Any) -> str:
         return "another kernel"
 
 
-# -------------------------------------------------------------------- sources
-
-
-def _chunks(
-    source: Any, columns: Any, n_jobs: int | None, options: dict[str, Any], after: int
-) -> Iterator[Chunk]:
-    """The graphs of a source in chunks, with values for each graph if such are given."""
-    if _is_molecule_file(source):
-        options = {**options, "n_jobs": n_jobs, "after_line": after}
-    chunks = as_chunks(source, chunk_size=CHUNK, **options)
-    if columns is None or isinstance(columns, list):
-        return chunks
-    if not isinstance(columns, Mapping):
-        raise InvalidParameterError(
-            "columns is a dictionary of arrays, or a list of names of the source's columns; got "
-            f"{type(columns).__name__}."
-        )
-    return _with_columns(chunks, {name: np.asarray(column) for name, column in columns.items()})
-
-
-def _with_columns(chunks: Iterator[Chunk], columns: dict[str, np.ndarray]) -> Iterator[Chunk]:
-    begin = 0
-    for chunk in chunks:
-        end = begin + len(chunk.graphs)
-        for name, column in columns.items():
-            if len(column) < end:
-                raise InvalidParameterError(
-                    f"A column needs a value for each graph; {name!r} has {len(column)}."
-                )
-        own = {name: column[begin:end] for name, column in columns.items()}
-        yield chunk._replace(columns={**chunk.columns, **own})
-        begin = end
-
-
-def _take(pieces: Iterator[Any], count: int) -> Iterator[Any]:
-    for _ in range(count):
-        if (piece := next(pieces, None)) is None:
-            return
-        yield piece
-
-
 def _is_molecule_file(source: Any) -> bool:
     from ..graphs.files.molecules import is_molecule_file
 
     return isinstance(source, str | Path) and is_molecule_file(Path(source))
-
-
-def _molecules(source: Any, options: dict[str, Any]) -> dict[str, bool] | None:
-    if not _is_molecule_file(source):
-        return None
-    return {name: bool(options[name]) for name in LabelOptions._fields if name in options}
 
 
 # -------------------------------------------------------------------- folders

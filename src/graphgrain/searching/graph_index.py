@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,9 @@ from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.registry import describe_kernel
-from ..parameters import Jobs, Number, OneOf, Rule, Whole
+from ..parameters import Jobs, Number, OneOf, Whole, check_value
 from .building import add_to_index, build_index, compact_index, remove_from_index, restored
-from .index_files import KINDS, Snapshot, as_array, keyed_features, plain
+from .index_files import KINDS, Snapshot, as_array, plain
 from .ranking import Hits, Ranker
 
 if TYPE_CHECKING:
@@ -84,14 +85,15 @@ class GraphIndex:
         n_jobs: int | None = None,
     ) -> None:
         self.path = _folder(path).absolute()  # found again wherever the process goes
-        self.n_jobs = _checked("n_jobs", n_jobs, Jobs())
+        self.n_jobs = check_value("n_jobs", n_jobs, Jobs())
         self._snapshot = Snapshot.of(self.path)
         self.kernel = restored(self._snapshot.manifest.kernel, kernel, str(path))
         self.kernel.set_params(n_jobs=n_jobs)
         self._own_kernel = kernel
 
     def __reduce__(self) -> Any:
-        return _reopened, (type(self), str(self.path), self._own_kernel, self.n_jobs)
+        options = {"kernel": self._own_kernel, "n_jobs": self.n_jobs}
+        return partial(type(self), **options), (str(self.path),)
 
     # ---------------------------------------------------------------- making and opening
 
@@ -148,10 +150,11 @@ class GraphIndex:
         Building from a file of molecules can be interrupted: the same call goes on where it
         stopped. Until it has finished there is no index, or the one that was there before.
         """
+        check_value("first_id", first_id, Whole(0))
+        check_value("n_jobs", n_jobs, Jobs())
         build_index(
             _folder(path), source, kernel, ids, columns, _checked_similarity(similarity), overwrite,
-            _checked("first_id", first_id, Whole(0)), _checked("n_jobs", n_jobs, Jobs()), verbose,
-            options,
+            first_id, n_jobs, verbose, options,
         )  # fmt: skip
         return cls(path, kernel=kernel, n_jobs=n_jobs)
 
@@ -287,8 +290,8 @@ class GraphIndex:
         """
         if k is None and threshold is None:
             raise InvalidParameterError("k=None asks for all graphs above a threshold; give it.")
-        _checked("k", k, Whole(1, optional=True))
-        _checked("threshold", threshold, Number(0.0, closed=True, optional=True))
+        check_value("k", k, Whole(1, optional=True))
+        check_value("threshold", threshold, Number(0.0, closed=True, optional=True))
         hits = self._hits(self.as_queries(queries), k, threshold, similarity)
         ids: Any = [as_array(self._snapshot.ids(hit.places)) for hit in hits]
         values: Any = [hit.similarities for hit in hits]
@@ -324,28 +327,22 @@ class GraphIndex:
             )
         return batch
 
-    def _similarity(self, name: str | None) -> str:
-        return self.similarity if name is None else _checked_similarity(name)
-
     def _ranker(self, similarity: str | None = None) -> Ranker:
-        name = self._similarity(similarity)
+        name = self.similarity if similarity is None else _checked_similarity(similarity)
         return Ranker(self.kernel, self._snapshot, name, self.n_jobs)
 
     def _hits(
-        self,
-        graphs: GraphBatch,
-        k: int | None,
-        threshold: float | None,
-        similarity: str | None,
+        self, graphs: GraphBatch, k: int | None, threshold: float | None, similarity: str | None
     ) -> list[Hits]:
         """The answers to all queries; without a threshold exactly k, if the index has as many."""
         ranker = self._ranker(similarity)
+        wanted = None if k is None else min(k, max(1, len(self)))
         found: list[Hits] = []
         nothing = []
         for begin in range(0, len(graphs), _BATCH):
             part = graphs[begin : begin + _BATCH]
             # As one piece of work: small ones would each start a thread of their own.
-            found += call(self._answers, ranker, part, k, threshold)
+            found += call(ranker.search, part, wanted, threshold or 0.0)
         if threshold is None or not threshold:
             for number, hits in enumerate(found):
                 if not len(hits.places) and len(self):
@@ -361,17 +358,6 @@ class GraphIndex:
             )
         return found
 
-    def _answers(
-        self,
-        ranker: Ranker,
-        graphs: GraphBatch,
-        k: int | None,
-        threshold: float | None,
-    ) -> list[Hits]:
-        features = keyed_features(self.kernel, graphs).sorted()
-        wanted = None if k is None else min(k, max(1, len(self)))
-        return ranker.search(features, wanted, threshold or 0.0)
-
     def _filled(self, hits: Hits, k: int | None) -> Hits:
         """With graphs of similarity 0, in the order of the index, where others are missing."""
         positive = hits.similarities > 0.0
@@ -379,13 +365,11 @@ class GraphIndex:
         missing = (len(self) if k is None else min(k, len(self))) - len(hits.places)
         if missing <= 0:
             return hits
-        live = self._snapshot.live[: missing + len(hits.places)] if k is not None else (
-            self._snapshot.live
-        )  # fmt: skip
+        live = self._snapshot.live[: missing + len(hits.places)]
         others = live[~np.isin(live, hits.places)][:missing]
-        zeros = np.zeros(len(others))
         return Hits(
-            np.concatenate((hits.places, others)), np.concatenate((hits.similarities, zeros))
+            np.concatenate((hits.places, others)),
+            np.concatenate((hits.similarities, np.zeros(len(others)))),
         )
 
     def pairs(
@@ -441,9 +425,7 @@ class GraphIndex:
         >>> numbers.shape
         (292, 2)
         """
-        rule = Whole(1, len(self) - (X is None))
-        if not rule.allows(n_neighbors):
-            raise InvalidParameterError(f"n_neighbors must be {rule}; got {n_neighbors!r}.")
+        check_value("n_neighbors", n_neighbors, Whole(1, len(self) - (X is None)))
         rows = list(self._neighbors(X, n_neighbors, None))
         numbers = np.array([row for row, _ in rows], dtype=np.int64).reshape(-1, n_neighbors)
         distances = np.array([row for _, row in rows]).reshape(-1, n_neighbors)
@@ -491,9 +473,7 @@ class GraphIndex:
     def _sparse(self, numbers: list[Any], distances: list[Any], mode: str) -> csr_array:
         from scipy.sparse import csr_array
 
-        modes = OneOf(("connectivity", "distance"))
-        if not modes.allows(mode):
-            raise InvalidParameterError(f"mode must be {modes}; got {mode!r}.")
+        check_value("mode", mode, OneOf(("connectivity", "distance")))
         pointers = np.cumsum([0] + [len(row) for row in numbers])
         # SciPy's own width: compiled functions that take sparse matrices know no other
         width = np.int32 if max(pointers[-1], len(self)) < 2**31 else np.int64
@@ -519,18 +499,13 @@ class GraphIndex:
             for hits in self._hits(self.as_queries(X), k, least, None):
                 yield np.searchsorted(live, hits.places), 1.0 - hits.similarities
             return
+        more = None if k is None else k + 1
         for begin in range(0, len(live), _TOGETHER):
             own = live[begin : begin + _TOGETHER]
-            graphs = self._snapshot.graphs(own)
-            more = None if k is None else k + 1
-            for place, hits in zip(own, self._hits(graphs, more, least, None), strict=True):
+            found = self._hits(self._snapshot.graphs(own), more, least, None)
+            for place, hits in zip(own, found, strict=True):
                 others = np.flatnonzero(hits.places != place)[:k]
                 yield np.searchsorted(live, hits.places[others]), 1.0 - hits.similarities[others]
-
-
-def _reopened(kind: type[GraphIndex], path: str, kernel: Any, n_jobs: int | None) -> GraphIndex:
-    """An index that was pickled."""
-    return kind(path, kernel=kernel, n_jobs=n_jobs)
 
 
 def _folder(path: str | os.PathLike[str]) -> Path:
@@ -548,13 +523,6 @@ def described_kernel(index: GraphIndex) -> str:
     return describe_kernel(index._snapshot.manifest.kernel)
 
 
-def _checked(name: str, value: Any, rule: Rule) -> Any:
-    """A parameter that follows its rule."""
-    if not rule.allows(value):
-        raise InvalidParameterError(f"{name} must be {rule}; got {value!r}.")
-    return value
-
-
 def _checked_similarity(name: Any) -> str:
     """The name of a similarity."""
-    return _checked("similarity", name, OneOf(tuple(KINDS)))
+    return check_value("similarity", name, OneOf(tuple(KINDS)))

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.sketches import least_overlaps
 from ..errors import InvalidParameterError
-from ..parameters import Whole
+from ..parameters import Whole, check_value
 from .graph_index import GraphIndex
 from .index_files import KeyedFeatures, as_array
 from .ranking import Ranker, exact_similarity
@@ -130,12 +130,8 @@ def pick_diverse(index: GraphIndex, count: int, first: int = 0) -> np.ndarray:
     >>> index.ids[gg.pick_diverse(index, 4)].tolist()
     ['alimemazine', 'fluocinonide', 'ceftriaxone', 'pazufloxacin']
     """
-    rule = Whole(1, len(index))
-    if not rule.allows(count):
-        raise InvalidParameterError(f"count must be {rule}; got {count!r}.")
-    place = Whole(0, len(index) - 1)
-    if not place.allows(first):
-        raise InvalidParameterError(f"first must be {place}; got {first!r}.")
+    check_value("count", count, Whole(1, len(index)))
+    check_value("first", first, Whole(0, len(index) - 1))
     live = index._snapshot.live
     ranker = index._ranker()
     nearest = np.zeros(len(live))  # lower bounds of the similarity to the nearest pick

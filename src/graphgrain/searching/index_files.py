@@ -28,7 +28,7 @@ from dataclasses import fields as dataclass_fields
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -116,18 +116,20 @@ class Manifest:
         files = {entry.file for entry in self.segments}
         return files if self.removed is None else files | {self.removed}
 
-    def with_segments(self, more: tuple[SegmentEntry, ...]) -> Manifest:
-        """The same with more segments."""
-        return replace(self, segments=self.segments + more)
-
 
 def write_manifest(folder: Path, manifest: Manifest, name: str = NAME) -> None:
     """Make a manifest the valid one: readers see the old one or the new one, never less."""
     path = folder / name
     with atomic_write(path, "The index") as file:
         file.write(document(FORMAT, asdict(manifest)))
-    try:
-        _sync_folder(folder)
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    try:  # names of files are to be on disk too
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
     except OSError as error:
         raise unwritable(path, error) from None
 
@@ -136,15 +138,12 @@ def read_manifest(folder: Path, name: str = NAME) -> Manifest:
     """The manifest of an index."""
     path = folder / name
     if not path.is_file():
-        unfinished = (folder / JOURNAL).is_file()
-        raise InvalidFileError(
-            f"{str(folder)!r} is no graphgrain index: "
-            + (
+        reason = f"it has no {NAME}. Build one with GraphIndex.build or `graphgrain index`."
+        if (folder / JOURNAL).is_file():
+            reason = (
                 "its building was interrupted. Build it again with the same arguments to go on."
-                if unfinished
-                else f"it has no {NAME}. Build one with GraphIndex.build or `graphgrain index`."
             )
-        )
+        raise InvalidFileError(f"{str(folder)!r} is no graphgrain index: {reason}")
     fields = read_document(path, FORMAT)
     try:
         if set(fields) != {each.name for each in dataclass_fields(Manifest)}:
@@ -163,13 +162,13 @@ def read_manifest(folder: Path, name: str = NAME) -> Manifest:
 def _wrong(manifest: Manifest) -> str | None:
     """What is wrong with a manifest whose checksum is right."""
     names = [entry.file for entry in manifest.segments]
-    for name in (*names, *(() if manifest.removed is None else (manifest.removed,))):
+    for name in names if manifest.removed is None else [*names, manifest.removed]:
         if not isinstance(name, str) or not _FILE.fullmatch(name):
             return f"{str(name)[:60]!r} is no file of an index"
     if len(set(names)) != len(names):
         return "a segment is named twice"
-    counts = [(entry.graphs, entry.bytes) for entry in manifest.segments]
-    numbers = [manifest.next_id, *(number for pair in counts for number in pair)]
+    sizes = (number for entry in manifest.segments for number in (entry.graphs, entry.bytes))
+    numbers = [manifest.next_id, *sizes]
     if not all(type(number) is int and number >= 0 for number in numbers):
         return "a number of graphs or bytes is none"
     if str(manifest.similarity) not in KINDS or str(manifest.label_kind) not in _LABEL_KINDS:
@@ -195,36 +194,22 @@ def new_path(folder: Path, kind: str) -> Path:
 
 
 def write_file(path: Path, about: dict[str, Any], parts: dict[str, np.ndarray]) -> int:
-    """Write arrays to a new file, safely on disk when this returns; its size in bytes."""
-    with _new_file(path) as file:
-        return write_archive(file, FORMAT, about, parts)
+    """Write arrays to a new file, safely on disk when this returns; its size in bytes.
 
-
-@contextmanager
-def _new_file(path: Path) -> Iterator[IO[bytes]]:
-    """Write a file that did not exist; if that fails, it does not exist afterwards either."""
+    If that fails, the file does not exist.
+    """
     try:
         with open(path, "xb") as file:
-            yield file
+            size = write_archive(file, FORMAT, about, parts)
             file.flush()
             to_disk(file.fileno())
+            return size
     except OSError as error:
         path.unlink(missing_ok=True)
         raise unwritable(path, error) from None
     except BaseException:
         path.unlink(missing_ok=True)
         raise
-
-
-def _sync_folder(folder: Path) -> None:
-    """See to it that names of files are on disk too, where the system can do that."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def delete_leftovers(folder: Path, keep: set[str]) -> None:
@@ -293,15 +278,17 @@ class KeyedFeatures(NamedTuple):
     keys: np.ndarray  # uint64
     values: np.ndarray  # float64, after the count map
 
+    @property
+    def _rows(self) -> np.ndarray:
+        return np.repeat(np.arange(len(self.pointers) - 1), np.diff(self.pointers))
+
     def sums(self, of: Callable[[np.ndarray], np.ndarray] = lambda values: values) -> np.ndarray:
         """Sum of the values of each graph, after a function."""
-        rows = np.repeat(np.arange(len(self.pointers) - 1), np.diff(self.pointers))
-        return np.bincount(rows, weights=of(self.values), minlength=len(self.pointers) - 1)
+        return np.bincount(self._rows, of(self.values), len(self.pointers) - 1)
 
     def sorted(self) -> KeyedFeatures:
         """The keys of each graph in ascending order."""
-        rows = np.repeat(np.arange(len(self.pointers) - 1), np.diff(self.pointers))
-        order = np.lexsort((self.keys, rows))
+        order = np.lexsort((self.keys, self._rows))
         return self._replace(keys=self.keys[order], values=self.values[order])
 
 
@@ -397,9 +384,8 @@ def _coded(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.empty(0, dtype=np.float32), np.empty(0, dtype=np.uint8)
     values = np.unique(sums)
     if len(values) > _CODES:
-        top = values[-1]
-        steps = np.geomspace(values[0], top, _CODES)[1:-1].astype(np.float32)
-        values = np.unique(np.concatenate((values[:1], steps, [top])))
+        steps = np.geomspace(values[0], values[-1], _CODES)[1:-1].astype(np.float32)
+        values = np.unique(np.concatenate((values[:1], steps, values[-1:])))
     return values, np.searchsorted(values, sums).astype(np.uint8)
 
 
@@ -425,23 +411,19 @@ def write_segment(
         parts |= {f"column.{name}{suffix}": array for suffix, array in encoded.items()}
     about |= {"graphs": len(graphs), "columns": kinds}
     path = new_path(folder, "segment")
-    size = write_file(path, about, parts)
-    return SegmentEntry(path.name, len(graphs), size)
+    return SegmentEntry(path.name, len(graphs), write_file(path, about, parts))
 
 
 def _graph_parts(graphs: GraphBatch) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    edge_table = graphs.edge_label_table
-    label_bits = _width(graphs.label_table)
-    edge_bits = 0 if edge_table is None else max(1, _width(edge_table))
-    codes = graphs.edge_label_codes
+    edge_table, codes = graphs.edge_label_table, graphs.edge_label_codes
     stream, starts = pack_graphs(
         graphs.offsets,
         graphs.indptr,
         graphs.indices,
         graphs.label_codes,
         np.empty(0, dtype=np.int32) if codes is None else codes,
-        label_bits,
-        edge_bits,
+        _width(graphs.label_table),
+        0 if edge_table is None else max(1, _width(edge_table)),
     )
     parts = {"graphs": stream, "graphs.starts": starts.astype(np.uint32)}
     if len(stream) >= 2**32:
@@ -474,17 +456,16 @@ def _encode_column(name: str, values: Sequence[Any]) -> tuple[str, dict[str, np.
     else is stored in pages of 256 values, each a packed (zlib) JSON list.
     """
     array = values if isinstance(values, np.ndarray) else None
-    if array is None and values and all(type(value) is int for value in values):
-        low, high = min(values), max(values)
-        if low >= -(2**63) and high < 2**63:
-            array = np.array(values, dtype=np.int64)
-    if array is not None and array.ndim == 1 and array.dtype.kind in "iu" and len(array):
+    if array is None and values and all(map(_is_int64, values)):
+        array = np.array(values, dtype=np.int64)
+    kind = array.dtype.kind if array is not None and array.ndim == 1 else ""
+    if array is not None and kind and kind in "iu" and len(array):
         narrow = np.min_scalar_type(int(array.min()))
         narrow = np.promote_types(narrow, np.min_scalar_type(int(array.max())))
         return "numbers", {"": array.astype(narrow if narrow.kind in "iu" else array.dtype)}
-    if array is not None and array.ndim == 1 and array.dtype.kind == "f":
+    if array is not None and kind == "f":
         return "numbers", {"": array.astype(np.float64)}
-    if array is not None and array.ndim == 1 and array.dtype.kind == "b":
+    if array is not None and kind == "b":
         return "booleans", {"": array.astype(np.uint8)}
     items = [plain(value) for value in values]
     pages, starts = [], [0]
@@ -551,15 +532,16 @@ def _as_id(value: Any) -> Any:
     return tuple(map(_as_id, value)) if isinstance(value, list) else value
 
 
+def _is_int64(value: Any) -> bool:
+    return type(value) is int and -(2**63) <= value < 2**63
+
+
 def id_keys(ids: Sequence[Any]) -> np.ndarray:
     """A 64-bit number for each id, the same wherever it is computed."""
-    if all(type(value) is int and -(2**63) <= value < 2**63 for value in ids):
-        return mix_array(np.array(ids, dtype=np.int64).view(np.uint64))
-    keys = np.empty(len(ids), dtype=np.uint64)
+    whole = np.array([value if _is_int64(value) else 0 for value in ids], dtype=np.int64)
+    keys = mix_array(whole.view(np.uint64))
     for place, value in enumerate(ids):
-        if type(value) is int and -(2**63) <= value < 2**63:
-            keys[place] = mix_array(np.array([value], dtype=np.int64).view(np.uint64))[0]
-        else:
+        if not _is_int64(value):
             text = json.dumps(value).encode()
             keys[place] = int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
     return keys
@@ -576,13 +558,14 @@ class Segment:
         self.entry = entry
         self.removed = removed  # int64, ascending
         self._pages: dict[tuple[str, int], list[Any]] = {}
+        self._measures: dict[bool, tuple[np.ndarray, np.ndarray]] = {}
         about = self.archive.about
         graphs = about.get("graphs")
         if type(graphs) is not int or graphs != entry.graphs:
             raise self.damaged("header", f"it tells of {str(graphs)[:40]} graphs")
         self._labels = self._table("labels")
-        edge_labels = about.get("edge labels")
-        self._edge_labels = None if edge_labels is None else self._table("edge labels")
+        edges = about.get("edge labels") is not None
+        self._edge_labels = self._table("edge labels") if edges else None
         self._labelled = about.get("labelled")
         own = "string" if self._labels.dtype == object else "integer"
         if type(self._labelled) is not bool or (
@@ -609,9 +592,7 @@ class Segment:
         if isinstance(values, list) and all(isinstance(value, str) for value in values):
             table = np.empty(len(values), dtype=object if values else np.int64)
             table[:] = values
-        elif isinstance(values, list) and all(
-            type(value) is int and -(2**63) <= value < 2**63 for value in values
-        ):
+        elif isinstance(values, list) and all(map(_is_int64, values)):
             table = np.array(values, dtype=np.int64)
         else:
             raise self.damaged("header", f"{name} are neither strings nor integers")
@@ -655,17 +636,11 @@ class Segment:
 
     def measures(self, kind: int) -> tuple[np.ndarray, np.ndarray]:
         """Sums (of squares, for the cosine) of each graph, and the sizes that go with them."""
-        return self._squares if kind == COSINE else self._totals
-
-    @cached_property
-    def _totals(self) -> tuple[np.ndarray, np.ndarray]:
-        totals = self._measure("totals")
-        return totals, totals
-
-    @cached_property
-    def _squares(self) -> tuple[np.ndarray, np.ndarray]:
-        squares = self._measure("squares" if "squares" in self.archive else "totals")
-        return squares, np.sqrt(squares)
+        cosine = kind == COSINE
+        if cosine not in self._measures:
+            values = self._measure("squares" if cosine and "squares" in self.archive else "totals")
+            self._measures[cosine] = values, np.sqrt(values) if cosine else values
+        return self._measures[cosine]
 
     def _measure(self, name: str) -> np.ndarray:
         values = self.archive.array(name, "f4", (len(self),))
@@ -796,10 +771,8 @@ class Segment:
         for name in ("totals", "squares"):
             if name in expected and not np.allclose(expected[name], self._measure(name), 1e-6):
                 raise self.damaged(name, "they are not those of the graphs")
-        for name in ("bits", "starts", "gaps"):
-            if name not in expected or (name == "gaps" and len(lists.values)):
-                continue
-            if not np.array_equal(expected[name], self.archive[name]):
+        for name in ("bits", "starts") if len(lists.values) else ("bits", "starts", "gaps"):
+            if name in expected and not np.array_equal(expected[name], self.archive[name]):
                 raise self.damaged(name, "sketches are not those of the graphs")
         if len(lists.values):  # codes may be rounded otherwise elsewhere
             whole, _ = _joined(made)
@@ -829,9 +802,8 @@ class Snapshot:
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         self.folder, self.manifest = folder, manifest
-        removed = None
-        if manifest.removed is not None:
-            removed = Archive(folder / manifest.removed, FORMAT)
+        name = manifest.removed
+        removed = None if name is None else Archive(folder / name, FORMAT)
         self.segments = [
             Segment(folder / entry.file, entry, _removed_rows(removed, entry), manifest.label_kind)
             for entry in manifest.segments
@@ -892,6 +864,10 @@ class Snapshot:
         whole = GraphBatch.concatenate(parts)
         back = np.argsort(np.concatenate(order), kind="stable")
         return whole if np.array_equal(back, np.arange(len(back))) else whole[back]
+
+    def numbered(self, numbers: Any) -> GraphBatch:
+        """Some of the graphs by their numbers among those that are not removed, from 0."""
+        return self.graphs(self.live[numbers])
 
     def ids(self, places: Sequence[int] | np.ndarray) -> list[Any]:
         """The ids of some graphs."""

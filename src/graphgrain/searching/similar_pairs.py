@@ -8,6 +8,7 @@ parts of graphs of about the same size, of which two are in memory at a time.
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -31,7 +32,7 @@ from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..kernels.bases.feature_kernel import FeatureKernel
-from ..parameters import Whole
+from ..parameters import Share, Whole, check_value
 from .building import check_kernel, default_kernel
 from .graph_index import GraphIndex
 from .index_files import CHUNK, KINDS, KeyedFeatures, keyed_features, values_differ
@@ -120,13 +121,8 @@ def pairs(
     """
     stream = iter_pairs(graphs, min_similarity, kernel=kernel, similarity=similarity, n_jobs=n_jobs)
     whole = joined_pairs(stream)
-    if max_per_graph is not None:
-        if not Whole(1).allows(max_per_graph):
-            raise InvalidParameterError(
-                f"max_per_graph must be {Whole(1)} or None; got {max_per_graph!r}."
-            )
-        whole = capped_pairs(whole, int(max_per_graph))
-    return whole
+    check_value("max_per_graph", max_per_graph, Whole(1, optional=True))
+    return whole if max_per_graph is None else capped_pairs(whole, int(max_per_graph))
 
 
 def iter_pairs(
@@ -152,61 +148,48 @@ def iter_pairs(
             )
         kernel, n_jobs = graphs.kernel, graphs.n_jobs if n_jobs is None else n_jobs
         name = graphs.similarity if similarity is None else similarity
-        features = _features_of_index(graphs)
+        count = len(graphs)
+        some: Callable[[slice], GraphBatch] = graphs._snapshot.numbered
     else:
         batch = as_graphs(graphs)
         kernel = default_kernel(batch) if kernel is None else check_kernel(kernel)
         name = "minmax" if similarity is None else similarity
-        features = _features_of_batch(kernel, batch)
-    kind = _checked(name, min_similarity)
-    return _joined_blocks(
-        features, values_differ(kernel), kind, float(min_similarity), n_jobs, after, progress
-    )
-
-
-def _checked(similarity: Any, min_similarity: Any) -> int:
-    if similarity not in ("minmax", "cosine"):
+        some, count = batch.__getitem__, len(batch)
+    if name not in ("minmax", "cosine"):
         raise InvalidParameterError(
             f"Pairs are compared by 'minmax' or 'cosine', which are the same in both directions "
-            f"and at most 1; got similarity={similarity!r}."
+            f"and at most 1; got similarity={name!r}."
         )
-    number = isinstance(min_similarity, int | float | np.number)
-    if not number or isinstance(min_similarity, bool) or not 0.0 < min_similarity <= 1.0:
+    if not Share().allows(min_similarity):
         raise InvalidParameterError(
             f"min_similarity must be above 0 and at most 1; got {min_similarity!r}."
         )
-    return KINDS[similarity]
-
-
-def _features_of_index(index: GraphIndex) -> Iterator[KeyedFeatures]:
-    live = index._snapshot.live
-    for begin in range(0, len(live), CHUNK):
-        yield keyed_features(index.kernel, index._snapshot.graphs(live[begin : begin + CHUNK]))
-
-
-def _features_of_batch(kernel: FeatureKernel, batch: GraphBatch) -> Iterator[KeyedFeatures]:
-    for begin in range(0, len(batch), CHUNK):
-        yield keyed_features(kernel, batch[begin : begin + CHUNK])
+    features = (
+        keyed_features(kernel, some(slice(begin, begin + CHUNK)))
+        for begin in range(0, count, CHUNK)
+    )
+    least = float(min_similarity)
+    return _joined_blocks(
+        features, values_differ(kernel), KINDS[name], least, n_jobs, after, progress
+    )
 
 
 def joined_pairs(blocks: Iterable[Pairs]) -> Pairs:
     """All pairs of a stream, ordered by their graphs."""
-    parts = list(blocks)
-    first = np.concatenate([np.empty(0, dtype=np.int64), *(part.first for part in parts)])
-    second = np.concatenate([np.empty(0, dtype=np.int64), *(part.second for part in parts)])
-    values = np.concatenate([np.empty(0), *(part.similarities for part in parts)])
-    order = np.lexsort((second, first))
-    return Pairs(first[order], second[order], values[order])
+    nothing = Pairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+    whole = Pairs(*map(np.concatenate, zip(nothing, *blocks, strict=True)))
+    order = np.lexsort((whole.second, whole.first))
+    return Pairs(*(values[order] for values in whole))
 
 
 def capped_pairs(found: Pairs, most: int) -> Pairs:
     """The most similar pairs, at most a given number of each graph."""
-    used: dict[int, int] = {}
+    used: Counter[int] = Counter()
     kept = []
     for at in np.lexsort((found.second, found.first, -found.similarities)).tolist():
-        a, b = int(found.first[at]), int(found.second[at])
-        if used.get(a, 0) < most and used.get(b, 0) < most:
-            used[a], used[b] = used.get(a, 0) + 1, used.get(b, 0) + 1
+        ends = int(found.first[at]), int(found.second[at])
+        if max(used[end] for end in ends) < most:
+            used.update(ends)
             kept.append(at)
     rows = np.sort(np.array(kept, dtype=np.int64))
     return Pairs(*(values[rows] for values in found))
