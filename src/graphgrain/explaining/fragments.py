@@ -82,26 +82,7 @@ class Fragment:
 
 
 def cut(graph: GraphBatch, values: np.ndarray | None = None) -> list[Part]:
-    """Cut one graph into connected parts.
-
-    Parameters
-    ----------
-    graph : GraphBatch with one graph
-    values : array, optional
-        One per vertex; where the regions of a graph that is no molecule begin.
-
-    Returns
-    -------
-    list of Part
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> from graphgrain.explaining.fragments import cut
-    >>> graphs, _, names = gg.load_drugs(names=True)
-    >>> [part.name for part in cut(graphs[names == "alimemazine"])][2:5]
-    ['tertiary amine', 'tertiary aromatic amine', 'thioether']
-    """
+    """Cut one graph into connected parts; regions of other graphs begin at the largest values."""
     molecule = read_molecule(graph) if graph.edge_labels is not None else None
     if molecule is not None:
         return _Chemist(molecule).parts()
@@ -412,35 +393,22 @@ def _regions(graph: GraphBatch, values: np.ndarray) -> list[Part]:
 
 _HALOGENS = {"F": "fluor", "Cl": "chlor", "Br": "brom", "I": "iod"}
 _FIVE = {
-    "N": "pyrrole",
-    "O": "furan",
-    "S": "thiophene",
-    "Se": "selenophene",
-    "N2": "imidazole",
-    "NO": "oxazole",
-    "NS": "thiazole",
-    "N3": "triazole",
-    "N4": "tetrazole",
-    "N2O": "oxadiazole",
+    "N": "pyrrole", "O": "furan", "S": "thiophene", "Se": "selenophene", "N2": "imidazole",
+    "NO": "oxazole", "NS": "thiazole", "N3": "triazole", "N4": "tetrazole", "N2O": "oxadiazole",
     "N2S": "thiadiazole",
-}
+}  # fmt: skip
 _FIVE_ADJACENT = {"N2": "pyrazole", "NO": "isoxazole", "NS": "isothiazole"}
 _SIX = {"": "benzene", "N": "pyridine", "N3": "triazine", "N4": "tetrazine"}
 _SIX_TWO = {1: "pyridazine", 2: "pyrimidine", 3: "pyrazine"}
 _FUSED = {
-    ((5, 6), "N"): "indole",
-    ((5, 6), "O"): "benzofuran",
-    ((5, 6), "S"): "benzothiophene",
-    ((5, 6), "N2"): "benzimidazole",
-    ((5, 6), "NO"): "benzoxazole",
-    ((5, 6), "NS"): "benzothiazole",
-    ((5, 6), "N3"): "benzotriazole",
-    ((5, 6), "N4"): "purine",
-    ((6, 6), ""): "naphthalene",
-    ((6, 6), "N"): "quinoline",
-    ((5, 6, 6), "N"): "carbazole",
-    ((6, 6, 6), "N"): "acridine",
-}
+    (5, 6): {
+        "N": "indole", "O": "benzofuran", "S": "benzothiophene", "N2": "benzimidazole",
+        "NO": "benzoxazole", "NS": "benzothiazole", "N3": "benzotriazole", "N4": "purine",
+    },
+    (6, 6): {"": "naphthalene", "N": "quinoline"},
+    (5, 6, 6): {"N": "carbazole"},
+    (6, 6, 6): {"N": "acridine"},
+}  # fmt: skip
 _CYCLOALKANES = {3: "cyclopropane", 4: "cyclobutane", 5: "cyclopentane", 6: "cyclohexane"}
 
 
@@ -494,17 +462,11 @@ class _Chemist:
         """Hydrogens that are vertices go with their atom; hydrogen alone is a part of its own."""
         owner = {vertex: number for number, part in enumerate(parts) for vertex in part.vertices}
         members = [list(part.vertices) for part in parts]
-        alone = []
-        for vertex, symbol in enumerate(self.symbols):
-            if symbol == "H":
-                held = [owner[other] for other in self.near[vertex] if other in owner]
-                if held:
-                    members[held[0]].append(vertex)
-                else:
-                    alone.append(vertex)
-        grown = [
-            Part(part.name, tuple(sorted(own))) for part, own in zip(parts, members, strict=True)
-        ]
+        alone: list[int] = []
+        for vertex in set(range(len(self.symbols))) - set(self.heavy):
+            held = [owner[other] for other in self.near[vertex] if other in owner]
+            (members[held[0]] if held else alone).append(vertex)
+        grown = [Part(p.name, tuple(sorted(own))) for p, own in zip(parts, members, strict=True)]
         return grown + [Part("hydrogen", tuple(own)) for own in _components(alone, self.near)]
 
     # ---------------------------------------------------------------- what belongs together
@@ -539,28 +501,22 @@ class _Chemist:
             if formula == "N2":
                 steps = abs(rings[0].index(hetero[0]) - rings[0].index(hetero[1]))
                 name = _SIX_TWO[min(steps, 6 - steps)]  # by the bonds between the two
-        elif (sizes, formula) in _FUSED:
-            name = self._fused_name(sizes, formula, rings, hetero)
+        elif formula in _FUSED.get(sizes, ()):
+            name = _FUSED[sizes][formula]
+            five = min(rings, key=len)
+            inside = sum(v in five for v in hetero)
+            if sizes == (6, 6) and formula == "N":
+                both = set(rings[0]) & set(rings[1])
+                name = name if both & set(self.near[hetero[0]]) else "isoquinoline"
+            elif sizes == (5, 6) and formula == "N2" and hetero[1] in self.near[hetero[0]]:
+                name = "indazole"
+            elif sizes == (5, 6) and inside != (2 if formula == "N4" else len(hetero)):
+                return f"fused aromatic ring (5,6) of {formula} rings"
         if name is not None:
             return f"{name} ring" if len(sizes) == 1 else f"{name} rings"
         told = ",".join(map(str, sizes))
         what = f"aromatic ring of {told}" if len(sizes) == 1 else f"fused aromatic rings ({told})"
         return what + (f" with {formula}" if formula else "")
-
-    def _fused_name(
-        self, sizes: tuple[int, ...], formula: str, rings: list[Any], hetero: list[int]
-    ) -> str:
-        name = _FUSED[sizes, formula]
-        both = set(rings[0]) & set(rings[1])
-        if sizes == (6, 6) and formula == "N":
-            return name if both & set(self.near[hetero[0]]) else "isoquinoline"
-        if sizes == (5, 6) and formula == "N2" and hetero[1] in self.near[hetero[0]]:
-            return "indazole"
-        five = min(rings, key=len)
-        inside = sum(v in five for v in hetero)
-        if sizes == (5, 6) and inside != (2 if formula == "N4" else len(hetero)):
-            return f"fused aromatic ring (5,6) of {formula}"
-        return name
 
     def _unsaturated_name(self, group: list[int]) -> str:
         if any(o in group and self.kind(v, o) == "triple" for v in group for o in self.near[v]):
@@ -582,9 +538,8 @@ class _Chemist:
         carbons = len(group)
         outside = sum(other not in group for v in group for other in self._heavy_near(v))
         if carbons == 1:
-            return {0: "methane", 1: "methyl", 2: "methylene", 3: "methine"}.get(
-                outside, "quaternary carbon"
-            )
+            names = "methane", "methyl", "methylene", "methine", "quaternary carbon"
+            return names[min(outside, 4)]
         if outside == 1:
             inner = {v: sum(o in group for o in self.near[v]) for v in group}
             [root] = [v for v in group if len(self._heavy_near(v)) > inner[v]]
@@ -658,9 +613,8 @@ class _Chemist:
             if hydrogens or len(near) == 1:
                 return "thiol"
             return "aromatic thioether" if aryl and len(near) == 1 else "thioether"
-        return {"B": "borane", "Si": "silane", "P": "phosphine", "Se": "selenide"}.get(
-            symbol, symbol if symbol != "*" else "any atom"
-        )
+        names = {"B": "borane", "Si": "silane", "P": "phosphine", "Se": "selenide", "*": "any atom"}
+        return names.get(symbol, symbol)
 
     def _sulfur_name(self, centre: int, group: list[int]) -> str:
         inside = set(group)
@@ -680,31 +634,27 @@ class _Chemist:
         return "sulfoxide" if not others else "sulfinic group"
 
     def _phosphorus_name(self, centre: int, group: list[int]) -> str:
+        names = "phosphine oxide", "phosphinate", "phosphonate", "phosphate"
         oxygens = sum(self.symbols[v] == "O" for v in self.near[centre])
-        return {4: "phosphate", 3: "phosphonate", 2: "phosphinate", 1: "phosphine oxide"}[
-            max(1, min(4, oxygens))
-        ]
+        return names[max(1, min(4, oxygens)) - 1]
 
     def _is_anion(self, vertex: int) -> bool:
         return self.molecule.atoms[vertex].charge < 0
 
     def _heteroatom_name(self, group: list[int], count: Counter[str]) -> str:
         """Groups without carbon of their own."""
-        inside = set(group)
         if count == {"N": 1, "O": 2}:
             ends = [v for v in group if self.symbols[v] == "O" and len(self._heavy_near(v)) == 1]
             if len(ends) == 2:
                 return "nitro"
         if count == {"N": 1, "O": 1}:
-            [nitrogen] = [v for v in group if self.symbols[v] == "N"]
-            [oxygen] = [v for v in group if self.symbols[v] == "O"]
+            nitrogen, oxygen = sorted(group, key=self.symbols.__getitem__)
             if self.kind(nitrogen, oxygen) == "double":
                 return "nitroso"
             return "N-oxide" if self._is_anion(oxygen) else "hydroxylamine"
         if set(count) == {"N"}:
-            double = any(
-                o in inside and self.kind(v, o) == "double" for v in group for o in self.near[v]
-            )
+            near = [(v, o) for v in group for o in self.near[v] if o in group]
+            double = any(self.kind(v, o) == "double" for v, o in near)
             return {2: "azo" if double else "hydrazine", 3: "azide"}.get(len(group), "N chain")
         if count == {"O": 2}:
             return "peroxide"
@@ -724,20 +674,20 @@ class _Chemist:
         if len(halogens) >= 3:
             kinds = {self.symbols[v] for v in halogens}
             return f"tri{_HALOGENS[kinds.pop()]}omethyl" if len(kinds) == 1 else "trihalomethyl"
-        if any(self.kind(carbon, v) == "triple" for v in near):
-            return {"N": "nitrile", "O": "carbon monoxide"}.get(
-                next(self.symbols[v] for v in near if self.kind(carbon, v) == "triple"), "C triple"
-            )
+        for v in near:
+            if self.kind(carbon, v) == "triple":
+                names = {"N": "nitrile", "O": "carbon monoxide"}
+                return names.get(self.symbols[v], "C triple")
         double = [self.symbols[v] for v in near if self.kind(carbon, v) == "double"]
         single = [v for v in near if v in group and self.kind(carbon, v) == "single"]
         if len(double) == 2:
-            return {"NO": "isocyanate", "NS": "isothiocyanate", "O2": "carbon dioxide"}.get(
-                _formula(double), "cumulated group"
-            )
+            names = {"NO": "isocyanate", "NS": "isothiocyanate", "O2": "carbon dioxide"}
+            return names.get(_formula(double), "cumulated group")
         return self._by_double(double[0], carbon, single, group)
 
     def _by_double(self, element: str, carbon: int, single: list[int], group: list[int]) -> str:
         beside = Counter(self.symbols[v] for v in single)
+        formula = _formula(beside.elements())
         further = set(group) - set(single) - {carbon}
         linked = {self.symbols[v] for v in further if any(o in self.near[v] for o in single)}
         if element == "O":
@@ -754,17 +704,15 @@ class _Chemist:
                 return self._amide_name(carbon, single[0], linked)
             names = {"N2": "urea", "NO": "carbamate", "O2": "carbonate", "S": "thioester"}
             halide = any(beside[halogen] for halogen in _HALOGENS)
-            return names.get(_formula(beside.elements()), "acyl halide" if halide else "acyl group")
+            return names.get(formula, "acyl halide" if halide else "acyl group")
         if element == "S":
-            return {"N": "thioamide", "N2": "thiourea"}.get(_formula(beside.elements()), "thione")
+            return {"N": "thioamide", "N2": "thiourea"}.get(formula, "thione")
         if element == "N":
             [nitrogen] = [v for v in self.near[carbon] if self.kind(carbon, v) == "double"]
             behind = {self.symbols[v] for v in self.near[nitrogen] if v in group and v != carbon}
             if behind:
                 return {"O": "oxime", "N": "hydrazone"}.get("".join(sorted(behind)), "imine")
-            return {"N": "amidine", "N2": "guanidine", "O": "imidate"}.get(
-                _formula(beside.elements()), "imine"
-            )
+            return {"N": "amidine", "N2": "guanidine", "O": "imidate"}.get(formula, "imine")
         return f"C={element} group"
 
     def _amide_name(self, carbon: int, nitrogen: int, linked: set[str]) -> str:

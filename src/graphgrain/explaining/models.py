@@ -50,20 +50,12 @@ _TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class ColumnWeights:
-    """Weights on the columns of a fitted kernel: a term of a pipeline.
-
-    Attributes
-    ----------
-    kernel : FeatureKernel
-    view : fitted view or None
-    weights : array of shape (columns, outputs)
-    scales : callable
-        What the contributions of each graph of a batch are multiplied with.
-    """
+    """Weights on the columns of a fitted kernel: a term of a pipeline."""
 
     kernel: FeatureKernel
-    view: Any
-    weights: np.ndarray
+    view: Any  # fitted, or None
+    weights: np.ndarray  # (columns, outputs)
+    #: What the contributions of each graph of a batch are multiplied with.
     scales: Callable[[GraphBatch], np.ndarray]
 
     @property
@@ -121,19 +113,11 @@ class ColumnWeights:
 
 @dataclass(frozen=True)
 class MachineTerm:
-    """A term of the machine of an estimator, with the same methods.
+    """A term of the machine of an estimator, with the same methods."""
 
-    Attributes
-    ----------
-    fitted : FittedTerm or PatternWeights
-    coefficients : array of shape (outputs, training graphs), or None
-    factors : array of shape (outputs,)
-        From the values of the machine to those that are explained.
-    """
-
-    fitted: Any
-    coefficients: Any
-    factors: np.ndarray
+    fitted: Any  # FittedTerm or PatternWeights
+    coefficients: Any  # (outputs, training graphs), or None
+    factors: np.ndarray  # from the values of the machine to those that are explained, (outputs,)
 
     @cached_property
     def kernel(self) -> FeatureKernel:
@@ -180,39 +164,20 @@ Term = ColumnWeights | MachineTerm
 
 @dataclass(frozen=True)
 class LinearForm:
-    """A model as weights on patterns.
+    """A model as weights on patterns."""
 
-    Attributes
-    ----------
-    outputs : list
-        What each output is for: a class, the number of a target, or None for the only one.
-    two_classes : tuple or None
-        For one output that tells two classes apart: what negative and positive values mean.
-    terms : list of Term
-    biases : callable
-        The bias of each graph of a batch: (graphs, outputs).
-    values : callable
-        The model's own values.
-    predictions : callable or None
-        The class that the model predicts for each graph of a batch; without it the class with the
-        largest decision. Numbers have none.
-    decisions : callable or None
-        The model's own values, where they are to be compared with the sums; without it the sums
-        are the decisions.
-    read : callable
-        From what the user gives to graphs and the columns beside them.
-    columns : callable or None
-        What these columns add; a single 0 if they say nothing.
-    """
-
-    outputs: list[Any]
-    two_classes: tuple[Any, Any] | None
+    outputs: list[Any]  # what each is for: a class, the number of a target, None for the only one
+    two_classes: tuple[Any, Any] | None  # what negative and positive values of the only one mean
     terms: Sequence[Term]
-    biases: Callable[[GraphBatch], np.ndarray]
-    values: Callable[[GraphBatch], np.ndarray]
+    biases: Callable[[GraphBatch], np.ndarray]  # of each graph of a batch, (graphs, outputs)
+    values: Callable[[GraphBatch], np.ndarray]  # the model's own
+    #: The class of each graph (None for numbers); without it that with the largest decision.
     predictions: Callable[[GraphBatch], list[Any]] | None
+    #: The model's own values where they are to be compared with the sums, which count without it.
     decisions: Callable[[GraphBatch], np.ndarray] | None = None
+    #: From what the user gives to graphs and the columns beside them.
     read: Callable[[Any], tuple[GraphBatch, dict[str, np.ndarray]]] = lambda X: (as_graphs(X), {})
+    #: What these columns add; a single 0 if they say nothing.
     columns: Callable[[dict[str, np.ndarray]], np.ndarray] | None = None
 
     def beside(self, columns: dict[str, np.ndarray], graphs: int) -> np.ndarray:
@@ -481,19 +446,11 @@ _NORMS: dict[str, Callable[[Any], np.ndarray]] = {
 
 @dataclass
 class PulledBack:
-    """``value = sum of scale_k * bias_k + (product of all scales) * weights @ row``.
+    """``value = sum of scale_k * bias_k + (product of all scales) * weights @ row``."""
 
-    Attributes
-    ----------
-    weights : array of shape (columns, outputs)
-    biases : list of arrays of shape (outputs,)
-        The k-th is multiplied with the first k scales.
-    normalisers : list of (int, str)
-        Position of the step in front of whose row the norm is taken, and which norm.
-    """
-
-    weights: np.ndarray
-    biases: list[np.ndarray]
+    weights: np.ndarray  # (columns, outputs)
+    biases: list[np.ndarray]  # the k-th is multiplied with the first k scales
+    #: The step in front of whose row a norm is taken, and which norm.
     normalisers: list[tuple[int, str]] = field(default_factory=list)
 
     def add_bias(self, values: np.ndarray) -> None:

@@ -271,14 +271,14 @@ def _joined_kind(kinds: set[str]) -> str:
 
 def _as_kind(values: np.ndarray, kind: Any) -> np.ndarray:
     """Text as the numbers that it is."""
-    if kind not in ("integer", "number"):
-        return values
     try:
         if kind == "integer":
             return np.array([int(value) for value in values.tolist()], dtype=np.int64)
-        return np.array([float(value.strip() or "nan") for value in values.tolist()])
+        if kind == "number":
+            return np.array([float(value.strip() or "nan") for value in values.tolist()])
     except ValueError:
-        return values
+        pass
+    return values
 
 
 # -------------------------------------------------------------------- manifest
@@ -510,7 +510,13 @@ def save_features(
     kernel = hashing_kernel(kernel, n_features)
     options = LabelOptions.of(labels)
     file, pieces = _pieces(source, int(shard_size), smiles, options)
-    place = _folder(folder)
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnwritableFileError(
+            f"The folder {str(place)!r} cannot be made: {error.strerror or error}. Choose another."
+        ) from None
     settings = {
         "kernel": kernel_to_json(kernel, leave_out=("n_jobs", "n_features", "output", "verbose")),
         "n_features": n_features,
@@ -659,29 +665,14 @@ def _digest(content: list[Record] | Chunk) -> str:
     return digest.hexdigest()
 
 
-# -------------------------------------------------------------------- manifest
-
-
-def _folder(folder: str | os.PathLike[str]) -> Path:
-    place = Path(folder)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UnwritableFileError(
-            f"The folder {str(place)!r} cannot be made: {error.strerror or error}. Choose another."
-        ) from None
-    return place
-
-
 def _begin_manifest(folder: Path, settings: dict[str, Any]) -> None:
     """Check that the folder is ours to go on with, and say what it will hold."""
     there = read_manifest(folder)
     if there is None:
-        others = [entry.name for entry in folder.iterdir() if not entry.name.startswith(".")]
-        if others:
+        for other in (entry.name for entry in folder.iterdir() if entry.name[0] != "."):
             raise InvalidParameterError(
-                f"Features go to a folder of their own; {str(folder)!r} holds {others[0]!r} and "
-                "no features. Choose another."
+                f"Features go to a folder of their own; {str(folder)!r} holds {other!r} and no "
+                "features. Choose another."
             )
     else:
         old = _flat({name: there.get(name) for name in settings})

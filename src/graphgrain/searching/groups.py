@@ -136,15 +136,17 @@ def pick_diverse(index: GraphIndex, count: int, first: int = 0) -> np.ndarray:
     ranker = index._ranker()
     nearest = np.zeros(len(live))  # lower bounds of the similarity to the nearest pick
     exact = np.zeros(len(live), dtype=np.int64)  # how many picks the bound covers exactly
-    picks = [first]
-    nearest[first] = np.inf
-    features = [ranker.features(live[[first]]).sorted()]
-    _raise(ranker, features[-1], nearest)
-    while len(picks) < count:
-        while True:
-            farthest = int(np.argmin(nearest))
-            if exact[farthest] == len(picks):
-                break
+    picks: list[int] = []
+    features: list[KeyedFeatures] = []
+    farthest = first
+    while True:
+        picks.append(farthest)
+        nearest[farthest] = np.inf
+        features.append(ranker.features(live[[farthest]]).sorted())
+        _raise(ranker, features[-1], nearest)
+        if len(picks) == count:
+            return np.array(picks)
+        while exact[farthest := int(np.argmin(nearest))] < len(picks):
             few = np.argpartition(nearest, min(_TOGETHER, len(nearest) - 1))[:_TOGETHER]
             stale = np.union1d(few[exact[few] < len(picks)], [farthest])
             stale = stale[np.isfinite(nearest[stale])]
@@ -156,11 +158,6 @@ def pick_diverse(index: GraphIndex, count: int, first: int = 0) -> np.ndarray:
             )
             nearest[stale] = np.maximum(nearest[stale], values.reshape(len(stale), pairs).max(1))
             exact[stale] = len(picks)
-        picks.append(farthest)
-        nearest[farthest] = np.inf
-        features.append(ranker.features(live[[farthest]]).sorted())
-        _raise(ranker, features[-1], nearest)
-    return np.array(picks)
 
 
 def _joined(parts: list[KeyedFeatures]) -> KeyedFeatures:

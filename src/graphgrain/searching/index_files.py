@@ -84,21 +84,10 @@ class SegmentEntry:
 class Manifest:
     """What an index consists of.
 
-    Attributes
-    ----------
-    kernel : dictionary
-        ``{"class": name, "parameters": {...}}``.
-    similarity : str
-        The default of ``search``.
-    label_kind : str
-        "integer", "string" or "none", of the vertex labels.
-    molecules : dictionary or None
-        How SMILES become graphs, if the graphs are molecules: the options of ``from_smiles``.
-    segments : tuple of SegmentEntry
-    removed : str or None
-        The file that says which graphs are removed.
-    next_id : int
-        The id of the next graph that comes without one.
+    ``kernel`` is ``{"class": name, "parameters": {...}}``, ``similarity`` the default of
+    ``search``, ``label_kind`` that of the vertex labels, ``molecules`` how SMILES become graphs
+    (the options of ``from_smiles``; None for other graphs), ``removed`` the file that says which
+    graphs are removed, and ``next_id`` the id of the next graph that comes without one.
     """
 
     kernel: dict[str, Any]
@@ -561,23 +550,21 @@ class Segment:
         self._measures: dict[bool, tuple[np.ndarray, np.ndarray]] = {}
         about = self.archive.about
         graphs = about.get("graphs")
-        if type(graphs) is not int or graphs != entry.graphs:
-            raise self.damaged("header", f"it tells of {str(graphs)[:40]} graphs")
+        same = type(graphs) is int and graphs == entry.graphs
+        self._require(same, "header", f"it tells of {str(graphs)[:40]} graphs")
         self._labels = self._table("labels")
         edges = about.get("edge labels") is not None
         self._edge_labels = self._table("edge labels") if edges else None
-        self._labelled = about.get("labelled")
+        self._labelled: Any = about.get("labelled")
         own = "string" if self._labels.dtype == object else "integer"
-        if type(self._labelled) is not bool or (
-            len(self._labels) and kind != (own if self._labelled else "none")
-        ):
-            raise self.damaged("header", f"its labels are not of the kind {kind!r}")
-        columns = about.get("columns")
-        if not isinstance(columns, dict) or "id" not in columns:
-            raise self.damaged("header", "it does not name its columns")
-        if not all(str(column) in _COLUMN_KINDS for column in columns.values()):
-            raise self.damaged("header", "it has columns of an unknown kind")
-        self._columns: dict[str, str] = columns
+        fits = not len(self._labels) or kind == (own if self._labelled else "none")
+        fits &= type(self._labelled) is bool
+        self._require(fits, "header", f"its labels are not of the kind {kind!r}")
+        self._columns: Any = about.get("columns")
+        named = isinstance(self._columns, dict) and "id" in self._columns
+        self._require(named, "header", "it does not name its columns")
+        known = all(str(column) in _COLUMN_KINDS for column in self._columns.values())
+        self._require(known, "header", "it has columns of an unknown kind")
 
     def __len__(self) -> int:
         return self.entry.graphs
@@ -585,6 +572,10 @@ class Segment:
     def damaged(self, part: str, why: str) -> InvalidFileError:
         """The error for a part that cannot be right."""
         return self.archive.damaged(part, why)
+
+    def _require(self, right: Any, part: str, why: str) -> None:
+        if not right:
+            raise self.damaged(part, why)
 
     def _table(self, name: str) -> np.ndarray:
         """A sorted table of labels, all strings or all integers."""
@@ -596,8 +587,7 @@ class Segment:
             table = np.array(values, dtype=np.int64)
         else:
             raise self.damaged("header", f"{name} are neither strings nor integers")
-        if not (table[1:] > table[:-1]).all():
-            raise self.damaged("header", f"{name} are not sorted")
+        self._require((table[1:] > table[:-1]).all(), "header", f"{name} are not sorted")
         return table
 
     @cached_property
@@ -618,15 +608,15 @@ class Segment:
         values = array("values", "f4", (None,))
         gaps = array("gaps", "u1", (None,))
         starts = array("starts", "u4", (None,))
-        width = (len(starts) - 1).bit_length() - 1
-        if not 1 <= width <= MOST_BITS or len(starts) - 1 != 1 << width:
-            raise self.damaged("starts", f"there are no lists of {len(starts) - 1:,} buckets")
-        if not (common[1:] > common[:-1]).all():
-            raise self.damaged("common", "it is not sorted")
-        if len(values) > _CODES or not (np.isfinite(values) & (values >= 0)).all():
-            raise self.damaged("values", "there are no such codes")
-        if not lists_fit(starts, gaps, len(values), len(self)):
-            raise self.damaged("gaps", "a list names graphs or codes that are not there")
+        buckets, require = len(starts) - 1, self._require
+        width = buckets.bit_length() - 1
+        whole = 1 <= width <= MOST_BITS and buckets == 1 << width
+        require(whole, "starts", f"there are no lists of {buckets:,} buckets")
+        require((common[1:] > common[:-1]).all(), "common", "it is not sorted")
+        finite = (np.isfinite(values) & (values >= 0)).all()
+        require(len(values) <= _CODES and finite, "values", "there are no such codes")
+        fit = lists_fit(starts, gaps, len(values), len(self))
+        require(fit, "gaps", "a list names graphs or codes that are not there")
         return Lists(common, bits, np.uint64(64 - width), starts, gaps, values)
 
     @cached_property
@@ -644,8 +634,8 @@ class Segment:
 
     def _measure(self, name: str) -> np.ndarray:
         values = self.archive.array(name, "f4", (len(self),))
-        if not (np.isfinite(values) & (values >= 0)).all():
-            raise self.damaged(name, "sums of features are not negative, and finite")
+        finite = (np.isfinite(values) & (values >= 0)).all()
+        self._require(finite, name, "sums of features are not negative, and finite")
         return values
 
     # ---------------------------------------------------------------- columns
@@ -662,9 +652,10 @@ class Segment:
         kind = self._columns[name]
         if kind == "pages":
             return [self._page(name, row // _PAGE)[row % _PAGE] for row in rows]
-        values = self.archive[f"column.{name}"]
-        if values.shape != (len(self),):
-            raise self.damaged(f"column.{name}", f"it holds values of shape {values.shape}")
+        part, values = f"column.{name}", self.archive[f"column.{name}"]
+        self._require(
+            values.shape == (len(self),), part, f"it holds values of shape {values.shape}"
+        )
         chosen = values[np.asarray(rows, dtype=np.int64)]
         return (chosen.astype(bool) if kind == "booleans" else chosen).tolist()
 
@@ -676,12 +667,12 @@ class Segment:
             starts = self.archive.array(f"{part}.starts", "u4", (pages + 1,))
             data = self.archive.array(part, "u1", (None,))
             begin, end = int(starts[number]), int(starts[number + 1])
-            if not begin <= end <= len(data):
-                raise self.damaged(f"{part}.starts", "a page is not inside its column")
+            inside = begin <= end <= len(data)
+            self._require(inside, f"{part}.starts", "a page is not inside its column")
             known = _unpacked(data[begin:end].tobytes())
             wanted = min(_PAGE, len(self) - number * _PAGE)
-            if not isinstance(known, list) or len(known) != wanted:
-                raise self.damaged(part, f"a page does not hold {wanted} values")
+            full = isinstance(known, list) and len(known) == wanted
+            self._require(full, part, f"a page does not hold {wanted} values")
             if len(self._pages) >= _CACHED_PAGES:
                 del self._pages[next(iter(self._pages))]
             self._pages[name, number] = known
@@ -690,8 +681,8 @@ class Segment:
     def ids(self, rows: Sequence[int]) -> list[Any]:
         """The ids of some graphs."""
         ids = [_as_id(value) for value in self.column("id", rows)]
-        if not all(map(_is_id, ids)):
-            raise self.damaged("column.id", "ids are integers, strings or tuples of them")
+        fine = all(map(_is_id, ids))
+        self._require(fine, "column.id", "ids are integers, strings or tuples of them")
         return ids
 
     @property
@@ -714,8 +705,7 @@ class Segment:
             0 if edge_table is None else max(1, _width(edge_table)),
             0 if edge_table is None else len(edge_table),
         )
-        if wrong >= 0:
-            raise self.damaged("graphs", f"graph {wrong} cannot be read")
+        self._require(wrong < 0, "graphs", f"graph {wrong} cannot be read")
         offsets, indptr, indices, labels, edge_labels = arrays
         return GraphBatch._of(
             offsets=offsets,
@@ -737,12 +727,10 @@ class Segment:
         starts = self.archive.array(f"{name}.starts", "i8", (len(self) + 1,))
         begins, ends = starts[rows], starts[rows + 1]
         inside = (begins >= 0) & (begins <= ends) & (ends <= len(values))
-        if not inside.all() or (ends - begins).sum() != count:
-            raise self.damaged(f"{name}.starts", "they do not belong to the graphs")
-        places, _ = gathered_ranges(starts, rows)
-        chosen = values[places]
-        if not np.isfinite(chosen).all():
-            raise self.damaged(name, "attributes are finite")
+        fits = inside.all() and (ends - begins).sum() == count
+        self._require(fits, f"{name}.starts", "they do not belong to the graphs")
+        chosen = values[gathered_ranges(starts, rows)[0]]
+        self._require(np.isfinite(chosen).all(), name, "attributes are finite")
         return chosen
 
     def chunk(self, rows: np.ndarray) -> tuple[Chunk, list[Any]]:
@@ -761,27 +749,28 @@ class Segment:
         for begin in range(0, len(self), CHUNK):
             rows = np.arange(begin, min(begin + CHUNK, len(self)))
             _, ids = self.chunk(rows)
-            if not np.array_equal(id_keys(ids), self.keys[rows]):
-                raise self.damaged("keys", "they are not those of the ids")
+            same = np.array_equal(id_keys(ids), self.keys[rows])
+            self._require(same, "keys", "they are not those of the ids")
             features = keyed_features(kernel, self.graphs(rows))
             made.append(make_sketches(features, kernel, lists.common))
         expected = _sketch_parts(made, lists.common) if made else {}
-        if (len(lists.values) > 0) != ("squares" in expected):
-            raise self.damaged("values", "they are not those of the features")
+        weighted = len(lists.values) > 0
+        same = weighted == ("squares" in expected)
+        self._require(same, "values", "they are not those of the features")
         for name in ("totals", "squares"):
-            if name in expected and not np.allclose(expected[name], self._measure(name), 1e-6):
-                raise self.damaged(name, "they are not those of the graphs")
-        for name in ("bits", "starts") if len(lists.values) else ("bits", "starts", "gaps"):
-            if name in expected and not np.array_equal(expected[name], self.archive[name]):
-                raise self.damaged(name, "sketches are not those of the graphs")
-        if len(lists.values):  # codes may be rounded otherwise elsewhere
+            same = name not in expected or np.allclose(expected[name], self._measure(name), 1e-6)
+            self._require(same, name, "they are not those of the graphs")
+        for name in ("bits", "starts") if weighted else ("bits", "starts", "gaps"):
+            same = name not in expected or np.array_equal(expected[name], self.archive[name])
+            self._require(same, name, "sketches are not those of the graphs")
+        if weighted:  # codes may be rounded otherwise elsewhere
             whole, _ = _joined(made)
             order = np.argsort(whole.buckets, kind="stable")
             graphs, codes = read_lists(lists.starts, lists.gaps)
             owners = np.repeat(np.arange(len(self)), whole.lengths)[order]
             bounds = lists.values[codes] * (1 + 1e-6)
-            if not np.array_equal(graphs, owners) or (bounds < whole.sums[order]).any():
-                raise self.damaged("gaps", "sketches are not those of the graphs")
+            same = np.array_equal(graphs, owners) and not (bounds < whole.sums[order]).any()
+            self._require(same, "gaps", "sketches are not those of the graphs")
 
 
 def _unpacked(data: bytes) -> Any:
@@ -813,15 +802,16 @@ class Snapshot:
     @classmethod
     def of(cls, folder: Path) -> Snapshot:
         """The index as it is now."""
-        for attempt in range(_ATTEMPTS):
+        attempts = 0
+        while True:
             manifest = read_manifest(folder)
+            attempts += 1
             try:
                 return cls(folder, manifest)
             except InvalidFileError:
                 # A writer may have replaced the manifest and deleted what the old one names.
-                if attempt == _ATTEMPTS - 1 or read_manifest(folder) == manifest:
+                if attempts == _ATTEMPTS or read_manifest(folder) == manifest:
                     raise
-        raise AssertionError("unreachable")
 
     def __len__(self) -> int:
         return int(self.bases[-1]) - sum(len(segment.removed) for segment in self.segments)
@@ -829,11 +819,13 @@ class Snapshot:
     @cached_property
     def live(self) -> np.ndarray:
         """The places of all graphs that are not removed, in order."""
-        parts = [
-            segment.live + base
-            for segment, base in zip(self.segments, self.bases[:-1].tolist(), strict=True)
-        ]
+        parts = [segment.live + base for segment, base in self._based]
         return np.concatenate([np.empty(0, dtype=np.int64), *parts])
+
+    @property
+    def _based(self) -> Iterator[tuple[Segment, int]]:
+        """The segments, and the place of the first graph of each."""
+        return zip(self.segments, self.bases[:-1].tolist(), strict=True)
 
     def _owners(self, places: np.ndarray) -> Iterator[tuple[Segment, np.ndarray, np.ndarray]]:
         """The segments that hold some graphs: which of the places they are, and their rows."""
@@ -892,7 +884,7 @@ class Snapshot:
         wanted = id_keys(ids)
         order = np.argsort(wanted)
         result = np.full(len(ids), -1, dtype=np.int64)
-        for segment, base in zip(self.segments, self.bases[:-1].tolist(), strict=True):
+        for segment, base in self._based:
             keys = segment.keys
             rows = np.flatnonzero(np.isin(keys, wanted))
             rows = rows[~np.isin(rows, segment.removed)]
@@ -904,9 +896,8 @@ class Snapshot:
                         break
                     if ids[place] == value:
                         result[place] = base + row
-        if (result < 0).any():
-            missing = ids[int(np.flatnonzero(result < 0)[0])]
-            raise InvalidParameterError(f"The index has no graph with the id {missing!r}.")
+        for missing in np.flatnonzero(result < 0):
+            raise InvalidParameterError(f"The index has no graph with the id {ids[missing]!r}.")
         return result
 
     def keys(self, segments: int | None = None) -> np.ndarray:
@@ -923,7 +914,7 @@ class Snapshot:
     def without(self, places: np.ndarray) -> Manifest:
         """Write a new list of removed graphs; the manifest that names it."""
         parts = {}
-        for segment, base in zip(self.segments, self.bases[:-1].tolist(), strict=True):
+        for segment, base in self._based:
             mine = places[(places >= base) & (places < base + len(segment))] - base
             rows = np.union1d(segment.removed, mine)
             if len(rows):

@@ -451,20 +451,7 @@ _MEMORY = 1 << 24
 
 
 class Buckets:
-    """Rows of one kind. Add all, then go through the buckets once.
-
-    As many bytes of rows as ``memory`` says are in memory before they go to disk.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from graphgrain.searching.matched_pairs import Buckets
-    >>> with Buckets(np.dtype([("key", np.uint64)]), memory=16) as rows:
-    ...     rows.add(np.array([1, 2, 1, 2, 3], dtype=np.uint64).view(rows.dtype), "key")
-    ...     rows.add(np.array([2], dtype=np.uint64).view(rows.dtype), "key")
-    ...     sorted(sorted(bucket["key"].tolist()) for bucket in rows)
-    [[1, 1], [2, 2, 2], [3]]
-    """
+    """Rows of one kind, ``memory`` bytes of them not on disk. Add all, then read them once."""
 
     def __init__(self, dtype: np.dtype, memory: int = _MEMORY) -> None:
         self.dtype, self.memory = dtype, memory
@@ -545,17 +532,7 @@ class Place(NamedTuple):
 
 
 def part_name(place: Place) -> str:
-    """What is at a place, the same however the vertices are numbered.
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> from graphgrain.core.change_places import BRANCH
-    >>> from graphgrain.searching.matched_pairs import Place, part_name
-    >>> graph = gg.as_graphs([([(0, 1), (1, 2), (1, 3)], list("CCOF"))])
-    >>> part_name(Place(graph, BRANCH, 0, 1)), part_name(Place(graph, BRANCH, 0, -1))
-    ('-C(F)O', 'nothing')
-    """
+    """What is at a place, the same however the vertices are numbered."""
     batch, kind, anchor, other = place
     if kind == VERTEX:
         return _vertex(batch, anchor)
@@ -571,17 +548,7 @@ def part_name(place: Place) -> str:
 
 
 def surroundings_name(place: Place, radius: int = 1) -> str:
-    """The vertex of a place with its neighbours in the rest, or alone; of an edge both ends.
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> from graphgrain.core.change_places import BRANCH, EDGE
-    >>> from graphgrain.searching.matched_pairs import Place, surroundings_name
-    >>> graph = gg.as_graphs([([(0, 1), (1, 2), (1, 3)], list("CCOF"))])
-    >>> surroundings_name(Place(graph, BRANCH, 1, 3)), surroundings_name(Place(graph, EDGE, 0, 1))
-    ('C(C, O)', 'C*C(F, O)')
-    """
+    """The vertex of a place with its neighbours in the rest, or alone; of an edge both ends."""
     batch, kind, anchor, other = place
     ends = [(anchor, other), (other, anchor)] if kind == EDGE else [(anchor, other)]
     told = []

@@ -170,14 +170,9 @@ class Ranker:
             pairs = np.flatnonzero((which >= begin) & (which < begin + _TOGETHER))
             others = self.features(distinct[begin : begin + _TOGETHER])
             overlap = overlaps(
-                features.keys,
-                features.values,
-                features.pointers,
-                owner[pairs],
-                self.product,
-                *others,
-                which[pairs] - begin,
-            )
+                features.keys, features.values, features.pointers, owner[pairs], self.product,
+                *others, which[pairs] - begin,
+            )  # fmt: skip
             own, other = measures[owner[pairs]], self.measures(others)[which[pairs] - begin]
             result[pairs] = exact_similarity(self.kind, overlap, own, other)
         return result
@@ -191,14 +186,13 @@ def exact_similarity(
     kind: int, overlap: np.ndarray, own: np.ndarray, other: np.ndarray
 ) -> np.ndarray:
     """Similarities from overlaps and measures; 0 for graphs without features."""
+    if kind == DOT:
+        return overlap
+    below = own
     if kind == COSINE:
         below = np.sqrt(own * other)
     elif kind == MINMAX:
         below = own + other - overlap
-    elif kind == DOT:
-        return overlap
-    else:
-        below = own
     return np.divide(overlap, below, out=np.zeros(len(overlap)), where=below > 0)
 
 
@@ -213,7 +207,7 @@ class _Progress:
     def __init__(self, query: Query, k: int | None, threshold: float) -> None:
         self.query, self.k, self.least = query, k, threshold
         self._threshold = threshold
-        self._found: list[tuple[np.ndarray, np.ndarray]] = []
+        self._found = [(_NOWHERE, np.empty(0))]
         self._complete = True  # the candidates are all that could be of interest
         self.places: np.ndarray = np.empty(0, dtype=np.int64)
         self.bounds: np.ndarray = np.empty(0)
@@ -226,9 +220,8 @@ class _Progress:
 
     def order(self, keep: int | None) -> None:
         """Put the candidates in order; those whose similarity is known stay in front."""
-        places = np.concatenate([_NOWHERE, *(places for places, _ in self._found)])
-        bounds = np.concatenate([np.empty(0), *(bounds for _, bounds in self._found)])
-        self._found = []
+        places, bounds = map(np.concatenate, zip(*self._found, strict=True))
+        self._found = self._found[:1]
         if keep is None:
             self._complete = True
             fresh = ~np.isin(places, self.places[: len(self.values)])
@@ -262,9 +255,8 @@ class _Progress:
         known = len(self.values)
         if self.k is None:
             return self.places[known:]
-        if known == len(self.places):
-            return self.places[:0]
-        if self.worst_kept() >= (self.bounds[known], -int(self.places[known])):
+        rest = known < len(self.places)
+        if not rest or self.worst_kept() >= (self.bounds[known], -int(self.places[known])):
             return self.places[:0]
         return self.places[known : known + max(self.k + 3 - known, 8)]
 

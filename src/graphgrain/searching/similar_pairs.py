@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -232,8 +232,8 @@ def _joined_blocks(
                 if len(sizes) and places[0] < len(parts.sizes[other])
             ]
             for turn, other in enumerate(others):
-                begins = [*range(0, len(sizes), BLOCK)]
-                todo = [begin for number, begin in enumerate(begins, blocks) if number >= after]
+                begins = range(0, len(sizes), BLOCK)
+                todo = begins[max(0, after - blocks) :]
                 blocks += len(begins)
                 if todo:
                     records = parts.records(part) if records is None else records
@@ -244,8 +244,8 @@ def _joined_blocks(
                 for begin in todo:
                     end = min(begin + BLOCK, len(sizes))
                     block = join_block(begin, end)
-                    done = [(end - begin) * step // len(others) for step in (turn, turn + 1)]
-                    progress(done[1] - done[0])
+                    size = end - begin
+                    progress(size * (turn + 1) // len(others) - size * turn // len(others))
                     yield block
 
 
@@ -281,9 +281,8 @@ def _joiner(
 
     def block(begin: int, end: int) -> Pairs:
         bounds = np.linspace(begin, end, 9).astype(int).tolist()
-        parts = [part for parts in run(work, list(pairwise(bounds)), n_jobs) for part in parts]
-        graphs = np.concatenate([part for part, _ in parts])
-        values = np.concatenate([part for _, part in parts])
+        parts = chain.from_iterable(run(work, list(pairwise(bounds)), n_jobs))
+        graphs, values = map(np.concatenate, zip(*parts, strict=True))
         rows = np.lexsort((graphs[:, 1], graphs[:, 0]))
         return Pairs(graphs[rows, 0], graphs[rows, 1], values[rows])
 
@@ -319,9 +318,7 @@ class _Counted:
             out = np.empty(len(part.keys), dtype=np.int32)
             known = call(number_keys, part.keys, slots, slot_keys, known, out)
             if known > len(frequencies):
-                grown = np.zeros(max(known, 2 * len(frequencies)), dtype=np.int32)
-                grown[: len(frequencies)] = frequencies
-                frequencies = grown
+                frequencies = np.pad(frequencies, (0, max(known, len(frequencies))))
             np.add.at(frequencies, out, 1)
             self.tokens.write(out.data)
             if self.weighted:
