@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -143,10 +142,10 @@ class Explanation(Pictured):
 
     @cached_property
     def patterns(self) -> list[Pattern]:
-        return list(self._read(None))
+        return self.top(None)
 
-    def top(self, n: int = 10, *, sign: int = 0) -> list[Pattern]:
-        """The n patterns that contribute most, for or against.
+    def top(self, n: int | None = 10, *, sign: int = 0) -> list[Pattern]:
+        """The n patterns that contribute most, for or against; names of others are not read.
 
         Parameters
         ----------
@@ -166,38 +165,37 @@ class Explanation(Pictured):
         >>> [pattern.name for pattern in why.top(2)]
         ['[#6]~[#6]~[#6]~[#8]', '[#6]~[#6]~[#6]~[#7]']
         """
-        return list(self._read(n, sign))
-
-    def _read(self, n: int | None, sign: int = 0) -> Iterator[Pattern]:
-        """Patterns with their names, which are read for those alone that are asked for."""
         if not self.levels:
-            return
+            return []
         values = np.concatenate([part.contributions for part in self.levels])
         sizes = [len(part.tally.hashes) for part in self.levels]
         owners = np.repeat(np.arange(len(sizes)), sizes)
         places = np.concatenate([np.arange(size) for size in sizes])
         order = np.lexsort((places, owners, -np.abs(values)))
         order = (order[sign * values[order] > 0] if sign else order)[:n]
-        names: dict[tuple[int, int], tuple[str, str]] = {}
+        names: dict[tuple[int, int], dict[str, str]] = {}
         for number, part in enumerate(self.levels):
             own = np.sort(places[order[owners[order] == number]])
             if not len(own):
                 continue
             hashes = part.tally.hashes[own]  # ascending, as they are in part.tally.hashes
-            read = part.kernel.names_of(part.seen, part.level, hashes)
+            short = part.kernel.names_of(part.seen, part.level, hashes)
             long = part.kernel.descriptions_of(part.seen, part.level, hashes)
-            names |= {(number, p): (a, b) for p, a, b in zip(own.tolist(), read, long, strict=True)}
-        for index in order.tolist():
-            part, place = self.levels[owners[index]], int(places[index])
-            name, description = names[owners[index], place]
-            yield Pattern(
-                name=name,
-                contribution=float(part.contributions[place]),
-                count=int(part.tally.times[place]),
-                occurrences=part.found.of(part.tally.hashes[place]),
-                known=bool(part.known[place]),
-                description=description,
+            for place, name, description in zip(own.tolist(), short, long, strict=True):
+                names[number, place] = {"name": name, "description": description}
+        found = []
+        for owner, place in zip(owners[order].tolist(), places[order].tolist(), strict=True):
+            part = self.levels[owner]
+            found.append(
+                Pattern(
+                    contribution=float(part.contributions[place]),
+                    count=int(part.tally.times[place]),
+                    occurrences=part.found.of(part.tally.hashes[place]),
+                    known=bool(part.known[place]),
+                    **names[owner, place],
+                )
             )
+        return found
 
     def fragments(self) -> list[Fragment]:
         """The decision as a sum over parts of the graph that have names.

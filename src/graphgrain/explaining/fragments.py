@@ -34,7 +34,7 @@ from ..graphs.drawing.molecule import Molecule, read_molecule
 from ..graphs.drawing.picture import card, picture, picture_or_reason
 from ..graphs.drawing.shapes import Picture
 from ..parameters import Whole
-from .pictures import png_of, svg_of
+from .pictures import Pictured
 
 if TYPE_CHECKING:
     from .explanation import Explanation
@@ -193,7 +193,7 @@ class ClassFragments:
         options
             As in :func:`graphgrain.draw`; ``width`` and ``height`` are those of one graph.
         """
-        return svg_of(partial(self._picture, fragment), path, **options)
+        return Pictured.by(partial(self._picture, fragment)).to_svg(path, **options)
 
     def to_png(
         self,
@@ -204,7 +204,8 @@ class ClassFragments:
         **options: Any,
     ) -> bytes:
         """The same picture as PNG, drawn by matplotlib (``pip install 'graphgrain[plot]'``)."""
-        return png_of(partial(self._picture, fragment), path, scale, **options)
+        drawn = Pictured.by(partial(self._picture, fragment))
+        return drawn.to_png(path, scale=scale, **options)
 
     def _picture(self, fragment: ClassFragment, **options: Any) -> Picture:
         given = {"legend": False, "width": 220, "height": 160, **options}

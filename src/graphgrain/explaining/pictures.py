@@ -10,34 +10,16 @@ from ..graphs.drawing.picture import as_png
 from ..graphs.drawing.shapes import Picture, write_png, write_svg
 
 
-def svg_of(
-    make: Callable[..., Picture], path: str | os.PathLike[str] | None, **options: Any
-) -> str:
-    """A picture by the function as SVG, also written to a file."""
-    text = make(**options).svg()
-    if path is not None:
-        write_svg(text, path)
-    return text
-
-
-def png_of(
-    make: Callable[..., Picture],
-    path: str | os.PathLike[str] | None,
-    scale: float,
-    **options: Any,
-) -> bytes:
-    """A picture by the function as PNG, also written to a file."""
-    content = as_png(make, scale, **options)
-    if path is not None:
-        write_png(content, path)
-    return content
-
-
 class Pictured:
-    """What can be drawn."""
+    """What can be drawn, by a function that makes the picture."""
 
-    def _picture(self, **options: Any) -> Picture:
-        raise NotImplementedError
+    _picture: Callable[..., Picture]
+
+    @classmethod
+    def by(cls, make: Callable[..., Picture]) -> Pictured:
+        drawn = cls()
+        drawn._picture = make
+        return drawn
 
     def to_svg(self, path: str | os.PathLike[str] | None = None, **options: Any) -> str:
         """A picture, coloured by values, as SVG.
@@ -50,7 +32,10 @@ class Pictured:
             As in :func:`graphgrain.draw`: ``width``, ``height``, ``theme``, ``legend``, ...; and
             those that the class names.
         """
-        return svg_of(self._picture, path, **options)
+        text = self._picture(**options).svg()
+        if path is not None:
+            write_svg(text, path)
+        return text
 
     def to_png(
         self, path: str | os.PathLike[str] | None = None, *, scale: float = 2.0, **options: Any
@@ -66,4 +51,7 @@ class Pictured:
         options
             As in :meth:`to_svg`.
         """
-        return png_of(self._picture, path, scale, **options)
+        content = as_png(self._picture, scale, **options)
+        if path is not None:
+            write_png(content, path)
+        return content

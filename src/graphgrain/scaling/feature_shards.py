@@ -426,17 +426,6 @@ def _read_parquet(path: Path, n_features: int) -> tuple[csr_array, dict[str, np.
 SHARD_SIZE = 20_000
 
 
-class ShardPlan(NamedTuple):
-    """All that a process must know to make any shard."""
-
-    folder: Path
-    kernel: Any
-    form: str
-    labels: LabelOptions
-    blocks: bool
-    file: str
-
-
 def save_features(
     source: Any,
     folder: str | os.PathLike[str],
@@ -526,19 +515,19 @@ def save_features(
         "smiles": smiles,
     }
     _begin_manifest(place, settings)
-    plan = ShardPlan(
+    finish = partial(
+        finished_shard,
         place.absolute(),  # worker processes may have been started in another working folder
         kernel,
         format,
         options,
-        file is not None and file.blocks,
-        file.name if file else "",
+        None if file is None else file._replace(records=iter(())),
     )
     receipts: list[dict[str, Any]] = []
     seen = 0
     try:
         with progress_bar(verbose, None) as bar:
-            for receipt in map_processes(partial(finished_shard, plan), enumerate(pieces), n_jobs):
+            for receipt in map_processes(finish, enumerate(pieces), n_jobs):
                 unreadable.add([text for _, text in receipt["problems"]])
                 receipts.append(receipt)
                 seen += receipt["input_rows"]
@@ -597,36 +586,42 @@ def feature_matrix(kernel: Any, graphs: GraphBatch) -> csr_array:
     return csr_array(vstack(parts, format="csr"))
 
 
-def finished_shard(plan: ShardPlan, task: tuple[int, list[Record] | Chunk]) -> dict[str, Any]:
+def finished_shard(
+    folder: Path,
+    kernel: Any,
+    form: str,
+    labels: LabelOptions,
+    file: MoleculeFile | None,
+    task: tuple[int, list[Record] | Chunk],
+) -> dict[str, Any]:
     """The receipt of a shard of some records or graphs that is there already, or made now."""
     number, content = task
-    there, digest = read_receipt(plan.folder, number), _digest(content)
+    there, digest = read_receipt(folder, number), _digest(content)
     if there is not None and there.get("input_sha256") == digest:
         return there
-    chunk, problems = _graphs(plan, content)
-    X = feature_matrix(plan.kernel, chunk.graphs)
+    problems: list[tuple[int, str]] = []
+    if isinstance(content, Chunk):
+        chunk, count = content, len(content.graphs)
+    else:
+        assert file is not None
+        parsed = parse_molecules([record.structure for record in content], labels, file.blocks)
+        for at, why in parsed.problems:
+            problems.append((content[at].line, file.problem(content[at], why)))
+        columns = record_columns([content[at] for at in parsed.positions])
+        chunk, count = Chunk(parsed.graphs, columns), len(content)
+    X = feature_matrix(kernel, chunk.graphs)
     # Without the old receipt nobody takes a mixture of old and new files for a whole.
-    (plan.folder / f"{shard_name(number)}.json").unlink(missing_ok=True)
-    files = write_shard(plan.folder, number, plan.form, X, chunk.columns)
+    (folder / f"{shard_name(number)}.json").unlink(missing_ok=True)
+    files = write_shard(folder, number, form, X, chunk.columns)
     about = {
         "rows": X.shape[0],
         "columns": {name: _kind(values) for name, values in chunk.columns.items()},
         "entries": int(X.nnz),
-        "input_rows": len(content.graphs if isinstance(content, Chunk) else content),
+        "input_rows": count,
         "input_sha256": digest,
         "problems": problems,
     }
-    return write_receipt(plan.folder, number, files, about)
-
-
-def _graphs(plan: ShardPlan, content: list[Record] | Chunk) -> tuple[Chunk, list[tuple[int, str]]]:
-    if isinstance(content, Chunk):
-        return content, []
-    parsed = parse_molecules([record.structure for record in content], plan.labels, plan.blocks)
-    file = MoleculeFile(plan.file, plan.blocks, iter(()))
-    problems = [(content[at].line, file.problem(content[at], why)) for at, why in parsed.problems]
-    columns = record_columns([content[at] for at in parsed.positions])
-    return Chunk(parsed.graphs, columns), problems
+    return write_receipt(folder, number, files, about)
 
 
 def _pieces(

@@ -1,4 +1,4 @@
-"""The changes of an index: build, add, remove, compact. Each holds the lock, ends with one step.
+"""What changes of an index are made of: streams of graphs that become segments, and the journal.
 
 1. Graphs are sketched chunk by chunk; every 65,536 of them are written as a segment.
 2. After each segment a journal notes how far the stream was read: if the process dies, the same
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ import numpy as np
 
 from ..errors import InvalidFileError, InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..graphs.convert.rdkit import LabelOptions
 from ..graphs.streams import Chunk, as_chunks
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.registry import describe_kernel, kernel_from_json, kernel_to_json
@@ -40,7 +39,6 @@ from .index_files import (
     id_keys,
     keyed_features,
     make_sketches,
-    only_writer,
     read_manifest,
     unwritable,
     write_manifest,
@@ -51,130 +49,14 @@ from .index_files import (
 Pieces = Iterable[tuple[Chunk, Sequence[Any] | None]]
 
 
-def build_index(
-    folder: Path,
-    source: Any,
-    kernel: FeatureKernel | None,
-    ids: Any,
-    columns: Any,
-    similarity: str,
-    overwrite: bool,
-    first_id: int,
-    n_jobs: int | None,
-    verbose: bool,
-    options: dict[str, Any],
-) -> None:
-    """Make an index; see :meth:`GraphIndex.build`."""
-    if kernel is not None:
-        check_kernel(kernel)
-    _make_folder(folder, overwrite)
-    with only_writer(folder):
-        settings = {
-            "kernel": None if kernel is None else stored(kernel),
-            "similarity": similarity,
-            "first_id": first_id,
-            "ids": ids if isinstance(ids, str) else None,
-            "columns": columns if isinstance(columns, list) else None,
-            "options": {name: repr(value) for name, value in options.items()},
-        }
-        origin = _origin(source, ids, settings)
-        earlier = _interrupted(folder, origin)
-        after = 0 if earlier is None else int(earlier.extra["line"])
-        pieces = _pieces(source, ids, columns, n_jobs, options, after)
-        first = list(islice(pieces, 1))
-        if kernel is None and earlier is not None:
-            kernel = restored(earlier.kernel, None, str(folder))
-        elif kernel is None:
-            if not first:
-                raise InvalidParameterError(
-                    "An index without graphs needs a kernel; give kernel=TreePlusPlus(...)."
-                )
-            kernel = default_kernel(first[0][0].graphs)
-        kernel.set_params(n_jobs=n_jobs)
-        labels = {name: bool(options[name]) for name in LabelOptions._fields if name in options}
-        manifest = earlier or Manifest(
-            stored(kernel),
-            similarity,
-            label_kind="",
-            molecules=labels if _is_molecule_file(source) else None,
-            next_id=int(first_id),
-        )
-
-        def journal(so_far: Manifest, last: Chunk) -> None:
-            if origin is not None:
-                extra = {"origin": origin, "line": int(last.columns["line"][-1])}
-                write_manifest(folder, replace(so_far, extra=extra), JOURNAL)
-
-        known = Snapshot(folder, manifest).keys()
-        writer = SegmentWriter(folder, kernel, manifest, known, journal)
-        with _bar(verbose, sum(entry.graphs for entry in manifest.segments)) as bar:
-            writer.write(chain(first, pieces), bar.update)
-        commit(folder, writer.manifest)
-
-
-def add_to_index(
-    folder: Path,
-    kernel: FeatureKernel,
-    source: Any,
-    ids: Any,
-    columns: Any,
-    n_jobs: int | None,
-    verbose: bool,
-    options: dict[str, Any],
-) -> None:
-    """Add graphs to an index; see :meth:`GraphIndex.add`."""
-    with only_writer(folder):
-        now = Snapshot.of(folder)
-        if now.manifest.molecules is not None and _is_molecule_file(source):
-            given = {name: options[name] for name in LabelOptions._fields if name in options}
-            if any(value != now.manifest.molecules.get(name) for name, value in given.items()):
-                raise InvalidParameterError(
-                    f"All molecules of an index are read in the same way; it was built with "
-                    f"{now.manifest.molecules}, got {given}. Leave these options out."
-                )
-            options = {**options, **now.manifest.molecules}
-        pieces = _pieces(source, ids, columns, n_jobs, options)
-        first = list(islice(pieces, 2))
-        new = sum(len(chunk.graphs) for chunk, _ in first)
-        if not new:
-            return
-        merged = tail_to_merge(now.manifest.segments, new) if len(first) == 1 else 0
-        stay = len(now.segments) - merged
-        manifest = replace(now.manifest, segments=now.manifest.segments[:stay])
-        writer = SegmentWriter(folder, kernel, manifest, now.keys(stay))
-        with _bar(verbose, 0) as bar:
-            writer.write(chain(now.pieces(stay), first, pieces), bar.update)
-        commit(folder, writer.manifest)
-
-
-def remove_from_index(folder: Path, ids: list[Any]) -> None:
-    """Remove graphs from an index; see :meth:`GraphIndex.remove`."""
-    with only_writer(folder):
-        now = Snapshot.of(folder)
-        places = now.places(ids)
-        if len(places):
-            commit(folder, now.without(places))
-
-
-def compact_index(folder: Path, kernel: FeatureKernel) -> None:
-    """Write an index anew; see :meth:`GraphIndex.compact`."""
-    with only_writer(folder):
-        now = Snapshot.of(folder)
-        manifest = replace(now.manifest, segments=(), removed=None)
-        writer = SegmentWriter(folder, kernel, manifest, np.empty(0, dtype=np.uint64))
-        writer.write(now.pieces())
-        commit(folder, writer.manifest)
-
-
 # -------------------------------------------------------------------- segments
 
 
 class SegmentWriter:
     """Turns a stream of graphs into segments of an index.
 
-    They are added to those of ``manifest``; ``known`` are the keys of the ids that are there
-    already, sorted. ``journal`` is called after each segment with the manifest so far and the last
-    chunk.
+    They are added to those of ``manifest``, which ``there`` has opened. ``journal`` is called after
+    each segment with the manifest so far and the last chunk.
     """
 
     def __init__(
@@ -182,18 +64,18 @@ class SegmentWriter:
         folder: Path,
         kernel: FeatureKernel,
         manifest: Manifest,
-        known: np.ndarray,
+        there: Snapshot,
         journal: Callable[[Manifest, Chunk], None] | None = None,
     ) -> None:
         self.folder, self.kernel, self.manifest = folder, kernel, manifest
-        self._known, self._journal = known, journal
+        self._known, self._journal = there.keys(), journal
         self._chunks: list[Chunk] = []
         self._sketches: list[Sketches] = []
         self._ids: list[Any] = []
         self._common: np.ndarray = np.empty(0, dtype=np.uint64)
 
     def write(self, pieces: Pieces, progress: Callable[[int], object] = lambda count: None) -> None:
-        """Write everything that a stream has."""
+        """Write everything that a stream has, and make it part of the index."""
         for chunk, ids in pieces:
             if len(self._ids) + len(chunk.graphs) > LARGEST:
                 self.flush()
@@ -207,6 +89,7 @@ class SegmentWriter:
             self._ids += new
             progress(len(chunk.graphs))
         self.flush()
+        commit(self.folder, self.manifest)
 
     def flush(self) -> None:
         """Write what is waiting as a segment."""
@@ -257,14 +140,14 @@ class SegmentWriter:
         return chosen
 
 
-def _pieces(
+def pieces_of(
     source: Any, ids: Any, columns: Any, n_jobs: int | None, options: dict[str, Any], after: int = 0
 ) -> Iterator[tuple[Chunk, Sequence[Any] | None]]:
     """The graphs of a source in chunks, with the columns that are kept, and their ids.
 
     ``ids`` is None, the name of a column, or an iterable with an id per graph.
     """
-    if _is_molecule_file(source):
+    if is_molecules(source):
         options = {**options, "n_jobs": n_jobs, "after_line": after}
     if not isinstance(columns, list | Mapping | None):
         raise InvalidParameterError(
@@ -391,7 +274,7 @@ def _shown(entry: Any) -> str:
         return "another kernel"
 
 
-def _is_molecule_file(source: Any) -> bool:
+def is_molecules(source: Any) -> bool:
     from ..graphs.files.molecules import is_molecule_file
 
     return isinstance(source, str | Path) and is_molecule_file(Path(source))
@@ -400,7 +283,7 @@ def _is_molecule_file(source: Any) -> bool:
 # -------------------------------------------------------------------- folders
 
 
-def _make_folder(folder: Path, overwrite: bool) -> None:
+def make_folder(folder: Path, overwrite: bool) -> None:
     if (folder / NAME).exists() and not overwrite:
         raise InvalidParameterError(
             f"There is an index {str(folder)!r} already. Choose another name, add to it with "
@@ -422,9 +305,9 @@ def _make_folder(folder: Path, overwrite: bool) -> None:
         raise unwritable(folder, error) from None
 
 
-def _origin(source: Any, ids: Any, settings: dict[str, Any]) -> dict[str, Any] | None:
+def origin_of(source: Any, ids: Any, settings: dict[str, Any]) -> dict[str, Any] | None:
     """What tells that an interrupted build was of the same thing; None if it cannot be told."""
-    if not _is_molecule_file(source) or not (ids is None or isinstance(ids, str)):
+    if not is_molecules(source) or not (ids is None or isinstance(ids, str)):
         return None
     path = Path(source).resolve()
     if not path.exists():
@@ -433,7 +316,7 @@ def _origin(source: Any, ids: Any, settings: dict[str, Any]) -> dict[str, Any] |
     return {"file": path.name, "size": state.st_size, "time": state.st_mtime_ns, **settings}
 
 
-def _interrupted(folder: Path, origin: dict[str, Any] | None) -> Manifest | None:
+def interrupted(folder: Path, origin: dict[str, Any] | None) -> Manifest | None:
     """What an earlier build of the same thing has done, if there was one."""
     if origin is None or not (folder / JOURNAL).is_file():
         return None
@@ -445,7 +328,7 @@ def _interrupted(folder: Path, origin: dict[str, Any] | None) -> Manifest | None
     return earlier if same and type(earlier.extra.get("line")) is int else None
 
 
-def _bar(verbose: bool, done: int) -> Any:
+def progress_of(verbose: bool, done: int) -> Any:
     from tqdm import tqdm
 
     return tqdm(disable=not verbose, initial=done, unit=" graphs", unit_scale=True, smoothing=0.05)

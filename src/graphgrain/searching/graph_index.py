@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +18,27 @@ from ..core.threads import call
 from ..errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
+from ..graphs.convert.rdkit import LabelOptions
+from ..graphs.streams import Chunk
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.registry import describe_kernel
 from ..parameters import Jobs, Number, OneOf, Whole, check_value
-from .building import add_to_index, build_index, compact_index, remove_from_index, restored
-from .index_files import KINDS, Snapshot, as_array, plain
+from .building import (
+    SegmentWriter,
+    check_kernel,
+    commit,
+    default_kernel,
+    interrupted,
+    is_molecules,
+    make_folder,
+    origin_of,
+    pieces_of,
+    progress_of,
+    restored,
+    stored,
+    tail_to_merge,
+)
+from .index_files import JOURNAL, KINDS, Manifest, Snapshot, as_array, only_writer, write_manifest
 from .ranking import Hits, Ranker
 
 if TYPE_CHECKING:
@@ -152,10 +170,50 @@ class GraphIndex:
         """
         check_value("first_id", first_id, Whole(0))
         check_value("n_jobs", n_jobs, Jobs())
-        build_index(
-            _folder(path), source, kernel, ids, columns, _checked_similarity(similarity), overwrite,
-            first_id, n_jobs, verbose, options,
-        )  # fmt: skip
+        _check_similarity(similarity)
+        used = None if kernel is None else check_kernel(kernel)
+        folder = _folder(path)
+        make_folder(folder, overwrite)
+        with only_writer(folder):
+            settings = {
+                "kernel": None if used is None else stored(used),
+                "similarity": similarity,
+                "first_id": first_id,
+                "ids": ids if isinstance(ids, str) else None,
+                "columns": columns if isinstance(columns, list) else None,
+                "options": {name: repr(value) for name, value in options.items()},
+            }
+            origin = origin_of(source, ids, settings)
+            earlier = interrupted(folder, origin)
+            after = 0 if earlier is None else int(earlier.extra["line"])
+            pieces = pieces_of(source, ids, columns, n_jobs, options, after)
+            first = list(islice(pieces, 1))
+            if used is None and earlier is not None:
+                used = restored(earlier.kernel, None, str(folder))
+            elif used is None:
+                if not first:
+                    raise InvalidParameterError(
+                        "An index without graphs needs a kernel; give kernel=TreePlusPlus(...)."
+                    )
+                used = default_kernel(first[0][0].graphs)
+            used.set_params(n_jobs=n_jobs)
+            labels = {name: bool(options[name]) for name in LabelOptions._fields if name in options}
+            manifest = earlier or Manifest(
+                stored(used),
+                similarity,
+                label_kind="",
+                molecules=labels if is_molecules(source) else None,
+                next_id=int(first_id),
+            )
+
+            def journal(so_far: Manifest, last: Chunk) -> None:
+                if origin is not None:
+                    extra = {"origin": origin, "line": int(last.columns["line"][-1])}
+                    write_manifest(folder, replace(so_far, extra=extra), JOURNAL)
+
+            writer = SegmentWriter(folder, used, manifest, Snapshot(folder, manifest), journal)
+            with progress_of(verbose, sum(entry.graphs for entry in manifest.segments)) as bar:
+                writer.write(chain(first, pieces), bar.update)
         return cls(path, kernel=kernel, n_jobs=n_jobs)
 
     @classmethod
@@ -233,17 +291,47 @@ class GraphIndex:
 
         All of them are added or, if anything goes wrong, none.
         """
-        add_to_index(self.path, self.kernel, source, ids, columns, self.n_jobs, verbose, options)
+        with only_writer(self.path):
+            now = Snapshot.of(self.path)
+            molecules = now.manifest.molecules
+            if molecules is not None and is_molecules(source):
+                given = {name: options[name] for name in LabelOptions._fields if name in options}
+                if any(value != molecules.get(name) for name, value in given.items()):
+                    raise InvalidParameterError(
+                        f"All molecules of an index are read in the same way; it was built with "
+                        f"{molecules}, got {given}. Leave these options out."
+                    )
+                options = {**options, **molecules}
+            pieces = pieces_of(source, ids, columns, self.n_jobs, options)
+            first = list(islice(pieces, 2))
+            new = sum(len(chunk.graphs) for chunk, _ in first)
+            if not new:
+                return
+            merged = tail_to_merge(now.manifest.segments, new) if len(first) == 1 else 0
+            stay = len(now.segments) - merged
+            manifest = replace(now.manifest, segments=now.manifest.segments[:stay])
+            writer = SegmentWriter(self.path, self.kernel, manifest, Snapshot(self.path, manifest))
+            with progress_of(verbose, 0) as bar:
+                writer.write(chain(now.pieces(stay), first, pieces), bar.update)
         self.refresh()
 
     def remove(self, ids: Iterable[Any]) -> None:
         """Remove the graphs with these ids. :meth:`compact` gives their space back."""
-        remove_from_index(self.path, [plain(value) for value in ids])
+        with only_writer(self.path):
+            now = Snapshot.of(self.path)
+            places = now.places(list(ids))
+            if len(places):
+                commit(self.path, now.without(places))
         self.refresh()
 
     def compact(self) -> None:
         """Write the index anew without removed graphs, in as few segments as possible."""
-        compact_index(self.path, self.kernel)
+        with only_writer(self.path):
+            now = Snapshot.of(self.path)
+            manifest = replace(now.manifest, segments=(), removed=None)
+            SegmentWriter(self.path, self.kernel, manifest, Snapshot(self.path, manifest)).write(
+                now.pieces()
+            )
         self.refresh()
 
     # ---------------------------------------------------------------- searching
@@ -328,7 +416,9 @@ class GraphIndex:
         return batch
 
     def _ranker(self, similarity: str | None = None) -> Ranker:
-        name = self.similarity if similarity is None else _checked_similarity(similarity)
+        if similarity is not None:
+            _check_similarity(similarity)
+        name = similarity or self.similarity
         return Ranker(self.kernel, self._snapshot, name, self.n_jobs)
 
     def _hits(
@@ -523,6 +613,5 @@ def described_kernel(index: GraphIndex) -> str:
     return describe_kernel(index._snapshot.manifest.kernel)
 
 
-def _checked_similarity(name: Any) -> str:
-    """The name of a similarity."""
-    return check_value("similarity", name, OneOf(tuple(KINDS)))
+def _check_similarity(name: Any) -> None:
+    check_value("similarity", name, OneOf(tuple(KINDS)))

@@ -560,7 +560,7 @@ class Segment:
         fits = not len(self._labels) or kind == (own if self._labelled else "none")
         fits &= type(self._labelled) is bool
         self._require(fits, "header", f"its labels are not of the kind {kind!r}")
-        self._columns: Any = about.get("columns")
+        self._columns = about.get("columns") or {}
         named = isinstance(self._columns, dict) and "id" in self._columns
         self._require(named, "header", "it does not name its columns")
         known = all(str(column) in _COLUMN_KINDS for column in self._columns.values())
@@ -900,9 +900,9 @@ class Snapshot:
             raise InvalidParameterError(f"The index has no graph with the id {ids[missing]!r}.")
         return result
 
-    def keys(self, segments: int | None = None) -> np.ndarray:
-        """The keys of the ids of all graphs (of the first segments) that are not removed."""
-        parts = [part.keys[part.live] for part in self.segments[:segments]]
+    def keys(self) -> np.ndarray:
+        """The keys of the ids of all graphs that are not removed, sorted."""
+        parts = [part.keys[part.live] for part in self.segments]
         return np.sort(np.concatenate([np.empty(0, dtype=np.uint64), *parts]))
 
     def pieces(self, first_segment: int = 0) -> Iterator[tuple[Chunk, list[Any]]]:

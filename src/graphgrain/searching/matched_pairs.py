@@ -351,7 +351,7 @@ def _summarised(
         frequent = np.flatnonzero(np.diff(bounds) >= min_pairs)
         for begin in range(0, len(frequent), _NAMED):
             some = frequent[begin : begin + _NAMED].tolist()
-            groups = [_by_surroundings(rows[bounds[at] : bounds[at + 1]]) for at in some]
+            groups = [_Group.of(rows[bounds[at] : bounds[at + 1]]) for at in some]
             # One graph for each name is enough.
             needed = [group.rows["graphs"][[0, *group.firsts]].ravel() for group in groups]
             numbers = np.unique(np.concatenate(needed))
@@ -367,6 +367,12 @@ class _Group(NamedTuple):
     counts: np.ndarray
     means: np.ndarray
 
+    @classmethod
+    def of(cls, rows: np.ndarray) -> _Group:
+        _, firsts, which = np.unique(rows["surroundings"], return_index=True, return_inverse=True)
+        counts = np.bincount(which)
+        return cls(rows, firsts, counts, np.bincount(which, weights=rows["step"]) / counts)
+
 
 class _Shown(NamedTuple):
     """Some graphs of a source, by their numbers there."""
@@ -377,19 +383,9 @@ class _Shown(NamedTuple):
     def place(self, row: np.void, side: int) -> Place:
         """One side of a pair, its vertices counted in the batch."""
         begin = int(self.batch.offsets[np.searchsorted(self.numbers, row["graphs"][side])])
-        other = int(row["others"][side])
-        return Place(
-            self.batch,
-            int(row["kind"]),
-            begin + int(row["anchors"][side]),
-            begin + other if other >= 0 else -1,
-        )
-
-
-def _by_surroundings(rows: np.ndarray) -> _Group:
-    _, firsts, which = np.unique(rows["surroundings"], return_index=True, return_inverse=True)
-    counts = np.bincount(which)
-    return _Group(rows, firsts, counts, np.bincount(which, weights=rows["step"]) / counts)
+        anchor, other = int(row["anchors"][side]), int(row["others"][side])
+        other = begin + other if other >= 0 else -1
+        return Place(self.batch, int(row["kind"]), begin + anchor, other)
 
 
 def _change(shown: _Shown, group: _Group, radius: int, coverage: float) -> Change:
@@ -397,15 +393,16 @@ def _change(shown: _Shown, group: _Group, radius: int, coverage: float) -> Chang
 
     rows = group.rows
     pairs = len(rows)
-    mean = float(rows["step"].mean())
-    half = np.nan
+    mean, half = float(rows["step"].mean()), np.nan
     if pairs > 1:
         error = rows["step"].std(ddof=1) / pairs**0.5
         half = float(t.ppf(0.5 + coverage / 2, pairs - 1) * error)
-    listed = []
-    for first, count, mean_here in zip(group.firsts, group.counts, group.means, strict=True):
-        name = surroundings_name(shown.place(rows[first], 0), radius)
-        listed.append(Surroundings(name, int(count), float(mean_here)))
+    listed = [
+        Surroundings(
+            surroundings_name(shown.place(rows[at], 0), radius), int(count), float(mean_at)
+        )
+        for at, count, mean_at in zip(group.firsts, group.counts, group.means, strict=True)
+    ]
     change = Change(
         part_name(shown.place(rows[0], 0)),
         part_name(shown.place(rows[0], 1)),

@@ -208,8 +208,7 @@ def _joined_blocks(
     progress: Callable[[int], object],
 ) -> Iterator[Pairs]:
     with ExitStack() as files:
-        tokens, values = (files.enter_context(_file(PART)) for _ in ("tokens", "values"))
-        counted = _Counted(tokens, values, weighted)
+        counted = _Counted(files, weighted)
         frequencies = counted.number(features, progress)
         ascending = np.argsort(frequencies, kind="stable")
         ranks = np.empty(len(frequencies), dtype=np.int32)
@@ -297,8 +296,9 @@ def _file(memory: int) -> File:
 class _Counted:
     """The features of all graphs, one graph after the other, in temporary files."""
 
-    def __init__(self, tokens: File, values: File, weighted: bool) -> None:
-        self.tokens, self.values, self.weighted = tokens, values, weighted
+    def __init__(self, files: ExitStack, weighted: bool) -> None:
+        self.tokens, self.values = (files.enter_context(_file(PART)) for _ in range(2))
+        self.weighted = weighted
         self.lengths = np.empty(0, dtype=np.int64)
         self.measures = np.empty(0)
         self.prefixes = self.listed = np.empty(0, dtype=np.int32)
