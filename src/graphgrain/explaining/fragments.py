@@ -33,7 +33,7 @@ from ..graphs.convert.dispatch import as_graphs
 from ..graphs.drawing.molecule import Molecule, read_molecule
 from ..graphs.drawing.picture import card, picture, picture_or_reason
 from ..graphs.drawing.shapes import Picture
-from ..parameters import Whole
+from ..parameters import Whole, check_value
 from .pictures import Pictured
 
 if TYPE_CHECKING:
@@ -274,8 +274,7 @@ def class_fragments(model: Any, graphs: Any, y: Any, *, n: int = 10) -> ClassFra
     >>> [(each.name, each.count) for each in found.fragments[True]]
     [('carboxylic acid', 77), ('beta-lactam', 28), ('secondary amide', 35)]
     """
-    if not Whole(1).allows(n):
-        raise InvalidParameterError(f"n must be {Whole(1)}; got {n!r}.")
+    check_value("n", n, Whole(1))
     batch = as_graphs(graphs)
     targets = np.asarray(y)
     if targets.shape != (len(batch),):

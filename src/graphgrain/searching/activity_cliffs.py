@@ -131,11 +131,9 @@ def cliffs(
     y : array-like, or str for an index
         What was measured: a number for each graph, NaN or None where it is missing; or the column
         of an index that has it.
-    min_similarity : float
-        The least similarity of a pair, above 0 and at most 1.
     min_difference : float
         The least difference in y, above 0. For activities as logarithms 1 is tenfold.
-    kernel, similarity, n_jobs
+    min_similarity, kernel, similarity, n_jobs
         As in :func:`pairs`.
     similar : Pairs, optional
         Pairs that are similar by some other measure; then none are looked for.
@@ -197,14 +195,13 @@ def cliffs(
     groups = _measured_twice(source, found.first[far], found.second[far], found.similarities[far])
     twin = {graph: number for number, group in enumerate(groups) for graph in group}
     listed = []
-    for at in far.tolist():
-        a, b = int(found.first[at]), int(found.second[at])
+    for a, b, value, step in zip(
+        *(each[far].tolist() for each in (*found, difference)), strict=True
+    ):
         if a in twin and twin[a] == twin.get(b):
             continue
-        value = float(found.similarities[at])
-        distance = 1.0 - value
-        steep = abs(float(difference[at])) / distance if distance > 0 else np.inf
-        listed.append(Cliff(a, b, value, float(difference[at]), steep))
+        steep = abs(step) / (1.0 - value) if value < 1.0 else np.inf
+        listed.append(Cliff(a, b, value, step, steep))
     listed.sort(key=lambda cliff: (-cliff.steepness, -abs(cliff.difference), cliff[:2]))
     if groups:
         warnings.warn(

@@ -177,22 +177,20 @@ def _wrong(manifest: Manifest) -> str | None:
 # -------------------------------------------------------------------- files
 
 
-def new_path(folder: Path, kind: str) -> Path:
-    """A path for a new file that no other has."""
-    return folder / f"{secrets.token_hex(8)}.{kind}"
+def write_new(
+    folder: Path, kind: str, about: dict[str, Any], parts: dict[str, np.ndarray]
+) -> tuple[str, int]:
+    """Write arrays to a file that no other has the name of; its name, and its size in bytes.
 
-
-def write_file(path: Path, about: dict[str, Any], parts: dict[str, np.ndarray]) -> int:
-    """Write arrays to a new file, safely on disk when this returns; its size in bytes.
-
-    If that fails, the file does not exist.
+    It is safely on disk when this returns; if that fails, it does not exist.
     """
+    path = folder / f"{secrets.token_hex(8)}.{kind}"
     try:
         with open(path, "xb") as file:
             size = write_archive(file, FORMAT, about, parts)
             file.flush()
             to_disk(file.fileno())
-            return size
+            return path.name, size
     except OSError as error:
         path.unlink(missing_ok=True)
         raise unwritable(path, error) from None
@@ -395,12 +393,12 @@ def write_segment(
     parts["keys"] = id_keys(ids)
     kinds = {}
     named: dict[str, Sequence[Any]] = {"id": ids, **columns}  # type: ignore[dict-item]
-    for name, column in named.items():
-        kinds[name], encoded = _encode_column(name, column)
-        parts |= {f"column.{name}{suffix}": array for suffix, array in encoded.items()}
+    for column, values in named.items():
+        kinds[column], encoded = _encode_column(column, values)
+        parts |= {f"column.{column}{suffix}": array for suffix, array in encoded.items()}
     about |= {"graphs": len(graphs), "columns": kinds}
-    path = new_path(folder, "segment")
-    return SegmentEntry(path.name, len(graphs), write_file(path, about, parts))
+    name, size = write_new(folder, "segment", about, parts)
+    return SegmentEntry(name, len(graphs), size)
 
 
 def _graph_parts(graphs: GraphBatch) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -411,8 +409,8 @@ def _graph_parts(graphs: GraphBatch) -> tuple[dict[str, np.ndarray], dict[str, A
         graphs.indices,
         graphs.label_codes,
         np.empty(0, dtype=np.int32) if codes is None else codes,
-        _width(graphs.label_table),
-        0 if edge_table is None else max(1, _width(edge_table)),
+        _widths(graphs.label_table)[0],
+        _widths(edge_table, 1)[0],
     )
     parts = {"graphs": stream, "graphs.starts": starts.astype(np.uint32)}
     if len(stream) >= 2**32:
@@ -434,8 +432,11 @@ def _graph_parts(graphs: GraphBatch) -> tuple[dict[str, np.ndarray], dict[str, A
     return parts, about
 
 
-def _width(table: np.ndarray) -> int:
-    return max(0, len(table) - 1).bit_length()
+def _widths(table: np.ndarray | None, least: int = 0) -> tuple[int, int]:
+    """Bits of a code for a label of a table, and how many labels it has; 0 without a table."""
+    if table is None:
+        return 0, 0
+    return max(least, max(0, len(table) - 1).bit_length()), len(table)
 
 
 def _encode_column(name: str, values: Sequence[Any]) -> tuple[str, dict[str, np.ndarray]]:
@@ -569,13 +570,9 @@ class Segment:
     def __len__(self) -> int:
         return self.entry.graphs
 
-    def damaged(self, part: str, why: str) -> InvalidFileError:
-        """The error for a part that cannot be right."""
-        return self.archive.damaged(part, why)
-
     def _require(self, right: Any, part: str, why: str) -> None:
         if not right:
-            raise self.damaged(part, why)
+            raise self.archive.damaged(part, why)
 
     def _table(self, name: str) -> np.ndarray:
         """A sorted table of labels, all strings or all integers."""
@@ -586,7 +583,7 @@ class Segment:
         elif isinstance(values, list) and all(map(_is_int64, values)):
             table = np.array(values, dtype=np.int64)
         else:
-            raise self.damaged("header", f"{name} are neither strings nor integers")
+            raise self.archive.damaged("header", f"{name} are neither strings nor integers")
         self._require((table[1:] > table[:-1]).all(), "header", f"{name} are not sorted")
         return table
 
@@ -663,8 +660,7 @@ class Segment:
         known = self._pages.get((name, number))
         if known is None:
             part = f"column.{name}"
-            pages = -(-len(self) // _PAGE)
-            starts = self.archive.array(f"{part}.starts", "u4", (pages + 1,))
+            starts = self.archive.array(f"{part}.starts", "u4", (-(-len(self) // _PAGE) + 1,))
             data = self.archive.array(part, "u1", (None,))
             begin, end = int(starts[number]), int(starts[number + 1])
             inside = begin <= end <= len(data)
@@ -681,8 +677,8 @@ class Segment:
     def ids(self, rows: Sequence[int]) -> list[Any]:
         """The ids of some graphs."""
         ids = [_as_id(value) for value in self.column("id", rows)]
-        fine = all(map(_is_id, ids))
-        self._require(fine, "column.id", "ids are integers, strings or tuples of them")
+        right = all(map(_is_id, ids))
+        self._require(right, "column.id", "ids are integers, strings or tuples of them")
         return ids
 
     @property
@@ -696,17 +692,14 @@ class Segment:
         """Some of the graphs."""
         rows = np.asarray(rows, dtype=np.int64)
         edge_table = self._edge_labels
-        *arrays, wrong = unpack_graphs(
+        offsets, indptr, indices, labels, edge_labels, wrong = unpack_graphs(
             self.archive.array("graphs", "u1", (None,)),
             self.archive.array("graphs.starts", "u4", (len(self) + 1,)),
             rows,
-            _width(self._labels),
-            len(self._labels),
-            0 if edge_table is None else max(1, _width(edge_table)),
-            0 if edge_table is None else len(edge_table),
+            *_widths(self._labels),
+            *_widths(edge_table, 1),
         )
         self._require(wrong < 0, "graphs", f"graph {wrong} cannot be read")
-        offsets, indptr, indices, labels, edge_labels = arrays
         return GraphBatch._of(
             offsets=offsets,
             indptr=indptr,
@@ -780,7 +773,7 @@ def _unpacked(data: bytes) -> Any:
         text = unpack.decompress(data, _LARGEST_PAGE + 1)
     except zlib.error:
         return None
-    return None if len(text) > _LARGEST_PAGE or not unpack.eof else parsed_json(text)
+    return parsed_json(text) if len(text) <= _LARGEST_PAGE and unpack.eof else None
 
 
 # -------------------------------------------------------------------- all segments
@@ -919,9 +912,9 @@ class Snapshot:
             rows = np.union1d(segment.removed, mine)
             if len(rows):
                 parts[segment.entry.file] = rows.astype(np.uint32)
-        path = new_path(self.folder, "removed")
-        write_file(path, {"removed": int(sum(map(len, parts.values())))}, parts)
-        return replace(self.manifest, removed=path.name)
+        about = {"removed": sum(map(len, parts.values()))}
+        name, _ = write_new(self.folder, "removed", about, parts)
+        return replace(self.manifest, removed=name)
 
 
 def _removed_rows(removed: Archive | None, entry: SegmentEntry) -> np.ndarray:

@@ -138,8 +138,7 @@ def changes(
     ----------
     graphs : GraphIndex, or anything that :func:`as_graphs` accepts
     y : array-like, or str for an index
-        A number for each graph, NaN or None where it is missing; or the column of an index that
-        has it.
+        As in :func:`cliffs`.
     min_pairs : int
         Changes in fewer pairs are left out.
     max_size : int
