@@ -99,7 +99,8 @@ def explain(
     # many short steps, which cross to a worker once
     if of == "uncertainty":
         return call(explain_uncertainty, model, graphs, share or "tree", n_jobs)
-    return [each[0] for each in explain_outputs(model, graphs, target, share, n_jobs)]
+    found = call(explain_outputs, model, graphs, target, share, n_jobs)
+    return [outputs[0] for outputs in found]
 
 
 def explain_outputs(
@@ -112,12 +113,6 @@ def explain_outputs(
 ) -> list[list[Explanation]]:
     """The decisions of a model about each graph: one, or of ``every`` class, counted once."""
     share = share or ("tree" if is_classifier(model) else "path")
-    return call(_explain_decisions, model, graphs, target, share, n_jobs, every)
-
-
-def _explain_decisions(
-    model: Any, graphs: Any, target: Any, share: str, n_jobs: int | None, every: bool
-) -> list[list[Explanation]]:
     form = linear_form(model)
     batch, columns = form.read(graphs)
     wanted = None if every else _wanted(form, target, is_classifier(model))

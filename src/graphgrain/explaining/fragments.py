@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..core.threads import call
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
@@ -284,7 +285,7 @@ def class_fragments(model: Any, graphs: Any, y: Any, *, n: int = 10) -> ClassFra
     from .explainer import explain_outputs  # it makes explanations, which know their fragments
 
     told: dict[Any, list[Explanation]] = {}
-    for outputs in explain_outputs(model, batch, every=True):
+    for outputs in call(partial(explain_outputs, every=True), model, batch):
         for why in outputs:
             # a value that tells two classes apart is for one and against the other
             for label in [why.target] if why.opposite is None else [why.opposite, why.target]:

@@ -430,8 +430,8 @@ def _first_places(
     sizes: np.ndarray, others: np.ndarray, kind: int, least: float, weighted: bool
 ) -> np.ndarray:
     """For every size, ascending, the first of the others that is not too small."""
-    if kind == MINMAX:
-        return np.searchsorted(others, least * sizes * (1.0 - 1e-9))
-    if not weighted:  # the cosine of sets is at most the root of the quotient of their sizes
-        return np.searchsorted(others, least * least * sizes * (1.0 - 1e-9))
-    return np.zeros(len(sizes), dtype=np.int64)
+    if kind != MINMAX and weighted:
+        return np.zeros(len(sizes), dtype=np.int64)
+    # The cosine of sets is at most the root of the quotient of their sizes.
+    share = least if kind == MINMAX else least * least
+    return np.searchsorted(others, share * sizes * (1.0 - 1e-9))
