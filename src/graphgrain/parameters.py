@@ -177,3 +177,10 @@ def check_parameters(owner: object, rules: dict[str, Rule]) -> None:
                 f"{name} must be {rule}; got {value!r} ({type(value).__name__}). "
                 f"Set it with {type(owner).__name__}({name}=...) or set_params({name}=...)."
             )
+
+
+def check_value(name: str, value: Any, rule: Rule) -> Any:
+    """The value of an argument, if it follows its rule."""
+    if not rule.allows(value):
+        raise InvalidParameterError(f"{name} must be {rule}; got {value!r}.")
+    return value

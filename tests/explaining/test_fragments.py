@@ -277,9 +277,11 @@ class TestDecisions:
         for label, own in found.fragments.items():
             values: dict[str, list[float]] = {}
             for why in gg.explain(model, batch[rows], target=label):
-                for name in {each.name for each in why.fragments()}:
-                    parts = [each.contribution for each in why.fragments() if each.name == name]
-                    values.setdefault(name, []).append(sum(parts))
+                sums: dict[str, float] = {}
+                for each in why.fragments():
+                    sums[each.name] = sums.get(each.name, 0.0) + each.contribution
+                for name, total in sums.items():
+                    values.setdefault(name, []).append(total)
             assert {each.name for each in own} == set(values) - {"bias"}
             for each in own:
                 assert each.contribution == pytest.approx(np.mean(values[each.name]))

@@ -12,9 +12,17 @@ from hypothesis import strategies as st
 from scipy.stats import t
 
 import graphgrain as gg
-from graphgrain.core.change_places import PLACE
+from graphgrain.core.change_places import BRANCH, EDGE, PLACE
 from graphgrain.errors import GraphgrainWarning, InvalidParameterError
-from graphgrain.searching.matched_pairs import Buckets, Source, list_places, match
+from graphgrain.searching.matched_pairs import (
+    Buckets,
+    Place,
+    Source,
+    list_places,
+    match,
+    part_name,
+    surroundings_name,
+)
 
 nx = pytest.importorskip("networkx")
 
@@ -317,3 +325,19 @@ def test_large_branches_have_a_name():
     [change] = gg.changes(graphs, [0.0, 1.0], min_pairs=1, max_size=10_000)
     assert change.before == "nothing"
     assert change.after == "-C and 179 more vertices"
+
+
+def test_rows_with_the_same_key_come_together_on_disk():
+    with Buckets(np.dtype([("key", np.uint64)]), memory=16) as rows:
+        rows.add(np.array([1, 2, 1, 2, 3], dtype=np.uint64).view(rows.dtype), "key")
+        rows.add(np.array([2], dtype=np.uint64).view(rows.dtype), "key")
+        found = sorted(sorted(bucket["key"].tolist()) for bucket in rows)
+    assert found == [[1, 1], [2, 2, 2], [3]]
+
+
+def test_names_of_places():
+    graph = gg.as_graphs([([(0, 1), (1, 2), (1, 3)], list("CCOF"))])
+    assert part_name(Place(graph, BRANCH, 0, 1)) == "-C(F)O"
+    assert part_name(Place(graph, BRANCH, 0, -1)) == "nothing"
+    assert surroundings_name(Place(graph, BRANCH, 1, 3)) == "C(C, O)"
+    assert surroundings_name(Place(graph, EDGE, 0, 1)) == "C*C(F, O)"

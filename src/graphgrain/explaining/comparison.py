@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -13,11 +12,12 @@ from sklearn.base import clone
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..graphs.drawing.picture import as_png, card, picture, picture_or_reason
-from ..graphs.drawing.shapes import Picture, write_png, write_svg
+from ..graphs.drawing.picture import card, picture, picture_or_reason
+from ..graphs.drawing.shapes import Picture
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.bases.graph_kernel import GraphKernel
 from ..kernels.features import Counts, Occurrences, map_counts
+from .pictures import Pictured
 from .sharing import check_share, share_occurrences
 
 #: How many patterns a notebook shows.
@@ -63,10 +63,12 @@ class ComparedLevel(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Pictured):
     """What two graphs share, and what one has that the other lacks.
 
-    Made by :func:`graphgrain.compare`.
+    Made by :func:`graphgrain.compare`. :meth:`to_svg` and :meth:`to_png` draw both graphs side by
+    side, coloured by what they share, and what both have in the same orientation; ``width`` and
+    ``height`` are those of one graph, ``which`` (0 or 1) is for one of them alone.
 
     Attributes
     ----------
@@ -98,8 +100,7 @@ class Comparison:
 
     def shared(self, n: int | None = None) -> list[SharedPattern]:
         """The patterns that both graphs have, those that add most to the similarity first."""
-        ranked = self._ranked(lambda level: (level.counts > 0).all(axis=0), lambda p: p.added)
-        return [self._pattern(*place) for place in ranked[:n]]
+        return self._ranked(n, lambda level: (level.counts > 0).all(axis=0), lambda p: p.added)
 
     def only(self, which: int, n: int | None = None) -> list[SharedPattern]:
         """The patterns that one graph (0 or 1) has and the other lacks, the most frequent first.
@@ -109,19 +110,19 @@ class Comparison:
         """
         if which not in (0, 1):
             raise InvalidParameterError(f"which must be 0 or 1; got {which!r}.")
-        ranked = self._ranked(
+        return self._ranked(
+            n,
             lambda level: (level.counts[which] > 0) & (level.counts[1 - which] == 0),
             lambda level: level.counts[which],
         )
-        return [self._pattern(*place) for place in ranked[:n]]
 
-    def _ranked(self, chosen: Any, value: Any) -> list[tuple[int, int]]:
+    def _ranked(self, n: int | None, chosen: Any, value: Any) -> list[SharedPattern]:
         places = [
             (-float(value(level)[place]), number, int(place))
             for number, level in enumerate(self.levels)
             for place in np.flatnonzero(chosen(level))
         ]
-        return [(number, place) for _, number, place in sorted(places)]
+        return [self._pattern(number, place) for _, number, place in sorted(places)[:n]]
 
     def _pattern(self, number: int, place: int) -> SharedPattern:
         level = self.levels[number]
@@ -135,58 +136,7 @@ class Comparison:
             occurrences=(level.found[0].of(code), level.found[1].of(code)),
         )
 
-    def to_svg(
-        self,
-        path: str | os.PathLike[str] | None = None,
-        *,
-        which: int | None = None,
-        **options: Any,
-    ) -> str:
-        """A picture of both graphs side by side, coloured by what they share.
-
-        The part that both have is drawn in the same orientation.
-
-        Parameters
-        ----------
-        path : path, optional
-            Where to write it as well; its name ends in ``.svg``.
-        which : {0, 1}, optional
-            Only the first (0) or the second (1) graph.
-        options
-            As in :func:`graphgrain.draw`; ``width`` and ``height`` are those of one graph.
-        """
-        text = self._picture(which, **options).svg()
-        if path is not None:
-            write_svg(text, path)
-        return text
-
-    def to_png(
-        self,
-        path: str | os.PathLike[str] | None = None,
-        *,
-        which: int | None = None,
-        scale: float = 2.0,
-        **options: Any,
-    ) -> bytes:
-        """The same picture as PNG, drawn by matplotlib (``pip install 'graphgrain[plot]'``).
-
-        Parameters
-        ----------
-        path : path, optional
-            Where to write it as well; its name ends in ``.png``.
-        which : {0, 1}, optional
-            Only the first (0) or the second (1) graph.
-        scale : float, default=2.0
-            Pixels of the file per pixel of ``width`` and ``height``.
-        options
-            As in :func:`graphgrain.draw`.
-        """
-        content = as_png(partial(self._picture, which), scale, **options)
-        if path is not None:
-            write_png(content, path)
-        return content
-
-    def _picture(self, which: int | None, **options: Any) -> Picture:
+    def _picture(self, *, which: int | None = None, **options: Any) -> Picture:
         if which not in (None, 0, 1):
             raise InvalidParameterError(f"which must be 0, 1 or None; got {which!r}.")
         limit = max(float(np.abs(values).max(initial=0.0)) for values in self.vertices)
@@ -215,15 +165,14 @@ class Comparison:
         )
 
     def _repr_html_(self) -> str:
-        pictures = [picture_or_reason(partial(self.to_svg, which=number)) for number in (0, 1)]
         values = {
             "similarity": self.similarity,
             "detail": f"{type(self.kernel).__name__}; the stronger a colour, the more is shared",
-            "pictures": pictures,
+            "pictures": [picture_or_reason(partial(self.to_svg, which=n)) for n in (0, 1)],
             "shared": self.shared(_PATTERNS),
             "own": [
-                (title, self.only(number, _PATTERNS))
-                for number, title in enumerate(("Only the first has", "Only the second has"))
+                ("Only the first has", self.only(0, _PATTERNS)),
+                ("Only the second has", self.only(1, _PATTERNS)),
             ],
         }
         return card("graphgrain.explaining", "parts.html", "comparison", values)
@@ -270,29 +219,18 @@ def compare(kernel: GraphKernel, a: Any, b: Any, *, share: str = "tree") -> Comp
             raise InvalidGraphError(f"compare looks at two graphs; got {len(batch)} on one side.")
     graphs = GraphBatch.concatenate(pair)
     fitted: FeatureKernel = kernel if hasattr(kernel, "n_graphs_") else clone(kernel).fit(graphs)
-    first, second = fitted.locate_each(graphs)
-    return compare_located(fitted, graphs, (first, second), share)
-
-
-def compare_located(
-    kernel: FeatureKernel,
-    graphs: GraphBatch,
-    located: tuple[list[Occurrences], list[Occurrences]],
-    share: str = "tree",
-) -> Comparison:
-    """The same for two graphs whose patterns the fitted kernel has located already."""
     levels, squares = [], np.zeros(2)
-    for number, (first, second) in enumerate(zip(*located, strict=True)):
-        level, norms = _compared(kernel, first, second)
-        weight = float(kernel.level_scales[number]) ** 2
+    for number, (first, second) in enumerate(zip(*fitted.locate_each(graphs), strict=True)):
+        level, norms = _compared(fitted, first, second)
+        weight = float(fitted.level_scales[number]) ** 2
         levels.append(level._replace(added=weight * level.added))
         squares += weight * norms
     scale = 1.0
-    if kernel.similarity == "cosine" and squares.all():
+    if fitted.similarity == "cosine" and squares.all():
         scale = 1.0 / np.sqrt(squares[0]) / np.sqrt(squares[1])
     levels = [level._replace(added=level.added * scale) for level in levels]
     similarity = float(sum(level.added.sum() for level in levels))
-    if kernel.similarity == "cosine" and not squares.any():
+    if fitted.similarity == "cosine" and not squares.any():
         similarity = 1.0  # two graphs without features are equal
     vertices, edges = [], []
     for n in (0, 1):
@@ -304,7 +242,7 @@ def compare_located(
         vertices.append(own)
         edges.append(between)
     return Comparison(
-        similarity, (vertices[0], vertices[1]), (edges[0], edges[1]), graphs, kernel, levels
+        similarity, (vertices[0], vertices[1]), (edges[0], edges[1]), graphs, fitted, levels
     )
 
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -22,11 +21,11 @@ from ..core.threads import call
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..kernels.bases.feature_kernel import FeatureKernel
-from ..kernels.features import Counts
+from ..kernels.features import Counts, Occurrences, Tally
 from ..learning.estimator import GraphEstimator
 from ..views.base import seen_through
 from .explanation import Explanation, FoundLevel
-from .models import LinearForm, Term, check_linear, linear_form
+from .models import LinearForm, MachineTerm, Term, check_linear, linear_form
 from .sharing import check_share, edges_as_in, removal_values, share_occurrences
 
 
@@ -100,7 +99,8 @@ def explain(
     # many short steps, which cross to a worker once
     if of == "uncertainty":
         return call(explain_uncertainty, model, graphs, share or "tree", n_jobs)
-    return [each[0] for each in explain_outputs(model, graphs, target, share, n_jobs)]
+    found = call(explain_outputs, model, graphs, target, share, n_jobs)
+    return [outputs[0] for outputs in found]
 
 
 def explain_outputs(
@@ -113,12 +113,6 @@ def explain_outputs(
 ) -> list[list[Explanation]]:
     """The decisions of a model about each graph: one, or of ``every`` class, counted once."""
     share = share or ("tree" if is_classifier(model) else "path")
-    return call(_explain_decisions, model, graphs, target, share, n_jobs, every)
-
-
-def _explain_decisions(
-    model: Any, graphs: Any, target: Any, share: str, n_jobs: int | None, every: bool
-) -> list[list[Explanation]]:
     form = linear_form(model)
     batch, columns = form.read(graphs)
     wanted = None if every else _wanted(form, target, is_classifier(model))
@@ -128,10 +122,15 @@ def _explain_decisions(
     own_values = None if form.decisions is None else form.decisions(batch)
     sums = biases + beside
     result: list[list[Explanation]] = []
-    for number, opened in enumerate(_opened(form, batch, n_jobs)):
-        bare = opened.without_patterns(len(form.outputs))
+    for number, (graph, parts) in enumerate(_opened(form, batch, n_jobs)):
+        bare, value = np.zeros(len(form.outputs)), np.zeros(len(form.outputs))
+        for own, terms in parts:
+            for term, scale in terms:
+                value += term.value(own.counted[: term.n_levels], scale)
+            if not any(len(tally.hashes) for tally in own.tallies):
+                bare += sum(term.without_patterns() for term, _ in terms)
         biases[number] += bare
-        sums[number] += bare + opened.value(len(form.outputs))
+        sums[number] += bare + value
         decision = sums[number]
         if own_values is not None:
             decision = own_values[number]
@@ -140,14 +139,20 @@ def _explain_decisions(
         outputs: Sequence[int] = range(len(form.outputs))
         if not every:
             outputs = [form.outputs.index(predicted) if wanted is None else wanted]
-        lost = removal_values(opened.graph, form.values) if share == "removal" else None
+        lost = removal_values(graph, form.values) if share == "removal" else None
         found = []
         for output in outputs:
-            levels = opened.levels(output)
+            levels = []
+            for own, terms in parts:
+                added = [
+                    term.contributions(own.counted[: term.n_levels], scale, output)
+                    for term, scale in terms
+                ]
+                levels += own.levels(added, [term for term, _ in terms])
             if lost is not None:
                 vertices, edges = lost[0][:, output], lost[1][:, output]
             else:
-                vertices, edges = shared_values(opened.graph, levels, share)
+                vertices, edges = shared_values(graph, levels, share)
             low, high = form.two_classes or (None, form.outputs[output])
             found.append(
                 Explanation(
@@ -159,7 +164,7 @@ def _explain_decisions(
                     prediction=predicted,
                     target=high,
                     opposite=low,
-                    graph=opened.graph,
+                    graph=graph,
                     share=share,
                     levels=levels,
                 )
@@ -213,11 +218,11 @@ def explain_uncertainty(
     batch, columns = model._read(graphs)
     process = model._process()
     machine = process.machine
-    sources = machine.sources
     located = {
         id(source): _with_threads(source.kernel, n_jobs).locate_each(source.see(batch))
-        for source in sources
+        for source in machine.sources
     }
+    known = [MachineTerm(term, None, np.ones(1)) for term in model.machine_.terms]
     result = []
     for number in range(len(batch)):
         graph = batch[number]
@@ -226,37 +231,29 @@ def explain_uncertainty(
         v = process.posterior.influence(K)
         total = process.posterior.variance(K, own, v)[0] * process.variance
         levels = []
-        for source in sources:
-            found = next(located[id(source)])
-            shown = source.see(graph)
-            tallies = [level.tally() for level in found]
-            counted = [Counts(np.array([len(t.hashes)]), t.hashes, t.values) for t in tallies]
-            sums = [np.zeros(len(t.hashes)) for t in tallies]
-            known = [np.zeros(len(t.hashes), dtype=bool) for t in tallies]
-            for term in machine.terms:
-                if term.term.source is not source:
-                    continue
-                explained = term.contributions(counted, v)
-                prior = term.own_contributions(counted)
-                for level, (less, more) in enumerate(zip(explained, prior, strict=True)):
-                    sums[level] += (more - less) * process.share * process.variance
-            for term in model.machine_.terms:
-                if term.term.source is source:
-                    for level, tally in enumerate(tallies[: term.term.n_levels]):
-                        known[level] |= term.known(level, tally.hashes)
-            for level, tally in enumerate(tallies):
-                where = (source.kernel, shown, level, found[level])
-                tallied = (tally.hashes, tally.place, tally.times)
-                levels.append(FoundLevel(*where, *tallied, sums[level], known[level]))
+        for source in machine.sources:
+            found = _Found.of(source.kernel, source.see(graph), next(located[id(source)]))
+            added = [
+                [
+                    (more - less) * process.share * process.variance
+                    for less, more in zip(
+                        term.contributions(found.counted, v),
+                        term.own_contributions(found.counted),
+                        strict=True,
+                    )
+                ]
+                for term in machine.terms
+                if term.term.source is source
+            ]
+            levels += found.levels(added, [term for term in known if term.place == id(source)])
         patterns = float(sum(part.contributions.sum() for part in levels))
-        vertices, edges = shared_values(graph, levels, share)
+        decision = float(total + process.noise)
         result.append(
             Explanation(
-                decision=float(total + process.noise),
-                bias=float(total + process.noise - patterns),
-                columns=0.0,
-                vertices=vertices,
-                edges=edges,
+                decision,
+                float(total + process.noise - patterns),
+                0.0,
+                *shared_values(graph, levels, share),
                 prediction=None,
                 target="unsure",
                 opposite="sure",
@@ -277,7 +274,10 @@ def shared_values(
     vertices, edges = np.zeros(graph.n_vertices), np.zeros(graph.n_edges)
     for parts in by_view.values():
         # hashes ascend, so that each occurrence finds its pattern
-        shared = [(part.found, (part.contributions / part.counts)[part.place]) for part in parts]
+        shared = [
+            (part.found, (part.contributions / part.tally.times)[part.tally.place])
+            for part in parts
+        ]
         own, between = share_occurrences(parts[0].seen, shared, share)
         vertices += own
         edges += edges_as_in(graph, parts[0].seen, between)
@@ -287,63 +287,41 @@ def shared_values(
 # -------------------------------------------------------------------- contributions
 
 
-@dataclass(frozen=True)
-class _Opened:
-    """One graph with its patterns found, for all terms of a model.
+class _Found(NamedTuple):
+    """The patterns of one graph, found by one kernel."""
 
-    Attributes
-    ----------
-    graph : GraphBatch
-    parts : list
-        For each way to find patterns: its terms with their scales, kernel, the graph as it is seen,
-        occurrences and tallies of each level.
-    """
+    kernel: FeatureKernel
+    seen: GraphBatch  # the graph as the kernel's view shows it
+    located: list[Occurrences]
+    tallies: list[Tally]
+    counted: list[Counts]
 
-    graph: GraphBatch
-    parts: list[tuple[list[tuple[Term, float]], Any, GraphBatch, list[Any], list[Any]]]
+    @classmethod
+    def of(cls, kernel: FeatureKernel, seen: GraphBatch, located: list[Occurrences]) -> _Found:
+        tallies = [level.tally() for level in located]
+        counted = [Counts(np.array([len(t.hashes)]), t.hashes, t.values) for t in tallies]
+        return cls(kernel, seen, located, tallies, counted)
 
-    def value(self, outputs: int) -> np.ndarray:
-        """What all patterns add together."""
-        total = np.zeros(outputs)
-        for terms, _, _, _, tallies in self.parts:
-            counted = _counted(tallies)
-            for term, scale in terms:
-                total += term.value(counted[: term.n_levels], scale)
-        return total
-
-    def without_patterns(self, outputs: int) -> np.ndarray:
-        """What kernels add that find no pattern in the graph."""
-        total = np.zeros(outputs)
-        for terms, _, _, _, tallies in self.parts:
-            if not any(len(tally.hashes) for tally in tallies):
-                total += sum(term.without_patterns() for term, _ in terms)
-        return total
-
-    def levels(self, output: int) -> list[FoundLevel]:
-        """The patterns of all kernels, with what they add to an output."""
-        found = []
-        for terms, kernel, seen, located, tallies in self.parts:
-            counted = _counted(tallies)
-            totals = [np.zeros(len(tally.hashes)) for tally in tallies]
-            known = [np.zeros(len(tally.hashes), dtype=bool) for tally in tallies]
-            for term, scale in terms:
-                own = term.contributions(counted[: term.n_levels], scale, output)
-                for level, part in enumerate(own):
-                    totals[level] += part
-                    if not known[level].all():
-                        known[level] |= term.known(level, tallies[level].hashes)
-            for level, tally in enumerate(tallies):
-                where = (kernel, seen, level, located[level])
-                tallied = (tally.hashes, tally.place, tally.times)
-                found.append(FoundLevel(*where, *tallied, totals[level], known[level]))
-        return found
+    def levels(self, added: list[list[np.ndarray]], terms: Sequence[Term]) -> list[FoundLevel]:
+        """Each level with the sum of what terms add, and what any of them knows from training."""
+        totals = [np.zeros(len(tally.hashes)) for tally in self.tallies]
+        known = [np.zeros(len(tally.hashes), dtype=bool) for tally in self.tallies]
+        for parts in added:
+            for level, part in enumerate(parts):
+                totals[level] += part
+        for term in terms:
+            for level, tally in enumerate(self.tallies[: term.n_levels]):
+                if not known[level].all():
+                    known[level] |= term.known(level, tally.hashes)
+        each = zip(self.located, self.tallies, totals, known, strict=True)
+        return [
+            FoundLevel(self.kernel, self.seen, level, *parts) for level, parts in enumerate(each)
+        ]
 
 
-def _counted(tallies: list[Any]) -> list[Counts]:
-    return [Counts(np.array([len(t.hashes)]), t.hashes, t.values) for t in tallies]
-
-
-def _opened(form: LinearForm, batch: GraphBatch, n_jobs: int | None) -> Iterator[_Opened]:
+def _opened(
+    form: LinearForm, batch: GraphBatch, n_jobs: int | None
+) -> Iterator[tuple[GraphBatch, list[tuple[_Found, list[tuple[Term, float]]]]]]:
     """Each graph with its patterns found, once for each view and kernel."""
     prepared = []
     for terms in sources(form.terms):
@@ -360,11 +338,10 @@ def _opened(form: LinearForm, batch: GraphBatch, n_jobs: int | None) -> Iterator
         graph = batch[number]
         parts = []
         for terms, kernel, seen, scales, located in prepared:
-            shown = graph if seen is batch else seen[number]
-            found = next(located)
+            found = _Found.of(kernel, graph if seen is batch else seen[number], next(located))
             own = [(t, float(s[number])) for t, s in zip(terms, scales, strict=True)]
-            parts.append((own, kernel, shown, found, [level.tally() for level in found]))
-        yield _Opened(graph, parts)
+            parts.append((found, own))
+        yield graph, parts
 
 
 def _with_threads(kernel: FeatureKernel, n_jobs: int | None) -> FeatureKernel:
@@ -373,7 +350,7 @@ def _with_threads(kernel: FeatureKernel, n_jobs: int | None) -> FeatureKernel:
 
 def sources(terms: Sequence[Term]) -> list[list[Term]]:
     """Terms grouped by where their patterns are found."""
-    groups: dict[Any, list[Term]] = {}
+    groups: dict[int, list[Term]] = {}
     for term in terms:
-        groups.setdefault(term.place(), []).append(term)
+        groups.setdefault(term.place, []).append(term)
     return list(groups.values())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -11,14 +9,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..graphs.batch import GraphBatch
-from ..graphs.drawing.picture import as_png, card, fragment_list, picture, picture_or_reason
-from ..graphs.drawing.shapes import Picture, write_png, write_svg
+from ..graphs.drawing.picture import card, fragment_list, picture, picture_or_reason
+from ..graphs.drawing.shapes import Picture
 from ..kernels.bases.feature_kernel import FeatureKernel
-from ..kernels.features import Occurrences
+from ..kernels.features import Occurrences, Tally
 from .fragments import Fragment, fragments_of
+from .pictures import Pictured
 
 #: How many patterns a notebook shows.
 _PATTERNS = 8
+_SHARED = {
+    "path": "shared along paths",
+    "tree": "shared among paths and their trees",
+    "equal": "shared among all vertices that take part",
+    "removal": "what is lost without each vertex",
+}
 
 
 @dataclass(frozen=True)
@@ -68,18 +73,18 @@ class FoundLevel(NamedTuple):
     seen: GraphBatch  # the graph as the kernel's view shows it
     level: int
     found: Occurrences
-    hashes: np.ndarray  # ascending
-    place: np.ndarray  # of each occurrence among them
-    counts: np.ndarray
+    tally: Tally
     contributions: np.ndarray
     known: np.ndarray
 
 
 @dataclass(frozen=True, repr=False)
-class Explanation:
+class Explanation(Pictured):
     """What a model sees in one graph: its decision as a sum over patterns, vertices and edges.
 
-    Made by :func:`graphgrain.explain`.
+    Made by :func:`graphgrain.explain`. Drawn by :meth:`to_svg` and :meth:`to_png`; their option
+    ``fragments`` is the number of the strongest fragments that are marked and listed beside the
+    graph.
 
     Attributes
     ----------
@@ -137,10 +142,10 @@ class Explanation:
 
     @cached_property
     def patterns(self) -> list[Pattern]:
-        return list(self._read(None))
+        return self.top(None)
 
-    def top(self, n: int = 10, *, sign: int = 0) -> list[Pattern]:
-        """The n patterns that contribute most, for or against.
+    def top(self, n: int | None = 10, *, sign: int = 0) -> list[Pattern]:
+        """The n patterns that contribute most, for or against; names of others are not read.
 
         Parameters
         ----------
@@ -160,38 +165,37 @@ class Explanation:
         >>> [pattern.name for pattern in why.top(2)]
         ['[#6]~[#6]~[#6]~[#8]', '[#6]~[#6]~[#6]~[#7]']
         """
-        return list(self._read(n, sign))
-
-    def _read(self, n: int | None, sign: int = 0) -> Iterator[Pattern]:
-        """Patterns with their names, which are read for those alone that are asked for."""
         if not self.levels:
-            return
+            return []
         values = np.concatenate([part.contributions for part in self.levels])
-        sizes = [len(part.hashes) for part in self.levels]
+        sizes = [len(part.tally.hashes) for part in self.levels]
         owners = np.repeat(np.arange(len(sizes)), sizes)
         places = np.concatenate([np.arange(size) for size in sizes])
         order = np.lexsort((places, owners, -np.abs(values)))
         order = (order[sign * values[order] > 0] if sign else order)[:n]
-        names: dict[tuple[int, int], tuple[str, str]] = {}
+        names: dict[tuple[int, int], dict[str, str]] = {}
         for number, part in enumerate(self.levels):
             own = np.sort(places[order[owners[order] == number]])
             if not len(own):
                 continue
-            hashes = part.hashes[own]  # ascending, as they are in part.hashes
-            read = part.kernel.names_of(part.seen, part.level, hashes)
+            hashes = part.tally.hashes[own]  # ascending, as they are in part.tally.hashes
+            short = part.kernel.names_of(part.seen, part.level, hashes)
             long = part.kernel.descriptions_of(part.seen, part.level, hashes)
-            names |= {(number, p): (a, b) for p, a, b in zip(own.tolist(), read, long, strict=True)}
-        for index in order.tolist():
-            part, place = self.levels[owners[index]], int(places[index])
-            name, description = names[owners[index], place]
-            yield Pattern(
-                name=name,
-                contribution=float(part.contributions[place]),
-                count=int(part.counts[place]),
-                occurrences=part.found.of(part.hashes[place]),
-                known=bool(part.known[place]),
-                description=description,
+            for place, name, description in zip(own.tolist(), short, long, strict=True):
+                names[number, place] = {"name": name, "description": description}
+        found = []
+        for owner, place in zip(owners[order].tolist(), places[order].tolist(), strict=True):
+            part = self.levels[owner]
+            found.append(
+                Pattern(
+                    contribution=float(part.contributions[place]),
+                    count=int(part.tally.times[place]),
+                    occurrences=part.found.of(part.tally.hashes[place]),
+                    known=bool(part.known[place]),
+                    **names[owner, place],
+                )
             )
+        return found
 
     def fragments(self) -> list[Fragment]:
         """The decision as a sum over parts of the graph that have names.
@@ -222,46 +226,10 @@ class Explanation:
     @property
     def unknown(self) -> float:
         """The share of the graph's pattern occurrences that no training graph has."""
-        total = sum(int(part.counts.sum()) for part in self.levels)
+        total = sum(int(part.tally.times.sum()) for part in self.levels)
         if not total:
             return 0.0
-        return sum(int(part.counts[~part.known].sum()) for part in self.levels) / total
-
-    def to_svg(self, path: str | os.PathLike[str] | None = None, **options: Any) -> str:
-        """A picture: the graph with its vertices and edges coloured by their values.
-
-        Parameters
-        ----------
-        path : path, optional
-            Where to write it as well; its name ends in ``.svg``.
-        options
-            As in :func:`graphgrain.draw`: ``width``, ``height``, ``theme``, ``legend``, ...; and
-            ``fragments``, the number of the strongest fragments that are marked and listed beside
-            the graph.
-        """
-        text = self._picture(**options).svg()
-        if path is not None:
-            write_svg(text, path)
-        return text
-
-    def to_png(
-        self, path: str | os.PathLike[str] | None = None, *, scale: float = 2.0, **options: Any
-    ) -> bytes:
-        """The same picture as PNG, drawn by matplotlib (``pip install 'graphgrain[plot]'``).
-
-        Parameters
-        ----------
-        path : path, optional
-            Where to write it as well; its name ends in ``.png``.
-        scale : float, default=2.0
-            Pixels of the file per pixel of ``width`` and ``height``.
-        options
-            As in :func:`graphgrain.draw`.
-        """
-        content = as_png(self._picture, scale, **options)
-        if path is not None:
-            write_png(content, path)
-        return content
+        return sum(int(part.tally.times[~part.known].sum()) for part in self.levels) / total
 
     def _picture(self, **options: Any) -> Picture:
         listed = self.fragments()[: options.pop("fragments", 0)]
@@ -282,48 +250,32 @@ class Explanation:
         if self.prediction is not None:
             words.insert(0, f"prediction={self.prediction!r}")
         words.append(f"{self.graph.n_vertices} vertices")
-        words.append(f"{sum(len(part.hashes) for part in self.levels)} patterns")
+        words.append(f"{sum(len(part.tally.hashes) for part in self.levels)} patterns")
         if self.unknown:
             words.append(f"{100 * self.unknown:.0f} % of its patterns unknown to the model")
         return f"Explanation({', '.join(words)})"
 
     def _repr_html_(self) -> str:
         top = self.top(_PATTERNS)
+        left = sum(len(part.tally.hashes) for part in self.levels) - len(top)
+        if self.prediction is None:
+            heading = f"Predicted {self.decision:.4g}"
+        elif self.opposite is not None or self.target == self.prediction:
+            heading = f"Predicted {self.prediction}"
+        else:
+            heading = f"Why not {self.target}? (predicted {self.prediction})"
+        detail = f"decision {self.decision:+.4g}; {_SHARED[self.share]}"
+        if self.unknown:
+            unknown = f"{100 * self.unknown:.0f} %"
+            detail += f"; {unknown} of its pattern occurrences are unknown to the model"
+        added = sum(pattern.contribution for pattern in top)
+        values = {
+            "heading": heading,
+            "detail": detail,
+            "bias": self.bias,
+            "decision": self.decision,
+            "rest": self.decision - self.bias - added if left else None,
+            "rest_words": f"{left:,} other patterns",
+        }
         drawn = picture_or_reason(self.to_svg)
-        values = _values(self, top)
         return card("graphgrain.explaining", "parts.html", "explanation", values, drawn, top)
-
-
-def _values(why: Explanation, top: list[Any]) -> dict[str, Any]:
-    """The numbers and words of an explanation, for a template."""
-    heading, detail = _decision_words(why)
-    total = sum(len(part.hashes) for part in why.levels)
-    left = total - len(top)
-    return {
-        "heading": heading,
-        "detail": detail,
-        "bias": why.bias,
-        "decision": why.decision,
-        "rest": why.decision - why.bias - sum(p.contribution for p in top) if left else None,
-        "rest_words": f"{left:,} other patterns",
-    }
-
-
-def _decision_words(why: Explanation) -> tuple[str, str]:
-    """A decision in words: a heading, and what there is to know beside it."""
-    if why.prediction is None:
-        heading = f"Predicted {why.decision:.4g}"
-    elif why.opposite is not None or why.target == why.prediction:
-        heading = f"Predicted {why.prediction}"
-    else:
-        heading = f"Why not {why.target}? (predicted {why.prediction})"
-    words = {
-        "path": "shared along paths",
-        "tree": "shared among paths and their trees",
-        "equal": "shared among all vertices that take part",
-        "removal": "what is lost without each vertex",
-    }
-    detail = f"decision {why.decision:+.4g}; {words[why.share]}"
-    if why.unknown:
-        detail += f"; {100 * why.unknown:.0f} % of its pattern occurrences are unknown to the model"
-    return heading, detail

@@ -22,17 +22,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..core.threads import call
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.drawing.molecule import Molecule, read_molecule
-from ..graphs.drawing.picture import as_png, card, picture, picture_or_reason
-from ..graphs.drawing.shapes import Picture, write_png, write_svg
-from ..parameters import Whole
+from ..graphs.drawing.picture import card, picture, picture_or_reason
+from ..graphs.drawing.shapes import Picture
+from ..parameters import Whole, check_value
+from .pictures import Pictured
 
 if TYPE_CHECKING:
     from .explanation import Explanation
@@ -80,26 +83,7 @@ class Fragment:
 
 
 def cut(graph: GraphBatch, values: np.ndarray | None = None) -> list[Part]:
-    """Cut one graph into connected parts.
-
-    Parameters
-    ----------
-    graph : GraphBatch with one graph
-    values : array, optional
-        One per vertex; where the regions of a graph that is no molecule begin.
-
-    Returns
-    -------
-    list of Part
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> from graphgrain.explaining.fragments import cut
-    >>> graphs, _, names = gg.load_drugs(names=True)
-    >>> [part.name for part in cut(graphs[names == "alimemazine"])][2:5]
-    ['tertiary amine', 'tertiary aromatic amine', 'thioether']
-    """
+    """Cut one graph into connected parts; regions of other graphs begin at the largest values."""
     molecule = read_molecule(graph) if graph.edge_labels is not None else None
     if molecule is not None:
         return _Chemist(molecule).parts()
@@ -210,10 +194,7 @@ class ClassFragments:
         options
             As in :func:`graphgrain.draw`; ``width`` and ``height`` are those of one graph.
         """
-        text = self._picture(fragment, **options).svg()
-        if path is not None:
-            write_svg(text, path)
-        return text
+        return Pictured.by(partial(self._picture, fragment)).to_svg(path, **options)
 
     def to_png(
         self,
@@ -224,10 +205,8 @@ class ClassFragments:
         **options: Any,
     ) -> bytes:
         """The same picture as PNG, drawn by matplotlib (``pip install 'graphgrain[plot]'``)."""
-        content = as_png(partial(self._picture, fragment), scale, **options)
-        if path is not None:
-            write_png(content, path)
-        return content
+        drawn = Pictured.by(partial(self._picture, fragment))
+        return drawn.to_png(path, scale=scale, **options)
 
     def _picture(self, fragment: ClassFragment, **options: Any) -> Picture:
         given = {"legend": False, "width": 220, "height": 160, **options}
@@ -296,8 +275,7 @@ def class_fragments(model: Any, graphs: Any, y: Any, *, n: int = 10) -> ClassFra
     >>> [(each.name, each.count) for each in found.fragments[True]]
     [('carboxylic acid', 77), ('beta-lactam', 28), ('secondary amide', 35)]
     """
-    if not Whole(1).allows(n):
-        raise InvalidParameterError(f"n must be {Whole(1)}; got {n!r}.")
+    check_value("n", n, Whole(1))
     batch = as_graphs(graphs)
     targets = np.asarray(y)
     if targets.shape != (len(batch),):
@@ -307,9 +285,10 @@ def class_fragments(model: Any, graphs: Any, y: Any, *, n: int = 10) -> ClassFra
     from .explainer import explain_outputs  # it makes explanations, which know their fragments
 
     told: dict[Any, list[Explanation]] = {}
-    for outputs in explain_outputs(model, batch, every=True):
+    for outputs in call(partial(explain_outputs, every=True), model, batch):
         for why in outputs:
-            for label in _classes_of(why):
+            # a value that tells two classes apart is for one and against the other
+            for label in [why.target] if why.opposite is None else [why.opposite, why.target]:
                 told.setdefault(label, []).append(why)
     found = {}
     for label, whys in told.items():
@@ -317,11 +296,6 @@ def class_fragments(model: Any, graphs: Any, y: Any, *, n: int = 10) -> ClassFra
         belongs = None if label is None else targets == label
         found[label] = _of_class(whys, sign, belongs, n)
     return ClassFragments(found, batch)
-
-
-def _classes_of(why: Explanation) -> list[Any]:
-    """The classes that a value is for or against: two, if it tells them apart; None of numbers."""
-    return [why.target] if why.opposite is None else [why.opposite, why.target]
 
 
 def _of_class(
@@ -362,14 +336,11 @@ def _interval(values: np.ndarray) -> tuple[float, float]:
 # -------------------------------------------------------------------- any graph
 
 
-def _neighbour_sets(graph: GraphBatch) -> list[set[int]]:
-    return [
-        set(graph.indices[graph.indptr[v] : graph.indptr[v + 1]].tolist())
-        for v in range(graph.n_vertices)
-    ]
-
-
-def _components(vertices: Iterable[int], linked: Callable[[int], Iterable[int]]) -> list[list[int]]:
+def _components(
+    vertices: Iterable[int],
+    near: Sequence[Iterable[int]],
+    linked: Callable[[int, int], bool] = lambda vertex, other: True,
+) -> list[list[int]]:
     """Connected components among some vertices, each sorted, in the order of their first vertex."""
     left = set(vertices)
     found = []
@@ -379,8 +350,8 @@ def _components(vertices: Iterable[int], linked: Callable[[int], Iterable[int]])
         left.discard(start)
         part = [start]
         for vertex in part:
-            for other in linked(vertex):
-                if other in left:
+            for other in near[vertex]:
+                if other in left and linked(vertex, other):
                     left.discard(other)
                     part.append(other)
         found.append(sorted(part))
@@ -389,7 +360,7 @@ def _components(vertices: Iterable[int], linked: Callable[[int], Iterable[int]])
 
 def _regions(graph: GraphBatch, values: np.ndarray) -> list[Part]:
     """Regions grown around the vertices with the largest values, strongest neighbours first."""
-    near = _neighbour_sets(graph)
+    near = [graph.indices[a:b].tolist() for a, b in pairwise(graph.indptr.tolist())]
     strength = np.abs(values)
     order = sorted(range(graph.n_vertices), key=lambda v: (-strength[v], v))
     owner = np.full(graph.n_vertices, -1)
@@ -400,7 +371,7 @@ def _regions(graph: GraphBatch, values: np.ndarray) -> list[Part]:
             (strength[n], -n) > (strength[vertex], -vertex) for n in near[vertex]
         ):
             seeds.append(vertex)
-    for part in _components(range(graph.n_vertices), near.__getitem__):
+    for part in _components(range(graph.n_vertices), near):
         if not any(seed in part for seed in seeds):
             seeds.append(max(part, key=lambda v: (strength[v], -v)))
     queue = [(-strength[seed], seed, number) for number, seed in enumerate(seeds)]
@@ -423,35 +394,22 @@ def _regions(graph: GraphBatch, values: np.ndarray) -> list[Part]:
 
 _HALOGENS = {"F": "fluor", "Cl": "chlor", "Br": "brom", "I": "iod"}
 _FIVE = {
-    "N": "pyrrole",
-    "O": "furan",
-    "S": "thiophene",
-    "Se": "selenophene",
-    "N2": "imidazole",
-    "NO": "oxazole",
-    "NS": "thiazole",
-    "N3": "triazole",
-    "N4": "tetrazole",
-    "N2O": "oxadiazole",
+    "N": "pyrrole", "O": "furan", "S": "thiophene", "Se": "selenophene", "N2": "imidazole",
+    "NO": "oxazole", "NS": "thiazole", "N3": "triazole", "N4": "tetrazole", "N2O": "oxadiazole",
     "N2S": "thiadiazole",
-}
+}  # fmt: skip
 _FIVE_ADJACENT = {"N2": "pyrazole", "NO": "isoxazole", "NS": "isothiazole"}
 _SIX = {"": "benzene", "N": "pyridine", "N3": "triazine", "N4": "tetrazine"}
 _SIX_TWO = {1: "pyridazine", 2: "pyrimidine", 3: "pyrazine"}
 _FUSED = {
-    ((5, 6), "N"): "indole",
-    ((5, 6), "O"): "benzofuran",
-    ((5, 6), "S"): "benzothiophene",
-    ((5, 6), "N2"): "benzimidazole",
-    ((5, 6), "NO"): "benzoxazole",
-    ((5, 6), "NS"): "benzothiazole",
-    ((5, 6), "N3"): "benzotriazole",
-    ((5, 6), "N4"): "purine",
-    ((6, 6), ""): "naphthalene",
-    ((6, 6), "N"): "quinoline",
-    ((5, 6, 6), "N"): "carbazole",
-    ((6, 6, 6), "N"): "acridine",
-}
+    (5, 6): {
+        "N": "indole", "O": "benzofuran", "S": "benzothiophene", "N2": "benzimidazole",
+        "NO": "benzoxazole", "NS": "benzothiazole", "N3": "benzotriazole", "N4": "purine",
+    },
+    (6, 6): {"": "naphthalene", "N": "quinoline"},
+    (5, 6, 6): {"N": "carbazole"},
+    (6, 6, 6): {"N": "acridine"},
+}  # fmt: skip
 _CYCLOALKANES = {3: "cyclopropane", 4: "cyclobutane", 5: "cyclopentane", 6: "cyclohexane"}
 
 
@@ -478,82 +436,53 @@ class _Chemist:
 
     def parts(self) -> list[Part]:
         found: list[Part] = []
-        for system in _components(self.aromatic, self._aromatic_neighbours):
-            found.append(Part(self._aromatic_name(system), tuple(system)))
-        taken = set(self.aromatic)
-        functional = {
-            v
-            for v in self.heavy
-            if v not in taken and self.symbols[v] == "C" and self._holds_hetero(v)
-        }
-        grouped = self.hetero | functional
-        for group in _components(grouped, lambda v: self._group_neighbours(v, grouped, functional)):
-            found.append(Part(self._group_name(group), tuple(group)))
-        taken |= grouped
-        carbons = [v for v in self.heavy if v not in taken]
+
+        def cut_out(
+            vertices: Iterable[int],
+            name: Callable[[list[int]], str],
+            linked: Callable[[int, int], bool] = lambda vertex, other: True,
+        ) -> None:
+            groups = _components(vertices, self.near, linked)
+            found.extend(Part(name(group), tuple(group)) for group in groups)
+
+        cut_out(self.aromatic, self._aromatic_name, lambda v, o: self.kind(v, o) == "aromatic")
+        carbons = {v for v in self.heavy if v not in self.aromatic | self.hetero}
+        functional = {v for v in carbons if self._holds_hetero(v)}
+        cut_out(self.hetero | functional, self._group_name, lambda v, o: not {v, o} <= functional)
+        carbons -= functional
         unsaturated = {
-            v
-            for v in carbons
-            if any(o in carbons and self.kind(v, o) in ("double", "triple") for o in self.near[v])
+            v for v in carbons if any(o in carbons and self._multiple(v, o) for o in self.near[v])
         }
-        for group in _components(unsaturated, lambda v: self._multiple(v, unsaturated)):
-            found.append(Part(self._unsaturated_name(group), tuple(group)))
-        left = [v for v in carbons if v not in unsaturated]
-        rings = [v for v in left if v in self.in_ring]
-        for group in _components(rings, self._ring_neighbours):
-            found.append(Part(self._ring_name(group), tuple(group)))
-        chains = [v for v in left if v not in self.in_ring]
-        for group in _components(chains, self.near.__getitem__):
-            found.append(Part(self._chain_name(group), tuple(group)))
+        cut_out(unsaturated, self._unsaturated_name, self._multiple)
+        left = carbons - unsaturated
+        cut_out(left & self.in_ring, self._ring_name, self._one_ring)
+        cut_out(left - self.in_ring, self._chain_name)
         return self._with_hydrogens(found)
 
     def _with_hydrogens(self, parts: list[Part]) -> list[Part]:
         """Hydrogens that are vertices go with their atom; hydrogen alone is a part of its own."""
         owner = {vertex: number for number, part in enumerate(parts) for vertex in part.vertices}
         members = [list(part.vertices) for part in parts]
-        alone = []
-        for vertex, symbol in enumerate(self.symbols):
-            if symbol == "H":
-                held = [owner[other] for other in self.near[vertex] if other in owner]
-                if held:
-                    members[held[0]].append(vertex)
-                else:
-                    alone.append(vertex)
-        grown = [
-            Part(part.name, tuple(sorted(own))) for part, own in zip(parts, members, strict=True)
-        ]
-        return grown + [
-            Part("hydrogen", tuple(own)) for own in _components(alone, self.near.__getitem__)
-        ]
+        alone: list[int] = []
+        for vertex in set(range(len(self.symbols))) - set(self.heavy):
+            held = [owner[other] for other in self.near[vertex] if other in owner]
+            (members[held[0]] if held else alone).append(vertex)
+        grown = [Part(p.name, tuple(sorted(own))) for p, own in zip(parts, members, strict=True)]
+        return grown + [Part("hydrogen", tuple(own)) for own in _components(alone, self.near)]
 
     # ---------------------------------------------------------------- what belongs together
 
-    def _aromatic_neighbours(self, vertex: int) -> list[int]:
-        return [other for other in self.near[vertex] if self.kind(vertex, other) == "aromatic"]
+    def _multiple(self, first: int, second: int) -> bool:
+        return self.kind(first, second) in ("double", "triple")
+
+    def _one_ring(self, first: int, second: int) -> bool:
+        return any(first in ring and second in ring for ring in self.rings)
 
     def _holds_hetero(self, carbon: int) -> bool:
         """Whether a carbon atom has a multiple bond to a heteroatom, or three halogens."""
-        halogens = sum(self.symbols[other] in _HALOGENS for other in self.near[carbon])
-        return halogens >= 3 or any(
-            other in self.hetero and self.kind(carbon, other) in ("double", "triple")
-            for other in self.near[carbon]
-        )
-
-    def _group_neighbours(
-        self, vertex: int, grouped: set[int], functional: set[int]
-    ) -> Iterable[int]:
-        for other in self.near[vertex]:
-            if other in grouped and not (vertex in functional and other in functional):
-                yield other
-
-    def _multiple(self, vertex: int, among: set[int]) -> Iterable[int]:
-        for other in self.near[vertex]:
-            if other in among and self.kind(vertex, other) in ("double", "triple"):
-                yield other
-
-    def _ring_neighbours(self, vertex: int) -> set[int]:
-        return {other for ring in self.rings if vertex in ring for other in ring} & set(
-            self.near[vertex]
+        near = self.near[carbon]
+        return sum(self.symbols[other] in _HALOGENS for other in near) >= 3 or any(
+            other in self.hetero and self._multiple(carbon, other) for other in near
         )
 
     # ---------------------------------------------------------------- names of rings and chains
@@ -571,42 +500,27 @@ class _Chemist:
         elif sizes == (6,):
             name = _SIX.get(formula)
             if formula == "N2":
-                name = _SIX_TWO[self._apart(rings[0], *hetero)]
-        elif (sizes, formula) in _FUSED:
-            name = self._fused_name(sizes, formula, rings, hetero)
+                steps = abs(rings[0].index(hetero[0]) - rings[0].index(hetero[1]))
+                name = _SIX_TWO[min(steps, 6 - steps)]  # by the bonds between the two
+        elif formula in _FUSED.get(sizes, ()):
+            name = _FUSED[sizes][formula]
+            five = min(rings, key=len)
+            inside = sum(v in five for v in hetero)
+            if sizes == (6, 6) and formula == "N":
+                both = set(rings[0]) & set(rings[1])
+                name = name if both & set(self.near[hetero[0]]) else "isoquinoline"
+            elif sizes == (5, 6) and formula == "N2" and hetero[1] in self.near[hetero[0]]:
+                name = "indazole"
+            elif sizes == (5, 6) and inside != (2 if formula == "N4" else len(hetero)):
+                return f"fused aromatic ring (5,6) of {formula} rings"
         if name is not None:
             return f"{name} ring" if len(sizes) == 1 else f"{name} rings"
-        if len(sizes) == 1:
-            return f"aromatic ring of {sizes[0]}" + (f" with {formula}" if formula else "")
         told = ",".join(map(str, sizes))
-        return f"fused aromatic rings ({told})" + (f" with {formula}" if formula else "")
-
-    def _apart(self, ring: Sequence[int], first: int, second: int) -> int:
-        """How many bonds lie between two atoms of a ring."""
-        steps = abs(ring.index(first) - ring.index(second))
-        return min(steps, len(ring) - steps)
-
-    def _fused_name(
-        self,
-        sizes: tuple[int, ...],
-        formula: str,
-        rings: list[tuple[int, ...]],
-        hetero: list[int],
-    ) -> str:
-        name = _FUSED[sizes, formula]
-        both = set(rings[0]) & set(rings[1])
-        if sizes == (6, 6) and formula == "N":
-            return name if both & set(self.near[hetero[0]]) else "isoquinoline"
-        if sizes == (5, 6) and formula == "N2" and hetero[1] in self.near[hetero[0]]:
-            return "indazole"
-        five = min(rings, key=len)
-        inside = sum(v in five for v in hetero)
-        if sizes == (5, 6) and inside != (2 if formula == "N4" else len(hetero)):
-            return f"fused aromatic ring (5,6) of {formula}"
-        return name
+        what = f"aromatic ring of {told}" if len(sizes) == 1 else f"fused aromatic rings ({told})"
+        return what + (f" with {formula}" if formula else "")
 
     def _unsaturated_name(self, group: list[int]) -> str:
-        if any(self.kind(v, o) == "triple" for v in group for o in self._multiple(v, set(group))):
+        if any(o in group and self.kind(v, o) == "triple" for v in group for o in self.near[v]):
             return "alkyne"
         return "alkene" if len(group) == 2 else "allene"
 
@@ -625,20 +539,18 @@ class _Chemist:
         carbons = len(group)
         outside = sum(other not in group for v in group for other in self._heavy_near(v))
         if carbons == 1:
-            return {0: "methane", 1: "methyl", 2: "methylene", 3: "methine"}.get(
-                outside, "quaternary carbon"
-            )
+            names = "methane", "methyl", "methylene", "methine", "quaternary carbon"
+            return names[min(outside, 4)]
         if outside == 1:
-            ends = [v for v in group if len([o for o in self.near[v] if o in group]) == 1]
-            [root] = [v for v in group for o in self._heavy_near(v) if o not in group]
-            branches = len([o for o in self.near[root] if o in group])
+            inner = {v: sum(o in group for o in self.near[v]) for v in group}
+            [root] = [v for v in group if len(self._heavy_near(v)) > inner[v]]
             if carbons == 2:
                 return "ethyl"
             if carbons == 3:
-                return "isopropyl" if branches == 2 else "propyl"
-            if carbons == 4 and branches == 3:
+                return "isopropyl" if inner[root] == 2 else "propyl"
+            if carbons == 4 and inner[root] == 3:
                 return "tert-butyl"
-            if carbons == 4 and len(ends) == 3 and branches == 1:
+            if carbons == 4 and inner[root] == 1 and list(inner.values()).count(1) == 3:
                 return "isobutyl"
         return f"C{carbons} chain"
 
@@ -674,9 +586,6 @@ class _Chemist:
     def _heavy_near(self, vertex: int) -> list[int]:
         return [other for other in self.near[vertex] if self.symbols[other] != "H"]
 
-    def _on_aromatic(self, vertex: int) -> bool:
-        return any(other in self.aromatic for other in self.near[vertex])
-
     def _atom_name(self, vertex: int) -> str:
         atom, near = self.molecule.atoms[vertex], self._heavy_near(vertex)
         symbol, hydrogens = atom.symbol, self.hydrogens(vertex)
@@ -684,7 +593,7 @@ class _Chemist:
             return _HALOGENS[symbol] + ("ine" if near else "ide")
         if not near:
             return {"O": "water", "N": "ammonia"}.get(symbol, f"{symbol} alone")
-        aryl = " aromatic" if self._on_aromatic(vertex) else ""
+        aryl = " aromatic" if self.aromatic & set(near) else ""
         double = any(self.kind(vertex, other) == "double" for other in near)
         if symbol == "N":
             if double:
@@ -705,9 +614,8 @@ class _Chemist:
             if hydrogens or len(near) == 1:
                 return "thiol"
             return "aromatic thioether" if aryl and len(near) == 1 else "thioether"
-        return {"B": "borane", "Si": "silane", "P": "phosphine", "Se": "selenide"}.get(
-            symbol, symbol if symbol != "*" else "any atom"
-        )
+        names = {"B": "borane", "Si": "silane", "P": "phosphine", "Se": "selenide", "*": "any atom"}
+        return names.get(symbol, symbol)
 
     def _sulfur_name(self, centre: int, group: list[int]) -> str:
         inside = set(group)
@@ -727,31 +635,27 @@ class _Chemist:
         return "sulfoxide" if not others else "sulfinic group"
 
     def _phosphorus_name(self, centre: int, group: list[int]) -> str:
+        names = "phosphine oxide", "phosphinate", "phosphonate", "phosphate"
         oxygens = sum(self.symbols[v] == "O" for v in self.near[centre])
-        return {4: "phosphate", 3: "phosphonate", 2: "phosphinate", 1: "phosphine oxide"}[
-            max(1, min(4, oxygens))
-        ]
+        return names[max(1, min(4, oxygens)) - 1]
 
     def _is_anion(self, vertex: int) -> bool:
         return self.molecule.atoms[vertex].charge < 0
 
     def _heteroatom_name(self, group: list[int], count: Counter[str]) -> str:
         """Groups without carbon of their own."""
-        inside = set(group)
         if count == {"N": 1, "O": 2}:
             ends = [v for v in group if self.symbols[v] == "O" and len(self._heavy_near(v)) == 1]
             if len(ends) == 2:
                 return "nitro"
         if count == {"N": 1, "O": 1}:
-            [nitrogen] = [v for v in group if self.symbols[v] == "N"]
-            [oxygen] = [v for v in group if self.symbols[v] == "O"]
+            nitrogen, oxygen = sorted(group, key=self.symbols.__getitem__)
             if self.kind(nitrogen, oxygen) == "double":
                 return "nitroso"
             return "N-oxide" if self._is_anion(oxygen) else "hydroxylamine"
         if set(count) == {"N"}:
-            double = any(
-                o in inside and self.kind(v, o) == "double" for v in group for o in self.near[v]
-            )
+            near = [(v, o) for v in group for o in self.near[v] if o in group]
+            double = any(self.kind(v, o) == "double" for v, o in near)
             return {2: "azo" if double else "hydrazine", 3: "azide"}.get(len(group), "N chain")
         if count == {"O": 2}:
             return "peroxide"
@@ -771,20 +675,20 @@ class _Chemist:
         if len(halogens) >= 3:
             kinds = {self.symbols[v] for v in halogens}
             return f"tri{_HALOGENS[kinds.pop()]}omethyl" if len(kinds) == 1 else "trihalomethyl"
-        if any(self.kind(carbon, v) == "triple" for v in near):
-            return {"N": "nitrile", "O": "carbon monoxide"}.get(
-                next(self.symbols[v] for v in near if self.kind(carbon, v) == "triple"), "C triple"
-            )
+        for v in near:
+            if self.kind(carbon, v) == "triple":
+                names = {"N": "nitrile", "O": "carbon monoxide"}
+                return names.get(self.symbols[v], "C triple")
         double = [self.symbols[v] for v in near if self.kind(carbon, v) == "double"]
         single = [v for v in near if v in group and self.kind(carbon, v) == "single"]
         if len(double) == 2:
-            return {"NO": "isocyanate", "NS": "isothiocyanate", "O2": "carbon dioxide"}.get(
-                _formula(double), "cumulated group"
-            )
+            names = {"NO": "isocyanate", "NS": "isothiocyanate", "O2": "carbon dioxide"}
+            return names.get(_formula(double), "cumulated group")
         return self._by_double(double[0], carbon, single, group)
 
     def _by_double(self, element: str, carbon: int, single: list[int], group: list[int]) -> str:
         beside = Counter(self.symbols[v] for v in single)
+        formula = _formula(beside.elements())
         further = set(group) - set(single) - {carbon}
         linked = {self.symbols[v] for v in further if any(o in self.near[v] for o in single)}
         if element == "O":
@@ -801,17 +705,15 @@ class _Chemist:
                 return self._amide_name(carbon, single[0], linked)
             names = {"N2": "urea", "NO": "carbamate", "O2": "carbonate", "S": "thioester"}
             halide = any(beside[halogen] for halogen in _HALOGENS)
-            return names.get(_formula(beside.elements()), "acyl halide" if halide else "acyl group")
+            return names.get(formula, "acyl halide" if halide else "acyl group")
         if element == "S":
-            return {"N": "thioamide", "N2": "thiourea"}.get(_formula(beside.elements()), "thione")
+            return {"N": "thioamide", "N2": "thiourea"}.get(formula, "thione")
         if element == "N":
             [nitrogen] = [v for v in self.near[carbon] if self.kind(carbon, v) == "double"]
             behind = {self.symbols[v] for v in self.near[nitrogen] if v in group and v != carbon}
             if behind:
                 return {"O": "oxime", "N": "hydrazone"}.get("".join(sorted(behind)), "imine")
-            return {"N": "amidine", "N2": "guanidine", "O": "imidate"}.get(
-                _formula(beside.elements()), "imine"
-            )
+            return {"N": "amidine", "N2": "guanidine", "O": "imidate"}.get(formula, "imine")
         return f"C={element} group"
 
     def _amide_name(self, carbon: int, nitrogen: int, linked: set[str]) -> str:
@@ -819,16 +721,11 @@ class _Chemist:
             return "hydrazide"
         if "O" in linked:
             return "hydroxamic acid"
-        if self._one_ring(carbon, nitrogen):
-            small = any(
-                len(ring) == 4 for ring in self.rings if carbon in ring and nitrogen in ring
-            )
-            return "beta-lactam" if small else "lactam"
+        sizes = [len(ring) for ring in self.rings if carbon in ring and nitrogen in ring]
+        if sizes:
+            return "beta-lactam" if 4 in sizes else "lactam"
         degree = {2: "primary", 1: "secondary", 0: "tertiary"}.get(self.hydrogens(nitrogen), "")
         return f"{degree} amide".strip()
-
-    def _one_ring(self, first: int, second: int) -> bool:
-        return any(first in ring and second in ring for ring in self.rings)
 
     def _joined_name(self, carbons: list[int], group: list[int], count: Counter[str]) -> str:
         """Groups in which heteroatoms link several such carbon atoms."""

@@ -11,7 +11,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -48,65 +48,46 @@ from ..views.base import seen_through
 _TOLERANCE = 1e-6
 
 
-class Term(Protocol):
-    """What the patterns of one kernel add to the values of a model."""
-
-    @property
-    def kernel(self) -> FeatureKernel: ...
-
-    @property
-    def view(self) -> Any: ...
-
-    @property
-    def n_levels(self) -> int: ...
-
-    def place(self) -> Any:
-        """The same for terms whose patterns are found in one pass."""
-
-    def scales(self, seen: GraphBatch) -> np.ndarray:
-        """What the contributions of each graph are multiplied with."""
-
-    def value(self, levels: Sequence[Counts], scale: float) -> np.ndarray:
-        """What all patterns of one graph add together, (outputs,)."""
-
-    def contributions(
-        self, levels: Sequence[Counts], scale: float, output: int
-    ) -> list[np.ndarray]:
-        """What the patterns of one graph add to an output, (patterns,) for each level."""
-
-    def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
-        """Which patterns training has met."""
-
-    def without_patterns(self) -> np.ndarray | float:
-        """What is added for a graph without any pattern."""
-
-
 @dataclass(frozen=True)
 class ColumnWeights:
-    """Weights on the columns of a fitted kernel.
-
-    Attributes
-    ----------
-    kernel : FeatureKernel
-        Fitted.
-    view : fitted view or None
-    weights : array of shape (columns, outputs)
-    row_scales : callable
-        The scale of each graph of a batch.
-    """
+    """Weights on the columns of a fitted kernel: a term of a pipeline."""
 
     kernel: FeatureKernel
-    view: Any
-    weights: np.ndarray
-    row_scales: Callable[[GraphBatch], np.ndarray]
+    view: Any  # fitted, or None
+    weights: np.ndarray  # (columns, outputs)
+    #: What the contributions of each graph of a batch are multiplied with.
+    scales: Callable[[GraphBatch], np.ndarray]
 
     @property
     def n_levels(self) -> int:
         return len(self.kernel.level_scales)
 
+    @property
+    def place(self) -> int:
+        """The same for terms whose patterns are found in one pass."""
+        return id(self.kernel)
+
+    def value(self, levels: Sequence[Counts], scale: float) -> np.ndarray:
+        """What all patterns of one graph add together, (outputs,)."""
+        parts = [self._added(number, counts).sum(axis=0) for number, counts in enumerate(levels)]
+        total: np.ndarray = scale * np.sum(parts, axis=0)
+        return total
+
+    def contributions(
+        self, levels: Sequence[Counts], scale: float, output: int
+    ) -> list[np.ndarray]:
+        """What the patterns of one graph add to an output, (patterns,) for each level."""
+        return [
+            scale * self._added(number, counts)[:, output] for number, counts in enumerate(levels)
+        ]
+
     def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
         """Which patterns training has met; with ``n_features`` nobody can tell: all."""
         return self._columns(level, hashes) >= 0
+
+    def without_patterns(self) -> np.ndarray | float:
+        """What is added for a graph without any pattern: here it is part of the biases."""
+        return 0.0
 
     def _columns(self, level: int, hashes: np.ndarray) -> np.ndarray:
         """The columns of features, -1 for those without."""
@@ -115,26 +96,6 @@ class ColumnWeights:
             columns = find_columns(hashes, kernel.vocabulary_[level]).astype(np.int64)
             return np.where(columns >= 0, columns + int(kernel.level_offsets_[level]), -1)
         return columns_of_hashes(hashes, level, len(self.weights))
-
-    def place(self) -> Any:
-        """Where its patterns are found."""
-        return id(self.kernel)
-
-    def without_patterns(self) -> np.ndarray | float:
-        """That is part of the biases of a pipeline."""
-        return 0.0
-
-    def value(self, levels: Sequence[Counts], scale: float) -> np.ndarray:
-        parts = [self._added(number, counts).sum(axis=0) for number, counts in enumerate(levels)]
-        total: np.ndarray = scale * np.sum(parts, axis=0)
-        return total
-
-    def contributions(
-        self, levels: Sequence[Counts], scale: float, output: int
-    ) -> list[np.ndarray]:
-        return [
-            scale * self._added(number, counts)[:, output] for number, counts in enumerate(levels)
-        ]
 
     def _added(self, level: int, counts: Counts) -> np.ndarray:
         """What patterns add before the scale; for an intersection their units are added up."""
@@ -149,25 +110,14 @@ class ColumnWeights:
         np.add.at(added, rows[there], values[:, None] * self.weights[columns[there]])
         return added
 
-    def scales(self, seen: GraphBatch) -> np.ndarray:
-        return self.row_scales(seen)
-
 
 @dataclass(frozen=True)
 class MachineTerm:
-    """A term of the machine of an estimator.
+    """A term of the machine of an estimator, with the same methods."""
 
-    Attributes
-    ----------
-    fitted : FittedTerm or PatternWeights
-    coefficients : array of shape (outputs, training graphs), or None
-    factors : array of shape (outputs,)
-        From the values of the machine to those that are explained.
-    """
-
-    fitted: Any
-    coefficients: Any
-    factors: np.ndarray
+    fitted: Any  # FittedTerm or PatternWeights
+    coefficients: Any  # (outputs, training graphs), or None
+    factors: np.ndarray  # from the values of the machine to those that are explained, (outputs,)
 
     @cached_property
     def kernel(self) -> FeatureKernel:
@@ -182,7 +132,8 @@ class MachineTerm:
     def n_levels(self) -> int:
         return len(self.kernel.level_scales)
 
-    def place(self) -> Any:
+    @property
+    def place(self) -> int:
         return id(self.fitted.term.source)
 
     def scales(self, seen: GraphBatch) -> np.ndarray:
@@ -208,53 +159,31 @@ class MachineTerm:
         return added
 
 
-def inverse_norms(kernel: FeatureKernel, seen: GraphBatch, level_scales: np.ndarray) -> np.ndarray:
-    """One over the norm of each graph's features, whether seen at fit or not; 1 without any."""
-    squares = np.zeros(len(seen))
-    for counts, scale in zip(kernel.count_features(seen), level_scales, strict=True):
-        squares += scale**2 * squared_norms(map_counts(counts, kernel.counts))
-    return 1.0 / np.sqrt(np.where(squares > 0, squares, 1.0))
+Term = ColumnWeights | MachineTerm
 
 
 @dataclass(frozen=True)
 class LinearForm:
-    """A model as weights on patterns.
+    """A model as weights on patterns."""
 
-    Attributes
-    ----------
-    outputs : list
-        What each output is for: a class, the number of a target, or None for the only one.
-    two_classes : tuple or None
-        For one output that tells two classes apart: what negative and positive values mean.
-    terms : list of Term
-    biases : callable
-        The bias of each graph of a batch: (graphs, outputs).
-    values : callable
-        The model's own values.
-    predictions : callable or None
-        The class that the model predicts for each graph of a batch; without it the class with the
-        largest decision. Numbers have none.
-    decisions : callable or None
-        The model's own values, where they are to be compared with the sums; without it the sums
-        are the decisions.
-    read : callable
-        From what the user gives to graphs and the columns beside them.
-    beside : callable
-        What these columns add.
-    """
-
-    outputs: list[Any]
-    two_classes: tuple[Any, Any] | None
+    outputs: list[Any]  # what each is for: a class, the number of a target, None for the only one
+    two_classes: tuple[Any, Any] | None  # what negative and positive values of the only one mean
     terms: Sequence[Term]
-    biases: Callable[[GraphBatch], np.ndarray]
-    values: Callable[[GraphBatch], np.ndarray]
+    biases: Callable[[GraphBatch], np.ndarray]  # of each graph of a batch, (graphs, outputs)
+    values: Callable[[GraphBatch], np.ndarray]  # the model's own
+    #: The class of each graph (None for numbers); without it that with the largest decision.
     predictions: Callable[[GraphBatch], list[Any]] | None
+    #: The model's own values where they are to be compared with the sums, which count without it.
     decisions: Callable[[GraphBatch], np.ndarray] | None = None
+    #: From what the user gives to graphs and the columns beside them.
     read: Callable[[Any], tuple[GraphBatch, dict[str, np.ndarray]]] = lambda X: (as_graphs(X), {})
+    #: What these columns add; a single 0 if they say nothing.
+    columns: Callable[[dict[str, np.ndarray]], np.ndarray] | None = None
 
     def beside(self, columns: dict[str, np.ndarray], graphs: int) -> np.ndarray:
         """What columns add, (graphs, outputs)."""
-        return np.zeros((graphs, len(self.outputs)))
+        added = 0.0 if self.columns is None else self.columns(columns)
+        return np.broadcast_to(added, (graphs, len(self.outputs)))
 
     def prediction(self, batch: GraphBatch, number: int, decision: np.ndarray) -> Any:
         """The class that is predicted for one graph; None for numbers."""
@@ -263,19 +192,6 @@ class LinearForm:
         if self.two_classes is not None:
             return self.two_classes[int(decision[0] > 0)]
         return self.outputs[int(decision.argmax())]
-
-
-@dataclass(frozen=True)
-class MachineForm(LinearForm):
-    """The form of an estimator, whose columns may add something."""
-
-    columns: Callable[[dict[str, np.ndarray]], np.ndarray] | None = None
-
-    def beside(self, columns: dict[str, np.ndarray], graphs: int) -> np.ndarray:
-        if self.columns is None:
-            return super().beside(columns, graphs)
-        # columns that say nothing add a single 0
-        return np.broadcast_to(self.columns(columns), (graphs, len(self.outputs)))
 
 
 def _predictions(model: Any) -> Callable[[GraphBatch], list[Any]]:
@@ -315,16 +231,8 @@ def _of_estimator(model: GraphEstimator) -> LinearForm:
     check_is_fitted(model, "machine_")
     machine = model.machine_
     factors, shifts = model._explained_units()
-    two: tuple[Any, Any] | None = None
-    classes: list[Any] = []
-    if is_classifier(model):
-        classes = _plain(model.classes_)
-        outputs = classes if len(classes) > 2 else [None]
-        two = None if len(classes) > 2 else (classes[0], classes[1])
-    else:
-        outputs = list(range(machine.n_outputs)) if machine.n_outputs > 1 else [None]
+    outputs, two = _meaning(model, machine.n_outputs)
     bias = machine.intercept * factors + shifts
-    coefficients = machine.coefficients
 
     def biases(batch: GraphBatch) -> np.ndarray:
         return np.tile(bias, (len(batch), 1))
@@ -335,8 +243,16 @@ def _of_estimator(model: GraphEstimator) -> LinearForm:
     predictions = None if is_classifier(model) else _predictions(model)
     part = machine.columns
     columns = None if part is None else lambda table: part.values(table) * factors
-    terms = [MachineTerm(term, coefficients, factors) for term in machine.terms]
-    return MachineForm(outputs, two, terms, biases, values, predictions, None, model._read, columns)
+    terms = [MachineTerm(term, machine.coefficients, factors) for term in machine.terms]
+    return LinearForm(outputs, two, terms, biases, values, predictions, None, model._read, columns)
+
+
+def _meaning(model: Any, width: int) -> tuple[list[Any], tuple[Any, Any] | None]:
+    """What each output of a model is for, and the two classes that a single one tells apart."""
+    if is_classifier(model):
+        classes = _plain(model.classes_)
+        return (classes, None) if width > 1 else ([None], (classes[0], classes[1]))
+    return list(range(width)) if width > 1 else [None], None
 
 
 def _pairs_to_classes(classes: int) -> np.ndarray:
@@ -375,7 +291,8 @@ def _of_pipeline(model: Pipeline) -> LinearForm:
     check_is_fitted(final)
     view = model[:place] if place else None
     between = steps[place + 1 : -1]
-    coefficients, intercept, outputs, two = _coefficients(final, kernel)
+    coefficients, intercept = _coefficients(final, kernel)
+    outputs, two = _meaning(final, len(coefficients))
     pulled = pull_back(between, coefficients, intercept)
     gram = kernel.output == "gram"
     if gram and kernel.similarity == "minmax":
@@ -397,7 +314,11 @@ def _of_pipeline(model: Pipeline) -> LinearForm:
     def row_scales(seen: GraphBatch) -> np.ndarray:
         whole = scales(seen)[-1]
         if gram and kernel.similarity == "cosine":
-            whole = whole * inverse_norms(kernel, seen, kernel.level_scales)
+            # Also of graphs that were not seen at fit; 1 without any features.
+            squares = np.zeros(len(seen))
+            for counts, scale in zip(kernel.count_features(seen), kernel.level_scales, strict=True):
+                squares += scale**2 * squared_norms(map_counts(counts, kernel.counts))
+            whole = whole * (1.0 / np.sqrt(np.where(squares > 0, squares, 1.0)))
         return whole
 
     def decisions(batch: GraphBatch) -> np.ndarray:
@@ -418,8 +339,8 @@ def _of_pipeline(model: Pipeline) -> LinearForm:
     return LinearForm(outputs, two, [term], biases, decisions, _predictions(model), decisions)
 
 
-def _coefficients(final: Any, kernel: FeatureKernel) -> tuple[Any, Any, list[Any], Any]:
-    """Coefficients (outputs, columns), intercept, what outputs mean, and the two classes."""
+def _coefficients(final: Any, kernel: FeatureKernel) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients (outputs, columns) and the intercept of a linear model."""
     precomputed = getattr(final, "kernel", None) == "precomputed"
     if precomputed and kernel.output != "gram":
         raise InvalidParameterError(
@@ -429,37 +350,31 @@ def _coefficients(final: Any, kernel: FeatureKernel) -> tuple[Any, Any, list[Any
     if precomputed and isinstance(final, SVC | NuSVC):
         coefficients, intercept = _pairwise(final, kernel.n_graphs_)
         if len(final.classes_) == 2:
-            return coefficients, intercept, [None], tuple(_plain(final.classes_))
+            return coefficients, intercept
         mixing = _pairs_to_classes(len(final.classes_))
-        return mixing.T @ coefficients, intercept @ mixing, _plain(final.classes_), None
+        return mixing.T @ coefficients, intercept @ mixing
     if precomputed and isinstance(final, SVR | NuSVR):
         coefficients = np.zeros((1, kernel.n_graphs_))
         coefficients[:, final.support_] = final.dual_coef_
-        return coefficients, final.intercept_, [None], None
+        return coefficients, final.intercept_
     if precomputed and isinstance(final, KernelRidge):
         coefficients = final.dual_coef_.T.reshape(-1, kernel.n_graphs_)
-        width = len(coefficients)
-        return coefficients, np.zeros(width), list(range(width)) if width > 1 else [None], None
+        return coefficients, np.zeros(len(coefficients))
     if isinstance(final, OneVsRestClassifier) and all(
         hasattr(each, "coef_") for each in final.estimators_
     ):
         coefficients = np.vstack([_dense(each.coef_) for each in final.estimators_])
-        intercept = np.concatenate([np.atleast_1d(each.intercept_) for each in final.estimators_])
-    elif not isinstance(final, SVC | NuSVC) and hasattr(final, "coef_"):
-        coefficients = np.atleast_2d(_dense(final.coef_))
-        intercept = np.broadcast_to(np.atleast_1d(final.intercept_), len(coefficients))
-    else:
-        raise InvalidParameterError(
-            "explain needs a linear model, whose value is a sum over patterns; got "
-            f"{type(final).__name__}. Use LogisticRegression, LinearSVC, Ridge, "
-            "SVC(kernel='precomputed') after a kernel with output='gram', or GraphClassifier."
+        return coefficients, np.concatenate(
+            [np.atleast_1d(each.intercept_) for each in final.estimators_]
         )
-    if is_classifier(final):
-        if len(coefficients) == 1:
-            return coefficients, intercept, [None], tuple(_plain(final.classes_))
-        return coefficients, intercept, _plain(final.classes_), None
-    width = len(coefficients)
-    return coefficients, intercept, list(range(width)) if width > 1 else [None], None
+    if not isinstance(final, SVC | NuSVC) and hasattr(final, "coef_"):
+        coefficients = np.atleast_2d(_dense(final.coef_))
+        return coefficients, np.broadcast_to(np.atleast_1d(final.intercept_), len(coefficients))
+    raise InvalidParameterError(
+        "explain needs a linear model, whose value is a sum over patterns; got "
+        f"{type(final).__name__}. Use LogisticRegression, LinearSVC, Ridge, "
+        "SVC(kernel='precomputed') after a kernel with output='gram', or GraphClassifier."
+    )
 
 
 def _plain(classes: np.ndarray) -> list[Any]:
@@ -531,19 +446,11 @@ _NORMS: dict[str, Callable[[Any], np.ndarray]] = {
 
 @dataclass
 class PulledBack:
-    """``value = sum of scale_k * bias_k + (product of all scales) * weights @ row``.
+    """``value = sum of scale_k * bias_k + (product of all scales) * weights @ row``."""
 
-    Attributes
-    ----------
-    weights : array of shape (columns, outputs)
-    biases : list of arrays of shape (outputs,)
-        The k-th is multiplied with the first k scales.
-    normalisers : list of (int, str)
-        Position of the step in front of whose row the norm is taken, and which norm.
-    """
-
-    weights: np.ndarray
-    biases: list[np.ndarray]
+    weights: np.ndarray  # (columns, outputs)
+    biases: list[np.ndarray]  # the k-th is multiplied with the first k scales
+    #: The step in front of whose row a norm is taken, and which norm.
     normalisers: list[tuple[int, str]] = field(default_factory=list)
 
     def add_bias(self, values: np.ndarray) -> None:
@@ -555,65 +462,53 @@ class PulledBack:
 
 
 def pull_back(steps: list[Any], coefficients: np.ndarray, intercept: np.ndarray) -> PulledBack:
-    """Weights on the output of the kernel, from those behind the steps that follow it.
-
-    Parameters
-    ----------
-    steps : list of fitted transformers
-    coefficients : array of shape (outputs, columns)
-    intercept : array of shape (outputs,)
-    """
+    """Weights on the output of the kernel, from those behind the fitted steps that follow it."""
     pulled = PulledBack(np.asarray(coefficients, dtype=np.float64).T, [np.array(intercept, float)])
     for position in reversed(range(len(steps))):
-        _pull_back_step(steps[position], position, pulled)
-    return pulled
-
-
-def _pull_back_step(step: Any, position: int, pulled: PulledBack) -> None:
-    W = pulled.weights
-    if isinstance(step, SelectorMixin):
-        pulled.weights = np.zeros((len(step.get_support()), W.shape[1]))
-        pulled.weights[step.get_support()] = W
-    elif isinstance(step, StandardScaler | RobustScaler):
-        _pull_back_scaler(getattr(step, "mean_", getattr(step, "center_", None)), step, pulled)
-    elif isinstance(step, MaxAbsScaler):
-        pulled.weights = W / step.scale_[:, None]
-    elif isinstance(step, MinMaxScaler) and not step.clip:
-        pulled.add_bias(step.min_ @ W)
-        pulled.weights = W * step.scale_[:, None]
-    elif isinstance(step, Normalizer):
-        pulled.normalise(position, step.norm)
-    elif isinstance(step, TfidfTransformer) and not step.sublinear_tf:
-        if step.norm is not None:
+        step, W = steps[position], pulled.weights
+        if isinstance(step, SelectorMixin):
+            pulled.weights = np.zeros((len(step.get_support()), W.shape[1]))
+            pulled.weights[step.get_support()] = W
+        elif isinstance(step, StandardScaler | RobustScaler):
+            if step.scale_ is not None:
+                pulled.weights = W / step.scale_[:, None]
+            if isinstance(step, RobustScaler):
+                centre = step.center_
+            else:
+                centre = step.mean_ if step.with_mean else None
+            if centre is not None:
+                pulled.add_bias(-centre @ pulled.weights)
+        elif isinstance(step, MaxAbsScaler):
+            pulled.weights = W / step.scale_[:, None]
+        elif isinstance(step, MinMaxScaler) and not step.clip:
+            pulled.add_bias(step.min_ @ W)
+            pulled.weights = W * step.scale_[:, None]
+        elif isinstance(step, Normalizer):
             pulled.normalise(position, step.norm)
-        if step.use_idf:
-            pulled.weights = W * step.idf_[:, None]
-    elif isinstance(step, TruncatedSVD):
-        pulled.weights = step.components_.T @ W
-    elif isinstance(step, PCA):
-        scale = np.sqrt(step.explained_variance_) if step.whiten else np.ones(len(W))
-        pulled.weights = step.components_.T @ (W / scale[:, None])
-        pulled.add_bias(-step.mean_ @ pulled.weights)
-    elif isinstance(step, KernelCenterer):
-        total = W.sum(axis=0)
-        pulled.add_bias(step.K_fit_all_ * total - step.K_fit_rows_ @ W)
-        pulled.weights = W - total / len(W)
-    elif isinstance(step, FunctionTransformer) and step.func is None:
-        pass
-    elif step is not None and step != "passthrough":
-        raise InvalidParameterError(
-            f"explain can look through scalers, normalisers, selectors, PCA and TruncatedSVD "
-            f"between a kernel and a linear model; it cannot look through {step!r}. Leave that "
-            "step out."
-        )
-
-
-def _pull_back_scaler(centre: np.ndarray | None, step: Any, pulled: PulledBack) -> None:
-    if getattr(step, "scale_", None) is not None:
-        pulled.weights = pulled.weights / step.scale_[:, None]
-    centred = getattr(step, "with_mean", getattr(step, "with_centering", False))
-    if centred and centre is not None:
-        pulled.add_bias(-centre @ pulled.weights)
+        elif isinstance(step, TfidfTransformer) and not step.sublinear_tf:
+            if step.norm is not None:
+                pulled.normalise(position, step.norm)
+            if step.use_idf:
+                pulled.weights = W * step.idf_[:, None]
+        elif isinstance(step, TruncatedSVD):
+            pulled.weights = step.components_.T @ W
+        elif isinstance(step, PCA):
+            scale = np.sqrt(step.explained_variance_) if step.whiten else np.ones(len(W))
+            pulled.weights = step.components_.T @ (W / scale[:, None])
+            pulled.add_bias(-step.mean_ @ pulled.weights)
+        elif isinstance(step, KernelCenterer):
+            total = W.sum(axis=0)
+            pulled.add_bias(step.K_fit_all_ * total - step.K_fit_rows_ @ W)
+            pulled.weights = W - total / len(W)
+        elif isinstance(step, FunctionTransformer) and step.func is None:
+            pass
+        elif step is not None and step != "passthrough":
+            raise InvalidParameterError(
+                f"explain can look through scalers, normalisers, selectors, PCA and TruncatedSVD "
+                f"between a kernel and a linear model; it cannot look through {step!r}. Leave that "
+                "step out."
+            )
+    return pulled
 
 
 def row_norms(steps: list[Any], normalisers: list[tuple[int, str]], X: Any) -> np.ndarray:

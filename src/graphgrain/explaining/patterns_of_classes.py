@@ -21,7 +21,7 @@ from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.drawing.picture import card, draw, picture_or_reason
 from ..kernels.bases.feature_kernel import FeatureKernel
-from ..parameters import Whole
+from ..parameters import Whole, check_value
 from ..views.base import seen_through
 from .explainer import sources
 from .models import LinearForm, linear_form
@@ -124,11 +124,12 @@ class ClassPatterns:
         for name, kind in (("for", self.favour), ("against", self.against)):
             for label, patterns in kind.items():
                 lines.append(f"{name} {label}:")
-                lines += [
-                    f"  {p.contribution:+.3f}  {p.name}  ({p.support} graphs, "
-                    f"{100 * p.precision:.0f} % of them in the class{_stability(p)})"
-                    for p in patterns
-                ]
+                for p in patterns:
+                    stable = f", {100 * p.stability:.0f} % stable" if p.stability >= 0 else ""
+                    lines.append(
+                        f"  {p.contribution:+.3f}  {p.name}  ({p.support} graphs, "
+                        f"{100 * p.precision:.0f} % of them in the class{stable})"
+                    )
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -139,10 +140,6 @@ class ClassPatterns:
             for p in own[:_SHOWN]
         ]
         return card("graphgrain.explaining", "parts.html", "class_patterns", rows, self.n_resamples)
-
-
-def _stability(pattern: ClassPattern) -> str:
-    return "" if np.isnan(pattern.stability) else f", {100 * pattern.stability:.0f} % stable"
 
 
 def class_patterns(
@@ -190,9 +187,8 @@ def class_patterns(
     >>> pattern.name, pattern.support, pattern.stability
     ('[#6]-[#6]-[#7]=[#6]', 27, 1.0)
     """
-    for name, value, rule in (("n", n, Whole(1)), ("n_resamples", n_resamples, Whole(0))):
-        if not rule.allows(value):
-            raise InvalidParameterError(f"{name} must be {rule}; got {value!r}.")
+    check_value("n", n, Whole(1))
+    check_value("n_resamples", n_resamples, Whole(0))
     batch = as_graphs(graphs)
     form = linear_form(model)
     if not (form.two_classes or is_classifier(model)):
@@ -204,13 +200,13 @@ def class_patterns(
         raise InvalidParameterError(
             f"y must have one class per graph ({len(batch)}); got the shape {labels.shape}."
         )
-    tables = _tables(form, batch, labels)
-    chosen = _strongest(tables, form, labels, n)
+    chosen = _strongest(form, batch, labels, n)
     again = _again(model, batch, labels, n, n_resamples, random_state)
     kinds: dict[int, dict[Any, list[ClassPattern]]] = {1: {}, -1: {}}
-    for (label, sign), places in chosen.items():
+    for (label, sign), found in chosen.items():
+        others = [here.get((label, sign), ()) for here in again]
         kinds[sign][label] = [
-            _described(tables, place, label, sign, labels, form, again) for place in places
+            _described(table, place, label, sign, labels, form, others) for table, place in found
         ]
     return ClassPatterns(kinds[1], kinds[-1], batch, n_resamples)
 
@@ -226,6 +222,10 @@ class _Table(NamedTuple):
     distinct: np.ndarray
     place: np.ndarray  # of each line among the distinct
     sums: np.ndarray  # (classes, distinct, outputs): what each adds in the graphs of each class
+
+    def identity(self, place: int) -> tuple[str, int, int]:
+        """The same for a pattern in the tables of all models."""
+        return type(self.kernel).__name__, self.level, int(self.distinct[place])
 
 
 def _tables(form: LinearForm, batch: GraphBatch, y: np.ndarray) -> list[_Table]:
@@ -266,9 +266,10 @@ def _signed(form: LinearForm, label: Any) -> tuple[int, int]:
 
 
 def _strongest(
-    tables: list[_Table], form: LinearForm, y: np.ndarray, n: int
-) -> dict[tuple[Any, int], list[tuple[int, int]]]:
-    """For each class and sign, the patterns that separate most as (table, place)."""
+    form: LinearForm, batch: GraphBatch, y: np.ndarray, n: int
+) -> dict[tuple[Any, int], list[tuple[_Table, int]]]:
+    """For each class and sign, the patterns that separate most, and their places in tables."""
+    tables = _tables(form, batch, y)
     owners = np.repeat(np.arange(len(tables)), [len(table.distinct) for table in tables])
     places = np.concatenate([np.arange(len(table.distinct)) for table in tables])
     result = {}
@@ -279,7 +280,7 @@ def _strongest(
         for sign in (1, -1):
             order = np.lexsort((places, owners, -separation))
             kept = order[(sign * sums.sum(axis=0)[order] > 0) & (separation[order] > _ROUNDING)][:n]
-            result[label, sign] = [(int(owners[i]), int(places[i])) for i in kept]
+            result[label, sign] = [(tables[owners[i]], int(places[i])) for i in kept]
     return result
 
 
@@ -289,58 +290,38 @@ def _separation(sums: np.ndarray, number: int, inside: np.ndarray) -> np.ndarray
     return sums[number] / max(1, inside.sum()) - outside / max(1, (~inside).sum())
 
 
-_Again = list[dict[tuple[Any, int], set[tuple[str, int, int]]]]
-
-
 def _again(
     model: Any, batch: GraphBatch, y: np.ndarray, n: int, times: int, seed: int | None
-) -> _Again:
+) -> list[dict[tuple[Any, int], set[Any]]]:
     """The strongest patterns of models on resampled graphs, for each class and sign."""
     rng = np.random.default_rng(seed)
-    found: _Again = []
+    found = []
     for _ in range(times):
         rows = np.concatenate(
             [rng.choice(own, len(own)) for own in (np.flatnonzero(y == c) for c in np.unique(y))]
         )
         form = linear_form(clone(model).fit(batch[rows], y[rows]))
-        tables = _tables(form, batch, y)
-        found.append(
-            {
-                key: {_identity(tables, place) for place in places}
-                for key, places in _strongest(tables, form, y, n).items()
-            }
-        )
+        strongest = _strongest(form, batch, y, n)
+        found.append({key: {t.identity(p) for t, p in own} for key, own in strongest.items()})
     return found
 
 
-def _identity(tables: list[_Table], place: tuple[int, int]) -> tuple[str, int, int]:
-    table = tables[place[0]]
-    return type(table.kernel).__name__, table.level, int(table.distinct[place[1]])
-
-
 def _described(
-    tables: list[_Table],
-    place: tuple[int, int],
-    label: Any,
-    sign: int,
-    y: np.ndarray,
-    form: LinearForm,
-    again: _Again,
-) -> ClassPattern:
-    table = tables[place[0]]
+    table: _Table, place: int, label: Any, sign: int, y: np.ndarray, form: LinearForm,
+    again: list[Any],
+) -> ClassPattern:  # fmt: skip
     output, direction = _signed(form, label)
-    lines = np.flatnonzero(table.place == place[1])
+    lines = np.flatnonzero(table.place == place)
     owners = table.rows[lines]
     added = sign * direction * table.added[lines, output]
     number = list(form.two_classes or form.outputs).index(label)
-    sums = direction * table.sums[:, place[1] : place[1] + 1, output]
+    sums = direction * table.sums[:, place : place + 1, output]
     inside = (y[owners] == label) == (sign > 0)
     example = int(owners[np.lexsort((owners, -added, ~inside))[0]])
-    code = table.distinct[place[1] : place[1] + 1]
+    code = table.distinct[place : place + 1]
     graph = table.seen[example]
     [levels] = table.kernel.locate_each(graph)
-    identity = _identity(tables, place)
-    hits = [identity in found.get((label, sign), ()) for found in again]
+    hits = [table.identity(place) in found for found in again]
     return ClassPattern(
         name=table.kernel.names_of(graph, table.level, code)[0],
         contribution=float(sign * added.mean()),

@@ -79,43 +79,31 @@ def removal_values(
 ) -> tuple[np.ndarray, np.ndarray]:
     """What each output loses without each vertex, and without each edge: (parts, outputs)."""
     [whole] = decisions(graph)
-    lost = []
-    for parts in (without_each_vertex(graph), without_each_edge(graph)):
-        if len(parts):
-            lost.append(whole - decisions(GraphBatch.concatenate(parts)))
-        else:
-            lost.append(np.zeros((0, len(whole))))
+    everyone, edges = np.ones(graph.n_vertices, dtype=bool), np.arange(graph.n_edges)
+    without_vertex = [without_vertices(graph, [vertex]) for vertex in range(graph.n_vertices)]
+    without_edge = [_part(graph, everyone, edges != edge) for edge in edges]
+    lost = [
+        whole - decisions(GraphBatch.concatenate(parts)) if parts else np.zeros((0, len(whole)))
+        for parts in (without_vertex, without_edge)
+    ]
     return lost[0], lost[1]
-
-
-def without_each_vertex(graph: GraphBatch) -> list[GraphBatch]:
-    """The graph without its first vertex, without its second, ..."""
-    return [without_vertices(graph, [vertex]) for vertex in range(graph.n_vertices)]
 
 
 def without_vertices(graph: GraphBatch, gone: Sequence[int]) -> GraphBatch:
     """The graph without some vertices and all edges at them."""
     kept = np.ones(graph.n_vertices, dtype=bool)
     kept[list(gone)] = False
-    number = np.cumsum(kept) - 1
     stays = kept[graph.edges].all(axis=1) if graph.n_edges else np.zeros(0, dtype=bool)
-    return _part(graph, kept, number, stays)
+    return _part(graph, kept, stays)
 
 
-def without_each_edge(graph: GraphBatch) -> list[GraphBatch]:
-    """The graph without its first edge, without its second, ..."""
-    everyone = np.ones(graph.n_vertices, dtype=bool)
-    numbers = np.arange(graph.n_vertices)
-    rows = np.arange(graph.n_edges)
-    return [_part(graph, everyone, numbers, rows != row) for row in range(graph.n_edges)]
-
-
-def _part(graph: GraphBatch, kept: np.ndarray, number: np.ndarray, stays: np.ndarray) -> GraphBatch:
+def _part(graph: GraphBatch, kept: np.ndarray, stays: np.ndarray) -> GraphBatch:
+    """The graph with some of its vertices and edges."""
     labels, attributes = graph.edge_labels, graph.edge_attributes
     own = graph.vertex_attributes
     return GraphBatch.from_edges(
         [int(kept.sum())],
-        number[graph.edges[stays]],
+        (np.cumsum(kept) - 1)[graph.edges[stays]],
         graph.labels[kept] if graph.labelled else None,
         edge_labels=None if labels is None else labels[stays],
         vertex_attributes=None if own is None else own[kept],

@@ -53,15 +53,11 @@ def dask_features(
         A bag of SMILES or of graphs that :func:`as_graphs` accepts, a column of SMILES of a
         Dask data frame, or the paths of files of molecules or TU data sets that all workers can
         read: one block per partition or file.
-    kernel : kernel with explicit features, optional
-        By default ``TreePlusPlus()``.
-    n_features : int
-        Number of columns: features are hashed into them (see the kernel's ``n_features``).
+    kernel, n_features, smiles
+        As in :func:`save_features`.
     errors : {"raise", "empty"}
         What a SMILES that cannot be read becomes: an error, or a row without features, so that
         rows stay in line with other columns.
-    smiles : str, optional
-        For tables of molecules: see :func:`iter_molecules`.
     charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
         For molecules: what the labels encode; see :func:`from_rdkit`.
 

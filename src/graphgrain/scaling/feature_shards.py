@@ -17,10 +17,9 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import io
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -49,7 +48,8 @@ from ..graphs.files.molecules import (
 from ..graphs.processes import map_processes, progress_bar
 from ..graphs.streams import CHUNK_SIZE, Chunk, as_chunks
 from ..kernels.registry import kernel_to_json
-from ..writing import atomic_write, delete_if_free
+from ..parameters import Whole, check_value
+from ..writing import atomic_write, delete_if_free, write_csv
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -60,8 +60,6 @@ PARQUET_COLUMNS, PARQUET_VALUES = "feature_columns", "feature_values"
 MANIFEST = "manifest.json"
 #: The layout of the folder. Since version 2 receipts tell which columns are numbers.
 FOLDER = Format("graphgrain features", b"", 2, "Make the features again in another folder")
-#: What a column is: the type of its values when they are read.
-_KINDS = ("integer", "number", "text", "blank")
 _AGAIN = "Make it again: the command that made the folder goes on with what is missing"
 
 
@@ -158,7 +156,7 @@ class FeatureShards:
     def __getitem__(self, number: int) -> Shard:
         if not -len(self) <= number < len(self):
             raise IndexError(f"Shard {number} is out of range: there are {len(self)}.")
-        return Shard(*read_shard(self.folder, number % len(self), self.manifest))
+        return read_shard(self.folder, number % len(self), self.manifest)
 
     def __iter__(self) -> Iterator[Shard]:
         return (self[number] for number in range(len(self)))
@@ -194,14 +192,12 @@ def write_shard(
 
     with atomic_write(folder / f"{name}.npz", "The shard") as file:
         save_npz(file, X, compressed=False)
-    with atomic_write(folder / f"{name}.csv", "The shard") as file:
-        file.write(_csv(columns, X.shape[0]).encode())
+    lists = [values.tolist() for values in columns.values()] or [range(X.shape[0])]
+    write_csv(folder / f"{name}.csv", [list(columns) or ["row"], *zip(*lists, strict=True)])
     return [f"{name}.npz", f"{name}.csv"]
 
 
-def read_shard(
-    folder: Path, number: int, manifest: dict[str, Any]
-) -> tuple[csr_array, dict[str, np.ndarray]]:
+def read_shard(folder: Path, number: int, manifest: dict[str, Any]) -> Shard:
     """The matrix of a shard and the columns beside it, if they are what was written."""
     name, said = shard_name(number), manifest["shards"][number]
     n_features, rows = manifest["n_features"], said["rows"]
@@ -218,7 +214,7 @@ def read_shard(
     except (OSError, ValueError, KeyError, TypeError, AttributeError, csv.Error) as error:
         raise InvalidFileError(f"{folder.name}/{name} cannot be read: {error}. {_AGAIN}.") from None
     kinds = manifest["columns"]
-    return X, {key: _as_kind(values, kinds.get(key)) for key, values in columns.items()}
+    return Shard(X, {key: _as_kind(values, kinds.get(key)) for key, values in columns.items()})
 
 
 def _read_npz(stem: Path, n_features: int) -> tuple[csr_array, dict[str, np.ndarray]]:
@@ -256,12 +252,8 @@ def _checked_csr(
 # -------------------------------------------------------------------- columns
 
 
-def column_kinds(columns: dict[str, np.ndarray]) -> dict[str, str]:
-    """What the columns of a shard hold: integers, numbers, text, or nothing but blanks."""
-    return {name: _kind(values) for name, values in columns.items()}
-
-
 def _kind(values: np.ndarray) -> str:
+    """What a column of a shard holds: integers, numbers, text, or nothing but blanks."""
     found = typed(values)
     if found.dtype.kind in "iub":
         return "integer"
@@ -270,32 +262,23 @@ def _kind(values: np.ndarray) -> str:
     return "text" if any(str(value) for value in found.tolist()) else "blank"
 
 
-def joined_kinds(shards: Iterable[dict[str, str]]) -> dict[str, str]:
-    """What the columns of all shards hold."""
-    kinds: dict[str, set[str]] = {}
-    for shard in shards:
-        for name, kind in shard.items():
-            kinds.setdefault(name, set()).add(kind)
-    return {
-        name: "text"
-        if "text" in found or found == {"blank"}
-        else "integer"
-        if found == {"integer"}
-        else "number"
-        for name, found in kinds.items()
-    }
+def _joined_kind(kinds: set[str]) -> str:
+    """What a column holds in all shards."""
+    if "text" in kinds or kinds == {"blank"}:
+        return "text"
+    return "integer" if kinds == {"integer"} else "number"
 
 
 def _as_kind(values: np.ndarray, kind: Any) -> np.ndarray:
     """Text as the numbers that it is."""
-    if kind not in ("integer", "number"):
-        return values
     try:
         if kind == "integer":
             return np.array([int(value) for value in values.tolist()], dtype=np.int64)
-        return np.array([float(value.strip() or "nan") for value in values.tolist()])
+        if kind == "number":
+            return np.array([float(value.strip() or "nan") for value in values.tolist()])
     except ValueError:
-        return values
+        pass
+    return values
 
 
 # -------------------------------------------------------------------- manifest
@@ -378,16 +361,6 @@ def file_digest(path: Path) -> str:
 # -------------------------------------------------------------------- formats
 
 
-def _csv(columns: dict[str, np.ndarray], rows: int) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    names = list(columns) or ["row"]
-    writer.writerow(names)
-    lists = [columns[name].tolist() for name in columns] or [list(range(rows))]
-    writer.writerows(zip(*lists, strict=True))
-    return text.getvalue()
-
-
 def pyarrow() -> Any:
     """The package behind Parquet files."""
     try:
@@ -451,25 +424,6 @@ def _read_parquet(path: Path, n_features: int) -> tuple[csr_array, dict[str, np.
 # 4. When all are there, the manifest says so.
 
 SHARD_SIZE = 20_000
-
-
-class ShardPlan(NamedTuple):
-    """All that a process must know to make any shard."""
-
-    folder: Path
-    kernel: Any
-    form: str
-    labels: LabelOptions
-    blocks: bool
-    file: str
-
-
-class ShardTask(NamedTuple):
-    """The input of one shard: records of a file of molecules, or graphs."""
-
-    number: int
-    digest: str
-    content: list[Record] | Chunk
 
 
 def save_features(
@@ -538,17 +492,20 @@ def save_features(
     """
     if format not in FORMATS:
         raise InvalidParameterError(f"format must be one of {', '.join(FORMATS)}; got {format!r}.")
-    if not isinstance(shard_size, int | np.integer) or shard_size < 1:
-        raise InvalidParameterError(
-            f"shard_size must be an integer of 1 or more; got {shard_size!r}."
-        )
+    check_value("shard_size", shard_size, Whole(1))
     if format == "parquet":
         pyarrow()  # an error now, not after the work
     unreadable = Unreadable(errors)
     kernel = hashing_kernel(kernel, n_features)
     options = LabelOptions.of(labels)
     file, pieces = _pieces(source, int(shard_size), smiles, options)
-    place = _folder(folder)
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnwritableFileError(
+            f"The folder {str(place)!r} cannot be made: {error.strerror or error}. Choose another."
+        ) from None
     settings = {
         "kernel": kernel_to_json(kernel, leave_out=("n_jobs", "n_features", "output", "verbose")),
         "n_features": n_features,
@@ -558,18 +515,19 @@ def save_features(
         "smiles": smiles,
     }
     _begin_manifest(place, settings)
-    # worker processes may have been started in another working folder
-    shared = (place.absolute(), kernel, format, options)
-    plan = ShardPlan(*shared, file is not None and file.blocks, file.name if file else "")
+    finish = partial(
+        finished_shard,
+        place.absolute(),  # worker processes may have been started in another working folder
+        kernel,
+        format,
+        options,
+        None if file is None else file._replace(records=iter(())),
+    )
     receipts: list[dict[str, Any]] = []
     seen = 0
     try:
         with progress_bar(verbose, None) as bar:
-            tasks = (
-                ShardTask(number, _digest(content), content)
-                for number, content in enumerate(pieces)
-            )
-            for receipt in map_processes(partial(finished_shard, plan), tasks, n_jobs):
+            for receipt in map_processes(finish, enumerate(pieces), n_jobs):
                 unreadable.add([text for _, text in receipt["problems"]])
                 receipts.append(receipt)
                 seen += receipt["input_rows"]
@@ -579,13 +537,17 @@ def save_features(
     if file is not None and not seen:
         raise no_molecule(file.name)
     _tidy(place, len(receipts))
+    kinds: dict[str, set[str]] = {}
+    for receipt in receipts:
+        for name, kind in receipt["columns"].items():
+            kinds.setdefault(name, set()).add(kind)
     manifest = {
         "version": FOLDER.version,
         "complete": True,
         **settings,
         "rows": sum(receipt["rows"] for receipt in receipts),
         "skipped": unreadable.count,
-        "columns": joined_kinds(receipt["columns"] for receipt in receipts),
+        "columns": {name: _joined_kind(found) for name, found in kinds.items()},
         "shards": receipts,
     }
     _write_manifest(place, manifest)
@@ -624,35 +586,42 @@ def feature_matrix(kernel: Any, graphs: GraphBatch) -> csr_array:
     return csr_array(vstack(parts, format="csr"))
 
 
-def finished_shard(plan: ShardPlan, task: ShardTask) -> dict[str, Any]:
-    """The receipt of a shard that is there already, or made now."""
-    there = read_receipt(plan.folder, task.number)
-    if there is not None and there.get("input_sha256") == task.digest:
+def finished_shard(
+    folder: Path,
+    kernel: Any,
+    form: str,
+    labels: LabelOptions,
+    file: MoleculeFile | None,
+    task: tuple[int, list[Record] | Chunk],
+) -> dict[str, Any]:
+    """The receipt of a shard of some records or graphs that is there already, or made now."""
+    number, content = task
+    there, digest = read_receipt(folder, number), _digest(content)
+    if there is not None and there.get("input_sha256") == digest:
         return there
-    chunk, problems = _graphs(plan, task.content)
-    X = feature_matrix(plan.kernel, chunk.graphs)
+    problems: list[tuple[int, str]] = []
+    if isinstance(content, Chunk):
+        chunk, count = content, len(content.graphs)
+    else:
+        assert file is not None
+        parsed = parse_molecules([record.structure for record in content], labels, file.blocks)
+        for at, why in parsed.problems:
+            problems.append((content[at].line, file.problem(content[at], why)))
+        columns = record_columns([content[at] for at in parsed.positions])
+        chunk, count = Chunk(parsed.graphs, columns), len(content)
+    X = feature_matrix(kernel, chunk.graphs)
     # Without the old receipt nobody takes a mixture of old and new files for a whole.
-    (plan.folder / f"{shard_name(task.number)}.json").unlink(missing_ok=True)
-    files = write_shard(plan.folder, task.number, plan.form, X, chunk.columns)
+    (folder / f"{shard_name(number)}.json").unlink(missing_ok=True)
+    files = write_shard(folder, number, form, X, chunk.columns)
     about = {
         "rows": X.shape[0],
-        "columns": column_kinds(chunk.columns),
+        "columns": {name: _kind(values) for name, values in chunk.columns.items()},
         "entries": int(X.nnz),
-        "input_rows": _rows(task.content),
-        "input_sha256": task.digest,
+        "input_rows": count,
+        "input_sha256": digest,
         "problems": problems,
     }
-    return write_receipt(plan.folder, task.number, files, about)
-
-
-def _graphs(plan: ShardPlan, content: list[Record] | Chunk) -> tuple[Chunk, list[tuple[int, str]]]:
-    if isinstance(content, Chunk):
-        return content, []
-    parsed = parse_molecules([record.structure for record in content], plan.labels, plan.blocks)
-    file = MoleculeFile(plan.file, plan.blocks, iter(()))
-    problems = [(content[at].line, file.problem(content[at], why)) for at, why in parsed.problems]
-    columns = record_columns([content[at] for at in parsed.positions])
-    return Chunk(parsed.graphs, columns), problems
+    return write_receipt(folder, number, files, about)
 
 
 def _pieces(
@@ -668,10 +637,6 @@ def _pieces(
             "other graphs have their labels already."
         )
     return None, as_chunks(source, chunk_size=shard_size)
-
-
-def _rows(content: list[Record] | Chunk) -> int:
-    return len(content.graphs) if isinstance(content, Chunk) else len(content)
 
 
 def _digest(content: list[Record] | Chunk) -> str:
@@ -695,29 +660,14 @@ def _digest(content: list[Record] | Chunk) -> str:
     return digest.hexdigest()
 
 
-# -------------------------------------------------------------------- manifest
-
-
-def _folder(folder: str | os.PathLike[str]) -> Path:
-    place = Path(folder)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UnwritableFileError(
-            f"The folder {str(place)!r} cannot be made: {error.strerror or error}. Choose another."
-        ) from None
-    return place
-
-
 def _begin_manifest(folder: Path, settings: dict[str, Any]) -> None:
     """Check that the folder is ours to go on with, and say what it will hold."""
     there = read_manifest(folder)
     if there is None:
-        others = [entry.name for entry in folder.iterdir() if not entry.name.startswith(".")]
-        if others:
+        for other in (entry.name for entry in folder.iterdir() if entry.name[0] != "."):
             raise InvalidParameterError(
-                f"Features go to a folder of their own; {str(folder)!r} holds {others[0]!r} and "
-                "no features. Choose another."
+                f"Features go to a folder of their own; {str(folder)!r} holds {other!r} and no "
+                "features. Choose another."
             )
     else:
         old = _flat({name: there.get(name) for name in settings})

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -23,17 +22,12 @@ from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.processes import map_processes, progress_bar
 from ..kernels.bases.feature_kernel import FeatureKernel
+from ..parameters import Whole, check_value
 from ..writing import check_output, delete_if_free, take_over
 from .dask import dask as dask_package
 
-
-class Tile(NamedTuple):
-    """Where a tile stands, and the graphs of its rows and columns."""
-
-    row: int
-    column: int
-    rows: GraphBatch
-    columns: GraphBatch
+#: The row and column where a tile stands, and the graphs of its rows and columns.
+Tile = tuple[int, int, GraphBatch, GraphBatch]
 
 
 def save_gram(
@@ -89,10 +83,7 @@ def save_gram(
         raise InvalidParameterError(
             f"A matrix is written as .npy or .zarr; got {str(place)!r}. Choose one of them."
         )
-    if not isinstance(tile_size, int | np.integer) or tile_size < 1:
-        raise InvalidParameterError(
-            f"tile_size must be an integer of 1 or more; got {tile_size!r}."
-        )
+    size = int(check_value("tile_size", tile_size, Whole(1)))
     kind = np.dtype(dtype)
     if kind not in (np.float64, np.float32):
         raise InvalidParameterError(f"dtype must be float64 or float32; got {dtype!r}.")
@@ -107,14 +98,16 @@ def save_gram(
     _check_room(place, len(batch) ** 2 * kind.itemsize)
     temporary = place.with_name(f".{place.stem}-{uuid4().hex[:12]}{place.suffix}")
     try:
-        _create(temporary, len(batch), kind, int(tile_size))
+        _create(temporary, len(batch), kind, size)
         write = partial(write_tile, temporary, chosen)
+        begins = range(0, len(batch), size)  # of the upper triangle, diagonal included
+        places = [(row, column) for row in begins for column in begins if row <= column]
         if dask:
-            _with_dask(write, batch, int(tile_size))
+            _with_dask(write, batch, size, places)
         else:
-            total = len(list(_places(len(batch), int(tile_size))))
-            with progress_bar(verbose, total) as bar:
-                for _ in map_processes(write, _tiles(batch, int(tile_size)), n_jobs):
+            tiles = ((r, c, batch[r : r + size], batch[c : c + size]) for r, c in places)
+            with progress_bar(verbose, len(places)) as bar:
+                for _ in map_processes(write, tiles, n_jobs):
                     bar.update(1)
         if place.is_dir():
             shutil.rmtree(place)
@@ -133,16 +126,16 @@ def save_gram(
 
 def write_tile(path: Path, kernel: Any, tile: Tile) -> None:
     """Compute a tile and put it, and its mirror image, in place."""
+    row, column, rows, columns = tile
     chosen = clone(kernel)
-    if tile.row == tile.column:
-        K = chosen.fit_transform(tile.rows)
+    K = chosen.fit_transform(rows) if row == column else chosen.fit(columns).transform(rows)
+    if path.suffix == ".npy":
+        matrix = np.load(path, mmap_mode="r+")
     else:
-        K = chosen.fit(tile.columns).transform(tile.rows)
-    matrix = _opened(path)
-    rows = slice(tile.row, tile.row + len(tile.rows))
-    columns = slice(tile.column, tile.column + len(tile.columns))
-    matrix[rows, columns] = K
-    matrix[columns, rows] = K.T
+        matrix = _zarr().open_array(str(path), mode="r+")
+    down, across = slice(row, row + len(rows)), slice(column, column + len(columns))
+    matrix[down, across] = K
+    matrix[across, down] = K.T
     if isinstance(matrix, np.memmap):
         matrix.flush()
 
@@ -160,34 +153,17 @@ def _kernel(kernel: Any) -> Any:
     return clone(kernel).set_params(output="gram")
 
 
-def _places(count: int, tile_size: int) -> Iterator[tuple[int, int]]:
-    """The upper triangle, diagonal included."""
-    for row in range(0, count, tile_size):
-        for column in range(row, count, tile_size):
-            yield row, column
-
-
-def _tiles(batch: GraphBatch, tile_size: int) -> Iterator[Tile]:
-    for row, column in _places(len(batch), tile_size):
-        yield Tile(row, column, batch[row : row + tile_size], batch[column : column + tile_size])
-
-
-def _with_dask(write: Any, batch: GraphBatch, tile_size: int) -> None:
+def _with_dask(
+    write: Any, batch: GraphBatch, tile_size: int, places: list[tuple[int, int]]
+) -> None:
     library = dask_package()
     # Blocks are part of the task graph: the scheduler has them, whoever dies.
     blocks = {
         begin: library.delayed(batch[begin : begin + tile_size], traverse=False)
         for begin in range(0, len(batch), tile_size)
     }
-    task = library.delayed(_dask_tile)
-    places = _places(len(batch), tile_size)
-    library.compute(
-        [task(write, row, column, blocks[row], blocks[column]) for row, column in places]
-    )
-
-
-def _dask_tile(write: Any, row: int, column: int, rows: GraphBatch, columns: GraphBatch) -> None:
-    write(Tile(row, column, rows, columns))
+    task = library.delayed(write)
+    library.compute([task((row, column, blocks[row], blocks[column])) for row, column in places])
 
 
 def _check_room(place: Path, needed: int) -> None:
@@ -209,12 +185,6 @@ def _create(path: Path, count: int, kind: np.dtype, tile_size: int) -> None:
         return
     side = max(1, min(tile_size, count))
     _zarr().create_array(store=str(path), shape=(count, count), chunks=(side, side), dtype=kind)
-
-
-def _opened(path: Path) -> Any:
-    if path.suffix == ".npy":
-        return np.load(path, mmap_mode="r+")
-    return _zarr().open_array(str(path), mode="r+")
 
 
 def _zarr() -> Any:

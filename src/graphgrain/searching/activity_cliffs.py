@@ -15,6 +15,7 @@ from ..graphs.convert.dispatch import as_graphs
 from ..graphs.drawing.layout import shared_part
 from ..graphs.isomorphism import duplicates
 from ..kernels.bases.feature_kernel import FeatureKernel
+from ..parameters import Number
 from .building import check_kernel, default_kernel
 from .graph_index import GraphIndex
 from .similar_pairs import Pairs, pairs
@@ -93,11 +94,7 @@ class Cliffs:
 
     def graphs(self, number: int) -> GraphBatch:
         """The two graphs of a cliff."""
-        first, second, *_ = self.cliffs[number]
-        if isinstance(self._graphs, GraphIndex):
-            snapshot = self._graphs._snapshot
-            return snapshot.graphs(snapshot.live[[first, second]])
-        return self._graphs[[first, second]]
+        return _chosen(self._graphs, list(self.cliffs[number][:2]))
 
     def compare(self, number: int) -> Comparison:
         """What the graphs of a cliff share, what one has and the other lacks, and where."""
@@ -134,11 +131,9 @@ def cliffs(
     y : array-like, or str for an index
         What was measured: a number for each graph, NaN or None where it is missing; or the column
         of an index that has it.
-    min_similarity : float
-        The least similarity of a pair, above 0 and at most 1.
     min_difference : float
         The least difference in y, above 0. For activities as logarithms 1 is tenfold.
-    kernel, similarity, n_jobs
+    min_similarity, kernel, similarity, n_jobs
         As in :func:`pairs`.
     similar : Pairs, optional
         Pairs that are similar by some other measure; then none are looked for.
@@ -180,27 +175,19 @@ def cliffs(
     """
     if isinstance(graphs, GraphIndex):
         source: Any = graphs
-        count = len(graphs)
-        y = values_of(graphs, y)
         used = graphs.kernel
     else:
         source = as_graphs(graphs)
-        count = len(source)
         used = default_kernel(source) if kernel is None else check_kernel(kernel)
-    values = numbers_of(y, count)
-    number = isinstance(min_difference, int | float | np.number)
-    if not number or isinstance(min_difference, bool) or not 0.0 < min_difference < np.inf:
+    values = numbers_of(source, y)
+    count = len(values)
+    if not Number(0.0).allows(min_difference):
         raise InvalidParameterError(f"min_difference must be above 0; got {min_difference!r}.")
     found = similar
     if found is None:
         found = pairs(source, min_similarity, kernel=kernel, similarity=similarity, n_jobs=n_jobs)
     missing = np.flatnonzero(np.isnan(values))
-    if len(missing):
-        warnings.warn(
-            f"y is missing for {len(missing):,} of {count:,} graphs, which are left out.",
-            GraphgrainWarning,
-            stacklevel=2,
-        )
+    warn_of_missing(len(missing), count)
     difference = values[found.second] - values[found.first]
     # Rounding must not hide a pair that differs by exactly this much.
     with np.errstate(invalid="ignore"):
@@ -208,14 +195,13 @@ def cliffs(
     groups = _measured_twice(source, found.first[far], found.second[far], found.similarities[far])
     twin = {graph: number for number, group in enumerate(groups) for graph in group}
     listed = []
-    for at in far.tolist():
-        a, b = int(found.first[at]), int(found.second[at])
+    for a, b, value, step in zip(
+        *(each[far].tolist() for each in (*found, difference)), strict=True
+    ):
         if a in twin and twin[a] == twin.get(b):
             continue
-        value = float(found.similarities[at])
-        distance = 1.0 - value
-        steep = abs(float(difference[at])) / distance if distance > 0 else np.inf
-        listed.append(Cliff(a, b, value, float(difference[at]), steep))
+        steep = abs(step) / (1.0 - value) if value < 1.0 else np.inf
+        listed.append(Cliff(a, b, value, step, steep))
     listed.sort(key=lambda cliff: (-cliff.steepness, -abs(cliff.difference), cliff[:2]))
     if groups:
         warnings.warn(
@@ -229,19 +215,13 @@ def cliffs(
     return Cliffs(listed, counts, groups, missing, values, used, source)
 
 
-def values_of(index: GraphIndex, y: Any) -> Any:
-    """y itself, or the column of an index that it names."""
-    if not isinstance(y, str):
-        return y
-    if y not in index.column_names:
-        raise InvalidParameterError(
-            f"The index has no column {y!r}; it has {', '.join(index.column_names) or 'none'}."
-        )
-    return index.columns()[y]
-
-
-def numbers_of(y: Any, count: int) -> np.ndarray:
-    """y as floats; None and NaN are missing."""
+def numbers_of(source: Any, y: Any) -> np.ndarray:
+    """y as floats, or the column of an index that it names; None and NaN are missing."""
+    if isinstance(y, str) and isinstance(source, GraphIndex):
+        if y not in source.column_names:
+            names = ", ".join(source.column_names) or "none"
+            raise InvalidParameterError(f"The index has no column {y!r}; it has {names}.")
+        y = source.columns()[y]
     try:
         items = [np.nan if value is None or value == "" else value for value in y]
         values = np.array(items, dtype=np.float64)
@@ -250,13 +230,22 @@ def numbers_of(y: Any, count: int) -> np.ndarray:
             "y must be a number for each graph, NaN where it is missing; got "
             f"{str(y)[:60]}. Differences of classes have no size."
         ) from None
-    if values.shape != (count,):
+    if values.shape != (len(source),):
         raise InvalidParameterError(
-            f"y must have a number for each graph; got {len(values):,} for {count:,} graphs."
+            f"y must have a number for each graph; got {len(values):,} for {len(source):,} graphs."
         )
     if np.isinf(values).any():
         raise InvalidParameterError("y must be finite; got infinity.")
     return values
+
+
+def warn_of_missing(missing: int, count: int) -> None:
+    if missing:
+        warnings.warn(
+            f"y is missing for {missing:,} of {count:,} graphs, which are left out.",
+            GraphgrainWarning,
+            stacklevel=3,
+        )
 
 
 def _measured_twice(
@@ -267,8 +256,11 @@ def _measured_twice(
     chosen = np.union1d(first[same], second[same])
     if not len(chosen):
         return []
-    if isinstance(source, GraphIndex):
-        batch = source._snapshot.graphs(source._snapshot.live[chosen])
-    else:
-        batch = source[chosen]
-    return [[int(chosen[number]) for number in group] for group in duplicates(batch)]
+    groups = duplicates(_chosen(source, chosen))
+    return [[int(chosen[number]) for number in group] for group in groups]
+
+
+def _chosen(source: Any, numbers: Any) -> GraphBatch:
+    """Some of the graphs of an index or a batch."""
+    index = isinstance(source, GraphIndex)
+    return source._snapshot.numbered(numbers) if index else source[numbers]

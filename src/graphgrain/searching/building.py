@@ -1,4 +1,4 @@
-"""The changes of an index: build, add, remove, compact. Each holds the lock, ends with one step.
+"""What changes of an index are made of: streams of graphs that become segments, and the journal.
 
 1. Graphs are sketched chunk by chunk; every 65,536 of them are written as a segment.
 2. After each segment a journal notes how far the stream was read: if the process dies, the same
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ import numpy as np
 
 from ..errors import InvalidFileError, InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..graphs.convert.rdkit import LabelOptions
 from ..graphs.streams import Chunk, as_chunks
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.registry import describe_kernel, kernel_from_json, kernel_to_json
@@ -40,7 +39,6 @@ from .index_files import (
     id_keys,
     keyed_features,
     make_sketches,
-    only_writer,
     read_manifest,
     unwritable,
     write_manifest,
@@ -51,143 +49,14 @@ from .index_files import (
 Pieces = Iterable[tuple[Chunk, Sequence[Any] | None]]
 
 
-def build_index(
-    folder: Path,
-    source: Any,
-    kernel: FeatureKernel | None,
-    ids: Any,
-    columns: Any,
-    similarity: str,
-    overwrite: bool,
-    first_id: int,
-    n_jobs: int | None,
-    verbose: bool,
-    options: dict[str, Any],
-) -> None:
-    """Make an index; see :meth:`GraphIndex.build`."""
-    if kernel is not None:
-        check_kernel(kernel)
-    _make_folder(folder, overwrite)
-    with only_writer(folder):
-        settings = {
-            "kernel": None if kernel is None else stored(kernel),
-            "similarity": similarity,
-            "first_id": first_id,
-            "ids": ids if isinstance(ids, str) else None,
-            "columns": columns if isinstance(columns, list) else None,
-            "options": {name: repr(value) for name, value in options.items()},
-        }
-        origin = _origin(source, ids, settings)
-        earlier = _interrupted(folder, origin)
-        after = 0 if earlier is None else int(earlier.extra["line"])
-        chunks = _chunks(source, columns, n_jobs, options, after)
-        first = next(chunks, None)
-        if kernel is None:
-            if earlier is not None:
-                kernel = restored(earlier.kernel, None, str(folder))
-            elif first is None:
-                raise InvalidParameterError(
-                    "An index without graphs needs a kernel; give kernel=TreePlusPlus(...)."
-                )
-            else:
-                kernel = default_kernel(first.graphs)
-        kernel.set_params(n_jobs=n_jobs)
-        manifest = earlier or Manifest(
-            stored(kernel),
-            similarity,
-            label_kind="",
-            molecules=_molecules(source, options),
-            next_id=int(first_id),
-        )
-        whole = chunks if first is None else chain([first], chunks)
-
-        def journal(so_far: Manifest, last: Chunk) -> None:
-            if origin is not None:
-                extra = {"origin": origin, "line": int(last.columns["line"][-1])}
-                write_manifest(folder, replace(so_far, extra=extra), JOURNAL)
-
-        known = Snapshot(folder, manifest).keys()
-        writer = SegmentWriter(folder, kernel, manifest, known, journal)
-        with _bar(verbose, sum(entry.graphs for entry in manifest.segments)) as bar:
-            keep = columns if isinstance(columns, list) else None
-            writer.write(with_ids(whole, ids, keep), bar.update)
-        commit(folder, writer.manifest)
-
-
-def add_to_index(
-    folder: Path,
-    kernel: FeatureKernel,
-    source: Any,
-    ids: Any,
-    columns: Any,
-    n_jobs: int | None,
-    verbose: bool,
-    options: dict[str, Any],
-) -> None:
-    """Add graphs to an index; see :meth:`GraphIndex.add`."""
-    with only_writer(folder):
-        now = Snapshot.of(folder)
-        if now.manifest.molecules is not None and _is_molecule_file(source):
-            given = {name: options[name] for name in LabelOptions._fields if name in options}
-            if any(value != now.manifest.molecules.get(name) for name, value in given.items()):
-                raise InvalidParameterError(
-                    f"All molecules of an index are read in the same way; it was built with "
-                    f"{now.manifest.molecules}, got {given}. Leave these options out."
-                )
-            options = {**options, **now.manifest.molecules}
-        chunks = _chunks(source, columns, n_jobs, options, 0)
-        keep = columns if isinstance(columns, list) else None
-        pieces = with_ids(chunks, ids, keep)
-        first = list(_take(pieces, 2))
-        new = sum(len(chunk.graphs) for chunk, _ in first)
-        if not new:
-            return
-        merged = tail_to_merge(now.manifest.segments, new) if len(first) == 1 else 0
-        stay = len(now.segments) - merged
-        manifest = replace(now.manifest, segments=now.manifest.segments[:stay])
-        old = now.pieces(stay)
-        writer = SegmentWriter(folder, kernel, manifest, now.keys(stay))
-        with _bar(verbose, 0) as bar:
-            writer.write(chain(old, first, pieces), bar.update)
-        commit(folder, writer.manifest)
-
-
-def remove_from_index(folder: Path, ids: list[Any]) -> None:
-    """Remove graphs from an index; see :meth:`GraphIndex.remove`."""
-    with only_writer(folder):
-        now = Snapshot.of(folder)
-        places = now.places(ids)
-        if len(places):
-            commit(folder, now.without(places))
-
-
-def compact_index(folder: Path, kernel: FeatureKernel) -> None:
-    """Write an index anew; see :meth:`GraphIndex.compact`."""
-    with only_writer(folder):
-        now = Snapshot.of(folder)
-        manifest = replace(now.manifest, segments=(), removed=None)
-        nothing = np.empty(0, dtype=np.uint64)
-        writer = SegmentWriter(folder, kernel, manifest, nothing)
-        writer.write(now.pieces())
-        commit(folder, writer.manifest)
-
-
 # -------------------------------------------------------------------- segments
 
 
 class SegmentWriter:
     """Turns a stream of graphs into segments of an index.
 
-    Parameters
-    ----------
-    folder : Path
-    kernel : FeatureKernel
-    manifest : Manifest
-        What the new segments are added to.
-    known : array of uint64
-        The keys of the ids that are there already, sorted.
-    journal : callable, optional
-        Called after each segment with the manifest so far and the last chunk.
+    They are added to those of ``manifest``, which ``there`` has opened. ``journal`` is called after
+    each segment with the manifest so far and the last chunk.
     """
 
     def __init__(
@@ -195,18 +64,18 @@ class SegmentWriter:
         folder: Path,
         kernel: FeatureKernel,
         manifest: Manifest,
-        known: np.ndarray,
+        there: Snapshot,
         journal: Callable[[Manifest, Chunk], None] | None = None,
     ) -> None:
         self.folder, self.kernel, self.manifest = folder, kernel, manifest
-        self._known, self._journal = known, journal
+        self._known, self._journal = there.keys(), journal
         self._chunks: list[Chunk] = []
         self._sketches: list[Sketches] = []
         self._ids: list[Any] = []
         self._common: np.ndarray = np.empty(0, dtype=np.uint64)
 
     def write(self, pieces: Pieces, progress: Callable[[int], object] = lambda count: None) -> None:
-        """Write everything that a stream has."""
+        """Write everything that a stream has, and make it part of the index."""
         for chunk, ids in pieces:
             if len(self._ids) + len(chunk.graphs) > LARGEST:
                 self.flush()
@@ -220,6 +89,7 @@ class SegmentWriter:
             self._ids += new
             progress(len(chunk.graphs))
         self.flush()
+        commit(self.folder, self.manifest)
 
     def flush(self) -> None:
         """Write what is waiting as a segment."""
@@ -228,7 +98,7 @@ class SegmentWriter:
         entry = write_segment(self.folder, self._chunks, self._sketches, self._common, self._ids)
         last = self._chunks[-1]
         self._chunks, self._sketches, self._ids = [], [], []
-        self.manifest = self.manifest.with_segments((entry,))
+        self.manifest = replace(self.manifest, segments=(*self.manifest.segments, entry))
         if self._journal is not None:
             self._journal(self.manifest, last)
 
@@ -252,14 +122,7 @@ class SegmentWriter:
             raise InvalidParameterError(
                 f"There must be one id for each graph; got {len(chosen)} ids for {count} graphs."
             )
-        self._remember(chosen)
-        largest = max((value for value in chosen if type(value) is int), default=-1)
-        following = max(first, largest + 1)
-        self.manifest = replace(self.manifest, next_id=following)
-        return chosen
-
-    def _remember(self, ids: list[Any]) -> None:
-        keys = id_keys(ids)
+        keys = id_keys(chosen)
         order = np.argsort(keys, kind="stable")
         ordered = keys[order]
         again = np.flatnonzero(ordered[1:] == ordered[:-1]) + 1
@@ -268,31 +131,56 @@ class SegmentWriter:
         there = np.flatnonzero(inside)[self._known[places[inside]] == ordered[inside]]
         for twice in (*again[:1], *there[:1]):
             raise InvalidParameterError(
-                f"Every id of an index occurs once; {ids[order[twice]]!r} comes a second time. "
+                f"Every id of an index occurs once; {chosen[order[twice]]!r} comes a second time. "
                 "Leave out ids to number the graphs, or remove the older one first."
             )
         self._known = np.insert(self._known, places, ordered)
+        following = max((value + 1 for value in chosen if type(value) is int), default=0)
+        self.manifest = replace(self.manifest, next_id=max(first, following))
+        return chosen
 
 
-def with_ids(chunks: Iterable[Chunk], ids: Any, keep: Sequence[str] | None) -> Iterator[Any]:
-    """Each chunk with its ids and the columns that are kept.
+def pieces_of(
+    source: Any, ids: Any, columns: Any, n_jobs: int | None, options: dict[str, Any], after: int = 0
+) -> Iterator[tuple[Chunk, Sequence[Any] | None]]:
+    """The graphs of a source in chunks, with the columns that are kept, and their ids.
 
     ``ids`` is None, the name of a column, or an iterable with an id per graph.
     """
-    source = None if ids is None or isinstance(ids, str) else iter(ids)
-    for chunk in chunks:
+    if is_molecules(source):
+        options = {**options, "n_jobs": n_jobs, "after_line": after}
+    if not isinstance(columns, list | Mapping | None):
+        raise InvalidParameterError(
+            "columns is a dictionary of arrays, or a list of names of the source's columns; got "
+            f"{type(columns).__name__}."
+        )
+    given = {}
+    if isinstance(columns, Mapping):
+        given = {name: np.asarray(column) for name, column in columns.items()}
+    values = None if ids is None or isinstance(ids, str) else iter(ids)
+    begin = 0
+    for chunk in as_chunks(source, chunk_size=CHUNK, **options):
+        end = begin + len(chunk.graphs)
+        for name, column in given.items():
+            if len(column) < end:
+                raise InvalidParameterError(
+                    f"A column needs a value for each graph; {name!r} has {len(column)}."
+                )
+        more = {name: column[begin:end] for name, column in given.items()}
+        chunk = chunk._replace(columns={**chunk.columns, **more})
         own: Sequence[Any] | None = None
         if isinstance(ids, str):
             own = _column(chunk, ids).tolist()
-        elif source is not None:
-            own = list(islice(source, len(chunk.graphs)))
-        columns = chunk.columns
-        if keep is not None:
-            columns = {name: _column(chunk, name) for name in keep}
+        elif values is not None:
+            own = list(islice(values, len(chunk.graphs)))
+        if isinstance(columns, list):
+            kept = {name: _column(chunk, name) for name in columns}
             if "line" in chunk.columns:  # where an interrupted build goes on
-                columns["line"] = chunk.columns["line"]
-        yield chunk._replace(columns=columns), own
-    if source is not None and (left := len(list(islice(source, 1)))):
+                kept["line"] = chunk.columns["line"]
+            chunk = chunk._replace(columns=kept)
+        yield chunk, own
+        begin = end
+    if values is not None and (left := len(list(islice(values, 1)))):
         raise InvalidParameterError(f"There must be one id for each graph; got {left} too many.")
 
 
@@ -386,63 +274,16 @@ def _shown(entry: Any) -> str:
         return "another kernel"
 
 
-# -------------------------------------------------------------------- sources
-
-
-def _chunks(
-    source: Any, columns: Any, n_jobs: int | None, options: dict[str, Any], after: int
-) -> Iterator[Chunk]:
-    """The graphs of a source in chunks, with values for each graph if such are given."""
-    if _is_molecule_file(source):
-        options = {**options, "n_jobs": n_jobs, "after_line": after}
-    chunks = as_chunks(source, chunk_size=CHUNK, **options)
-    if columns is None or isinstance(columns, list):
-        return chunks
-    if not isinstance(columns, Mapping):
-        raise InvalidParameterError(
-            "columns is a dictionary of arrays, or a list of names of the source's columns; got "
-            f"{type(columns).__name__}."
-        )
-    return _with_columns(chunks, {name: np.asarray(column) for name, column in columns.items()})
-
-
-def _with_columns(chunks: Iterator[Chunk], columns: dict[str, np.ndarray]) -> Iterator[Chunk]:
-    begin = 0
-    for chunk in chunks:
-        end = begin + len(chunk.graphs)
-        for name, column in columns.items():
-            if len(column) < end:
-                raise InvalidParameterError(
-                    f"A column needs a value for each graph; {name!r} has {len(column)}."
-                )
-        own = {name: column[begin:end] for name, column in columns.items()}
-        yield chunk._replace(columns={**chunk.columns, **own})
-        begin = end
-
-
-def _take(pieces: Iterator[Any], count: int) -> Iterator[Any]:
-    for _ in range(count):
-        if (piece := next(pieces, None)) is None:
-            return
-        yield piece
-
-
-def _is_molecule_file(source: Any) -> bool:
+def is_molecules(source: Any) -> bool:
     from ..graphs.files.molecules import is_molecule_file
 
     return isinstance(source, str | Path) and is_molecule_file(Path(source))
 
 
-def _molecules(source: Any, options: dict[str, Any]) -> dict[str, bool] | None:
-    if not _is_molecule_file(source):
-        return None
-    return {name: bool(options[name]) for name in LabelOptions._fields if name in options}
-
-
 # -------------------------------------------------------------------- folders
 
 
-def _make_folder(folder: Path, overwrite: bool) -> None:
+def make_folder(folder: Path, overwrite: bool) -> None:
     if (folder / NAME).exists() and not overwrite:
         raise InvalidParameterError(
             f"There is an index {str(folder)!r} already. Choose another name, add to it with "
@@ -464,9 +305,9 @@ def _make_folder(folder: Path, overwrite: bool) -> None:
         raise unwritable(folder, error) from None
 
 
-def _origin(source: Any, ids: Any, settings: dict[str, Any]) -> dict[str, Any] | None:
+def origin_of(source: Any, ids: Any, settings: dict[str, Any]) -> dict[str, Any] | None:
     """What tells that an interrupted build was of the same thing; None if it cannot be told."""
-    if not _is_molecule_file(source) or not (ids is None or isinstance(ids, str)):
+    if not is_molecules(source) or not (ids is None or isinstance(ids, str)):
         return None
     path = Path(source).resolve()
     if not path.exists():
@@ -475,7 +316,7 @@ def _origin(source: Any, ids: Any, settings: dict[str, Any]) -> dict[str, Any] |
     return {"file": path.name, "size": state.st_size, "time": state.st_mtime_ns, **settings}
 
 
-def _interrupted(folder: Path, origin: dict[str, Any] | None) -> Manifest | None:
+def interrupted(folder: Path, origin: dict[str, Any] | None) -> Manifest | None:
     """What an earlier build of the same thing has done, if there was one."""
     if origin is None or not (folder / JOURNAL).is_file():
         return None
@@ -487,7 +328,7 @@ def _interrupted(folder: Path, origin: dict[str, Any] | None) -> Manifest | None
     return earlier if same and type(earlier.extra.get("line")) is int else None
 
 
-def _bar(verbose: bool, done: int) -> Any:
+def progress_of(verbose: bool, done: int) -> Any:
     from tqdm import tqdm
 
     return tqdm(disable=not verbose, initial=done, unit=" graphs", unit_scale=True, smoothing=0.05)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +18,27 @@ from ..core.threads import call
 from ..errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
+from ..graphs.convert.rdkit import LabelOptions
+from ..graphs.streams import Chunk
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.registry import describe_kernel
-from ..parameters import Jobs, Number, OneOf, Rule, Whole
-from .building import add_to_index, build_index, compact_index, remove_from_index, restored
-from .index_files import KINDS, Snapshot, as_array, keyed_features, plain
+from ..parameters import Jobs, Number, OneOf, Whole, check_value
+from .building import (
+    SegmentWriter,
+    check_kernel,
+    commit,
+    default_kernel,
+    interrupted,
+    is_molecules,
+    make_folder,
+    origin_of,
+    pieces_of,
+    progress_of,
+    restored,
+    stored,
+    tail_to_merge,
+)
+from .index_files import JOURNAL, KINDS, Manifest, Snapshot, as_array, only_writer, write_manifest
 from .ranking import Hits, Ranker
 
 if TYPE_CHECKING:
@@ -84,14 +103,15 @@ class GraphIndex:
         n_jobs: int | None = None,
     ) -> None:
         self.path = _folder(path).absolute()  # found again wherever the process goes
-        self.n_jobs = _checked("n_jobs", n_jobs, Jobs())
+        self.n_jobs = check_value("n_jobs", n_jobs, Jobs())
         self._snapshot = Snapshot.of(self.path)
         self.kernel = restored(self._snapshot.manifest.kernel, kernel, str(path))
         self.kernel.set_params(n_jobs=n_jobs)
         self._own_kernel = kernel
 
     def __reduce__(self) -> Any:
-        return _reopened, (type(self), str(self.path), self._own_kernel, self.n_jobs)
+        options = {"kernel": self._own_kernel, "n_jobs": self.n_jobs}
+        return partial(type(self), **options), (str(self.path),)
 
     # ---------------------------------------------------------------- making and opening
 
@@ -148,11 +168,52 @@ class GraphIndex:
         Building from a file of molecules can be interrupted: the same call goes on where it
         stopped. Until it has finished there is no index, or the one that was there before.
         """
-        build_index(
-            _folder(path), source, kernel, ids, columns, _checked_similarity(similarity), overwrite,
-            _checked("first_id", first_id, Whole(0)), _checked("n_jobs", n_jobs, Jobs()), verbose,
-            options,
-        )  # fmt: skip
+        check_value("first_id", first_id, Whole(0))
+        check_value("n_jobs", n_jobs, Jobs())
+        _check_similarity(similarity)
+        used = None if kernel is None else check_kernel(kernel)
+        folder = _folder(path)
+        make_folder(folder, overwrite)
+        with only_writer(folder):
+            settings = {
+                "kernel": None if used is None else stored(used),
+                "similarity": similarity,
+                "first_id": first_id,
+                "ids": ids if isinstance(ids, str) else None,
+                "columns": columns if isinstance(columns, list) else None,
+                "options": {name: repr(value) for name, value in options.items()},
+            }
+            origin = origin_of(source, ids, settings)
+            earlier = interrupted(folder, origin)
+            after = 0 if earlier is None else int(earlier.extra["line"])
+            pieces = pieces_of(source, ids, columns, n_jobs, options, after)
+            first = list(islice(pieces, 1))
+            if used is None and earlier is not None:
+                used = restored(earlier.kernel, None, str(folder))
+            elif used is None:
+                if not first:
+                    raise InvalidParameterError(
+                        "An index without graphs needs a kernel; give kernel=TreePlusPlus(...)."
+                    )
+                used = default_kernel(first[0][0].graphs)
+            used.set_params(n_jobs=n_jobs)
+            labels = {name: bool(options[name]) for name in LabelOptions._fields if name in options}
+            manifest = earlier or Manifest(
+                stored(used),
+                similarity,
+                label_kind="",
+                molecules=labels if is_molecules(source) else None,
+                next_id=int(first_id),
+            )
+
+            def journal(so_far: Manifest, last: Chunk) -> None:
+                if origin is not None:
+                    extra = {"origin": origin, "line": int(last.columns["line"][-1])}
+                    write_manifest(folder, replace(so_far, extra=extra), JOURNAL)
+
+            writer = SegmentWriter(folder, used, manifest, Snapshot(folder, manifest), journal)
+            with progress_of(verbose, sum(entry.graphs for entry in manifest.segments)) as bar:
+                writer.write(chain(first, pieces), bar.update)
         return cls(path, kernel=kernel, n_jobs=n_jobs)
 
     @classmethod
@@ -230,17 +291,47 @@ class GraphIndex:
 
         All of them are added or, if anything goes wrong, none.
         """
-        add_to_index(self.path, self.kernel, source, ids, columns, self.n_jobs, verbose, options)
+        with only_writer(self.path):
+            now = Snapshot.of(self.path)
+            molecules = now.manifest.molecules
+            if molecules is not None and is_molecules(source):
+                given = {name: options[name] for name in LabelOptions._fields if name in options}
+                if any(value != molecules.get(name) for name, value in given.items()):
+                    raise InvalidParameterError(
+                        f"All molecules of an index are read in the same way; it was built with "
+                        f"{molecules}, got {given}. Leave these options out."
+                    )
+                options = {**options, **molecules}
+            pieces = pieces_of(source, ids, columns, self.n_jobs, options)
+            first = list(islice(pieces, 2))
+            new = sum(len(chunk.graphs) for chunk, _ in first)
+            if not new:
+                return
+            merged = tail_to_merge(now.manifest.segments, new) if len(first) == 1 else 0
+            stay = len(now.segments) - merged
+            manifest = replace(now.manifest, segments=now.manifest.segments[:stay])
+            writer = SegmentWriter(self.path, self.kernel, manifest, Snapshot(self.path, manifest))
+            with progress_of(verbose, 0) as bar:
+                writer.write(chain(now.pieces(stay), first, pieces), bar.update)
         self.refresh()
 
     def remove(self, ids: Iterable[Any]) -> None:
         """Remove the graphs with these ids. :meth:`compact` gives their space back."""
-        remove_from_index(self.path, [plain(value) for value in ids])
+        with only_writer(self.path):
+            now = Snapshot.of(self.path)
+            places = now.places(list(ids))
+            if len(places):
+                commit(self.path, now.without(places))
         self.refresh()
 
     def compact(self) -> None:
         """Write the index anew without removed graphs, in as few segments as possible."""
-        compact_index(self.path, self.kernel)
+        with only_writer(self.path):
+            now = Snapshot.of(self.path)
+            manifest = replace(now.manifest, segments=(), removed=None)
+            SegmentWriter(self.path, self.kernel, manifest, Snapshot(self.path, manifest)).write(
+                now.pieces()
+            )
         self.refresh()
 
     # ---------------------------------------------------------------- searching
@@ -287,8 +378,8 @@ class GraphIndex:
         """
         if k is None and threshold is None:
             raise InvalidParameterError("k=None asks for all graphs above a threshold; give it.")
-        _checked("k", k, Whole(1, optional=True))
-        _checked("threshold", threshold, Number(0.0, closed=True, optional=True))
+        check_value("k", k, Whole(1, optional=True))
+        check_value("threshold", threshold, Number(0.0, closed=True, optional=True))
         hits = self._hits(self.as_queries(queries), k, threshold, similarity)
         ids: Any = [as_array(self._snapshot.ids(hit.places)) for hit in hits]
         values: Any = [hit.similarities for hit in hits]
@@ -324,28 +415,24 @@ class GraphIndex:
             )
         return batch
 
-    def _similarity(self, name: str | None) -> str:
-        return self.similarity if name is None else _checked_similarity(name)
-
     def _ranker(self, similarity: str | None = None) -> Ranker:
-        name = self._similarity(similarity)
+        if similarity is not None:
+            _check_similarity(similarity)
+        name = similarity or self.similarity
         return Ranker(self.kernel, self._snapshot, name, self.n_jobs)
 
     def _hits(
-        self,
-        graphs: GraphBatch,
-        k: int | None,
-        threshold: float | None,
-        similarity: str | None,
+        self, graphs: GraphBatch, k: int | None, threshold: float | None, similarity: str | None
     ) -> list[Hits]:
         """The answers to all queries; without a threshold exactly k, if the index has as many."""
         ranker = self._ranker(similarity)
+        wanted = None if k is None else min(k, max(1, len(self)))
         found: list[Hits] = []
         nothing = []
         for begin in range(0, len(graphs), _BATCH):
             part = graphs[begin : begin + _BATCH]
             # As one piece of work: small ones would each start a thread of their own.
-            found += call(self._answers, ranker, part, k, threshold)
+            found += call(ranker.search, part, wanted, threshold or 0.0)
         if threshold is None or not threshold:
             for number, hits in enumerate(found):
                 if not len(hits.places) and len(self):
@@ -361,17 +448,6 @@ class GraphIndex:
             )
         return found
 
-    def _answers(
-        self,
-        ranker: Ranker,
-        graphs: GraphBatch,
-        k: int | None,
-        threshold: float | None,
-    ) -> list[Hits]:
-        features = keyed_features(self.kernel, graphs).sorted()
-        wanted = None if k is None else min(k, max(1, len(self)))
-        return ranker.search(features, wanted, threshold or 0.0)
-
     def _filled(self, hits: Hits, k: int | None) -> Hits:
         """With graphs of similarity 0, in the order of the index, where others are missing."""
         positive = hits.similarities > 0.0
@@ -379,13 +455,11 @@ class GraphIndex:
         missing = (len(self) if k is None else min(k, len(self))) - len(hits.places)
         if missing <= 0:
             return hits
-        live = self._snapshot.live[: missing + len(hits.places)] if k is not None else (
-            self._snapshot.live
-        )  # fmt: skip
+        live = self._snapshot.live[: missing + len(hits.places)]
         others = live[~np.isin(live, hits.places)][:missing]
-        zeros = np.zeros(len(others))
         return Hits(
-            np.concatenate((hits.places, others)), np.concatenate((hits.similarities, zeros))
+            np.concatenate((hits.places, others)),
+            np.concatenate((hits.similarities, np.zeros(len(others)))),
         )
 
     def pairs(
@@ -441,9 +515,7 @@ class GraphIndex:
         >>> numbers.shape
         (292, 2)
         """
-        rule = Whole(1, len(self) - (X is None))
-        if not rule.allows(n_neighbors):
-            raise InvalidParameterError(f"n_neighbors must be {rule}; got {n_neighbors!r}.")
+        check_value("n_neighbors", n_neighbors, Whole(1, len(self) - (X is None)))
         rows = list(self._neighbors(X, n_neighbors, None))
         numbers = np.array([row for row, _ in rows], dtype=np.int64).reshape(-1, n_neighbors)
         distances = np.array([row for _, row in rows]).reshape(-1, n_neighbors)
@@ -491,9 +563,7 @@ class GraphIndex:
     def _sparse(self, numbers: list[Any], distances: list[Any], mode: str) -> csr_array:
         from scipy.sparse import csr_array
 
-        modes = OneOf(("connectivity", "distance"))
-        if not modes.allows(mode):
-            raise InvalidParameterError(f"mode must be {modes}; got {mode!r}.")
+        check_value("mode", mode, OneOf(("connectivity", "distance")))
         pointers = np.cumsum([0] + [len(row) for row in numbers])
         # SciPy's own width: compiled functions that take sparse matrices know no other
         width = np.int32 if max(pointers[-1], len(self)) < 2**31 else np.int64
@@ -519,18 +589,13 @@ class GraphIndex:
             for hits in self._hits(self.as_queries(X), k, least, None):
                 yield np.searchsorted(live, hits.places), 1.0 - hits.similarities
             return
+        more = None if k is None else k + 1
         for begin in range(0, len(live), _TOGETHER):
             own = live[begin : begin + _TOGETHER]
-            graphs = self._snapshot.graphs(own)
-            more = None if k is None else k + 1
-            for place, hits in zip(own, self._hits(graphs, more, least, None), strict=True):
+            found = self._hits(self._snapshot.graphs(own), more, least, None)
+            for place, hits in zip(own, found, strict=True):
                 others = np.flatnonzero(hits.places != place)[:k]
                 yield np.searchsorted(live, hits.places[others]), 1.0 - hits.similarities[others]
-
-
-def _reopened(kind: type[GraphIndex], path: str, kernel: Any, n_jobs: int | None) -> GraphIndex:
-    """An index that was pickled."""
-    return kind(path, kernel=kernel, n_jobs=n_jobs)
 
 
 def _folder(path: str | os.PathLike[str]) -> Path:
@@ -548,13 +613,5 @@ def described_kernel(index: GraphIndex) -> str:
     return describe_kernel(index._snapshot.manifest.kernel)
 
 
-def _checked(name: str, value: Any, rule: Rule) -> Any:
-    """A parameter that follows its rule."""
-    if not rule.allows(value):
-        raise InvalidParameterError(f"{name} must be {rule}; got {value!r}.")
-    return value
-
-
-def _checked_similarity(name: Any) -> str:
-    """The name of a similarity."""
-    return _checked("similarity", name, OneOf(tuple(KINDS)))
+def _check_similarity(name: Any) -> None:
+    check_value("similarity", name, OneOf(tuple(KINDS)))

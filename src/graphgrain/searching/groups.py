@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.sketches import least_overlaps
 from ..errors import InvalidParameterError
-from ..parameters import Whole
+from ..parameters import Whole, check_value
 from .graph_index import GraphIndex
 from .index_files import KeyedFeatures, as_array
 from .ranking import Ranker, exact_similarity
@@ -130,25 +130,23 @@ def pick_diverse(index: GraphIndex, count: int, first: int = 0) -> np.ndarray:
     >>> index.ids[gg.pick_diverse(index, 4)].tolist()
     ['alimemazine', 'fluocinonide', 'ceftriaxone', 'pazufloxacin']
     """
-    rule = Whole(1, len(index))
-    if not rule.allows(count):
-        raise InvalidParameterError(f"count must be {rule}; got {count!r}.")
-    place = Whole(0, len(index) - 1)
-    if not place.allows(first):
-        raise InvalidParameterError(f"first must be {place}; got {first!r}.")
+    check_value("count", count, Whole(1, len(index)))
+    check_value("first", first, Whole(0, len(index) - 1))
     live = index._snapshot.live
     ranker = index._ranker()
     nearest = np.zeros(len(live))  # lower bounds of the similarity to the nearest pick
     exact = np.zeros(len(live), dtype=np.int64)  # how many picks the bound covers exactly
-    picks = [first]
-    nearest[first] = np.inf
-    features = [ranker.features(live[[first]]).sorted()]
-    _raise(ranker, features[-1], nearest)
-    while len(picks) < count:
-        while True:
-            farthest = int(np.argmin(nearest))
-            if exact[farthest] == len(picks):
-                break
+    picks: list[int] = []
+    features: list[KeyedFeatures] = []
+    farthest = first
+    while True:
+        picks.append(farthest)
+        nearest[farthest] = np.inf
+        features.append(ranker.features(live[[farthest]]).sorted())
+        _raise(ranker, features[-1], nearest)
+        if len(picks) == count:
+            return np.array(picks)
+        while exact[farthest := int(np.argmin(nearest))] < len(picks):
             few = np.argpartition(nearest, min(_TOGETHER, len(nearest) - 1))[:_TOGETHER]
             stale = np.union1d(few[exact[few] < len(picks)], [farthest])
             stale = stale[np.isfinite(nearest[stale])]
@@ -160,11 +158,6 @@ def pick_diverse(index: GraphIndex, count: int, first: int = 0) -> np.ndarray:
             )
             nearest[stale] = np.maximum(nearest[stale], values.reshape(len(stale), pairs).max(1))
             exact[stale] = len(picks)
-        picks.append(farthest)
-        nearest[farthest] = np.inf
-        features.append(ranker.features(live[[farthest]]).sorted())
-        _raise(ranker, features[-1], nearest)
-    return np.array(picks)
 
 
 def _joined(parts: list[KeyedFeatures]) -> KeyedFeatures:

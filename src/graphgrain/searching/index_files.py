@@ -28,7 +28,7 @@ from dataclasses import fields as dataclass_fields
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -84,21 +84,10 @@ class SegmentEntry:
 class Manifest:
     """What an index consists of.
 
-    Attributes
-    ----------
-    kernel : dictionary
-        ``{"class": name, "parameters": {...}}``.
-    similarity : str
-        The default of ``search``.
-    label_kind : str
-        "integer", "string" or "none", of the vertex labels.
-    molecules : dictionary or None
-        How SMILES become graphs, if the graphs are molecules: the options of ``from_smiles``.
-    segments : tuple of SegmentEntry
-    removed : str or None
-        The file that says which graphs are removed.
-    next_id : int
-        The id of the next graph that comes without one.
+    ``kernel`` is ``{"class": name, "parameters": {...}}``, ``similarity`` the default of
+    ``search``, ``label_kind`` that of the vertex labels, ``molecules`` how SMILES become graphs
+    (the options of ``from_smiles``; None for other graphs), ``removed`` the file that says which
+    graphs are removed, and ``next_id`` the id of the next graph that comes without one.
     """
 
     kernel: dict[str, Any]
@@ -116,18 +105,20 @@ class Manifest:
         files = {entry.file for entry in self.segments}
         return files if self.removed is None else files | {self.removed}
 
-    def with_segments(self, more: tuple[SegmentEntry, ...]) -> Manifest:
-        """The same with more segments."""
-        return replace(self, segments=self.segments + more)
-
 
 def write_manifest(folder: Path, manifest: Manifest, name: str = NAME) -> None:
     """Make a manifest the valid one: readers see the old one or the new one, never less."""
     path = folder / name
     with atomic_write(path, "The index") as file:
         file.write(document(FORMAT, asdict(manifest)))
-    try:
-        _sync_folder(folder)
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    try:  # names of files are to be on disk too
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
     except OSError as error:
         raise unwritable(path, error) from None
 
@@ -136,15 +127,12 @@ def read_manifest(folder: Path, name: str = NAME) -> Manifest:
     """The manifest of an index."""
     path = folder / name
     if not path.is_file():
-        unfinished = (folder / JOURNAL).is_file()
-        raise InvalidFileError(
-            f"{str(folder)!r} is no graphgrain index: "
-            + (
+        reason = f"it has no {NAME}. Build one with GraphIndex.build or `graphgrain index`."
+        if (folder / JOURNAL).is_file():
+            reason = (
                 "its building was interrupted. Build it again with the same arguments to go on."
-                if unfinished
-                else f"it has no {NAME}. Build one with GraphIndex.build or `graphgrain index`."
             )
-        )
+        raise InvalidFileError(f"{str(folder)!r} is no graphgrain index: {reason}")
     fields = read_document(path, FORMAT)
     try:
         if set(fields) != {each.name for each in dataclass_fields(Manifest)}:
@@ -163,13 +151,13 @@ def read_manifest(folder: Path, name: str = NAME) -> Manifest:
 def _wrong(manifest: Manifest) -> str | None:
     """What is wrong with a manifest whose checksum is right."""
     names = [entry.file for entry in manifest.segments]
-    for name in (*names, *(() if manifest.removed is None else (manifest.removed,))):
+    for name in names if manifest.removed is None else [*names, manifest.removed]:
         if not isinstance(name, str) or not _FILE.fullmatch(name):
             return f"{str(name)[:60]!r} is no file of an index"
     if len(set(names)) != len(names):
         return "a segment is named twice"
-    counts = [(entry.graphs, entry.bytes) for entry in manifest.segments]
-    numbers = [manifest.next_id, *(number for pair in counts for number in pair)]
+    sizes = (number for entry in manifest.segments for number in (entry.graphs, entry.bytes))
+    numbers = [manifest.next_id, *sizes]
     if not all(type(number) is int and number >= 0 for number in numbers):
         return "a number of graphs or bytes is none"
     if str(manifest.similarity) not in KINDS or str(manifest.label_kind) not in _LABEL_KINDS:
@@ -189,42 +177,26 @@ def _wrong(manifest: Manifest) -> str | None:
 # -------------------------------------------------------------------- files
 
 
-def new_path(folder: Path, kind: str) -> Path:
-    """A path for a new file that no other has."""
-    return folder / f"{secrets.token_hex(8)}.{kind}"
+def write_new(
+    folder: Path, kind: str, about: dict[str, Any], parts: dict[str, np.ndarray]
+) -> tuple[str, int]:
+    """Write arrays to a file that no other has the name of; its name, and its size in bytes.
 
-
-def write_file(path: Path, about: dict[str, Any], parts: dict[str, np.ndarray]) -> int:
-    """Write arrays to a new file, safely on disk when this returns; its size in bytes."""
-    with _new_file(path) as file:
-        return write_archive(file, FORMAT, about, parts)
-
-
-@contextmanager
-def _new_file(path: Path) -> Iterator[IO[bytes]]:
-    """Write a file that did not exist; if that fails, it does not exist afterwards either."""
+    It is safely on disk when this returns; if that fails, it does not exist.
+    """
+    path = folder / f"{secrets.token_hex(8)}.{kind}"
     try:
         with open(path, "xb") as file:
-            yield file
+            size = write_archive(file, FORMAT, about, parts)
             file.flush()
             to_disk(file.fileno())
+            return path.name, size
     except OSError as error:
         path.unlink(missing_ok=True)
         raise unwritable(path, error) from None
     except BaseException:
         path.unlink(missing_ok=True)
         raise
-
-
-def _sync_folder(folder: Path) -> None:
-    """See to it that names of files are on disk too, where the system can do that."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def delete_leftovers(folder: Path, keep: set[str]) -> None:
@@ -293,15 +265,17 @@ class KeyedFeatures(NamedTuple):
     keys: np.ndarray  # uint64
     values: np.ndarray  # float64, after the count map
 
+    @property
+    def _rows(self) -> np.ndarray:
+        return np.repeat(np.arange(len(self.pointers) - 1), np.diff(self.pointers))
+
     def sums(self, of: Callable[[np.ndarray], np.ndarray] = lambda values: values) -> np.ndarray:
         """Sum of the values of each graph, after a function."""
-        rows = np.repeat(np.arange(len(self.pointers) - 1), np.diff(self.pointers))
-        return np.bincount(rows, weights=of(self.values), minlength=len(self.pointers) - 1)
+        return np.bincount(self._rows, of(self.values), len(self.pointers) - 1)
 
     def sorted(self) -> KeyedFeatures:
         """The keys of each graph in ascending order."""
-        rows = np.repeat(np.arange(len(self.pointers) - 1), np.diff(self.pointers))
-        order = np.lexsort((self.keys, rows))
+        order = np.lexsort((self.keys, self._rows))
         return self._replace(keys=self.keys[order], values=self.values[order])
 
 
@@ -397,9 +371,8 @@ def _coded(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.empty(0, dtype=np.float32), np.empty(0, dtype=np.uint8)
     values = np.unique(sums)
     if len(values) > _CODES:
-        top = values[-1]
-        steps = np.geomspace(values[0], top, _CODES)[1:-1].astype(np.float32)
-        values = np.unique(np.concatenate((values[:1], steps, [top])))
+        steps = np.geomspace(values[0], values[-1], _CODES)[1:-1].astype(np.float32)
+        values = np.unique(np.concatenate((values[:1], steps, values[-1:])))
     return values, np.searchsorted(values, sums).astype(np.uint8)
 
 
@@ -420,28 +393,24 @@ def write_segment(
     parts["keys"] = id_keys(ids)
     kinds = {}
     named: dict[str, Sequence[Any]] = {"id": ids, **columns}  # type: ignore[dict-item]
-    for name, column in named.items():
-        kinds[name], encoded = _encode_column(name, column)
-        parts |= {f"column.{name}{suffix}": array for suffix, array in encoded.items()}
+    for column, values in named.items():
+        kinds[column], encoded = _encode_column(column, values)
+        parts |= {f"column.{column}{suffix}": array for suffix, array in encoded.items()}
     about |= {"graphs": len(graphs), "columns": kinds}
-    path = new_path(folder, "segment")
-    size = write_file(path, about, parts)
-    return SegmentEntry(path.name, len(graphs), size)
+    name, size = write_new(folder, "segment", about, parts)
+    return SegmentEntry(name, len(graphs), size)
 
 
 def _graph_parts(graphs: GraphBatch) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    edge_table = graphs.edge_label_table
-    label_bits = _width(graphs.label_table)
-    edge_bits = 0 if edge_table is None else max(1, _width(edge_table))
-    codes = graphs.edge_label_codes
+    edge_table, codes = graphs.edge_label_table, graphs.edge_label_codes
     stream, starts = pack_graphs(
         graphs.offsets,
         graphs.indptr,
         graphs.indices,
         graphs.label_codes,
         np.empty(0, dtype=np.int32) if codes is None else codes,
-        label_bits,
-        edge_bits,
+        _widths(graphs.label_table)[0],
+        _widths(edge_table, 1)[0],
     )
     parts = {"graphs": stream, "graphs.starts": starts.astype(np.uint32)}
     if len(stream) >= 2**32:
@@ -463,8 +432,11 @@ def _graph_parts(graphs: GraphBatch) -> tuple[dict[str, np.ndarray], dict[str, A
     return parts, about
 
 
-def _width(table: np.ndarray) -> int:
-    return max(0, len(table) - 1).bit_length()
+def _widths(table: np.ndarray | None, least: int = 0) -> tuple[int, int]:
+    """Bits of a code for a label of a table, and how many labels it has; 0 without a table."""
+    if table is None:
+        return 0, 0
+    return max(least, max(0, len(table) - 1).bit_length()), len(table)
 
 
 def _encode_column(name: str, values: Sequence[Any]) -> tuple[str, dict[str, np.ndarray]]:
@@ -474,17 +446,16 @@ def _encode_column(name: str, values: Sequence[Any]) -> tuple[str, dict[str, np.
     else is stored in pages of 256 values, each a packed (zlib) JSON list.
     """
     array = values if isinstance(values, np.ndarray) else None
-    if array is None and values and all(type(value) is int for value in values):
-        low, high = min(values), max(values)
-        if low >= -(2**63) and high < 2**63:
-            array = np.array(values, dtype=np.int64)
-    if array is not None and array.ndim == 1 and array.dtype.kind in "iu" and len(array):
+    if array is None and values and all(map(_is_int64, values)):
+        array = np.array(values, dtype=np.int64)
+    kind = array.dtype.kind if array is not None and array.ndim == 1 else ""
+    if array is not None and kind and kind in "iu" and len(array):
         narrow = np.min_scalar_type(int(array.min()))
         narrow = np.promote_types(narrow, np.min_scalar_type(int(array.max())))
         return "numbers", {"": array.astype(narrow if narrow.kind in "iu" else array.dtype)}
-    if array is not None and array.ndim == 1 and array.dtype.kind == "f":
+    if array is not None and kind == "f":
         return "numbers", {"": array.astype(np.float64)}
-    if array is not None and array.ndim == 1 and array.dtype.kind == "b":
+    if array is not None and kind == "b":
         return "booleans", {"": array.astype(np.uint8)}
     items = [plain(value) for value in values]
     pages, starts = [], [0]
@@ -551,15 +522,16 @@ def _as_id(value: Any) -> Any:
     return tuple(map(_as_id, value)) if isinstance(value, list) else value
 
 
+def _is_int64(value: Any) -> bool:
+    return type(value) is int and -(2**63) <= value < 2**63
+
+
 def id_keys(ids: Sequence[Any]) -> np.ndarray:
     """A 64-bit number for each id, the same wherever it is computed."""
-    if all(type(value) is int and -(2**63) <= value < 2**63 for value in ids):
-        return mix_array(np.array(ids, dtype=np.int64).view(np.uint64))
-    keys = np.empty(len(ids), dtype=np.uint64)
+    whole = np.array([value if _is_int64(value) else 0 for value in ids], dtype=np.int64)
+    keys = mix_array(whole.view(np.uint64))
     for place, value in enumerate(ids):
-        if type(value) is int and -(2**63) <= value < 2**63:
-            keys[place] = mix_array(np.array([value], dtype=np.int64).view(np.uint64))[0]
-        else:
+        if not _is_int64(value):
             text = json.dumps(value).encode()
             keys[place] = int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
     return keys
@@ -576,32 +548,31 @@ class Segment:
         self.entry = entry
         self.removed = removed  # int64, ascending
         self._pages: dict[tuple[str, int], list[Any]] = {}
+        self._measures: dict[bool, tuple[np.ndarray, np.ndarray]] = {}
         about = self.archive.about
         graphs = about.get("graphs")
-        if type(graphs) is not int or graphs != entry.graphs:
-            raise self.damaged("header", f"it tells of {str(graphs)[:40]} graphs")
+        same = type(graphs) is int and graphs == entry.graphs
+        self._require(same, "header", f"it tells of {str(graphs)[:40]} graphs")
         self._labels = self._table("labels")
-        edge_labels = about.get("edge labels")
-        self._edge_labels = None if edge_labels is None else self._table("edge labels")
-        self._labelled = about.get("labelled")
+        edges = about.get("edge labels") is not None
+        self._edge_labels = self._table("edge labels") if edges else None
+        self._labelled: Any = about.get("labelled")
         own = "string" if self._labels.dtype == object else "integer"
-        if type(self._labelled) is not bool or (
-            len(self._labels) and kind != (own if self._labelled else "none")
-        ):
-            raise self.damaged("header", f"its labels are not of the kind {kind!r}")
-        columns = about.get("columns")
-        if not isinstance(columns, dict) or "id" not in columns:
-            raise self.damaged("header", "it does not name its columns")
-        if not all(str(column) in _COLUMN_KINDS for column in columns.values()):
-            raise self.damaged("header", "it has columns of an unknown kind")
-        self._columns: dict[str, str] = columns
+        fits = not len(self._labels) or kind == (own if self._labelled else "none")
+        fits &= type(self._labelled) is bool
+        self._require(fits, "header", f"its labels are not of the kind {kind!r}")
+        self._columns = about.get("columns") or {}
+        named = isinstance(self._columns, dict) and "id" in self._columns
+        self._require(named, "header", "it does not name its columns")
+        known = all(str(column) in _COLUMN_KINDS for column in self._columns.values())
+        self._require(known, "header", "it has columns of an unknown kind")
 
     def __len__(self) -> int:
         return self.entry.graphs
 
-    def damaged(self, part: str, why: str) -> InvalidFileError:
-        """The error for a part that cannot be right."""
-        return self.archive.damaged(part, why)
+    def _require(self, right: Any, part: str, why: str) -> None:
+        if not right:
+            raise self.archive.damaged(part, why)
 
     def _table(self, name: str) -> np.ndarray:
         """A sorted table of labels, all strings or all integers."""
@@ -609,14 +580,11 @@ class Segment:
         if isinstance(values, list) and all(isinstance(value, str) for value in values):
             table = np.empty(len(values), dtype=object if values else np.int64)
             table[:] = values
-        elif isinstance(values, list) and all(
-            type(value) is int and -(2**63) <= value < 2**63 for value in values
-        ):
+        elif isinstance(values, list) and all(map(_is_int64, values)):
             table = np.array(values, dtype=np.int64)
         else:
-            raise self.damaged("header", f"{name} are neither strings nor integers")
-        if not (table[1:] > table[:-1]).all():
-            raise self.damaged("header", f"{name} are not sorted")
+            raise self.archive.damaged("header", f"{name} are neither strings nor integers")
+        self._require((table[1:] > table[:-1]).all(), "header", f"{name} are not sorted")
         return table
 
     @cached_property
@@ -637,15 +605,15 @@ class Segment:
         values = array("values", "f4", (None,))
         gaps = array("gaps", "u1", (None,))
         starts = array("starts", "u4", (None,))
-        width = (len(starts) - 1).bit_length() - 1
-        if not 1 <= width <= MOST_BITS or len(starts) - 1 != 1 << width:
-            raise self.damaged("starts", f"there are no lists of {len(starts) - 1:,} buckets")
-        if not (common[1:] > common[:-1]).all():
-            raise self.damaged("common", "it is not sorted")
-        if len(values) > _CODES or not (np.isfinite(values) & (values >= 0)).all():
-            raise self.damaged("values", "there are no such codes")
-        if not lists_fit(starts, gaps, len(values), len(self)):
-            raise self.damaged("gaps", "a list names graphs or codes that are not there")
+        buckets, require = len(starts) - 1, self._require
+        width = buckets.bit_length() - 1
+        whole = 1 <= width <= MOST_BITS and buckets == 1 << width
+        require(whole, "starts", f"there are no lists of {buckets:,} buckets")
+        require((common[1:] > common[:-1]).all(), "common", "it is not sorted")
+        finite = (np.isfinite(values) & (values >= 0)).all()
+        require(len(values) <= _CODES and finite, "values", "there are no such codes")
+        fit = lists_fit(starts, gaps, len(values), len(self))
+        require(fit, "gaps", "a list names graphs or codes that are not there")
         return Lists(common, bits, np.uint64(64 - width), starts, gaps, values)
 
     @cached_property
@@ -655,22 +623,16 @@ class Segment:
 
     def measures(self, kind: int) -> tuple[np.ndarray, np.ndarray]:
         """Sums (of squares, for the cosine) of each graph, and the sizes that go with them."""
-        return self._squares if kind == COSINE else self._totals
-
-    @cached_property
-    def _totals(self) -> tuple[np.ndarray, np.ndarray]:
-        totals = self._measure("totals")
-        return totals, totals
-
-    @cached_property
-    def _squares(self) -> tuple[np.ndarray, np.ndarray]:
-        squares = self._measure("squares" if "squares" in self.archive else "totals")
-        return squares, np.sqrt(squares)
+        cosine = kind == COSINE
+        if cosine not in self._measures:
+            values = self._measure("squares" if cosine and "squares" in self.archive else "totals")
+            self._measures[cosine] = values, np.sqrt(values) if cosine else values
+        return self._measures[cosine]
 
     def _measure(self, name: str) -> np.ndarray:
         values = self.archive.array(name, "f4", (len(self),))
-        if not (np.isfinite(values) & (values >= 0)).all():
-            raise self.damaged(name, "sums of features are not negative, and finite")
+        finite = (np.isfinite(values) & (values >= 0)).all()
+        self._require(finite, name, "sums of features are not negative, and finite")
         return values
 
     # ---------------------------------------------------------------- columns
@@ -687,9 +649,10 @@ class Segment:
         kind = self._columns[name]
         if kind == "pages":
             return [self._page(name, row // _PAGE)[row % _PAGE] for row in rows]
-        values = self.archive[f"column.{name}"]
-        if values.shape != (len(self),):
-            raise self.damaged(f"column.{name}", f"it holds values of shape {values.shape}")
+        part, values = f"column.{name}", self.archive[f"column.{name}"]
+        self._require(
+            values.shape == (len(self),), part, f"it holds values of shape {values.shape}"
+        )
         chosen = values[np.asarray(rows, dtype=np.int64)]
         return (chosen.astype(bool) if kind == "booleans" else chosen).tolist()
 
@@ -697,16 +660,15 @@ class Segment:
         known = self._pages.get((name, number))
         if known is None:
             part = f"column.{name}"
-            pages = -(-len(self) // _PAGE)
-            starts = self.archive.array(f"{part}.starts", "u4", (pages + 1,))
+            starts = self.archive.array(f"{part}.starts", "u4", (-(-len(self) // _PAGE) + 1,))
             data = self.archive.array(part, "u1", (None,))
             begin, end = int(starts[number]), int(starts[number + 1])
-            if not begin <= end <= len(data):
-                raise self.damaged(f"{part}.starts", "a page is not inside its column")
+            inside = begin <= end <= len(data)
+            self._require(inside, f"{part}.starts", "a page is not inside its column")
             known = _unpacked(data[begin:end].tobytes())
             wanted = min(_PAGE, len(self) - number * _PAGE)
-            if not isinstance(known, list) or len(known) != wanted:
-                raise self.damaged(part, f"a page does not hold {wanted} values")
+            full = isinstance(known, list) and len(known) == wanted
+            self._require(full, part, f"a page does not hold {wanted} values")
             if len(self._pages) >= _CACHED_PAGES:
                 del self._pages[next(iter(self._pages))]
             self._pages[name, number] = known
@@ -715,8 +677,8 @@ class Segment:
     def ids(self, rows: Sequence[int]) -> list[Any]:
         """The ids of some graphs."""
         ids = [_as_id(value) for value in self.column("id", rows)]
-        if not all(map(_is_id, ids)):
-            raise self.damaged("column.id", "ids are integers, strings or tuples of them")
+        right = all(map(_is_id, ids))
+        self._require(right, "column.id", "ids are integers, strings or tuples of them")
         return ids
 
     @property
@@ -730,18 +692,14 @@ class Segment:
         """Some of the graphs."""
         rows = np.asarray(rows, dtype=np.int64)
         edge_table = self._edge_labels
-        *arrays, wrong = unpack_graphs(
+        offsets, indptr, indices, labels, edge_labels, wrong = unpack_graphs(
             self.archive.array("graphs", "u1", (None,)),
             self.archive.array("graphs.starts", "u4", (len(self) + 1,)),
             rows,
-            _width(self._labels),
-            len(self._labels),
-            0 if edge_table is None else max(1, _width(edge_table)),
-            0 if edge_table is None else len(edge_table),
+            *_widths(self._labels),
+            *_widths(edge_table, 1),
         )
-        if wrong >= 0:
-            raise self.damaged("graphs", f"graph {wrong} cannot be read")
-        offsets, indptr, indices, labels, edge_labels = arrays
+        self._require(wrong < 0, "graphs", f"graph {wrong} cannot be read")
         return GraphBatch._of(
             offsets=offsets,
             indptr=indptr,
@@ -762,12 +720,10 @@ class Segment:
         starts = self.archive.array(f"{name}.starts", "i8", (len(self) + 1,))
         begins, ends = starts[rows], starts[rows + 1]
         inside = (begins >= 0) & (begins <= ends) & (ends <= len(values))
-        if not inside.all() or (ends - begins).sum() != count:
-            raise self.damaged(f"{name}.starts", "they do not belong to the graphs")
-        places, _ = gathered_ranges(starts, rows)
-        chosen = values[places]
-        if not np.isfinite(chosen).all():
-            raise self.damaged(name, "attributes are finite")
+        fits = inside.all() and (ends - begins).sum() == count
+        self._require(fits, f"{name}.starts", "they do not belong to the graphs")
+        chosen = values[gathered_ranges(starts, rows)[0]]
+        self._require(np.isfinite(chosen).all(), name, "attributes are finite")
         return chosen
 
     def chunk(self, rows: np.ndarray) -> tuple[Chunk, list[Any]]:
@@ -786,29 +742,28 @@ class Segment:
         for begin in range(0, len(self), CHUNK):
             rows = np.arange(begin, min(begin + CHUNK, len(self)))
             _, ids = self.chunk(rows)
-            if not np.array_equal(id_keys(ids), self.keys[rows]):
-                raise self.damaged("keys", "they are not those of the ids")
+            same = np.array_equal(id_keys(ids), self.keys[rows])
+            self._require(same, "keys", "they are not those of the ids")
             features = keyed_features(kernel, self.graphs(rows))
             made.append(make_sketches(features, kernel, lists.common))
         expected = _sketch_parts(made, lists.common) if made else {}
-        if (len(lists.values) > 0) != ("squares" in expected):
-            raise self.damaged("values", "they are not those of the features")
+        weighted = len(lists.values) > 0
+        same = weighted == ("squares" in expected)
+        self._require(same, "values", "they are not those of the features")
         for name in ("totals", "squares"):
-            if name in expected and not np.allclose(expected[name], self._measure(name), 1e-6):
-                raise self.damaged(name, "they are not those of the graphs")
-        for name in ("bits", "starts", "gaps"):
-            if name not in expected or (name == "gaps" and len(lists.values)):
-                continue
-            if not np.array_equal(expected[name], self.archive[name]):
-                raise self.damaged(name, "sketches are not those of the graphs")
-        if len(lists.values):  # codes may be rounded otherwise elsewhere
+            same = name not in expected or np.allclose(expected[name], self._measure(name), 1e-6)
+            self._require(same, name, "they are not those of the graphs")
+        for name in ("bits", "starts") if weighted else ("bits", "starts", "gaps"):
+            same = name not in expected or np.array_equal(expected[name], self.archive[name])
+            self._require(same, name, "sketches are not those of the graphs")
+        if weighted:  # codes may be rounded otherwise elsewhere
             whole, _ = _joined(made)
             order = np.argsort(whole.buckets, kind="stable")
             graphs, codes = read_lists(lists.starts, lists.gaps)
             owners = np.repeat(np.arange(len(self)), whole.lengths)[order]
             bounds = lists.values[codes] * (1 + 1e-6)
-            if not np.array_equal(graphs, owners) or (bounds < whole.sums[order]).any():
-                raise self.damaged("gaps", "sketches are not those of the graphs")
+            same = np.array_equal(graphs, owners) and not (bounds < whole.sums[order]).any()
+            self._require(same, "gaps", "sketches are not those of the graphs")
 
 
 def _unpacked(data: bytes) -> Any:
@@ -818,7 +773,7 @@ def _unpacked(data: bytes) -> Any:
         text = unpack.decompress(data, _LARGEST_PAGE + 1)
     except zlib.error:
         return None
-    return None if len(text) > _LARGEST_PAGE or not unpack.eof else parsed_json(text)
+    return parsed_json(text) if len(text) <= _LARGEST_PAGE and unpack.eof else None
 
 
 # -------------------------------------------------------------------- all segments
@@ -829,9 +784,8 @@ class Snapshot:
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         self.folder, self.manifest = folder, manifest
-        removed = None
-        if manifest.removed is not None:
-            removed = Archive(folder / manifest.removed, FORMAT)
+        name = manifest.removed
+        removed = None if name is None else Archive(folder / name, FORMAT)
         self.segments = [
             Segment(folder / entry.file, entry, _removed_rows(removed, entry), manifest.label_kind)
             for entry in manifest.segments
@@ -841,15 +795,16 @@ class Snapshot:
     @classmethod
     def of(cls, folder: Path) -> Snapshot:
         """The index as it is now."""
-        for attempt in range(_ATTEMPTS):
+        attempts = 0
+        while True:
             manifest = read_manifest(folder)
+            attempts += 1
             try:
                 return cls(folder, manifest)
             except InvalidFileError:
                 # A writer may have replaced the manifest and deleted what the old one names.
-                if attempt == _ATTEMPTS - 1 or read_manifest(folder) == manifest:
+                if attempts == _ATTEMPTS or read_manifest(folder) == manifest:
                     raise
-        raise AssertionError("unreachable")
 
     def __len__(self) -> int:
         return int(self.bases[-1]) - sum(len(segment.removed) for segment in self.segments)
@@ -857,11 +812,13 @@ class Snapshot:
     @cached_property
     def live(self) -> np.ndarray:
         """The places of all graphs that are not removed, in order."""
-        parts = [
-            segment.live + base
-            for segment, base in zip(self.segments, self.bases[:-1].tolist(), strict=True)
-        ]
+        parts = [segment.live + base for segment, base in self._based]
         return np.concatenate([np.empty(0, dtype=np.int64), *parts])
+
+    @property
+    def _based(self) -> Iterator[tuple[Segment, int]]:
+        """The segments, and the place of the first graph of each."""
+        return zip(self.segments, self.bases[:-1].tolist(), strict=True)
 
     def _owners(self, places: np.ndarray) -> Iterator[tuple[Segment, np.ndarray, np.ndarray]]:
         """The segments that hold some graphs: which of the places they are, and their rows."""
@@ -893,6 +850,10 @@ class Snapshot:
         back = np.argsort(np.concatenate(order), kind="stable")
         return whole if np.array_equal(back, np.arange(len(back))) else whole[back]
 
+    def numbered(self, numbers: Any) -> GraphBatch:
+        """Some of the graphs by their numbers among those that are not removed, from 0."""
+        return self.graphs(self.live[numbers])
+
     def ids(self, places: Sequence[int] | np.ndarray) -> list[Any]:
         """The ids of some graphs."""
         return self._gathered(places, lambda segment, rows: segment.ids(rows))
@@ -916,7 +877,7 @@ class Snapshot:
         wanted = id_keys(ids)
         order = np.argsort(wanted)
         result = np.full(len(ids), -1, dtype=np.int64)
-        for segment, base in zip(self.segments, self.bases[:-1].tolist(), strict=True):
+        for segment, base in self._based:
             keys = segment.keys
             rows = np.flatnonzero(np.isin(keys, wanted))
             rows = rows[~np.isin(rows, segment.removed)]
@@ -928,14 +889,13 @@ class Snapshot:
                         break
                     if ids[place] == value:
                         result[place] = base + row
-        if (result < 0).any():
-            missing = ids[int(np.flatnonzero(result < 0)[0])]
-            raise InvalidParameterError(f"The index has no graph with the id {missing!r}.")
+        for missing in np.flatnonzero(result < 0):
+            raise InvalidParameterError(f"The index has no graph with the id {ids[missing]!r}.")
         return result
 
-    def keys(self, segments: int | None = None) -> np.ndarray:
-        """The keys of the ids of all graphs (of the first segments) that are not removed."""
-        parts = [part.keys[part.live] for part in self.segments[:segments]]
+    def keys(self) -> np.ndarray:
+        """The keys of the ids of all graphs that are not removed, sorted."""
+        parts = [part.keys[part.live] for part in self.segments]
         return np.sort(np.concatenate([np.empty(0, dtype=np.uint64), *parts]))
 
     def pieces(self, first_segment: int = 0) -> Iterator[tuple[Chunk, list[Any]]]:
@@ -947,14 +907,14 @@ class Snapshot:
     def without(self, places: np.ndarray) -> Manifest:
         """Write a new list of removed graphs; the manifest that names it."""
         parts = {}
-        for segment, base in zip(self.segments, self.bases[:-1].tolist(), strict=True):
+        for segment, base in self._based:
             mine = places[(places >= base) & (places < base + len(segment))] - base
             rows = np.union1d(segment.removed, mine)
             if len(rows):
                 parts[segment.entry.file] = rows.astype(np.uint32)
-        path = new_path(self.folder, "removed")
-        write_file(path, {"removed": int(sum(map(len, parts.values())))}, parts)
-        return replace(self.manifest, removed=path.name)
+        about = {"removed": sum(map(len, parts.values()))}
+        name, _ = write_new(self.folder, "removed", about, parts)
+        return replace(self.manifest, removed=name)
 
 
 def _removed_rows(removed: Archive | None, entry: SegmentEntry) -> np.ndarray:

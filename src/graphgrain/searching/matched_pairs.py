@@ -28,8 +28,8 @@ from ..core.threads import run
 from ..errors import GraphgrainWarning, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..parameters import Number, Whole
-from .activity_cliffs import numbers_of, values_of
+from ..parameters import Number, Whole, check_value
+from .activity_cliffs import numbers_of, warn_of_missing
 from .graph_index import GraphIndex
 
 _KINDS = {BRANCH: "branch", VERTEX: "vertex", EDGE: "edge"}
@@ -42,32 +42,15 @@ _EXAMPLES = 5
 
 #: A pair of graphs that differ at one place: ``first`` is below ``second``.
 MATCH = np.dtype(
-    [
-        ("first", np.int32),
-        ("second", np.int32),
-        ("size", np.int32),
-        ("kind", np.int32),
-        ("first_part", np.uint64),
-        ("second_part", np.uint64),
-        ("surroundings", np.uint64),
-        ("first_anchor", np.int32),
-        ("first_other", np.int32),
-        ("second_anchor", np.int32),
-        ("second_other", np.int32),
-    ]
+    [(name, np.int32) for name in ("first", "second", "size", "kind")]
+    + [(name, np.uint64) for name in ("first_part", "second_part", "surroundings")]
+    + [(f"{side}_{name}", np.int32) for side in ("first", "second") for name in ("anchor", "other")]
 )
 #: The same from the part with the smaller hash to that with the larger, and the step of y.
 _STEP = np.dtype(
-    [
-        ("before", np.uint64),
-        ("after", np.uint64),
-        ("surroundings", np.uint64),
-        ("step", np.float64),
-        ("kind", np.int32),
-        ("graphs", np.int32, 2),
-        ("anchors", np.int32, 2),
-        ("others", np.int32, 2),
-    ]
+    [(name, np.uint64) for name in ("before", "after", "surroundings")]
+    + [("step", np.float64), ("kind", np.int32)]
+    + [(name, np.int32, 2) for name in ("graphs", "anchors", "others")]
 )
 
 
@@ -155,8 +138,7 @@ def changes(
     ----------
     graphs : GraphIndex, or anything that :func:`as_graphs` accepts
     y : array-like, or str for an index
-        A number for each graph, NaN or None where it is missing; or the column of an index that
-        has it.
+        As in :func:`cliffs`.
     min_pairs : int
         Changes in fewer pairs are left out.
     max_size : int
@@ -210,32 +192,21 @@ def changes(
     >>> change.before, change.after, change.pairs, change.mean
     ('-N', '-O', 3, -2.0)
     """
-    for name, value, rule in (
-        ("min_pairs", min_pairs, Whole(1)),
-        ("max_size", max_size, Whole(1)),
-        ("radius", radius, Whole(0)),
-    ):
-        if not rule.allows(value):
-            raise InvalidParameterError(f"{name} must be {rule}; got {value!r}.")
+    check_value("min_pairs", min_pairs, Whole(1))
+    check_value("max_size", max_size, Whole(1))
+    check_value("radius", radius, Whole(0))
     if not Number(0.0).allows(coverage) or coverage >= 1.0:
         raise InvalidParameterError(f"coverage must be between 0 and 1; got {coverage!r}.")
     if isinstance(graphs, GraphIndex):
-        snapshot, live, n_jobs = graphs._snapshot, graphs._snapshot.live, n_jobs or graphs.n_jobs
-        values = numbers_of(values_of(graphs, y), len(live))
-        known = np.flatnonzero(~np.isnan(values))
-        source = Source(lambda rows: snapshot.graphs(live[known[rows]]), len(known))
+        every: Any = graphs
+        some, n_jobs = graphs._snapshot.numbered, n_jobs or graphs.n_jobs
     else:
-        batch = as_graphs(graphs)
-        values = numbers_of(y, len(batch))
-        known = np.flatnonzero(~np.isnan(values))
-        source = Source(lambda rows: batch[known[rows]], len(known))
-    if len(known) < len(values):
-        warnings.warn(
-            f"y is missing for {len(values) - len(known):,} of {len(values):,} graphs, which are "
-            "left out.",
-            GraphgrainWarning,
-            stacklevel=2,
-        )
+        every = as_graphs(graphs)
+        some = every.__getitem__
+    values = numbers_of(every, y)
+    known = np.flatnonzero(~np.isnan(values))
+    source = Source(lambda rows: some(known[rows]), len(known))
+    warn_of_missing(len(values) - len(known), len(values))
     values = values[known]
     with Buckets(PLACE) as places, Buckets(_STEP) as steps:
         whole = list_places(source, int(max_size), int(radius), n_jobs, places)
@@ -262,8 +233,9 @@ def list_places(
     """Add all places of all graphs where one could change; a hash of each graph."""
     whole: np.ndarray = np.empty(source.number, dtype=np.uint64)
     for first in range(0, source.number, _TOGETHER):
-        batch = source.graphs(np.arange(first, min(first + _TOGETHER, source.number)))
-        for rows in _places_of(batch, first, max_size, radius, n_jobs, whole):
+        hashes = whole[first : first + _TOGETHER]
+        batch = source.graphs(np.arange(first, first + len(hashes)))
+        for rows in _places_of(batch, first, max_size, radius, n_jobs, hashes):
             places.add(rows, "rest")
     return whole
 
@@ -281,11 +253,10 @@ def _places_of(
         low, high = batch.offsets[begin], batch.offsets[end]
         entries = int(batch.indptr[high] - batch.indptr[low])
         room: np.ndarray = np.empty(2 * int(high - low) + entries + entries // 2 + 1, dtype=PLACE)
-        hashes: np.ndarray = np.empty(end - begin, dtype=np.uint64)
         count = find_places(
-            batch.offsets, graph, begin, end, first + begin, max_size, radius, room, hashes
-        )
-        whole[first + begin : first + end] = hashes
+            batch.offsets, graph, begin, end, first + begin, max_size, radius, room,
+            whole[begin:end],
+        )  # fmt: skip
         return room[:count].copy()
 
     return run(work, list(pairwise([*range(0, len(batch), _AT_ONCE), len(batch)])), n_jobs)
@@ -373,13 +344,13 @@ def _summarised(
             (rows["graphs"].max(axis=1), lower, rows["kind"], rows["after"], rows["before"])
         )
         rows = rows[order]
-        names = ("before", "after", "kind")
-        cuts = np.flatnonzero(np.any([rows[name][1:] != rows[name][:-1] for name in names], axis=0))
+        same = rows[["before", "after", "kind"]]
+        cuts = np.flatnonzero(same[1:] != same[:-1])
         bounds = np.concatenate(([0], cuts + 1, [len(rows)]))
         frequent = np.flatnonzero(np.diff(bounds) >= min_pairs)
         for begin in range(0, len(frequent), _NAMED):
             some = frequent[begin : begin + _NAMED].tolist()
-            groups = [_by_surroundings(rows[bounds[at] : bounds[at + 1]]) for at in some]
+            groups = [_Group.of(rows[bounds[at] : bounds[at + 1]]) for at in some]
             # One graph for each name is enough.
             needed = [group.rows["graphs"][[0, *group.firsts]].ravel() for group in groups]
             numbers = np.unique(np.concatenate(needed))
@@ -395,6 +366,12 @@ class _Group(NamedTuple):
     counts: np.ndarray
     means: np.ndarray
 
+    @classmethod
+    def of(cls, rows: np.ndarray) -> _Group:
+        _, firsts, which = np.unique(rows["surroundings"], return_index=True, return_inverse=True)
+        counts = np.bincount(which)
+        return cls(rows, firsts, counts, np.bincount(which, weights=rows["step"]) / counts)
+
 
 class _Shown(NamedTuple):
     """Some graphs of a source, by their numbers there."""
@@ -405,19 +382,9 @@ class _Shown(NamedTuple):
     def place(self, row: np.void, side: int) -> Place:
         """One side of a pair, its vertices counted in the batch."""
         begin = int(self.batch.offsets[np.searchsorted(self.numbers, row["graphs"][side])])
-        other = int(row["others"][side])
-        return Place(
-            self.batch,
-            int(row["kind"]),
-            begin + int(row["anchors"][side]),
-            begin + other if other >= 0 else -1,
-        )
-
-
-def _by_surroundings(rows: np.ndarray) -> _Group:
-    _, firsts, which = np.unique(rows["surroundings"], return_index=True, return_inverse=True)
-    counts = np.bincount(which)
-    return _Group(rows, firsts, counts, np.bincount(which, weights=rows["step"]) / counts)
+        anchor, other = int(row["anchors"][side]), int(row["others"][side])
+        other = begin + other if other >= 0 else -1
+        return Place(self.batch, int(row["kind"]), begin + anchor, other)
 
 
 def _change(shown: _Shown, group: _Group, radius: int, coverage: float) -> Change:
@@ -425,15 +392,16 @@ def _change(shown: _Shown, group: _Group, radius: int, coverage: float) -> Chang
 
     rows = group.rows
     pairs = len(rows)
-    mean = float(rows["step"].mean())
-    half = np.nan
+    mean, half = float(rows["step"].mean()), np.nan
     if pairs > 1:
         error = rows["step"].std(ddof=1) / pairs**0.5
         half = float(t.ppf(0.5 + coverage / 2, pairs - 1) * error)
-    listed = []
-    for first, count, mean_here in zip(group.firsts, group.counts, group.means, strict=True):
-        name = surroundings_name(shown.place(rows[first], 0), radius)
-        listed.append(Surroundings(name, int(count), float(mean_here)))
+    listed = [
+        Surroundings(
+            surroundings_name(shown.place(rows[at], 0), radius), int(count), float(mean_at)
+        )
+        for at, count, mean_at in zip(group.firsts, group.counts, group.means, strict=True)
+    ]
     change = Change(
         part_name(shown.place(rows[0], 0)),
         part_name(shown.place(rows[0], 1)),
@@ -456,16 +424,14 @@ def _directed(change: Change) -> Change:
 
     if rank(change.before) <= rank(change.after):
         return change
-    return Change(
-        change.after,
-        change.before,
-        change.kind,
-        change.pairs,
-        -change.mean,
-        -change.high,
-        -change.low,
-        [each._replace(mean=-each.mean) for each in change.surroundings],
-        [(b, a) for a, b in change.examples],
+    return change._replace(
+        before=change.after,
+        after=change.before,
+        mean=-change.mean,
+        low=-change.high,
+        high=-change.low,
+        surroundings=[each._replace(mean=-each.mean) for each in change.surroundings],
+        examples=[(b, a) for a, b in change.examples],
     )
 
 
@@ -481,25 +447,7 @@ _MEMORY = 1 << 24
 
 
 class Buckets:
-    """Rows of one kind. Add all, then go through the buckets once.
-
-    Parameters
-    ----------
-    dtype : structured dtype
-        Of a row.
-    memory : int
-        As many bytes of rows are in memory before they go to disk.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from graphgrain.searching.matched_pairs import Buckets
-    >>> with Buckets(np.dtype([("key", np.uint64)]), memory=16) as rows:
-    ...     rows.add(np.array([1, 2, 1, 2, 3], dtype=np.uint64).view(rows.dtype), "key")
-    ...     rows.add(np.array([2], dtype=np.uint64).view(rows.dtype), "key")
-    ...     sorted(sorted(bucket["key"].tolist()) for bucket in rows)
-    [[1, 1], [2, 2, 2], [3]]
-    """
+    """Rows of one kind, ``memory`` bytes of them not on disk. Add all, then read them once."""
 
     def __init__(self, dtype: np.dtype, memory: int = _MEMORY) -> None:
         self.dtype, self.memory = dtype, memory
@@ -548,10 +496,10 @@ class Buckets:
 
     def __iter__(self) -> Iterator[np.ndarray]:
         """The buckets; rows that have never been on disk are one."""
+        if self._folder is None and self._rows:
+            rows, self._rows, self._numbers = self._rows, [], []
+            yield np.concatenate(rows)
         if self._folder is None:
-            if self._rows:
-                rows, self._rows, self._numbers = self._rows, [], []
-                yield np.concatenate(rows)
             return
         if self._rows:
             self._flush()
@@ -580,17 +528,7 @@ class Place(NamedTuple):
 
 
 def part_name(place: Place) -> str:
-    """What is at a place, the same however the vertices are numbered.
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> from graphgrain.core.change_places import BRANCH
-    >>> from graphgrain.searching.matched_pairs import Place, part_name
-    >>> graph = gg.as_graphs([([(0, 1), (1, 2), (1, 3)], list("CCOF"))])
-    >>> part_name(Place(graph, BRANCH, 0, 1)), part_name(Place(graph, BRANCH, 0, -1))
-    ('-C(F)O', 'nothing')
-    """
+    """What is at a place, the same however the vertices are numbered."""
     batch, kind, anchor, other = place
     if kind == VERTEX:
         return _vertex(batch, anchor)
@@ -602,21 +540,11 @@ def part_name(place: Place) -> str:
     inside = _side(batch, anchor, other)
     if len(inside) > _WRITTEN:
         return f"{bond}{_vertex(batch, other)} and {len(inside) - 1:,} more vertices"
-    return bond + _Writer(batch, anchor, other, inside).text()
+    return bond + _Writer(batch, anchor, other, inside).text(other)
 
 
 def surroundings_name(place: Place, radius: int = 1) -> str:
-    """The vertex of a place with its neighbours in the rest, or alone; of an edge both ends.
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> from graphgrain.core.change_places import BRANCH, EDGE
-    >>> from graphgrain.searching.matched_pairs import Place, surroundings_name
-    >>> graph = gg.as_graphs([([(0, 1), (1, 2), (1, 3)], list("CCOF"))])
-    >>> surroundings_name(Place(graph, BRANCH, 1, 3)), surroundings_name(Place(graph, EDGE, 0, 1))
-    ('C(C, O)', 'C*C(F, O)')
-    """
+    """The vertex of a place with its neighbours in the rest, or alone; of an edge both ends."""
     batch, kind, anchor, other = place
     ends = [(anchor, other), (other, anchor)] if kind == EDGE else [(anchor, other)]
     told = []
@@ -708,10 +636,8 @@ class _Writer:
                 self.parents[w] = v
                 self._walk(w)
 
-    def text(self) -> str:
-        return self._written(self.begin)
-
-    def _written(self, v: int) -> str:
+    def text(self, v: int) -> str:
+        """The branch from one of its vertices on."""
         text = _vertex(self.batch, v)
         branches = []
         for w in self.order[v]:
@@ -721,6 +647,6 @@ class _Writer:
                 text += f"{_plain(bond)}{number if number < 10 else f'%{number}'}"
             elif self.parents[w] == v:
                 words = max(len(_vertex(self.batch, u)) for u in (v, w)) > 2  # no symbols of atoms
-                branches.append((bond if words else _plain(bond)) + self._written(w))
+                branches.append((bond if words else _plain(bond)) + self.text(w))
         branches.sort(key=lambda branch: (len(branch), branch))
         return text + "".join(f"({branch})" for branch in branches[:-1]) + "".join(branches[-1:])

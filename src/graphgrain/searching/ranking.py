@@ -19,6 +19,7 @@ import numpy as np
 from ..core.gram import COSINE, DOT, MINMAX
 from ..core.sketches import Best, Query, overlaps, scan
 from ..core.threads import run, thread_count
+from ..graphs.batch import GraphBatch
 from ..kernels.bases.feature_kernel import FeatureKernel
 from .index_files import KINDS, KeyedFeatures, Snapshot, keyed_features, values_differ
 
@@ -34,15 +35,7 @@ class Hits(NamedTuple):
 
 
 class Ranker:
-    """Compares queries with the graphs of an index.
-
-    Parameters
-    ----------
-    kernel : FeatureKernel
-    snapshot : Snapshot
-    similarity : {"cosine", "minmax", "dot", "containment"}
-    n_jobs : int, optional
-    """
+    """Compares queries with the graphs of an index."""
 
     def __init__(
         self, kernel: FeatureKernel, snapshot: Snapshot, similarity: str, n_jobs: int | None
@@ -77,10 +70,10 @@ class Ranker:
         """What a graph's similarity to itself is computed from."""
         return features.sums(np.square) if self.kind == COSINE else features.sums()
 
-    def search(self, features: KeyedFeatures, k: int | None, threshold: float) -> list[Hits]:
+    def search(self, graphs: GraphBatch, k: int | None, threshold: float) -> list[Hits]:
         """The k best graphs (all, if None) with at least this similarity, for each query."""
-        queries = self.queries(features)
-        state = [_Progress(query, k, threshold) for query in queries]
+        features = keyed_features(self.kernel, graphs).sorted()
+        state = [_Progress(query, k, threshold) for query in self.queries(features)]
         if k is None:
             self._scan_all(state)
         else:
@@ -89,7 +82,7 @@ class Ranker:
         if k is not None:
             rest = [progress for progress in state if not progress.settled]
             for progress in rest:
-                progress.least = max(progress.least, progress.kth)
+                progress.least = max(progress.least, progress.worst_kept()[0])
             self._scan_all(rest)
             self._rank(features, state)
         return [progress.hits() for progress in state]
@@ -135,35 +128,19 @@ class Ranker:
                     progress.add(places, found[:count, 1].copy(), complete=True)
                 progress.order(None)
 
-        steps = np.arange(len(state) + 1).tolist()
-        run(work, list(pairwise(steps)), self.n_jobs)
+        run(work, list(pairwise(range(len(state) + 1))), self.n_jobs)
 
     def _scratch(self) -> np.ndarray:
         return np.empty(max((len(segment) for segment in self.segments), default=0), np.float32)
 
     def _scan(
-        self,
-        progress: _Progress,
-        number: int,
-        best: Best,
-        scratch: np.ndarray,
-        found: np.ndarray,
+        self, progress: _Progress, number: int, best: Best, scratch: np.ndarray, found: np.ndarray
     ) -> int:
         segment = self.segments[number]
-        measures, sizes = segment.measures(self.kind)
         return scan(
-            progress.query,
-            segment.lists,
-            segment.commons,
-            measures,
-            sizes,
-            segment.removed,
-            int(self.bases[number]),
-            progress.least,
-            best,
-            scratch,
-            found,
-        )
+            progress.query, segment.lists, segment.commons, *segment.measures(self.kind),
+            segment.removed, int(self.bases[number]), progress.least, best, scratch, found,
+        )  # fmt: skip
 
     # ---------------------------------------------------------------- similarities
 
@@ -193,14 +170,9 @@ class Ranker:
             pairs = np.flatnonzero((which >= begin) & (which < begin + _TOGETHER))
             others = self.features(distinct[begin : begin + _TOGETHER])
             overlap = overlaps(
-                features.keys,
-                features.values,
-                features.pointers,
-                owner[pairs],
-                self.product,
-                *others,
-                which[pairs] - begin,
-            )
+                features.keys, features.values, features.pointers, owner[pairs], self.product,
+                *others, which[pairs] - begin,
+            )  # fmt: skip
             own, other = measures[owner[pairs]], self.measures(others)[which[pairs] - begin]
             result[pairs] = exact_similarity(self.kind, overlap, own, other)
         return result
@@ -214,14 +186,13 @@ def exact_similarity(
     kind: int, overlap: np.ndarray, own: np.ndarray, other: np.ndarray
 ) -> np.ndarray:
     """Similarities from overlaps and measures; 0 for graphs without features."""
+    if kind == DOT:
+        return overlap
+    below = own
     if kind == COSINE:
         below = np.sqrt(own * other)
     elif kind == MINMAX:
         below = own + other - overlap
-    elif kind == DOT:
-        return overlap
-    else:
-        below = own
     return np.divide(overlap, below, out=np.zeros(len(overlap)), where=below > 0)
 
 
@@ -236,7 +207,7 @@ class _Progress:
     def __init__(self, query: Query, k: int | None, threshold: float) -> None:
         self.query, self.k, self.least = query, k, threshold
         self._threshold = threshold
-        self._found: list[tuple[np.ndarray, np.ndarray]] = []
+        self._found = [(_NOWHERE, np.empty(0))]
         self._complete = True  # the candidates are all that could be of interest
         self.places: np.ndarray = np.empty(0, dtype=np.int64)
         self.bounds: np.ndarray = np.empty(0)
@@ -249,9 +220,8 @@ class _Progress:
 
     def order(self, keep: int | None) -> None:
         """Put the candidates in order; those whose similarity is known stay in front."""
-        places = np.concatenate([_NOWHERE, *(places for places, _ in self._found)])
-        bounds = np.concatenate([np.empty(0), *(bounds for _, bounds in self._found)])
-        self._found = []
+        places, bounds = map(np.concatenate, zip(*self._found, strict=True))
+        self._found = self._found[:1]
         if keep is None:
             self._complete = True
             fresh = ~np.isin(places, self.places[: len(self.values)])
@@ -264,22 +234,16 @@ class _Progress:
         self.bounds = np.concatenate((self.bounds[:known], bounds[order]))
 
     @property
-    def kth(self) -> float:
-        """The k-th best similarity so far; minus infinity if there are not as many."""
-        if self.k is None or len(self.values) < self.k:
-            return -np.inf
-        return float(np.partition(self.values, -self.k)[-self.k])
-
-    @property
     def settled(self) -> bool:
         """Whether no graph that was left out could still belong to the answer."""
         if self._complete:
             return True
         # What was left out has a smaller bound than the last candidate, or comes after it.
         last = (self.bounds[-1], -self.places[-1])
-        return self._worst_kept() >= last
+        return self.worst_kept() >= last
 
-    def _worst_kept(self) -> tuple[float, int]:
+    def worst_kept(self) -> tuple[float, int]:
+        """The k-th best similarity so far and its place; minus infinity if there is none."""
         assert self.k is not None
         if len(self.values) < self.k:
             return (-np.inf, 0)
@@ -291,9 +255,8 @@ class _Progress:
         known = len(self.values)
         if self.k is None:
             return self.places[known:]
-        if known == len(self.places):
-            return self.places[:0]
-        if self._worst_kept() >= (self.bounds[known], -int(self.places[known])):
+        rest = known < len(self.places)
+        if not rest or self.worst_kept() >= (self.bounds[known], -int(self.places[known])):
             return self.places[:0]
         return self.places[known : known + max(self.k + 3 - known, 8)]
 

@@ -8,10 +8,11 @@ parts of graphs of about the same size, of which two are in memory at a time.
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..kernels.bases.feature_kernel import FeatureKernel
-from ..parameters import Whole
+from ..parameters import Share, Whole, check_value
 from .building import check_kernel, default_kernel
 from .graph_index import GraphIndex
 from .index_files import CHUNK, KINDS, KeyedFeatures, keyed_features, values_differ
@@ -120,13 +121,8 @@ def pairs(
     """
     stream = iter_pairs(graphs, min_similarity, kernel=kernel, similarity=similarity, n_jobs=n_jobs)
     whole = joined_pairs(stream)
-    if max_per_graph is not None:
-        if not Whole(1).allows(max_per_graph):
-            raise InvalidParameterError(
-                f"max_per_graph must be {Whole(1)} or None; got {max_per_graph!r}."
-            )
-        whole = capped_pairs(whole, int(max_per_graph))
-    return whole
+    check_value("max_per_graph", max_per_graph, Whole(1, optional=True))
+    return whole if max_per_graph is None else capped_pairs(whole, int(max_per_graph))
 
 
 def iter_pairs(
@@ -152,61 +148,48 @@ def iter_pairs(
             )
         kernel, n_jobs = graphs.kernel, graphs.n_jobs if n_jobs is None else n_jobs
         name = graphs.similarity if similarity is None else similarity
-        features = _features_of_index(graphs)
+        count = len(graphs)
+        some: Callable[[slice], GraphBatch] = graphs._snapshot.numbered
     else:
         batch = as_graphs(graphs)
         kernel = default_kernel(batch) if kernel is None else check_kernel(kernel)
         name = "minmax" if similarity is None else similarity
-        features = _features_of_batch(kernel, batch)
-    kind = _checked(name, min_similarity)
-    return _joined_blocks(
-        features, values_differ(kernel), kind, float(min_similarity), n_jobs, after, progress
-    )
-
-
-def _checked(similarity: Any, min_similarity: Any) -> int:
-    if similarity not in ("minmax", "cosine"):
+        some, count = batch.__getitem__, len(batch)
+    if name not in ("minmax", "cosine"):
         raise InvalidParameterError(
             f"Pairs are compared by 'minmax' or 'cosine', which are the same in both directions "
-            f"and at most 1; got similarity={similarity!r}."
+            f"and at most 1; got similarity={name!r}."
         )
-    number = isinstance(min_similarity, int | float | np.number)
-    if not number or isinstance(min_similarity, bool) or not 0.0 < min_similarity <= 1.0:
+    if not Share().allows(min_similarity):
         raise InvalidParameterError(
             f"min_similarity must be above 0 and at most 1; got {min_similarity!r}."
         )
-    return KINDS[similarity]
-
-
-def _features_of_index(index: GraphIndex) -> Iterator[KeyedFeatures]:
-    live = index._snapshot.live
-    for begin in range(0, len(live), CHUNK):
-        yield keyed_features(index.kernel, index._snapshot.graphs(live[begin : begin + CHUNK]))
-
-
-def _features_of_batch(kernel: FeatureKernel, batch: GraphBatch) -> Iterator[KeyedFeatures]:
-    for begin in range(0, len(batch), CHUNK):
-        yield keyed_features(kernel, batch[begin : begin + CHUNK])
+    features = (
+        keyed_features(kernel, some(slice(begin, begin + CHUNK)))
+        for begin in range(0, count, CHUNK)
+    )
+    least = float(min_similarity)
+    return _joined_blocks(
+        features, values_differ(kernel), KINDS[name], least, n_jobs, after, progress
+    )
 
 
 def joined_pairs(blocks: Iterable[Pairs]) -> Pairs:
     """All pairs of a stream, ordered by their graphs."""
-    parts = list(blocks)
-    first = np.concatenate([np.empty(0, dtype=np.int64), *(part.first for part in parts)])
-    second = np.concatenate([np.empty(0, dtype=np.int64), *(part.second for part in parts)])
-    values = np.concatenate([np.empty(0), *(part.similarities for part in parts)])
-    order = np.lexsort((second, first))
-    return Pairs(first[order], second[order], values[order])
+    nothing = Pairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+    whole = Pairs(*map(np.concatenate, zip(nothing, *blocks, strict=True)))
+    order = np.lexsort((whole.second, whole.first))
+    return Pairs(*(values[order] for values in whole))
 
 
 def capped_pairs(found: Pairs, most: int) -> Pairs:
     """The most similar pairs, at most a given number of each graph."""
-    used: dict[int, int] = {}
+    used: Counter[int] = Counter()
     kept = []
     for at in np.lexsort((found.second, found.first, -found.similarities)).tolist():
-        a, b = int(found.first[at]), int(found.second[at])
-        if used.get(a, 0) < most and used.get(b, 0) < most:
-            used[a], used[b] = used.get(a, 0) + 1, used.get(b, 0) + 1
+        ends = int(found.first[at]), int(found.second[at])
+        if max(used[end] for end in ends) < most:
+            used.update(ends)
             kept.append(at)
     rows = np.sort(np.array(kept, dtype=np.int64))
     return Pairs(*(values[rows] for values in found))
@@ -225,8 +208,7 @@ def _joined_blocks(
     progress: Callable[[int], object],
 ) -> Iterator[Pairs]:
     with ExitStack() as files:
-        tokens, values = (files.enter_context(_file(PART)) for _ in ("tokens", "values"))
-        counted = _Counted(tokens, values, weighted)
+        counted = _Counted(files, weighted)
         frequencies = counted.number(features, progress)
         ascending = np.argsort(frequencies, kind="stable")
         ranks = np.empty(len(frequencies), dtype=np.int32)
@@ -249,8 +231,8 @@ def _joined_blocks(
                 if len(sizes) and places[0] < len(parts.sizes[other])
             ]
             for turn, other in enumerate(others):
-                begins = [*range(0, len(sizes), BLOCK)]
-                todo = [begin for number, begin in enumerate(begins, blocks) if number >= after]
+                begins = range(0, len(sizes), BLOCK)
+                todo = begins[max(0, after - blocks) :]
                 blocks += len(begins)
                 if todo:
                     records = parts.records(part) if records is None else records
@@ -261,8 +243,8 @@ def _joined_blocks(
                 for begin in todo:
                     end = min(begin + BLOCK, len(sizes))
                     block = join_block(begin, end)
-                    done = [(end - begin) * step // len(others) for step in (turn, turn + 1)]
-                    progress(done[1] - done[0])
+                    size = end - begin
+                    progress(size * (turn + 1) // len(others) - size * turn // len(others))
                     yield block
 
 
@@ -298,9 +280,8 @@ def _joiner(
 
     def block(begin: int, end: int) -> Pairs:
         bounds = np.linspace(begin, end, 9).astype(int).tolist()
-        parts = [part for parts in run(work, list(pairwise(bounds)), n_jobs) for part in parts]
-        graphs = np.concatenate([part for part, _ in parts])
-        values = np.concatenate([part for _, part in parts])
+        parts = chain.from_iterable(run(work, list(pairwise(bounds)), n_jobs))
+        graphs, values = map(np.concatenate, zip(*parts, strict=True))
         rows = np.lexsort((graphs[:, 1], graphs[:, 0]))
         return Pairs(graphs[rows, 0], graphs[rows, 1], values[rows])
 
@@ -315,8 +296,9 @@ def _file(memory: int) -> File:
 class _Counted:
     """The features of all graphs, one graph after the other, in temporary files."""
 
-    def __init__(self, tokens: File, values: File, weighted: bool) -> None:
-        self.tokens, self.values, self.weighted = tokens, values, weighted
+    def __init__(self, files: ExitStack, weighted: bool) -> None:
+        self.tokens, self.values = (files.enter_context(_file(PART)) for _ in range(2))
+        self.weighted = weighted
         self.lengths = np.empty(0, dtype=np.int64)
         self.measures = np.empty(0)
         self.prefixes = self.listed = np.empty(0, dtype=np.int32)
@@ -336,9 +318,7 @@ class _Counted:
             out = np.empty(len(part.keys), dtype=np.int32)
             known = call(number_keys, part.keys, slots, slot_keys, known, out)
             if known > len(frequencies):
-                grown = np.zeros(max(known, 2 * len(frequencies)), dtype=np.int32)
-                grown[: len(frequencies)] = frequencies
-                frequencies = grown
+                frequencies = np.pad(frequencies, (0, max(known, len(frequencies))))
             np.add.at(frequencies, out, 1)
             self.tokens.write(out.data)
             if self.weighted:
@@ -450,8 +430,8 @@ def _first_places(
     sizes: np.ndarray, others: np.ndarray, kind: int, least: float, weighted: bool
 ) -> np.ndarray:
     """For every size, ascending, the first of the others that is not too small."""
-    if kind == MINMAX:
-        return np.searchsorted(others, least * sizes * (1.0 - 1e-9))
-    if not weighted:  # the cosine of sets is at most the root of the quotient of their sizes
-        return np.searchsorted(others, least * least * sizes * (1.0 - 1e-9))
-    return np.zeros(len(sizes), dtype=np.int64)
+    if kind != MINMAX and weighted:
+        return np.zeros(len(sizes), dtype=np.int64)
+    # The cosine of sets is at most the root of the quotient of their sizes.
+    share = least if kind == MINMAX else least * least
+    return np.searchsorted(others, share * sizes * (1.0 - 1e-9))
