@@ -10,9 +10,9 @@ import numpy as np
 
 import graphgrain as gg
 from graphgrain.core.compiling import compiled
-from graphgrain.core.patterns import Options, bare_searches, make_work, renumber, search_trees
+from graphgrain.core.patterns import Options, make_work, renumber, search_trees
 from graphgrain.core.patterns import walk as walk_patterns
-from graphgrain.core.threads import chunks, run, stop_flag
+from graphgrain.core.threads import chunks, entry_point, run, stop_flag
 
 
 @compiled
@@ -29,6 +29,43 @@ def _searches(graphs, classes, options, work, begin, end, walk):
             pairs += walk_patterns(
                 graphs.edge_hashes, options, zero, zero, n, True, graph, searches, patterns
             )
+    return pairs
+
+
+@entry_point
+def bare_searches(graphs, depth, begin, end):
+    """The floor: truncated breadth-first search from every vertex and nothing else.
+
+    Returns the number of (root, vertex) pairs found in the graphs ``begin`` to ``end``.
+    """
+    offsets, indptr, indices = graphs.offsets, graphs.indptr, graphs.indices
+    most = 0
+    for g in range(begin, end):
+        most = max(most, offsets[g + 1] - offsets[g])
+    seen = np.zeros(most, dtype=np.int32)
+    queue = np.empty(most, dtype=np.int32)
+    pairs = 0
+    stamp = 0
+    for g in range(begin, end):
+        base = offsets[g]
+        for root in range(offsets[g + 1] - base):
+            stamp += 1
+            queue[0] = root
+            seen[root] = stamp
+            head = 0
+            tail = 1
+            for _ in range(depth):
+                stop = tail
+                while head < stop:
+                    v = base + queue[head]
+                    head += 1
+                    for entry in range(indptr[v], indptr[v + 1]):
+                        w = indices[entry] - base
+                        if seen[w] != stamp:
+                            seen[w] = stamp
+                            queue[tail] = w
+                            tail += 1
+            pairs += tail
     return pairs
 
 

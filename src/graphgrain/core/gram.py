@@ -237,10 +237,10 @@ def _mirror(begin, end, out):
         for i in range(max(begin, first + 1), min(end, first + _LINE)):
             for j in range(first, i):
                 out[j, i] = out[i, j]
-        for i in range(np.uint64(max(begin, first + _LINE)), np.uint64(end)):
-            for column in range(np.uint64(_LINE)):  # a loop of known length
-                j = np.uint64(first) + column
-                out[j, i] = out[i, j]
+        for row in range(np.uint64(max(begin, first + _LINE)), np.uint64(end)):
+            for step in range(np.uint64(_LINE)):  # a loop of known length
+                column = np.uint64(first) + step
+                out[column, row] = out[row, column]
 
 
 def finish(
