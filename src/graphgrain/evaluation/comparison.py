@@ -181,6 +181,11 @@ class Comparison:
         return ranks if ranks.critical_difference < len(self.ranked) - 1 else None
 
     @property
+    def any_stopped(self) -> bool:
+        """Whether a kernel ran over a limit."""
+        return any(limit for row in self.rows for limit in row.stopped)
+
+    @property
     def repetitions(self) -> list[int]:
         """The different numbers of repetitions that cells stand for, in ascending order."""
         return sorted({cell.summary.repetitions for cell in self.cells})
