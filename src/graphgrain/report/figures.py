@@ -245,7 +245,10 @@ def _style(number: int) -> dict[str, Any]:
 def accuracy_figure(comparison: Comparison, paper: bool = True) -> Any:
     """Dots with their spread; hollow ones are the paper's."""
     cells = [
-        [cell and (cell.mean, cell.spread, (cell.published or [None])[0]) for cell in row.cells]
+        [
+            (cell.mean, cell.spread, cell.published and cell.published[0]) if cell else None
+            for cell in row.cells
+        ]
         for row in comparison.rows
     ]
     names = [row.name for row in comparison.rows]
