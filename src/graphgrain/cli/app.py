@@ -373,9 +373,7 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
             except (typer.Exit, typer.Abort, typer.BadParameter):
                 raise
             except Exception as error:
-                # Of standard output: such an error names no file.
-                known = (*_CLOSED, errno.ENOSPC, errno.EIO)
-                if isinstance(error, OSError) and error.errno in known and error.filename is None:
+                if isinstance(error, OSError) and _is_of_output(error):
                     raise typer.Exit(_unwritable_output(error)) from None
                 _fail(error, FAILURE, function)
 
@@ -423,6 +421,11 @@ def one_thread_per_job(n_jobs: int | None) -> Iterator[None]:
 
     with blas_threads(n_jobs):
         yield
+
+
+def _is_of_output(error: OSError) -> bool:
+    """Whether writing to standard output failed: such an error names no file."""
+    return error.errno in (*_CLOSED, errno.ENOSPC, errno.EIO) and error.filename is None
 
 
 def _unwritable_output(error: OSError) -> int:
