@@ -143,26 +143,21 @@ def index_source(data: str, reading: Reading) -> IndexSource:
     if is_molecule_file(path) and path.exists() and not reading.view:
         return IndexSource(path.name.split(".")[0], path, None, None, options)
     loaded = load(data, reading)
-    columns = {} if loaded.y is None else {"target": np.asarray(loaded.y)}
-    if loaded.names is not None:
-        columns["name"] = np.asarray(loaded.names)
+    known = {"target": loaded.y, "name": loaded.names}
+    columns = {name: np.asarray(values) for name, values in known.items() if values is not None}
     return IndexSource(loaded.name, loaded.graphs, None, columns)
 
 
 @contextmanager
 def opened(data: str, reading: Reading, n_jobs: int, similarity: str) -> Iterator[GraphIndex]:
     """An index by its path, or a passing one of whatever DATA names."""
-    if _is_index(data):
+    path = Path(data).expanduser()
+    if path.suffix == ".ggi" or (path / "manifest.json").is_file():
         yield GraphIndex.open(data, n_jobs=n_jobs)
         return
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         source = index_source(data, reading)
         yield source.build(Path(folder) / "passing.ggi", n_jobs=n_jobs, similarity=similarity)
-
-
-def _is_index(data: str) -> bool:
-    path = Path(data).expanduser()
-    return path.suffix == ".ggi" or (path / "manifest.json").is_file()
 
 
 def labels_of(index: GraphIndex, ids: list[Any]) -> list[str]:
@@ -183,8 +178,6 @@ def labels(ids: list[Any], columns: dict[str, np.ndarray]) -> list[str]:
 # -------------------------------------------------------------------- search
 
 
-#: Columns that say nothing to a person.
-_HIDDEN = ("line",)
 #: Endings of files of graphs other than molecules.
 _FILES = (".zip", ".gz", ".mat", ".txt", ".json", ".ggi")
 
@@ -272,7 +265,7 @@ def _show(found: dict[str, Any], single: bool) -> None:
     names = [
         name
         for name in hits[0]
-        if name not in ("id", "similarity", *_HIDDEN)
+        if name not in ("id", "similarity", "line")
         and any(hit[name] not in ("", None) for hit in hits)
     ]
     rows = [(f"{hit['similarity']:.4f}", *(hit[name] for name in ("id", *names))) for hit in hits]

@@ -130,18 +130,17 @@ def _table(name: str, found: Statistics) -> Table:
     table.add_column(style="dim")
     for key, meaning in MEANINGS.items():
         value = getattr(found, key)
-        shown = "none" if value is None else f"{value:,.2f}" if isinstance(value, float) else value
-        words = f"{shown:,}" if isinstance(shown, int) else str(shown)
-        table.add_row(key.replace("_", " "), words, meaning)
+        form = ",.2f" if isinstance(value, float) else ","
+        table.add_row(
+            key.replace("_", " "), "none" if value is None else f"{value:{form}}", meaning
+        )
     return table
 
 
 def _balance(found: Statistics) -> str:
     """A bar for each class, the largest first."""
-    sizes = found.class_sizes or {}
-    ordered = sorted(sizes.items(), key=lambda item: -item[1])
+    ordered = sorted((found.class_sizes or {}).items(), key=lambda item: -item[1])
     bars = text_bars(dict(ordered[:MOST_CLASSES]), total=found.graphs)
-    rest = ordered[MOST_CLASSES:]
-    if not rest:
-        return bars
-    return f"{bars}\nand {len(rest)} more classes with {rest[-1][1]} to {rest[0][1]} graphs each"
+    if rest := [size for _, size in ordered[MOST_CLASSES:]]:
+        bars += f"\nand {len(rest)} more classes with {rest[-1]} to {rest[0]} graphs each"
+    return bars

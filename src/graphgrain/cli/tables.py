@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 if TYPE_CHECKING:
@@ -50,16 +50,14 @@ def print_table(console: Console, table: Table, keys: int = 1) -> None:
 
 def parts(table: Table, keys: int, width: int) -> list[Table]:
     """The table in as many parts as a width needs."""
-    widths = [_width(table, column) for column in range(len(table.columns))]
+    widths = [_width(column) for column in table.columns]
     room = width - sum(widths[:keys]) - GAP * keys
     groups: list[list[int]] = [[]]
-    used = 0
     for column in range(keys, len(widths)):
+        used = sum(widths[other] + GAP for other in groups[-1])
         if groups[-1] and used + widths[column] > room:
             groups.append([])
-            used = 0
         groups[-1].append(column)
-        used += widths[column] + GAP
     if len(groups) == 1:
         return [table]
     return [
@@ -68,13 +66,12 @@ def parts(table: Table, keys: int, width: int) -> list[Table]:
     ]
 
 
-def _width(table: Table, column: int) -> int:
-    texts = [table.columns[column].header, *table.columns[column].cells]
-    return max((cell_len(line) for text in texts for line in _plain(text)), default=0)
-
-
-def _plain(text: object) -> list[str]:
-    return (Text.from_markup(text).plain if isinstance(text, str) else str(text)).split("\n")
+def _width(column: Column) -> int:
+    texts = [
+        Text.from_markup(text).plain if isinstance(text, str) else str(text)
+        for text in (column.header, *column.cells)
+    ]
+    return max((cell_len(line) for text in texts for line in text.split("\n")), default=0)
 
 
 def _part(table: Table, columns: list[int], with_title: bool) -> Table:

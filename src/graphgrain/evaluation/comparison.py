@@ -272,21 +272,15 @@ def runtimes(records: Iterable[Record]) -> Runtimes | None:
     if not found:
         return None
     columns = _columns((r.kernel, r.variant) for r in found)
-    rows = [
-        (name, [_cost(found, *place, column) for column in columns])
-        for place, name in dataset_labels(found).items()
-    ]
+    rows = []
+    for (dataset, mark), name in dataset_labels(found).items():
+        costs: list[Cost | None] = []
+        for column in columns:
+            cost = kernel_cost(found, dataset, mark, column.kernel, column.variant)
+            printed = None if column.variant else paper.TABLE3.get(dataset, {}).get(column.kernel)
+            costs.append(Cost(**vars(cost), published=printed) if cost else None)
+        rows.append((name, costs))
     return Runtimes(columns, rows)
-
-
-def _cost(
-    records: list[KernelRecord], dataset: str, fingerprint: str, column: Column
-) -> Cost | None:
-    cost = kernel_cost(records, dataset, fingerprint, column.kernel, column.variant)
-    if cost is None:
-        return None
-    printed = paper.TABLE3.get(dataset, {}) if not column.variant else {}
-    return Cost(**vars(cost), published=printed.get(column.kernel))
 
 
 @dataclass(frozen=True)

@@ -138,18 +138,8 @@ def run(
 ) -> int:
     """Evaluate a kernel or an estimator on a data set; fill in what the results file lacks.
 
-    Parameters
-    ----------
-    row : KernelGrid or TunedRow
-    repeats : int
-        Number of repetitions; 0 only measures the kernel.
-    n_jobs : int, optional
-        Number of threads; the results do not depend on it.
-
-    Returns
-    -------
-    int
-        The number of folds that had to be computed.
+    With ``repeats`` 0 only the kernel is measured. The results do not depend on ``n_jobs``, the
+    number of threads. Returns the number of folds that had to be computed.
     """
     progress = progress or Progress()
     folds = [(r, f) for r in range(repeats) for f in range(protocol.folds)]

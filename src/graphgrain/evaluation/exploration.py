@@ -360,21 +360,9 @@ def explain_rows(
 ) -> tuple[list[Seen], list[Explanation]]:
     """Some graphs, explained by a model that learns from all others that have a target.
 
-    Parameters
-    ----------
-    y : array or None
-        Targets; a fitted model needs none.
-    rows : sequence of int
-    model : GraphClassifier or GraphRegressor, optional
-        Fitted. The others are then only looked at for neighbours.
-    X : optional
-        The rows as the model takes them, where that is more than their graphs.
-
-    Returns
-    -------
-    seen : list of Seen
-        The graphs, and behind them the most similar of the others.
-    why : list of Explanation
+    A fitted ``model`` needs no targets; the others are then only looked at for neighbours. ``X``
+    are the rows as it takes them, where that is more than their graphs. Returns the graphs, behind
+    them the most similar of the others, and the explanations of the graphs.
     """
     wanted = np.array(rows, dtype=np.int64)
     y = np.full(len(graphs), "") if y is None else np.asarray(y)
@@ -480,7 +468,6 @@ def _name(graph: GraphBatch, number: int, names: Any) -> str:
 
 def _told(truth: Any, classification: bool) -> Any:
     """A target as plain data."""
-    truth = truth.item() if hasattr(truth, "item") else truth
     if truth is None:
         return None
     return str(truth) if classification else float(truth)
@@ -491,11 +478,11 @@ def _out_of_fold(
 ) -> list[_Answer]:
     """What is said of each graph by a model that has not seen it."""
     rng = np.random.default_rng(0)
-    if classification:
-        codes = np.unique(y, return_inverse=True)[1]
-        parts = stratified_folds(codes, folds, rng)
-    else:
-        parts = random_folds(len(batch), folds, rng)
+    parts = (
+        stratified_folds(np.unique(y, return_inverse=True)[1], folds, rng)
+        if classification
+        else random_folds(len(batch), folds, rng)
+    )
     found: list[Any] = [None] * len(batch)
     for fold in range(folds):
         train, test = train_and_test(parts, fold)
@@ -562,23 +549,18 @@ def _seen(name: str, said: _Answer, truth: Any, neighbours: list[Neighbour]) -> 
             (each.name, round(sign * each.contribution, 6), each.vertices)
             for each in why.fragments()
         ],
-        patterns=_for_and_against(why, sign),
+        patterns=[
+            (
+                pattern.name,
+                round(sign * pattern.contribution, 6),
+                pattern.count,
+                sorted({vertex for place in pattern.occurrences for vertex in place}),
+            )
+            for side in (int(sign), -int(sign))
+            for pattern in why.top(_PATTERNS, sign=side)
+        ],
         neighbours=neighbours,
     )
-
-
-def _for_and_against(why: Explanation, sign: float) -> list[tuple[str, float, int, list[int]]]:
-    """The strongest patterns on either side, with the vertices of all their occurrences."""
-    chosen = [*why.top(_PATTERNS, sign=int(sign)), *why.top(_PATTERNS, sign=-int(sign))]
-    return [
-        (
-            p.name,
-            round(sign * p.contribution, 6),
-            p.count,
-            sorted({vertex for place in p.occurrences for vertex in place}),
-        )
-        for p in chosen
-    ]
 
 
 def drawing_of(graph: GraphBatch) -> dict[str, Any] | None:

@@ -286,13 +286,8 @@ def wilcoxon_p(differences: Any) -> float:
     Parameters
     ----------
     differences : array-like
-        The difference in mean accuracy of two methods on each data set.
-
-    Returns
-    -------
-    p : float
-        NaN with fewer than six differences, with which none could be significant; 1 if all of
-        them are zero.
+        The difference in mean accuracy of two methods on each data set. With fewer than six none
+        could be significant, and p is NaN; it is 1 if all of them are zero.
 
     Examples
     --------

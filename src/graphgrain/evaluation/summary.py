@@ -72,6 +72,8 @@ def kernel_cost(
 
 
 SELECTIONS = ("validated", "reported-best")
+#: What a summary and the records behind it call the same.
+_SAME = ("dataset", "deduplicated", "kernel", "variant", "mode", "folds", "seed", "split")
 
 #: What is not defined: scores of numbers for classes, and of classes for numbers.
 _UNDEFINED = Scores(None, None, [])
@@ -218,13 +220,7 @@ def experiments(records: Iterable[Record]) -> list[Experiment]:
 
 
 def summarise(records: Iterable[Record], select: str = "validated") -> list[Summary]:
-    """A summary of every experiment that has at least one complete repetition.
-
-    Parameters
-    ----------
-    records : records, as from :func:`graphgrain.evaluation.records.read_results`
-    select : {"validated", "reported-best"}
-    """
+    """A summary of every experiment that has at least one complete repetition."""
     if select not in SELECTIONS:
         raise InvalidParameterError(f"select must be one of {SELECTIONS}; got {select!r}.")
     records = list(records)
@@ -241,15 +237,9 @@ def _summary(experiment: Experiment, select: str, records: list[Record]) -> Summ
     tested, numbers = experiment.selected(select)
     chosen = Counter(names[number] for folds in numbers for number in folds)
     cost = kernel_cost(records, first.dataset, first.fingerprint, first.kernel, first.variant)
+    told: dict[str, Any] = {name: getattr(first, name) for name in _SAME}
     return Summary(
-        dataset=first.dataset,
-        deduplicated=first.deduplicated,
-        kernel=first.kernel,
-        variant=first.variant,
-        mode=first.mode,
-        folds=first.folds,
-        seed=first.seed,
-        split=first.split,
+        **told | all_scores(tested),
         select=select,
         graphs=sum(len(record.test) for record, _ in tested[0]),
         repetitions=len(tested),
@@ -261,7 +251,6 @@ def _summary(experiment: Experiment, select: str, records: list[Record]) -> Summ
         kernel_memory=cost.memory if cost else None,
         fits=sum(record.fits for record in experiment.records),
         fit_seconds=round(sum(record.seconds for record in experiment.records), 3),
-        **all_scores(tested),
     )
 
 

@@ -39,26 +39,23 @@ def explore_page(found: Exploration, links: Links = ()) -> str:
     """The whole page of an exploration, as text."""
     graphs = f"{len(found.graphs):,} graphs of {found.name}"
     sampled = f" A sample of {found.total:,}." if found.total > len(found.graphs) else ""
-    if found.score is None:
+    classes, score = len(found.classes), found.score
+    lead = (
+        "Every graph is predicted by a model that has not seen it, and cut into the parts that "
+        f"decide.{sampled}"
+    )
+    about = (
+        f"Predictions and explanations come from {found.folds}-fold cross-validation of weights on "
+        "Tree++ patterns."
+    )
+    if score is None:
         title = f"{graphs}: which resemble each other"
         lead = f"Tree++ compares them; nothing is predicted, as there is no target.{sampled}"
         about = "Similarities by Tree++."
+    elif classes:
+        title = f"Tree++ tells {classes} classes apart in {100 * score:.1f} % of {graphs}"
     else:
-        if found.classes:
-            title = (
-                f"Tree++ tells {len(found.classes)} classes apart in {100 * found.score:.1f} % of "
-                f"{graphs}"
-            )
-        else:
-            title = f"Tree++ explains {100 * found.score:.0f} % of the variance in {graphs}"
-        lead = (
-            "Every graph is predicted by a model that has not seen it, and cut into the parts that "
-            f"decide.{sampled}"
-        )
-        about = (
-            f"Predictions and explanations come from {found.folds}-fold cross-validation of "
-            "weights on Tree++ patterns."
-        )
+        title = f"Tree++ explains {100 * score:.0f} % of the variance in {graphs}"
     data = {**asdict(found), "single": False, "unlabelled": found.score is None}
     return _page(title, lead, about, data, links)
 
@@ -145,19 +142,16 @@ def write_search_page(
             "key": "Orange: the part that a graph has in common with this one.",
             "picture": _picture(queries[number], width=420, height=260),
             "hits": [
-                {
-                    "name": hit["id"],
-                    "kind": "",
-                    "similarity": hit["similarity"],
-                    "words": in_words(hit["similarity"]),
-                    "picture": _shared_picture(queries[number], graphs[place], of_shared=True),
-                    "shared": "",
-                    "details": {
+                _card(
+                    hit["id"],
+                    hit["similarity"],
+                    _shared_picture(queries[number], graphs[place], of_shared=True),
+                    details={
                         name: value
                         for name, value in hit.items()
                         if name not in ("id", "similarity", "line") and value not in ("", None)
                     },
-                }
+                )
                 for place, hit in enumerate(each["hits"])
             ],
         }
@@ -203,17 +197,9 @@ def write_neighbours(
     hits = []
     for other in neighbours:
         found = compare(kernel, graphs[graph], graphs[other])
-        hits.append(
-            {
-                "name": str(names[other]),
-                "kind": str(classes[other]),
-                "similarity": found.similarity,
-                "words": in_words(found.similarity),
-                "picture": _shared_picture(graphs[graph], graphs[other], of_shared=False),
-                "shared": _strongest_shared(found),
-                "details": {},
-            }
-        )
+        picture = _shared_picture(graphs[graph], graphs[other], of_shared=False)
+        told = {"kind": str(classes[other]), "shared": _strongest_shared(found)}
+        hits.append(_card(str(names[other]), found.similarity, picture, **told))
     answer = {
         "name": name,
         "kind": str(classes[graph]),
@@ -228,6 +214,12 @@ def write_neighbours(
     lead = f"The {len(hits)} most similar of {len(graphs):,} graphs, by Tree++ similarity (0 to 1)."
     _write_cards(path, title, lead, f"{type(kernel).__name__} similarities.", [answer], links)
     return Path(path)
+
+
+def _card(name: Any, similarity: float, picture: Markup, **more: Any) -> dict[str, Any]:
+    """A graph beside the one that is asked about."""
+    card = {"name": name, "similarity": similarity, "words": in_words(similarity)}
+    return {**card, "picture": picture, "kind": "", "shared": "", "details": {}, **more}
 
 
 def _strongest_shared(found: Comparison) -> str:

@@ -11,6 +11,7 @@ import base64
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -75,6 +76,11 @@ class Head(NamedTuple):
     name: str
     text: bool = False  # whether it holds words, which are sorted by the alphabet
     ascending: bool = False  # whether small numbers are the good ones, first when sorted
+
+
+#: Heads of words, and of numbers of which small ones are good.
+_words = partial(Head, text=True)
+_small = partial(Head, ascending=True)
 
 
 class Entry(NamedTuple):
@@ -160,7 +166,7 @@ def _across(
     label: str, kind: str, columns: Sequence[str], rows: list[TableRow], ascending: bool
 ) -> PageTable:
     """Data sets down, kernels across; many columns are set more tightly."""
-    heads = [Head("Data set", text=True), *(Head(name, ascending=ascending) for name in columns)]
+    heads = [_words("Data set"), *(Head(name, ascending=ascending) for name in columns)]
     return PageTable(label, heads, rows, f"{kind} tight" if len(columns) > 6 else kind)
 
 
@@ -244,19 +250,17 @@ def class_table(errors: list[Errors]) -> PageTable:
     rows = []
     for dataset, by_kernel in found.items():
         first = next(iter(by_kernel.values()))
-        for code, (name, graphs) in enumerate(
-            zip(first.classes, first.sizes.tolist(), strict=True)
-        ):
+        for code, name in enumerate(first.classes):
             shares = {k: 100 * float(by_kernel[k].recall[code]) for k in kernels if k in by_kernel}
             known = [round(share, 9) for share in shares.values()]
-            entries = [_text(name), _entry(graphs)]
+            entries = [_text(name), _entry(int(first.sizes[code]))]
             for kernel in kernels:
                 share = shares.get(kernel)
                 best = share is not None and len(known) > 1 and round(share, 9) == max(known)
                 entries.append(_entry(share, ".1f", best=best))
             rows.append(TableRow(dataset, entries))
     table = _across("Accuracy per class in per cent", "classes", kernels, rows, ascending=False)
-    heads = [table.heads[0], Head("Class", text=True), Head("Graphs"), *table.heads[1:]]
+    heads = [table.heads[0], _words("Class"), Head("Graphs"), *table.heads[1:]]
     return table._replace(heads=heads)
 
 
@@ -268,10 +272,9 @@ def details_table(comparison: Comparison, label: str, paper: bool) -> PageTable:
             lambda cell: Entry(_shown(cell, cell.mean), cell.mean),
         ),
         (
-            Head("Std", ascending=True),
+            _small("Std"),
             lambda cell: _entry(
-                cell.spread if cell.summary.repetitions > 1 else None,
-                lambda value: _shown(cell, value),
+                cell.spread if cell.summary.repetitions > 1 else None, partial(_shown, cell)
             ),
         ),
     ]
@@ -285,7 +288,7 @@ def details_table(comparison: Comparison, label: str, paper: bool) -> PageTable:
         ]
     if comparison.numeric:
         columns += [
-            (Head("MAE", ascending=True), lambda cell: _entry(cell.summary.mae.mean, ".4g")),
+            (_small("MAE"), lambda cell: _entry(cell.summary.mae.mean, ".4g")),
             (Head("R2"), lambda cell: _entry(cell.summary.r2.mean, ".4g")),
         ]
     else:
@@ -296,19 +299,16 @@ def details_table(comparison: Comparison, label: str, paper: bool) -> PageTable:
     if comparison.tested:
         columns.append(
             (
-                Head("p vs. Tree++", ascending=True),
+                _small("p vs. Tree++"),
                 lambda cell: _entry(None if cell.p != cell.p else cell.p, p_value),
             )
         )
     columns += [
         (Head("Repetitions"), lambda cell: _entry(cell.summary.repetitions)),
         (Head("Graphs"), lambda cell: _entry(cell.summary.graphs)),
-        (
-            Head("Kernel time", ascending=True),
-            lambda cell: _entry(cell.summary.kernel_seconds, seconds),
-        ),
-        (Head("Memory", ascending=True), lambda cell: _entry(cell.summary.kernel_memory, size)),
-        (Head("Chosen most often", text=True), lambda cell: _text(next(iter(cell.summary.chosen)))),
+        (_small("Kernel time"), lambda cell: _entry(cell.summary.kernel_seconds, seconds)),
+        (_small("Memory"), lambda cell: _entry(cell.summary.kernel_memory, size)),
+        (_words("Chosen most often"), lambda cell: _text(next(iter(cell.summary.chosen)))),
     ]
     rows = [
         TableRow(row.name, [_text(column.name), *(make(cell) for _, make in columns)])
@@ -316,7 +316,7 @@ def details_table(comparison: Comparison, label: str, paper: bool) -> PageTable:
         for column, cell in zip(comparison.columns, row.cells, strict=True)
         if cell is not None
     ]
-    heads = [Head("Data set", text=True), Head("Kernel", text=True), *(head for head, _ in columns)]
+    heads = [_words("Data set"), _words("Kernel"), *(head for head, _ in columns)]
     return PageTable(label, heads, rows, "details")
 
 
@@ -333,20 +333,20 @@ def league_table(comparison: Comparison) -> PageTable:
 
     sets = len(comparison.rows)
     columns: list[tuple[Head, Callable[[Standing], Entry]]] = [
-        (Head("Rank", ascending=True), lambda item: _entry(item.rank, ".2f")),
+        (_small("Rank"), lambda item: _entry(item.rank, ".2f")),
         (Head("Data sets"), lambda item: Entry(f"{item.results} of {sets}", item.results)),
         (Head("Accuracy"), lambda item: _entry(item.accuracy, ".2f")),
         (Head("Balanced"), lambda item: _entry(item.balanced_accuracy, ".2f")),
-        (Head("Processor time", ascending=True), lambda item: _entry(item.seconds, seconds)),
-        (Head("Memory", ascending=True), lambda item: _entry(item.memory, size)),
-        (Head("Sees", text=True), sees),
-        (Head("Stopped", text=True), lambda item: _text("; ".join(item.stops))),
+        (_small("Processor time"), lambda item: _entry(item.seconds, seconds)),
+        (_small("Memory"), lambda item: _entry(item.memory, size)),
+        (_words("Sees"), sees),
+        (_words("Stopped"), lambda item: _text("; ".join(item.stops))),
     ]
     rows = [
         TableRow(item.column.name, [make(item) for _, make in columns])
         for item in standings(comparison)
     ]
-    heads = [Head("Kernel", text=True), *(head for head, _ in columns)]
+    heads = [_words("Kernel"), *(head for head, _ in columns)]
     return PageTable("All kernels by their average rank", heads, rows, "league")
 
 
@@ -836,22 +836,8 @@ def write_report(
     except OSError:
         pass  # results that cannot be read are reported by the reader, in its own words
     shown = content(results_path, data, n_jobs, progress)
-    text = page(shown, paper=paper, title=title, links=links)
-    with atomic_write(output, "The report") as file:
-        file.write(text.encode())
-    return output
-
-
-def page(
-    shown: Content,
-    *,
-    paper: bool = True,
-    title: str | None = None,
-    links: Sequence[tuple[str, str]] = (),
-) -> str:
-    """The whole page as text."""
     sections = Sections(shown, paper)
-    return render(
+    text = render(
         "graphgrain.report",
         "page.html",
         title=title or _finding(shown),
@@ -861,6 +847,9 @@ def page(
         sections=sections.all(),
         data=sections.figures,
     )
+    with atomic_write(output, "The report") as file:
+        file.write(text.encode())
+    return output
 
 
 def _finding(shown: Content) -> str:
