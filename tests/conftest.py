@@ -56,9 +56,8 @@ def browser() -> Iterator[Any]:
         running.close()
 
 
-@pytest.fixture
-def open_file(browser: Any) -> Iterator[Callable[..., Any]]:
-    """A function that opens a page; whatever goes wrong in it fails the test."""
+def opener(browser: Any) -> Iterator[Callable[..., Any]]:
+    """A function that opens a page; whatever goes wrong in it is an error in the end."""
     troubles: list[str] = []
     contexts = []
 
@@ -89,3 +88,9 @@ def open_file(browser: Any) -> Iterator[Callable[..., Any]]:
     for context in contexts:
         context.close()
     assert troubles == []
+
+
+@pytest.fixture
+def open_file(browser: Any) -> Iterator[Callable[..., Any]]:
+    """A function that opens a page of the test's own."""
+    yield from opener(browser)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 from typer.testing import CliRunner
 
@@ -34,6 +38,21 @@ def fails(*arguments: object) -> str:
     result = call(*arguments, code=2)
     assert "Traceback" not in result.output
     return words(result.stderr)
+
+
+def started(*arguments: str, stdout: Any) -> tuple[int, str]:
+    """The exit code and standard error of the whole program, run here, with this output."""
+    errors = io.StringIO()
+    with (
+        patch.object(sys, "argv", ["graphgrain", *arguments]),
+        contextlib.redirect_stdout(stdout),
+        contextlib.redirect_stderr(errors),
+    ):
+        try:
+            shared.run()
+        except SystemExit as end:
+            return int(end.code or 0), errors.getvalue()
+    return 0, errors.getvalue()
 
 
 def program(*arguments: str, script: str = "", **settings):

@@ -11,7 +11,7 @@ import pytest
 
 import graphgrain as gg
 
-from .running import SOURCE, call, program, words
+from .running import SOURCE, call, program, started, words
 
 COMMANDS = [
     "datasets",
@@ -72,12 +72,14 @@ def test_ctrl_c_during_an_import_ends_quietly(module, here):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("arguments", [["--help"], ["datasets"], ["datasets", "--json"]])
 def test_standard_output_that_takes_nothing(arguments):
+    expected = "Error: The answer cannot be written to standard output: No space left on device."
     with open("/dev/full", "w") as full:
-        done = program(*arguments, stdout=full, stderr=subprocess.PIPE)
-    assert done.returncode == 2
-    assert words(done.stderr) == (
-        "Error: The answer cannot be written to standard output: No space left on device."
-    )
+        code, errors = started(*arguments, stdout=full)
+        assert (code, words(errors)) == (2, expected)
+    if arguments == ["datasets"]:  # nor does the interpreter say more at its end
+        with open("/dev/full", "w") as full:
+            done = program(*arguments, stdout=full, stderr=subprocess.PIPE)
+        assert (done.returncode, words(done.stderr)) == (2, expected)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a pipe")
@@ -85,9 +87,11 @@ def test_standard_output_that_takes_nothing(arguments):
 def test_a_reader_that_has_seen_enough(arguments):
     reading, writing = os.pipe()
     os.close(reading)
-    done = program(*arguments, stdout=writing, stderr=subprocess.PIPE)
-    os.close(writing)
-    assert (done.returncode, done.stderr) == (0, "")
+    if arguments == ["datasets"]:
+        done = program(*arguments, stdout=writing, stderr=subprocess.PIPE)
+        assert (done.returncode, done.stderr) == (0, "")
+    with open(writing, "w") as stream:
+        assert started(*arguments, stdout=stream) == (0, "")
 
 
 def test_the_installed_program_answers():

@@ -59,7 +59,7 @@ def test_a_picture_shows_the_matrix_by_class(monkeypatch: pytest.MonkeyPatch) ->
     classes, codes = np.unique(y, return_inverse=True)
     seen = kernel_map(drawn_graphs("drugs", graphs, classes.tolist(), codes, names=names))
     assert seen.drawn.names == names.tolist()
-    assert seen.drawn.vertices.tolist() == graphs.vertex_counts.tolist()
+    assert seen.drawn.graphs.vertex_counts.tolist() == graphs.vertex_counts.tolist()
     assert seen.averaged
     # The mean over all rows of a class, weighted by their sizes, is that of the whole matrix.
     K = gg.TreePlusPlus().fit_transform(graphs)
@@ -83,7 +83,7 @@ def test_many_graphs_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     assert drawn.total == 40
     assert len(drawn) == len(seen.points) == len(seen.matrix) == 20
     numbers = [int(name.removeprefix("graph ")) - 1 for name in drawn.names]
-    assert drawn.edges.tolist() == graphs.edge_counts[numbers].tolist()
+    assert drawn.graphs.edge_counts.tolist() == graphs.edge_counts[numbers].tolist()
 
 
 def test_colours_run_over_most_similarities() -> None:

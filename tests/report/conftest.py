@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from graphgrain.evaluation.comparison import Comparison, comparisons
 from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.evaluation.records import Record
 
+from ..conftest import opener
 from .browsing import redrawn
 from .made_up import FOLDS, HOSTILE, made_up_fold, made_up_kernel, save, small_set
 
@@ -94,14 +95,25 @@ def report(results: Path, given: dict[str, Any]) -> Path:
     return write_report(results, results.with_name("report.html"), data=given)
 
 
+def open_report(open_file: Callable[..., Any], report: Path, **look: Any) -> Any:
+    page = open_file(report, "#graphs canvas", "#graphs .map path.dot", **look)
+    redrawn(page)
+    return page
+
+
 @pytest.fixture
 def opened(open_file: Callable[..., Any], report: Path) -> Callable[..., Any]:
-    """A function that opens the report."""
+    """A function that opens the report, for tests that change what it shows."""
 
     def open_page(width: int = 1280, height: int = 900, scheme: str = "light") -> Any:
-        drawn = ("#graphs canvas", "#graphs .map path.dot")
-        page = open_file(report, *drawn, width=width, height=height, scheme=scheme)
-        redrawn(page)
-        return page
+        return open_report(open_file, report, width=width, height=height, scheme=scheme)
 
     return open_page
+
+
+@pytest.fixture(scope="module")
+def shown(browser: Any, report: Path) -> Iterator[Any]:
+    """The report on a bright desktop, opened once for all tests that leave it as it is."""
+    opening = opener(browser)
+    yield open_report(next(opening), report)
+    next(opening, None)

@@ -16,8 +16,8 @@ TIMES = "\u00d7"
 KERNELS = {"tree++": "Tree++", "sp": "SP", "wl": "WL"}
 
 
-def test_the_accuracy_table_holds_the_right_numbers(opened: Any, records: list[Any]) -> None:
-    page = opened()
+def test_the_accuracy_table_holds_the_right_numbers(shown: Any, records: list[Any]) -> None:
+    page = shown
     heads = page.locator("#accuracy thead th").all_inner_texts()
     assert heads == ["Data set", *KERNELS.values()]
     rows = page.locator("#accuracy tbody tr")
@@ -42,8 +42,8 @@ def test_the_accuracy_table_holds_the_right_numbers(opened: Any, records: list[A
     assert "paper 69.20 ± 1.69" in cox2.inner_text()
 
 
-def test_other_tables_hold_the_right_numbers(opened: Any, records: list[Any]) -> None:
-    page = opened()
+def test_other_tables_hold_the_right_numbers(shown: Any, records: list[Any]) -> None:
+    page = shown
     page.locator("#runtime tbody tr", has_text="BZR").wait_for()
     seconds = {r.kernel: r.seconds for r in records if r.kind == "kernel" and r.dataset == "BZR"}
     cells = page.locator("#runtime tbody tr", has_text="BZR").locator("td").all_inner_texts()
@@ -143,8 +143,8 @@ def test_hover_tells_which_drug_it_is(opened: Any) -> None:
     assert tip.is_hidden()
 
 
-def test_a_class_can_be_singled_out(opened: Any) -> None:
-    page = opened()
+def test_a_class_can_be_singled_out(shown: Any) -> None:
+    page = shown
     _, y = gg.load_drugs()
     button = page.locator("#graphs .legend button", has_text="opioids")
     assert button.inner_text() == f"opioids ({np.sum(y == 'opioids')})"
@@ -184,9 +184,8 @@ def test_every_kernel_has_a_map(opened: Any) -> None:
     assert "BZR, WL: map" in page.locator("#graphs h3").nth(0).inner_text()
 
 
-def test_axes_have_ticks_and_names(opened: Any) -> None:
-    for width in (360, 1280):
-        page = opened(width)
+def test_axes_have_ticks_and_names(opened: Any, shown: Any) -> None:
+    for page in (opened(360), shown):
         labels = page.locator("#graphs .map svg text").all_text_contents()
         numbers = [text for text in labels if text.replace("-", "").replace(".", "").isdigit()]
         assert len(numbers) >= 4
@@ -229,8 +228,8 @@ def test_confusions_and_misclassified_graphs(opened: Any, records: list[Any]) ->
     assert row.nth(4).inner_text().startswith(f"{expected:.1f}")
 
 
-def test_the_matrix_tells_its_cells(opened: Any) -> None:
-    page = opened()
+def test_the_matrix_tells_its_cells(shown: Any) -> None:
+    page = shown
     graphs, y = gg.load_drugs()
     canvas = page.locator("#graphs canvas")
     canvas.scroll_into_view_if_needed()
@@ -246,10 +245,11 @@ def test_the_matrix_tells_its_cells(opened: Any) -> None:
     canvas.focus()
     page.keyboard.press("ArrowDown")
     assert page.locator("#tip").inner_text().count(TIMES) == 1
+    page.keyboard.press("Escape")
 
 
-def test_figures_are_drawn_and_tell_their_numbers(opened: Any, records: list[Any]) -> None:
-    page = opened()
+def test_figures_are_drawn_and_tell_their_numbers(shown: Any, records: list[Any]) -> None:
+    page = shown
     # Three kernels on five sets, and the paper's figures for three of the sets.
     assert page.locator("#accuracy figure svg[role=img] path.dot").count() == 15
     assert page.locator("#accuracy figure svg[role=img] path.hollow").count() == 9
@@ -262,6 +262,7 @@ def test_figures_are_drawn_and_tell_their_numbers(opened: Any, records: list[Any
     expected = oracle.accuracies(records, "drugs", "tree++", 0)
     told = f"drugs, k = 0\n{np.mean(expected):.2f} ± {np.std(expected):.2f} %"
     assert page.locator("#tip").inner_text() == told
+    page.keyboard.press("Escape")
     for drawing in page.locator("svg[role=img]").all():
         assert drawing.locator("title").first.text_content()
         assert drawing.get_attribute("aria-label")

@@ -55,7 +55,7 @@ COMMANDS = {
     "cluster": Listed("cluster", "Put similar graphs into clusters, or pick ones that differ."),
     "pairs": Listed("pairs", "Find all pairs of similar graphs."),
     "cliffs": Listed("cliffs", "Find pairs that are similar and differ in what was measured."),
-    "overlap": Listed("overlap", "Find near-duplicates between two collections."),
+    "overlap": Listed("pairs", "Find near-duplicates between two collections."),
     "fit": Listed("learn", "Train a model and write it to a file."),
     "predict": Listed("learn", "Predict molecules with a model, with an interval for each."),
     "evaluate": Listed("evaluate", "Measure how well kernels classify: cross-validation."),
@@ -79,8 +79,7 @@ class Options:
     """What was asked for before the command, and what it does with standard output."""
 
     debug: bool = False
-    #: Whether a file goes to standard output (``-o -``): all words then go to standard error.
-    output_taken: bool = False
+    output_taken: bool = False  # by a file (``-o -``): all words then go to standard error
 
 
 options = Options()
@@ -96,7 +95,7 @@ options = Options()
 # every console under ``LC_ALL=C``. There a bar of a chart would otherwise end the program.
 
 #: What our tables and charts use, nearly; one letter each, so that columns stay in line.
-_PLAIN = {"█": "#", "━": "-", "╸": "-", "╺": "-", "·": "-", "±": "~", "²": "2", "…": "."}
+_PLAIN = str.maketrans("█━╸╺·±²…", "#----~2.")
 _HANDLER = "graphgrain.plain"
 #: Characters that are commands to a terminal, and those that turn the direction of what follows.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -105,9 +104,6 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u20
 class SafeConsole(Console):
     """A console on which the texts that it is given are letters, never commands.
 
-    Examples
-    --------
-    >>> from graphgrain.cli.app import SafeConsole
     >>> SafeConsole().print("\\x1b[2J is shown")
     �[2J is shown
     """
@@ -132,12 +128,8 @@ def show_what_can_be_shown() -> None:
 def _plain(error: UnicodeError) -> tuple[str | bytes, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    wrong = error.object[error.start : error.end]
-    shown = (
-        _PLAIN.get(letter) or codecs.encode(letter, "ascii", "backslashreplace").decode()
-        for letter in wrong
-    )
-    return "".join(shown), error.end
+    wrong = error.object[error.start : error.end].translate(_PLAIN)
+    return wrong.encode("ascii", "backslashreplace").decode(), error.end
 
 
 class _Answers(SafeConsole):
@@ -182,11 +174,6 @@ class OptionGroup:
 def expanded(function: Callable[..., None]) -> Callable[..., None]:
     """A function in whose signature every option group is replaced by its options.
 
-    Examples
-    --------
-    >>> import inspect
-    >>> from dataclasses import dataclass, fields
-    >>> from graphgrain.cli.app import OptionGroup, expanded
     >>> @dataclass
     ... class Size(OptionGroup):
     ...     width: int = 3
@@ -221,11 +208,8 @@ def expanded(function: Callable[..., None]) -> Callable[..., None]:
             values[name] = kind(**{item: values.pop(item) for item in names})
         function(**values)
 
-    call.__doc__, call.__name__, call.__module__ = (
-        function.__doc__,
-        function.__name__,
-        function.__module__,
-    )
+    for name in ("__doc__", "__name__", "__module__"):
+        setattr(call, name, getattr(function, name))
     # Parameters without a default may not follow others in a signature; options come by name.
     keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
     call.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
@@ -441,8 +425,7 @@ def one_thread_per_job(n_jobs: int | None) -> Iterator[None]:
 
 def _is_of_output(error: OSError) -> bool:
     """Whether writing to standard output failed: such an error names no file."""
-    known = (*_CLOSED, errno.ENOSPC, errno.EIO)
-    return error.errno in known and error.filename is None
+    return error.errno in (*_CLOSED, errno.ENOSPC, errno.EIO) and error.filename is None
 
 
 def _unwritable_output(error: OSError) -> int:
@@ -468,8 +451,8 @@ def _fail(error: Exception, code: int, function: Callable[..., None]) -> None:
     else:
         err().print(
             f"[red]Unexpected error:[/red] {escape(f'{type(error).__name__}: {error}')}\n"
-            f"This is a mistake of graphgrain. `graphgrain --debug {escape(_arguments())}` shows "
-            "where it happened."
+            "This is a mistake of graphgrain. `graphgrain --debug "
+            f"{escape(shlex.join(sys.argv[1:]))}` shows where it happened."
         )
     raise typer.Exit(code)
 
@@ -478,23 +461,16 @@ def option_names(function: Callable[..., None]) -> dict[str, str]:
     """The options of a command by the names of their parameters in Python."""
     found = {}
     for name, parameter in inspect.signature(expanded(function)).parameters.items():
-        [about] = [
-            item
-            for item in getattr(parameter.annotation, "__metadata__", ())
-            if hasattr(item, "param_decls")
-        ][:1] or [None]
-        if isinstance(about, typer.models.OptionInfo):
-            long = [word for word in about.param_decls or () if word.startswith("--")]
-            found[name] = long[0] if long else f"--{name.replace('_', '-')}"
+        for about in getattr(parameter.annotation, "__metadata__", ()):
+            if isinstance(about, typer.models.OptionInfo):
+                long = [word for word in about.param_decls or () if word.startswith("--")]
+                found[name] = long[0] if long else f"--{name.replace('_', '-')}"
     return found
 
 
 def in_options(words: str, names: dict[str, str]) -> str:
     """A message of the library in the words of the command line.
 
-    Examples
-    --------
-    >>> from graphgrain.cli.app import in_options
     >>> in_options("Name it with smiles=... or go on with errors='skip'.",
     ...            {"smiles": "--smiles", "errors": "--errors"})
     'Name it with --smiles or go on with --errors skip.'
@@ -512,10 +488,6 @@ def in_options(words: str, names: dict[str, str]) -> str:
         words = re.sub(rf"\b{name}=\.\.\.", option, words)
         words = re.sub(rf"(^|[.;:] ){name}(?= must be)", rf"\1{option}", words)
     return words.replace("max_bytes=...", "max_bytes=... in Python")
-
-
-def _arguments() -> str:
-    return shlex.join(sys.argv[1:])
 
 
 def _show_warning(message: Any, category: Any, *rest: Any, **more: Any) -> None:

@@ -25,14 +25,21 @@ Set = Annotated[
         metavar="NAME=VALUE",
     ),
 ]
+MinSimilarity = Annotated[float, typer.Option(help="The least similarity of a pair.")]
 Jobs = Annotated[int, typer.Option("--n-jobs", "-j", help="Number of threads; -1 takes all cores.")]
+
+
+def output_file(words: str) -> Any:
+    """The option for the file or folder that a command writes."""
+    return typer.Option("--output", "-o", help=words)
+
 
 #: The part of ``--help`` for what concerns files of molecules alone.
 _MOLECULES = "For files of molecules (.smi, .csv, .tsv, .sdf)"
 
 
-def _molecule_flag(name: str, words: str) -> Any:
-    return typer.Option(name, help=words, rich_help_panel=_MOLECULES)
+def _molecules(words: str, *names: str, **more: Any) -> Any:
+    return typer.Option(*names, help=words, rich_help_panel=_MOLECULES, **more)
 
 
 @dataclass(frozen=True)
@@ -50,27 +57,22 @@ class Reading(OptionGroup):
             metavar="NAME:PARAMETER=VALUE",
         ),
     ] = None
-    target: Annotated[
-        str | None,
-        typer.Option(
-            help="The column with the classes.", metavar="COLUMN", rich_help_panel=_MOLECULES
-        ),
-    ] = None
+    target: Annotated[str | None, _molecules("The column with the classes.", metavar="COLUMN")] = (
+        None
+    )
     smiles: Annotated[
         str | None,
-        typer.Option(
-            help="The column with the SMILES; by default the first whose name has smiles in it.",
+        _molecules(
+            "The column with the SMILES; by default the first whose name has smiles in it.",
             metavar="COLUMN",
-            rich_help_panel=_MOLECULES,
         ),
     ] = None
     errors: Annotated[
         str,
-        typer.Option(
-            help="What happens with a molecule that cannot be read: raise an error, or skip it "
-            "with a note.",
+        _molecules(
+            "What happens with a molecule that cannot be read: raise an error, or skip it with a "
+            "note.",
             metavar="raise|skip",
-            rich_help_panel=_MOLECULES,
         ),
     ] = "raise"
     missing: Annotated[
@@ -81,24 +83,20 @@ class Reading(OptionGroup):
             metavar="error|skip",
         ),
     ] = "error"
-    charge: Annotated[
-        bool, _molecule_flag("--charge", "Atom labels include the formal charge.")
-    ] = False
-    aromatic: Annotated[
-        bool, _molecule_flag("--aromatic", "Aromatic atoms have labels of their own.")
-    ] = False
-    hydrogens: Annotated[bool, _molecule_flag("--hydrogens", "Hydrogens are vertices.")] = False
-    stereo: Annotated[
-        bool,
-        _molecule_flag(
-            "--stereo", "Labels include R or S of stereocentres, E or Z of double bonds."
-        ),
-    ] = False
-    isotopes: Annotated[bool, _molecule_flag("--isotopes", "Atom labels include the isotope.")] = (
+    charge: Annotated[bool, _molecules("Atom labels include the formal charge.", "--charge")] = (
         False
     )
+    aromatic: Annotated[
+        bool, _molecules("Aromatic atoms have labels of their own.", "--aromatic")
+    ] = False
+    hydrogens: Annotated[bool, _molecules("Hydrogens are vertices.", "--hydrogens")] = False
+    stereo: Annotated[
+        bool,
+        _molecules("Labels include R or S of stereocentres, E or Z of double bonds.", "--stereo"),
+    ] = False
+    isotopes: Annotated[bool, _molecules("Atom labels include the isotope.", "--isotopes")] = False
     radicals: Annotated[
-        bool, _molecule_flag("--radicals", "Atom labels include unpaired electrons.")
+        bool, _molecules("Atom labels include unpaired electrons.", "--radicals")
     ] = False
 
 
@@ -120,9 +118,6 @@ def check_share(option: str, value: float) -> None:
 def nearest(name: str, names: Iterable[str]) -> str:
     """A hint with the names that look like this one, or nothing.
 
-    Examples
-    --------
-    >>> from graphgrain.cli.arguments import nearest
     >>> nearest("treepp", ["tree++", "wl"])
     'Did you mean tree++? '
     """
@@ -136,9 +131,6 @@ def listed(values: Iterable[str] | None) -> list[str]:
 
     Commas inside brackets or quotes do not separate.
 
-    Examples
-    --------
-    >>> from graphgrain.cli.arguments import listed
     >>> listed(["tree++,wl", "sp"])
     ['tree++', 'wl', 'sp']
     >>> listed(["drop=[1, 2],above=3"])

@@ -7,15 +7,24 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from ..errors import InvalidParameterError
 from ..searching.activity_cliffs import Cliffs
 from ..searching.activity_cliffs import cliffs as find_cliffs
 from ..writing import atomic_write, check_output, suffix_of
 from .app import answer, command, err, out
-from .arguments import Data, Jobs, Json, Reading, check_choice, check_share
+from .arguments import (
+    Data,
+    Jobs,
+    Json,
+    MinSimilarity,
+    Reading,
+    check_choice,
+    check_share,
+    output_file,
+)
 from .loading import load, row_names
+from .tables import text_table
 
 _SHOWN = 10
 
@@ -30,7 +39,7 @@ _SHOWN = 10
 def cliffs(
     data: Data,
     reading: Reading,
-    min_similarity: Annotated[float, typer.Option(help="The least similarity of a pair.")] = 0.8,
+    min_similarity: MinSimilarity = 0.8,
     min_difference: Annotated[
         float, typer.Option(help="The least difference in the target; 1 is tenfold in logarithms.")
     ] = 1.0,
@@ -41,8 +50,7 @@ def cliffs(
         int, typer.Option(help="Pairs that the page draws, the steepest.", min=1)
     ] = 200,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="A page (.html) or a table (.csv) of all of them."),
+        Path | None, output_file("A page (.html) or a table (.csv) of all of them.")
     ] = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
@@ -71,10 +79,8 @@ def cliffs(
         )
     names = row_names(loaded)
     with err().status(f"Comparing {escape(loaded.name)}"):
-        found = find_cliffs(
-            loaded.graphs, loaded.y, min_similarity, min_difference, similarity=similarity,
-            n_jobs=n_jobs,
-        )  # fmt: skip
+        bounds = (min_similarity, min_difference)
+        found = find_cliffs(loaded.graphs, loaded.y, *bounds, similarity=similarity, n_jobs=n_jobs)
     for group in found.duplicates[:_SHOWN]:
         values = ", ".join(f"{found.y[graph]:.4g}" for graph in group)
         err().print(f"Measured {len(group)} times: {escape(names[group[0]])}: {values}")
@@ -120,14 +126,15 @@ def _show(found: Cliffs, names: list[str]) -> None:
     out().print(f"{len(found):,} cliffs; {graphs:,} of {len(found.y):,} graphs are in one.")
     if not len(found):
         return
-    table = Table("steepness", "similarity", "first", "", "second", "", box=None)
-    for cliff in found.cliffs[:_SHOWN]:
-        table.add_row(
+    rows = [
+        (
             f"{cliff.steepness:.3g}",
             f"{cliff.similarity:.3f}",
-            escape(names[cliff.first]),
+            names[cliff.first],
             f"{found.y[cliff.first]:.4g}",
-            escape(names[cliff.second]),
+            names[cliff.second],
             f"{found.y[cliff.second]:.4g}",
         )
-    out().print(table)
+        for cliff in found.cliffs[:_SHOWN]
+    ]
+    out().print(text_table(("steepness", "similarity", "first", "", "second", ""), rows))

@@ -14,8 +14,9 @@ from ..searching.groups import Clusters, pick_diverse, sphere_exclusion
 from ..searching.index_files import KINDS
 from ..writing import write_csv
 from .app import answer, command, err, out
-from .arguments import Jobs, Json, Reading, check_choice, check_share
-from .index import labels_of, opened
+from .arguments import Jobs, Json, Reading, check_choice, check_share, output_file
+from .index import IndexOrData, Similarity, labels_of, opened
+from .tables import text_table
 
 _SHOWN = 10
 
@@ -28,9 +29,7 @@ _SHOWN = 10
     ]
 )
 def cluster(
-    data: Annotated[
-        str, typer.Argument(help="An index, a file, a folder, a data set.", metavar="DATA")
-    ],
+    data: IndexOrData,
     reading: Reading,
     min_similarity: Annotated[
         float, typer.Option(help="The least similarity of a member and the centre.")
@@ -39,12 +38,8 @@ def cluster(
         int | None,
         typer.Option(help="Instead of clusters, pick this number of graphs that differ the most."),
     ] = None,
-    similarity: Annotated[
-        str, typer.Option(help="How graphs are compared.", metavar="|".join(KINDS))
-    ] = "minmax",
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write all of it to this .csv file.")
-    ] = None,
+    similarity: Similarity = "minmax",
+    output: Annotated[Path | None, output_file("Write all of it to this .csv file.")] = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
@@ -115,9 +110,5 @@ def _table(columns: list[tuple[str, Any]]) -> Table:
     """A table without columns that say nothing."""
     told = [(title, [str(value) for value in values]) for title, values in columns]
     told = [(title, values) for title, values in told if any(values)]
-    table = Table(box=None)
-    for title, _ in told:
-        table.add_column(title, justify="right" if title in ("cluster", "size") else "left")
-    for row in zip(*(values for _, values in told), strict=True):
-        table.add_row(*map(escape, row))
-    return table
+    rows = zip(*(values for _, values in told), strict=True)
+    return text_table([title for title, _ in told], rows, ("cluster", "size"))

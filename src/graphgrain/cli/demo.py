@@ -10,7 +10,6 @@ from typing import Annotated
 import numpy as np
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from ..errors import InvalidParameterError
 from ..evaluation.exploration import explore
@@ -23,10 +22,11 @@ from ..report.graph_pages import explore_page, write_neighbours
 from ..report.results_page import write_report
 from ..writing import atomic_write
 from .app import answer, command, out
-from .arguments import Jobs, Json, nearest
+from .arguments import Jobs, Json, nearest, output_file
 from .evaluate import running
 from .kernel_options import kernel_grid
 from .loading import BUNDLED, load
+from .tables import text_table
 
 #: So many neighbours are shown.
 NEIGHBOURS = 5
@@ -35,9 +35,9 @@ NEIGHBOURS = 5
 @command(["graphgrain demo", "graphgrain demo --drug diazepam --output demo"])
 def demo(
     drug: Annotated[str, typer.Option(help="The drug whose neighbours are shown.")] = "morphine",
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for the results and the pages.")
-    ] = Path("graphgrain-demo"),
+    output: Annotated[Path, output_file("Folder for the results and the pages.")] = Path(
+        "graphgrain-demo"
+    ),
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
@@ -62,12 +62,12 @@ def demo(
     K = kernel.fit_transform(graphs)
     me = int(np.flatnonzero(names == drug)[0])
     near = [int(other) for other in np.argsort(-K[me], kind="stable") if other != me][:NEIGHBOURS]
-    table = Table("similarity", "", "drug", "family", box=None)
-    for other in near:
-        bar = "█" * round(20 * K[me, other])
-        table.add_row(f"{K[me, other]:.2f}", bar, escape(str(names[other])), escape(str(y[other])))
+    rows = [
+        (f"{K[me, other]:.2f}", "█" * round(20 * K[me, other]), names[other], y[other])
+        for other in near
+    ]
     say(f"\nMost similar to [bold]{escape(drug)}[/bold] ({escape(str(y[me]))}) by Tree++:")
-    say(table)
+    say(text_table(("similarity", "", "drug", "family"), rows))
 
     results = output / "results.jsonl"
     data = prepare(BUNDLED, graphs, y)
@@ -75,8 +75,8 @@ def demo(
     with running(results, 10 * len(kernels), n_jobs, quiet=as_json) as runner:
         for each in kernels:
             runner(data, each, Protocol(), 1)
-    rows = {row.kernel: row for row in summarise(read_results(results))}
-    mean = {name: rows[name].accuracy.mean or 0.0 for name in ("vertex-histogram", "tree++")}
+    right = {row.kernel: row.accuracy.mean or 0.0 for row in summarise(read_results(results))}
+    mean = {name: right[name] for name in ("vertex-histogram", "tree++")}
     say(
         f"\nGuessing the family, ten-fold cross-validation: Tree++ is right for "
         f"[bold]{100 * mean['tree++']:.1f} %[/bold] of the drugs, counting atoms alone for "

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -171,7 +171,8 @@ def evaluate(
             offered = [_with_table(row, tuple(beside), descriptors) for row in offered]
         own = {(row.name, row.variant): row for row in offered}
         work += [(prepared, row) for row in own.values()]
-    total = repeats * protocol.folds * sum(_settings(row) for _, row in work)
+    settings = sum(len(row.settings) if isinstance(row, KernelGrid) else 1 for _, row in work)
+    total = repeats * protocol.folds * settings
     with running(results, total, n_jobs, quiet=as_json) as runner:
         for prepared, row in work:
             runner(prepared, row, protocol, repeats)
@@ -213,12 +214,10 @@ def _prepared(loaded: Loaded, protocol: Protocol, remove_duplicates: bool) -> La
     """The data set with its targets checked, and the split, before any work is done."""
     split = protocol.split
     if split not in NAMED and split not in loaded.table:
-        columns = f" The columns of {loaded.name} are {', '.join(loaded.columns)}." * bool(
-            loaded.columns
-        )
+        known = f" The columns of {loaded.name} are {', '.join(loaded.columns)}."
         raise InvalidParameterError(
             f"--split is {', '.join(NAMED)}, or a column of the file that says train and test; "
-            f"got {split!r}.{columns}"
+            f"got {split!r}.{known if loaded.columns else ''}"
         )
     prepared = prepare(
         loaded.name,
@@ -261,10 +260,6 @@ def _with_table(
     return replace(row, columns=columns, parameters={**row.parameters, **more})
 
 
-def _settings(row: KernelGrid | TunedRow) -> int:
-    return len(row.settings) if isinstance(row, KernelGrid) else 1
-
-
 #: Estimators that choose between kernels, and between the settings of Tree++.
 _TUNED = {AUTO: AUTO_ROW, SELF_TUNED: TREE_ROW}
 #: What the protocol says, not the command line.
@@ -299,41 +294,25 @@ def show(rows: list[Summary], title: str, as_json: bool, results: Path) -> None:
 # ---------------------------------------------------------------- running, also for other commands
 
 
+@dataclass(frozen=True)
 class Runner:
-    """Evaluates kernels on data sets, one after the other, with bars."""
+    """Evaluates kernels on data sets, one after the other."""
 
-    def __init__(self, results: ResultsFile, bars: Bars, total: int, n_jobs: int) -> None:
-        self.results, self.bars, self.n_jobs = results, bars, n_jobs
-        self.computed = 0
-        self.progress = Progress(self._begin, self._advance)
-        self.whole = bars.add_task("all folds", total=total)
-        self.part = bars.add_task("", total=None)
+    results: ResultsFile
+    progress: Progress
+    n_jobs: int
 
     def __call__(
         self, data: LabelledGraphs, row: KernelGrid | TunedRow, protocol: Protocol, repeats: int
     ) -> None:
         """Fill in what the results lack of a kernel or of an estimator that tunes itself."""
-        self.computed += run(
-            data,
-            row,
-            protocol,
-            repeats,
-            self.results,
-            n_jobs=self.n_jobs,
-            progress=self.progress,
-        )
-
-    def _begin(self, description: str, total: int) -> None:
-        self.bars.reset(self.part, description=description, total=max(total, 1))
-
-    def _advance(self, folds: int) -> None:
-        self.bars.advance(self.part, folds)
-        self.bars.advance(self.whole, folds)
+        more: dict[str, Any] = {"n_jobs": self.n_jobs, "progress": self.progress}
+        run(data, row, protocol, repeats, self.results, **more)
 
 
 @contextmanager
 def running(results: Path, total: int, n_jobs: int, quiet: bool = False) -> Iterator[Runner]:
-    """A runner on a results file; Ctrl-C ends it between two folds and says how to go on."""
+    """A runner with bars; Ctrl-C ends it between two folds and says how to go on."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -342,12 +321,22 @@ def running(results: Path, total: int, n_jobs: int, quiet: bool = False) -> Iter
         TextColumn("left"),
         TimeRemainingColumn(),
     )
+    bars = Bars(*columns, console=err(), disable=quiet, transient=True)
+
+    def begin(description: str, folds: int) -> None:
+        bars.reset(part, description=description, total=max(folds, 1))
+
+    def advance(folds: int) -> None:
+        bars.advance(part, folds)
+        bars.advance(whole, folds)
+
     with ResultsFile(results) as file:
         _tell_versions(file)
-        bars = Bars(*columns, console=err(), disable=quiet, transient=True)
         try:
             with bars:
-                yield Runner(file, bars, total, n_jobs)
+                whole = bars.add_task("all folds", total=total)
+                part = bars.add_task("", total=None)
+                yield Runner(file, Progress(begin, advance), n_jobs)
         except KeyboardInterrupt:
             raise Interrupted(
                 f"Every finished fold is safe in {str(results)!r}. Run the same command again "

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from ..errors import InvalidParameterError
 from ..evaluation.exploration import MOST_GRAPHS, Seen, explain_rows
@@ -19,9 +18,10 @@ from ..learning.model_file import load_model
 from ..report.graph_pages import explanation_page, explore_page
 from ..writing import atomic_write, suffix_of
 from .app import answer, command, err, out
-from .arguments import Data, Jobs, Json, Reading
+from .arguments import Data, Jobs, Json, Reading, output_file
 from .learn import training_table
 from .loading import load
+from .tables import text_table
 
 
 @command(
@@ -44,10 +44,7 @@ def explain(
         typer.Option(help="Explain this model, which fit has written.", metavar="MODEL"),
     ] = None,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="A page (.html); of one graph also a picture (.svg, .png)."
-        ),
+        Path | None, output_file("A page (.html); of one graph also a picture (.svg, .png).")
     ] = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
@@ -174,17 +171,10 @@ def _print(seen: Seen) -> None:
         f"[bold]{escape(seen.name)}[/bold]: predicted [bold]{escape(str(seen.prediction))}[/bold]"
         f"{sure}{known}, decision {seen.decision:+.3g} of which {seen.bias:+.3g} is bias."
     )
-    table = Table("fragment", box=None)
-    table.add_column("adds", justify="right")
-    for name, adds, _ in seen.fragments:
-        table.add_row(escape(name), f"{adds:+.3g}")
-    out().print(table)
-    table = Table("pattern", box=None)
-    table.add_column("adds", justify="right")
-    table.add_column("times", justify="right")
-    for name, adds, times, _ in seen.patterns:
-        table.add_row(escape(name), f"{adds:+.3g}", str(times))
-    out().print(table)
+    fragments = [(name, f"{adds:+.3g}") for name, adds, _ in seen.fragments]
+    out().print(text_table(("fragment", "adds"), fragments, ("adds",)))
+    patterns = [(name, f"{adds:+.3g}", times) for name, adds, times, _ in seen.patterns]
+    out().print(text_table(("pattern", "adds", "times"), patterns, ("adds", "times")))
 
 
 @command(
@@ -197,9 +187,7 @@ def _print(seen: Seen) -> None:
 def explore(
     data: Data,
     reading: Reading,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path(
-        "explore.html"
-    ),
+    output: Annotated[Path, output_file("The page.")] = Path("explore.html"),
     most: Annotated[
         int, typer.Option(help="Of more graphs than this, a sample is shown.", min=4)
     ] = MOST_GRAPHS,

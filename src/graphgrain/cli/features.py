@@ -16,11 +16,10 @@ from ..errors import (
 )
 from ..graphs.files.molecules import is_molecule_file
 from ..graphs.streams import Chunk
-from ..kernels.registry import KERNELS
 from ..scaling.feature_shards import FORMATS, SHARD_SIZE, save_features
 from .app import Interrupted, answer, command, err, out
-from .arguments import Data, Json, Reading, Set, check_choice
-from .kernel_options import given, kernel_grid
+from .arguments import Data, Json, Reading, Set, check_choice, output_file
+from .kernel_options import chosen_kernel
 from .loading import MOLECULE_OPTIONS, load
 
 
@@ -34,7 +33,7 @@ from .loading import MOLECULE_OPTIONS, load
 def features(
     data: Data,
     reading: Reading,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.")],
+    output: Annotated[Path, output_file("The folder to write to.")],
     kernel: Annotated[str, typer.Option("--kernel", "-k", help="Name of the kernel.")] = "tree++",
     parameters: Set = None,
     n_features: Annotated[
@@ -64,8 +63,7 @@ def features(
     """
     check_choice("--format", form, FORMATS)
     check_choice("--errors", reading.errors, ("raise", "skip"))
-    kernel_grid(kernel, parameters)  # checks both
-    settings = given(kernel, parameters)
+    chosen = chosen_kernel(kernel, parameters)
     path = Path(data).expanduser()
     source: Any
     if path.exists() and is_molecule_file(path):
@@ -90,7 +88,7 @@ def features(
         manifest = save_features(
             source,
             output,
-            KERNELS[kernel].kernel(**settings),
+            chosen,
             n_features=n_features,
             shard_size=shard_size,
             format=form,

@@ -18,19 +18,23 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.datasets.fetch import tu_datasets
 from ..graphs.files.molecules import is_molecule_file
-from ..kernels.registry import KERNELS
 from ..searching.graph_index import GraphIndex, described_kernel
 from ..searching.index_files import KINDS
 from .app import Interrupted, answer, command, err, out
-from .arguments import Data, Jobs, Json, Reading, Set, check_choice
-from .kernel_options import given, kernel_grid
+from .arguments import Data, Jobs, Json, Reading, Set, check_choice, output_file
+from .kernel_options import chosen_kernel
 from .loading import BUNDLED, MOLECULE_OPTIONS, load, row_names
+from .tables import text_table
+
+Similarity = Annotated[str, typer.Option(help="How graphs are compared.", metavar="|".join(KINDS))]
+IndexOrData = Annotated[
+    str, typer.Argument(help="An index, a file, a folder, a data set.", metavar="DATA")
+]
 
 
 @command(
@@ -43,9 +47,7 @@ from .loading import BUNDLED, MOLECULE_OPTIONS, load, row_names
 def index(
     data: Data,
     reading: Reading,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="The index, a folder; by habit NAME.ggi.")
-    ],
+    output: Annotated[Path, output_file("The index, a folder; by habit NAME.ggi.")],
     ids: Annotated[
         str | None,
         typer.Option(help="The column with the ids; by default numbers.", metavar="COLUMN"),
@@ -59,9 +61,7 @@ def index(
         ),
     ] = None,
     parameters: Set = None,
-    similarity: Annotated[
-        str, typer.Option(help="How graphs are compared.", metavar="|".join(KINDS))
-    ] = "minmax",
+    similarity: Similarity = "minmax",
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an index that is there.")
     ] = False,
@@ -76,20 +76,12 @@ def index(
     check_choice("--similarity", similarity, tuple(KINDS))
     chosen = None
     if kernel is not None or parameters:
-        kernel = kernel or "tree++"
-        kernel_grid(kernel, parameters)  # checks both
-        chosen = KERNELS[kernel].kernel(**given(kernel, parameters))
+        chosen = chosen_kernel(kernel or "tree++", parameters)
     source = index_source(data, reading)
     begin = time.perf_counter()
+    options = {"similarity": similarity, "overwrite": overwrite, "n_jobs": n_jobs}
     try:
-        made = source.build(
-            output,
-            kernel=chosen,
-            ids=ids,
-            similarity=similarity,
-            overwrite=overwrite,
-            n_jobs=n_jobs,
-        )
+        made = source.build(output, kernel=chosen, ids=ids, **options)
     except KeyboardInterrupt:
         raise Interrupted("Run the same command again to go on from there.") from None
     seconds = time.perf_counter() - begin
@@ -151,16 +143,16 @@ def index_source(data: str, reading: Reading) -> IndexSource:
     if is_molecule_file(path) and path.exists() and not reading.view:
         return IndexSource(path.name.split(".")[0], path, None, None, options)
     loaded = load(data, reading)
-    columns = {} if loaded.y is None else {"target": np.asarray(loaded.y)}
-    if loaded.names is not None:
-        columns["name"] = np.asarray(loaded.names)
+    known = {"target": loaded.y, "name": loaded.names}
+    columns = {name: np.asarray(values) for name, values in known.items() if values is not None}
     return IndexSource(loaded.name, loaded.graphs, None, columns)
 
 
 @contextmanager
 def opened(data: str, reading: Reading, n_jobs: int, similarity: str) -> Iterator[GraphIndex]:
     """An index by its path, or a passing one of whatever DATA names."""
-    if _is_index(data):
+    path = Path(data).expanduser()
+    if path.suffix == ".ggi" or (path / "manifest.json").is_file():
         yield GraphIndex.open(data, n_jobs=n_jobs)
         return
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -168,24 +160,13 @@ def opened(data: str, reading: Reading, n_jobs: int, similarity: str) -> Iterato
         yield source.build(Path(folder) / "passing.ggi", n_jobs=n_jobs, similarity=similarity)
 
 
-def _is_index(data: str) -> bool:
-    path = Path(data).expanduser()
-    return path.suffix == ".ggi" or (path / "manifest.json").is_file()
-
-
-def labels_of_numbers(index: GraphIndex, numbers: np.ndarray) -> tuple[list[Any], list[str]]:
-    """Ids of graphs by their numbers in an index, and what tells a person which these are."""
-    places = index._snapshot.live[numbers]
-    ids = index._snapshot.ids(places)
-    return ids, _labels(ids, index._snapshot.columns(places))
-
-
 def labels_of(index: GraphIndex, ids: list[Any]) -> list[str]:
     """What tells a person which graphs these are: names or SMILES, where the ids are numbers."""
-    return _labels(ids, index.columns(ids))
+    return labels(ids, index.columns(ids))
 
 
-def _labels(ids: list[Any], columns: dict[str, np.ndarray]) -> list[str]:
+def labels(ids: list[Any], columns: dict[str, np.ndarray]) -> list[str]:
+    """The same from the columns of these graphs."""
     known = {name.lower(): values.tolist() for name, values in columns.items()}
     told = [known[name] for name in ("name", "smiles") if name in known]
     return [
@@ -197,8 +178,6 @@ def _labels(ids: list[Any], columns: dict[str, np.ndarray]) -> list[str]:
 # -------------------------------------------------------------------- search
 
 
-#: Columns that say nothing to a person.
-_HIDDEN = ("line",)
 #: Endings of files of graphs other than molecules.
 _FILES = (".zip", ".gz", ".mat", ".txt", ".json", ".ggi")
 
@@ -245,11 +224,7 @@ def search(
     library = GraphIndex.open(index, n_jobs=n_jobs)
     graphs, names = as_query_graphs(library, queries, reading)
     ids, values, columns = library.search(
-        graphs,
-        k=count,
-        threshold=min_similarity,
-        similarity=similarity,
-        return_columns=True,
+        graphs, k=count, threshold=min_similarity, similarity=similarity, return_columns=True
     )
     found = [
         {
@@ -286,19 +261,17 @@ def _show(found: dict[str, Any], single: bool) -> None:
     if not found["hits"]:
         out().print("Nothing is that similar.")
         return
+    hits = found["hits"]
     names = [
         name
-        for name in found["hits"][0]
-        if name not in ("id", "similarity", *_HIDDEN)
-        and any(hit[name] not in ("", None) for hit in found["hits"])
+        for name in hits[0]
+        if name not in ("id", "similarity", "line")
+        and any(hit[name] not in ("", None) for hit in hits)
     ]
-    table = Table(box=None)
-    table.add_column("similarity", justify="right")
-    for name in ("id", *names):
-        table.add_column(escape(name), overflow="fold")
-    for hit in found["hits"]:
-        shown = [escape(str(hit[name])) for name in ("id", *names)]
-        table.add_row(f"{hit['similarity']:.4f}", *shown)
+    rows = [(f"{hit['similarity']:.4f}", *(hit[name] for name in ("id", *names))) for hit in hits]
+    table = text_table(("similarity", "id", *names), rows, ("similarity",))
+    for column in table.columns[1:]:
+        column.overflow = "fold"
     out().print(table)
 
 
@@ -331,5 +304,4 @@ def _is_data(query: str) -> bool:
     path = Path(query).expanduser()
     if path.exists() or is_molecule_file(path) or path.suffix.lower() in _FILES:
         return True
-    known = {item.name.lower() for item in tu_datasets()} | {BUNDLED}
-    return query.lower() in known
+    return query.lower() in {BUNDLED, *(item.name.lower() for item in tu_datasets())}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +16,7 @@ from ..graphs.description import Statistics, describe, text_bars, text_histogram
 from .app import answer, command, err, out
 from .arguments import Data, Json, Reading, nearest
 from .loading import load
-from .tables import print_table
+from .tables import print_table, text_table
 
 #: What the rows mean.
 MEANINGS = {
@@ -67,7 +66,8 @@ def info(
     if found.class_sizes is not None:
         out().print(f"\ngraphs of each class\n{_balance(found)}", markup=False)
     if found.target is not None and loaded.y is not None:
-        out().print(f"\ntarget\n{_spread(found.target)}", markup=False)
+        told = (f"{name.replace('_', ' ')} {value:.4g}" for name, value in found.target.items())
+        out().print(f"\ntarget\n{', '.join(told)}", markup=False)
         out().print(text_histogram(np.asarray(loaded.y, dtype=np.float64)), markup=False)
     out().print(
         f"\nvertices per graph\n{text_histogram(loaded.graphs.vertex_counts)}", markup=False
@@ -97,21 +97,20 @@ def datasets(
             "`graphgrain datasets` lists all."
         )
         return
-    table = Table("name", "domain", box=None)
-    for column in ("graphs", "classes", "vertices", "edges"):
-        table.add_column(column, justify="right")
-    table.add_column("labels")
-    for item in found:
-        marks = ("vertices" if item.vertex_labels else "", "edges" if item.edge_labels else "")
-        table.add_row(
+    heads = ("graphs", "classes", "vertices", "edges")
+    rows = [
+        (
             item.name,
             item.domain,
             f"{item.graphs:,}",
-            "values" if item.classes is None else str(item.classes),
+            "values" if item.classes is None else item.classes,
             "" if item.vertices is None else f"{item.vertices:.2f}",
             "" if item.edges is None else f"{item.edges:.2f}",
-            ", ".join(mark for mark in marks if mark),
+            ", ".join(["vertices"] * item.vertex_labels + ["edges"] * item.edge_labels),
         )
+        for item in found
+    ]
+    table = text_table(["name", "domain", *heads, "labels"], rows, heads)
     print_table(out(), table)
     if not search:
         out().print("\ndrugs comes with graphgrain; the others are downloaded on demand.")
@@ -124,10 +123,6 @@ def _numbers_or_classes(y: np.ndarray | None) -> np.ndarray | None:
     return y.astype(np.float64)
 
 
-def _spread(target: Mapping[str, float]) -> str:
-    return ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in target.items())
-
-
 def _table(name: str, found: Statistics) -> Table:
     table = Table(title=escape(name), box=None, show_header=False, title_justify="left")
     table.add_column()
@@ -135,18 +130,17 @@ def _table(name: str, found: Statistics) -> Table:
     table.add_column(style="dim")
     for key, meaning in MEANINGS.items():
         value = getattr(found, key)
-        shown = "none" if value is None else f"{value:,.2f}" if isinstance(value, float) else value
-        words = f"{shown:,}" if isinstance(shown, int) else str(shown)
-        table.add_row(key.replace("_", " "), words, meaning)
+        form = ",.2f" if isinstance(value, float) else ","
+        table.add_row(
+            key.replace("_", " "), "none" if value is None else f"{value:{form}}", meaning
+        )
     return table
 
 
 def _balance(found: Statistics) -> str:
     """A bar for each class, the largest first."""
-    sizes = found.class_sizes or {}
-    ordered = sorted(sizes.items(), key=lambda item: -item[1])
+    ordered = sorted((found.class_sizes or {}).items(), key=lambda item: -item[1])
     bars = text_bars(dict(ordered[:MOST_CLASSES]), total=found.graphs)
-    rest = ordered[MOST_CLASSES:]
-    if not rest:
-        return bars
-    return f"{bars}\nand {len(rest)} more classes with {rest[-1][1]} to {rest[0][1]} graphs each"
+    if rest := [size for _, size in ordered[MOST_CLASSES:]]:
+        bars += f"\nand {len(rest)} more classes with {rest[-1]} to {rest[0]} graphs each"
+    return bars

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -18,8 +18,8 @@ from ..evaluation.records import versions
 from ..kernels.registry import KERNELS
 from ..writing import atomic_write, check_output, suffix_of
 from .app import answer, command, err, out
-from .arguments import Data, Jobs, Json, Reading, Set
-from .kernel_options import given, kernel_grid
+from .arguments import Data, Jobs, Json, Reading, Set, output_file
+from .kernel_options import chosen_kernel
 from .loading import load, note_ignored_attributes
 
 
@@ -34,7 +34,7 @@ from .loading import load, note_ignored_attributes
 def kernel(
     data: Data,
     reading: Reading,
-    output: Annotated[Path, typer.Option("--output", "-o", help="A .npz, .npy or .csv file.")],
+    output: Annotated[Path, output_file("A .npz, .npy or .csv file.")],
     kernel: Annotated[
         str, typer.Option("--kernel", "-k", help=f"One of {', '.join(KERNELS)}.")
     ] = "tree++",
@@ -53,29 +53,34 @@ def kernel(
             f"The kernel matrix is written as .npz, .npy or .csv; got {str(output)!r}."
         )
     check_output(output, "The kernel matrix")
-    kernel_grid(kernel, parameters)  # checks both
+    estimator = chosen_kernel(kernel, parameters, n_jobs=n_jobs)
     loaded = load(data, reading)
     name, graphs, y, names, *_ = loaded
-    # Not the grid's own values, which are for validation: what is not set has its default.
-    estimator = KERNELS[kernel].kernel(**given(kernel, parameters), n_jobs=n_jobs)
     note_ignored_attributes(loaded, [estimator])
     with err().status(f"{kernel} on {escape(name)}"), measured() as cost:
         K = estimator.fit_transform(graphs)
+    settings = estimator.get_params()
     about = {
         "dataset": name,
         "kernel": kernel,
-        "parameters": {
-            key: value
-            for key, value in estimator.get_params().items()
-            if key not in ("n_jobs", "verbose")
-        },
+        "parameters": {k: v for k, v in settings.items() if k not in ("n_jobs", "verbose")},
         "graphs": len(graphs),
         "seconds": round(cost.seconds, 4),
         "memory": cost.memory,
         "n_jobs": thread_count(n_jobs),
         "versions": versions(),
     }
-    write_matrix(output, K, y, names, about)
+    arrays = {"K": K, "about": json.dumps(about), "y": y, "names": names}
+    content = io.BytesIO()
+    form = suffix_of(output, ".csv")
+    if form == ".npz":
+        np.savez_compressed(content, **{k: v for k, v in arrays.items() if v is not None})
+    elif form == ".npy":
+        np.save(content, K)
+    else:
+        np.savetxt(content, K, delimiter=",", fmt="%.17g")
+    with atomic_write(output, "The kernel matrix") as file:
+        file.write(content.getvalue())
     if as_json:
         answer({**about, "output": str(output)})
         return
@@ -83,26 +88,3 @@ def kernel(
         f"{kernel} of {len(graphs):,} graphs in {cost.seconds:.2f} s, written to "
         f"{escape(str(output))}."
     )
-
-
-def write_matrix(
-    path: Path,
-    K: np.ndarray,
-    y: np.ndarray | None,
-    names: np.ndarray | None,
-    about: dict[str, Any],
-) -> None:
-    """Write a matrix in full or not at all."""
-    content = io.BytesIO()
-    form = suffix_of(path, ".csv")
-    if form == ".npz":
-        arrays: dict[str, Any] = {"K": K, "about": json.dumps(about)}
-        arrays |= {} if y is None else {"y": y}
-        arrays |= {} if names is None else {"names": names}
-        np.savez_compressed(content, **arrays)
-    elif form == ".npy":
-        np.save(content, K)
-    else:
-        np.savetxt(content, K, delimiter=",", fmt="%.17g")
-    with atomic_write(path, "The kernel matrix") as file:
-        file.write(content.getvalue())

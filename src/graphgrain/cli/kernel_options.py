@@ -35,6 +35,12 @@ def kernel_grid(
     return grid
 
 
+def chosen_kernel(kernel: str, parameters: Sequence[str] | None, **more: Any) -> Any:
+    """The kernel itself; what ``--set`` does not name has its default, not the grid's values."""
+    kernel_grid(kernel, parameters)  # checks both
+    return KERNELS[kernel].kernel(**given(kernel, parameters), **more)
+
+
 def given(kernel: str, parameters: Sequence[str] | None) -> dict[str, Any]:
     """The parameters that ``--set`` names."""
     elsewhere = {"n_jobs", "output", "verbose"}
@@ -42,19 +48,26 @@ def given(kernel: str, parameters: Sequence[str] | None) -> dict[str, Any]:
     return given_of(known, kernel, parameters)
 
 
-def given_of(known: list[str], owner: str, parameters: Sequence[str] | None) -> dict[str, Any]:
-    """The same for parameters of these names."""
+def given_of(
+    known: list[str],
+    owner: str,
+    parameters: Sequence[str] | None,
+    form: str = "--set takes NAME=VALUE",
+    which: str = " with a parameter of the kernel",
+    prefix: str = "",
+) -> dict[str, Any]:
+    """The values of ``NAME=VALUE`` texts, of parameters of these names."""
     values: dict[str, Any] = {}
     for text in listed(parameters):
         name, equals, value = text.partition("=")
         if not equals and name in known:
             raise InvalidParameterError(
-                f"--set takes NAME=VALUE; {name} has no value. Write it as {name}=VALUE."
+                f"{form}; {name} has no value. Write it as {prefix}{name}=VALUE."
             )
         if not equals or name not in known:
             raise InvalidParameterError(
-                f"--set takes NAME=VALUE with a parameter of the kernel; got {text!r}. "
-                f"{nearest(name, known)}The parameters of {owner} are {', '.join(known)}."
+                f"{form}{which}; got {text!r}. {nearest(name, known)}The parameters of {owner} are "
+                f"{', '.join(known)}."
             )
         values[name] = parsed(value)
     return values
@@ -63,9 +76,6 @@ def given_of(known: list[str], owner: str, parameters: Sequence[str] | None) -> 
 def parsed(value: str) -> Any:
     """A value of Python, or a word.
 
-    Examples
-    --------
-    >>> from graphgrain.cli.kernel_options import parsed
     >>> parsed("3"), parsed("[1, 2]"), parsed("sqrt")
     (3, [1, 2], 'sqrt')
     """
@@ -88,9 +98,6 @@ _LISTS = ("keep", "drop", "columns")
 def view(text: str) -> Any:
     """A view from its name and parameters.
 
-    Examples
-    --------
-    >>> from graphgrain.cli.kernel_options import view
     >>> view("edge-filter:drop=1")
     EdgeFilter(drop=[1])
     >>> view("attribute-bins:n_bins=4,strategy=kmeans")
@@ -103,22 +110,11 @@ def view(text: str) -> Any:
             "parameters follow a colon, as in edge-filter:drop=1."
         )
     known = sorted(VIEWS[name]().get_params())
-    values: dict[str, Any] = {}
-    for item in listed([rest]):
-        parameter, equals, value = item.partition("=")
-        if not equals and parameter in known:
-            raise InvalidParameterError(
-                f"--view takes NAME:PARAMETER=VALUE; {parameter} has no value. Write it as "
-                f"{name}:{parameter}=VALUE."
-            )
-        if not equals or parameter not in known:
-            raise InvalidParameterError(
-                f"--view takes NAME:PARAMETER=VALUE; got {item!r}. {nearest(parameter, known)}"
-                f"The parameters of {name} are {', '.join(known)}."
-            )
-        given = parsed(value)
-        alone = parameter in _LISTS and not isinstance(given, list | tuple)
-        values[parameter] = [given] if alone else given
+    form = "--view takes NAME:PARAMETER=VALUE"
+    values = given_of(known, name, [rest], form, which="", prefix=f"{name}:")
+    for parameter in set(values) & set(_LISTS):
+        if not isinstance(values[parameter], list | tuple):
+            values[parameter] = [values[parameter]]
     return VIEWS[name](**values)
 
 

@@ -17,7 +17,6 @@ import typer
 from rich.markup import escape
 
 from ..errors import InvalidFileError, InvalidParameterError
-from ..graphs.batch import GraphBatch
 from ..graphs.convert.rdkit import LabelOptions, parse_molecules
 from ..graphs.files.molecules import MoleculeFile, Record, record_columns, typed
 from ..graphs.processes import progress_bar
@@ -28,7 +27,7 @@ from ..learning.regressor import GraphRegressor
 from ..learning.targets import are_classes
 from ..writing import check_output, is_standard_output, put_in_place
 from .app import Interrupted, answer, command, err, out
-from .arguments import Data, Jobs, Json, Reading, check_choice, listed
+from .arguments import Data, Jobs, Json, Reading, check_choice, listed, output_file
 from .loading import Loaded, load
 
 #: The column of graphs in the table of a model with columns.
@@ -58,7 +57,7 @@ Descriptors = Annotated[
 def fit(
     data: Data,
     reading: Reading,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file of the model.")],
+    output: Annotated[Path, output_file("The file of the model.")],
     columns: Columns = None,
     descriptors: Descriptors = None,
     scoring: Annotated[
@@ -100,21 +99,23 @@ def fit(
         "molecules": loaded.smiles,
     }
     model.save(output)
-    found = {
-        "estimator": type(model).__name__,
-        "graphs": len(loaded.graphs),
-        "terms": len(model.terms_),
-        "scoring": model.scoring_,
-        "score": model.best_score_,
-        "output": str(output),
-    }
+    name, terms, score = type(model).__name__, len(model.terms_), model.best_score_
     if as_json:
-        answer(found)
+        answer(
+            {
+                "estimator": name,
+                "graphs": len(loaded.graphs),
+                "terms": terms,
+                "scoring": model.scoring_,
+                "score": score,
+                "output": str(output),
+            }
+        )
         return
+    kernels = "kernel" if terms == 1 else "kernels"
     out().print(
-        f"{found['estimator']} on {len(loaded.graphs):,} graphs: {found['terms']} "
-        f"{'kernel' if found['terms'] == 1 else 'kernels'}, "
-        f"{model.scoring_} {abs(model.best_score_):.3g} in cross-validation, written to "
+        f"{name} on {len(loaded.graphs):,} graphs: {terms} {kernels}, "
+        f"{model.scoring_} {abs(score):.3g} in cross-validation, written to "
         f"[bold]{escape(str(output))}[/bold]."
     )
 
@@ -164,9 +165,7 @@ def predict(
     data: Annotated[
         str, typer.Argument(help="A file of molecules: .smi, .csv, .tsv, .sdf.", metavar="DATA")
     ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="A .csv file; - is standard output.")
-    ],
+    output: Annotated[Path, output_file("A .csv file; - is standard output.")],
     interval: Annotated[
         float,
         typer.Option(help="How probable it is that the interval, or the set, holds the truth."),
@@ -232,42 +231,37 @@ def _predicted(
     parsed = parse_molecules(
         [record.structure for record in records], LabelOptions(*told["labels"]), file.blocks
     )
+    places = parsed.positions.tolist()
     columns = record_columns(records)
     table: dict[str, list[Any]] = {"line": columns.pop("line").tolist()}
     table["molecule"] = [record.structure.strip().split("\n")[0] for record in records]
     table |= {name: values.tolist() for name, values in columns.items()}
-    results = _results(model, parsed.graphs, records, parsed.positions, columns, told, interval)
-    if domain and len(parsed.graphs):
-        found = model.domain(
-            _new_table(model, parsed.graphs, records, parsed.positions, columns, told)
-        )
-        known = told.get("molecules") or range(1, model.n_graphs_ + 1)
-        results |= {
-            "nearest": [known[number] for number in found["nearest"].tolist()],
-            "similarity": [f"{value:.4f}" for value in found["similarity"].tolist()],
-            "unseen": [f"{value:.4f}" for value in found["unseen"].tolist()],
-        }
+    beside = ("low", "high") if isinstance(model, GraphRegressor) else ("probability", "set")
+    results: dict[str, list[Any]] = {name: [] for name in ("prediction", *beside)}
+    if places:
+        molecules: Any = parsed.graphs
+        if model.descriptors is not None:
+            molecules = [records[place].structure.strip() for place in places]
+        X = _new_table(molecules, {n: v[parsed.positions] for n, v in columns.items()}, told)
+        results = _results(model, X, interval)
+        if domain:
+            found = model.domain(X)
+            known = told.get("molecules") or range(1, model.n_graphs_ + 1)
+            results |= {
+                "nearest": [known[number] for number in found["nearest"].tolist()],
+                "similarity": [f"{value:.4f}" for value in found["similarity"].tolist()],
+                "unseen": [f"{value:.4f}" for value in found["unseen"].tolist()],
+            }
     for name, values in results.items():
-        spread: list[Any] = [""] * len(records)
-        for place, value in zip(parsed.positions.tolist(), values, strict=True):
-            spread[place] = value
-        table[name] = spread
+        said = dict(zip(places, values, strict=True))
+        table[name] = [said.get(place, "") for place in range(len(records))]
     reasons = dict(parsed.problems)
     table["problem"] = [reasons.get(place, "") for place in range(len(records))]
     return table, len(reasons)
 
 
-def _new_table(
-    model: GraphEstimator,
-    graphs: GraphBatch,
-    records: list[Record],
-    positions: np.ndarray,
-    columns: dict[str, np.ndarray],
-    told: dict[str, Any],
-) -> Any:
-    molecules: Any = graphs
-    if model.descriptors is not None:
-        molecules = [records[place].structure.strip() for place in positions.tolist()]
+def _new_table(molecules: Any, columns: dict[str, np.ndarray], told: dict[str, Any]) -> Any:
+    """The molecules, or a table of them and the columns that the model was trained with."""
     if not told["columns"]:
         return molecules
     missing = [name for name in told["columns"] if name not in columns]
@@ -275,29 +269,11 @@ def _new_table(
         raise InvalidParameterError(
             f"The model was trained with the column {missing[0]!r}; the file has none of that name."
         )
-    return {
-        GRAPHS: molecules,
-        **{name: typed(columns[name][positions]) for name in told["columns"]},
-    }
+    return {GRAPHS: molecules, **{name: typed(columns[name]) for name in told["columns"]}}
 
 
-def _results(
-    model: GraphEstimator,
-    graphs: GraphBatch,
-    records: list[Record],
-    positions: np.ndarray,
-    columns: dict[str, np.ndarray],
-    told: dict[str, Any],
-    interval: float,
-) -> dict[str, list[Any]]:
+def _results(model: GraphEstimator, X: Any, interval: float) -> dict[str, list[Any]]:
     """What the model says of the molecules that can be read."""
-    regression = isinstance(model, GraphRegressor)
-    if not len(graphs):
-        names = (
-            ("prediction", "low", "high") if regression else ("prediction", "probability", "set")
-        )
-        return {name: [] for name in names}
-    X = _new_table(model, graphs, records, positions, columns, told)
     if isinstance(model, GraphRegressor):
         low, high = model.predict_interval(X, interval)
         said = {"prediction": model.predict(X), "low": low, "high": high}
@@ -314,22 +290,14 @@ def _results(
 
 
 class _Part:
-    """The part of a table that is done, beside its place until it is whole.
-
-    Attributes
-    ----------
-    done : int
-        Rows that an earlier call has written.
-    last : int
-        The line of the last of them.
-    """
+    """The part of a table that is done, beside its place until it is whole."""
 
     def __init__(self, output: Path, key: str) -> None:
         self.output = output
         self.streams = is_standard_output(output) or (output.exists() and not output.is_file())
         self.path = output.with_name(f".{output.name}.{key}.part")
         self.header: list[str] | None = None
-        self.done = self.last = 0
+        self.done = self.last = 0  # rows that an earlier call has written; the line of the last
         if not self.streams and self.path.exists():
             self._read()
 
@@ -369,9 +337,9 @@ class _Part:
         if self.header is None:
             self.header = list(table)
             writer.writerow(self.header)
-        width = len(next(iter(table.values())))
+        width = len(table["line"])
         columns = [table.get(name, [""] * width) for name in self.header]
-        writer.writerows(_rows(columns))
+        writer.writerows(zip(*columns, strict=True))
         stream.flush()
         if not self.streams:
             os.fsync(stream.fileno())
@@ -380,7 +348,3 @@ class _Part:
         """All rows are there: the table takes its place."""
         if not self.streams:
             put_in_place(self.path, self.output)
-
-
-def _rows(columns: list[list[Any]]) -> Iterator[tuple[Any, ...]]:
-    return zip(*columns, strict=True)

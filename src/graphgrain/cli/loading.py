@@ -38,34 +38,15 @@ MOLECULE_OPTIONS = ("smiles", "errors", *LabelOptions._fields)
 
 
 class Loaded(NamedTuple):
-    """A data set.
+    """A data set."""
 
-    Attributes
-    ----------
-    name : str
-        For tables and records; with the target, if one was chosen.
-    graphs : GraphBatch
-    y : array or None
-        Classes or values.
-    names : array or None
-        Names of the graphs.
-    columns : tuple of str
-        For a table of molecules, the columns that may be the target.
-    view : str
-        The view through which the graphs are seen, which is also part of ``name``.
-    table : dict
-        For molecules, all columns of the file.
-    smiles : list of str or None
-        For molecules that have them.
-    """
-
-    name: str
+    name: str  # for tables and records; with the target, if one was chosen
     graphs: GraphBatch
-    y: np.ndarray | None
+    y: np.ndarray | None  # classes or values
     names: np.ndarray | None = None
-    columns: tuple[str, ...] = ()
-    view: str = ""
-    table: dict[str, Any] = {}  # noqa: RUF012 - a default of a named tuple, never changed
+    columns: tuple[str, ...] = ()  # for a table of molecules, those that may be the target
+    view: str = ""  # through which the graphs are seen; also part of ``name``
+    table: dict[str, Any] = {}  # noqa: RUF012 - all columns of a file of molecules, never changed
     smiles: list[str] | None = None
 
     def with_classes(self) -> Loaded:
@@ -81,28 +62,22 @@ class Loaded(NamedTuple):
 def load(data: str, reading: Reading | None = None, *, all_rows: bool = False) -> Loaded:
     """The data set that a DATA argument names.
 
-    Parameters
-    ----------
-    data : str
-        A file, a folder, a name of the TU collection, or ``drugs``.
-    reading : Reading, optional
-        What the options of the command say about it.
-    all_rows : bool
-        For commands that count rows: with ``--missing skip`` graphs without a target stay, their
-        targets NaN or the empty string.
+    With ``all_rows``, for commands that count rows, graphs without a target stay where
+    ``--missing skip`` is given, their targets NaN or the empty string.
     """
     reading = reading or Reading()
     check_choice("--errors", reading.errors, ("raise", "skip"))
     check_choice("--missing", reading.missing, ("error", "skip"))
-    if not reading.view:  # scikit-learn, which takes seconds to start, is not needed
-        return _with_targets(_load(data, reading), reading.missing, all_rows)
-    from ..views.base import seen_through, view_name
-    from .kernel_options import combined
+    view = None
+    if reading.view:  # otherwise scikit-learn, which takes seconds to start, is not needed
+        from ..views.base import seen_through, view_name
+        from .kernel_options import combined
 
-    view = combined(reading.view)
+        view = combined(reading.view)
     loaded = _with_targets(_load(data, reading), reading.missing, all_rows)
-    seen = seen_through(view.fit(loaded.graphs), loaded.graphs)
-    words = view_name(view)
+    if view is None:
+        return loaded
+    words, seen = view_name(view), seen_through(view.fit(loaded.graphs), loaded.graphs)
     return loaded._replace(name=f"{loaded.name} > {words}", graphs=seen, view=words)
 
 
@@ -149,13 +124,8 @@ def note_ignored_attributes(data: Loaded, kernels: Iterable[GraphKernel]) -> Non
         for kind, values in columns.items()
         if values is not None and values.shape[1]
     ]
-    blind = list(
-        dict.fromkeys(
-            type(kernel).__name__
-            for kernel in kernels
-            if not kernel.get_params().get("attributes", False)
-        )
-    )
+    kinds = (type(k).__name__ for k in kernels if not k.get_params().get("attributes", False))
+    blind = list(dict.fromkeys(kinds))
     if found and blind and not data.view:
         warnings.warn(
             f"{data.name} has {' and '.join(found)}, which {', '.join(blind)} "

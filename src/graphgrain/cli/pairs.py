@@ -1,4 +1,4 @@
-"""The command pairs: all pairs of similar graphs."""
+"""The commands pairs and overlap: pairs of similar graphs, of one collection or of two."""
 
 from __future__ import annotations
 
@@ -14,18 +14,29 @@ from typing import IO, Annotated, Any
 import numpy as np
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from ..archives import parsed_json, read_npz
 from ..errors import InvalidFileError, InvalidParameterError
 from ..graphs.processes import progress_bar
 from ..scaling.feature_shards import pyarrow
 from ..searching.graph_index import GraphIndex
+from ..searching.groups import near_duplicates
+from ..searching.index_files import KINDS
 from ..searching.similar_pairs import BLOCK, PART, Pairs, capped_pairs, iter_pairs, joined_pairs
-from ..writing import atomic_write, check_output, is_standard_output, suffix_of
+from ..writing import atomic_write, check_output, is_standard_output, suffix_of, write_csv
 from .app import Interrupted, answer, command, err, out
-from .arguments import Jobs, Json, Reading, check_choice, check_share
-from .index import labels_of_numbers, opened
+from .arguments import (
+    Jobs,
+    Json,
+    MinSimilarity,
+    Reading,
+    check_choice,
+    check_share,
+    output_file,
+)
+from .index import IndexOrData, Similarity, labels, labels_of, opened
+from .loading import load, row_names
+from .tables import text_table
 
 _SHOWN = 10
 _FORMS = (".csv", ".jsonl", ".parquet")
@@ -40,11 +51,9 @@ _COLUMNS = ("first", "second", "first_name", "second_name", "similarity")
     ]
 )
 def pairs(
-    data: Annotated[
-        str, typer.Argument(help="An index, a file, a folder, a data set.", metavar="DATA")
-    ],
+    data: IndexOrData,
     reading: Reading,
-    min_similarity: Annotated[float, typer.Option(help="The least similarity of a pair.")] = 0.8,
+    min_similarity: MinSimilarity = 0.8,
     similarity: Annotated[
         str | None,
         typer.Option(
@@ -57,8 +66,7 @@ def pairs(
         typer.Option(help="At most this many pairs of each graph, the most similar first.", min=1),
     ] = None,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write all pairs to this .csv, .jsonl or .parquet."),
+        Path | None, output_file("Write all pairs to this .csv, .jsonl or .parquet.")
     ] = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
@@ -152,7 +160,8 @@ class _Saved:
         self.folder = folder
         self.blocks = 0
         about = folder / "settings.json"
-        if folder.is_dir() and parsed_json(_content(about)) != settings:
+        written = about.read_bytes() if about.is_file() else b""
+        if folder.is_dir() and parsed_json(written) != settings:
             shutil.rmtree(folder)
         folder.mkdir(exist_ok=True)
         with atomic_write(about, "The pairs so far") as file:
@@ -190,17 +199,15 @@ class _Saved:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _content(path: Path) -> bytes:
-    return path.read_bytes() if path.is_file() else b""
-
-
 # -------------------------------------------------------------------- tables
 
 
 def _rows(index: GraphIndex, blocks: Iterable[Pairs]) -> Iterator[tuple[Any, ...]]:
     for block in blocks:
         numbers, which = np.unique(np.concatenate(block[:2]), return_inverse=True)
-        ids, names = labels_of_numbers(index, numbers)
+        places = index._snapshot.live[numbers]
+        ids = index._snapshot.ids(places)
+        names = labels(ids, index._snapshot.columns(places))
         left, right = which[: len(block)].tolist(), which[len(block) :].tolist()
         for a, b, value in zip(left, right, block.similarities.tolist(), strict=True):
             yield ids[a], ids[b], names[a], names[b], value
@@ -245,9 +252,78 @@ def _show(index: GraphIndex, found: Pairs, least: float) -> None:
     if not len(found):
         return
     best = np.argsort(-found.similarities, kind="stable")[:_SHOWN]
-    table = Table("similarity", "first", "", "second", "", box=None)
-    rows = _rows(index, [Pairs(*(values[best] for values in found))])
-    for first, second, first_name, second_name, value in rows:
-        words = (str(first), first_name, str(second), second_name)
-        table.add_row(f"{value:.4f}", *map(escape, words))
-    out().print(table)
+    shown = [
+        (f"{value:.4f}", first, first_name, second, second_name)
+        for first, second, first_name, second_name, value in _rows(
+            index, [Pairs(*(values[best] for values in found))]
+        )
+    ]
+    out().print(text_table(("similarity", "first", "", "second", ""), shown))
+
+
+# -------------------------------------------------------------------- two collections
+
+
+@command(
+    [
+        "graphgrain overlap train.csv test.csv",
+        "graphgrain overlap library.ggi new.smi --min-similarity 0.8 -o pairs.csv",
+    ]
+)
+def overlap(
+    first: Annotated[
+        str, typer.Argument(help="An index, file or data set, such as what a model was fitted to.")
+    ],
+    second: Annotated[str, typer.Argument(help="A file or data set, such as the test set.")],
+    reading: Reading,
+    min_similarity: Annotated[
+        float, typer.Option(help="From which similarity on two graphs are near-duplicates.")
+    ] = 0.9,
+    similarity: Similarity = "minmax",
+    output: Annotated[Path | None, output_file("Write all pairs to this .csv file.")] = None,
+    n_jobs: Jobs = -1,
+    as_json: Json = False,
+) -> None:
+    """Find the graphs of the second collection that have a near-duplicate in the first.
+
+    What leaks from a training set into a test set makes models look better than they are.
+    """
+    check_choice("--similarity", similarity, tuple(KINDS))
+    check_share("--min-similarity", min_similarity)
+    with opened(first, reading, n_jobs, similarity) as index:
+        loaded = load(second, reading)
+        found = near_duplicates(index, loaded.graphs, min_similarity)
+        total = len(loaded.graphs)
+        firsts = found.ids.tolist()
+        told = labels_of(index, firsts)
+    names = row_names(loaded)
+    values = found.similarities.tolist()
+    seconds = [names[query] for query in found.queries.tolist()]
+    pairs = list(zip(seconds, firsts, told, values, strict=True))
+    equal = sum(value == 1.0 for value in values)
+    if output is not None:
+        write_csv(output, [("second", "first", "first_name", "similarity"), *pairs])
+        err().print(f"Written to {escape(str(output))}.")
+    if as_json:
+        answer(
+            {
+                "graphs": total,
+                "min_similarity": min_similarity,
+                "near_duplicates": len(pairs),
+                "similarity_1": equal,
+                "pairs": [
+                    {"second": a, "first": b, "first_name": name, "similarity": value}
+                    for a, b, name, value in pairs
+                ],
+            }
+        )
+        return
+    share = f" ({100 * len(pairs) / total:.1f} %)" if total else ""
+    out().print(
+        f"{len(pairs):,} of {total:,} graphs{share} have a near-duplicate of similarity "
+        f"{min_similarity:g} or more; {equal:,} of them one of similarity 1."
+    )
+    if pairs:
+        rows = [(*names, f"{value:.4f}") for *names, value in pairs[:_SHOWN]]
+        heads = ("in the second", "in the first", "", "similarity")
+        out().print(text_table(heads, rows))

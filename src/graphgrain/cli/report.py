@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -64,29 +64,18 @@ def report(
     check_choice("--format", format, FORMATS)
     loaded = [load(item, reading) for item in data or []]
     given = {item.name: (item.graphs, item.y, item.names) for item in loaded}
-    if format == "html":
-        from ..report.results_page import write_report
+    options: dict[str, Any] = {"paper": paper, "data": given, "n_jobs": n_jobs}
+    with _telling(as_json) as progress:
+        if format == "html":
+            from ..report.results_page import write_report
 
-        page = output or Path("report.html")
-        with _telling(as_json) as progress:
-            write_report(
-                file,
-                page,
-                paper=paper,
-                data=given,
-                title=title,
-                n_jobs=n_jobs,
-                progress=progress,
-            )
-        written = [page]
-    else:
-        from ..report.figures import write_figures
+            page = output or Path("report.html")
+            written = [write_report(file, page, title=title, progress=progress, **options)]
+        else:
+            from ..report.figures import write_figures
 
-        place = output or Path("figures")
-        with _telling(as_json) as progress:
-            written = write_figures(
-                file, place, format, paper=paper, data=given, n_jobs=n_jobs, progress=progress
-            )
+            place = output or Path("figures")
+            written = write_figures(file, place, format, progress=progress, **options)
     if as_json:
         answer({"output": [str(path) for path in written]})
     elif format == "html":

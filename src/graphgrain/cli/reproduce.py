@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from ..errors import InvalidParameterError, MissingDependencyError
 from ..evaluation import paper as paper_figures
@@ -24,7 +23,7 @@ from .arguments import Jobs, Json, check_choice, listed
 from .evaluate import RESULTS, Duplicates, Folds, Results, Seed, running
 from .kernel_options import kernel_grid
 from .loading import load
-from .tables import accuracy_table, percent, print_table, seconds
+from .tables import accuracy_table, percent, print_table, seconds, text_table
 
 DISTRIBUTIONS = "figure-distributions"
 WHAT = ("table1", "table2", "table3", FIGURE_K, FIGURE_D, DISTRIBUTIONS, "all")
@@ -112,18 +111,15 @@ def reproduce(
                         missing[item.name] = str(error)
     fingerprints = {prepared.fingerprint for prepared in sets}
     records = [r for r in read_results(results) if r.fingerprint in fingerprints] if work else []
-    machine: dict[str, object] = {}
-    for part in wanted:
-        if part == "table1":
-            machine[part] = _table1(sets, as_json)
-        elif part == "table2":
-            machine[part] = _table2(records, kernels, protocol, as_json)
-        elif part == "table3":
-            machine[part] = _table3(records, sets, kernels, as_json)
-        elif part == DISTRIBUTIONS:
-            machine[part] = _distributions(sets, plot, as_json)
-        else:
-            machine[part] = _curves(records, part, protocol, as_json)
+    show: dict[str, Callable[[], object]] = {
+        "table1": lambda: _table1(sets, as_json),
+        "table2": lambda: _table2(records, kernels, protocol, as_json),
+        "table3": lambda: _table3(records, sets, kernels, as_json),
+        FIGURE_K: lambda: _curves(records, FIGURE_K, protocol, as_json),
+        FIGURE_D: lambda: _curves(records, FIGURE_D, protocol, as_json),
+        DISTRIBUTIONS: lambda: _distributions(sets, plot, as_json),
+    }
+    machine = {part: show[part]() for part in wanted}
     for name, reason in missing.items():
         err().print(f"[yellow]Left out:[/yellow] {escape(f'{KERNELS[name].title}. {reason}')}")
     if as_json:
@@ -162,24 +158,22 @@ def _table1(sets: list[LabelledGraphs], quiet: bool) -> list[dict[str, object]]:
     from ..graphs.description import describe
 
     rows: list[dict[str, object]] = []
-    table = Table(title="Table 1: the data sets", box=None, title_justify="left", pad_edge=False)
-    table.add_column("data set")
-    for name in ("graphs", "classes", "vertices", "edges", "labels", "duplicates"):
-        table.add_column(name, justify="right")
+    shown = []
     for data in sets:
         ours = describe(data.graphs, data.codes)
         paper = paper_figures.TABLE1.get(data.name)
         figures = (ours.graphs, ours.classes, ours.vertices, ours.edges, ours.vertex_labels)
-        cells = [f"{v:.2f}" if isinstance(v, float) else str(v) for v in figures]
-        if paper is not None:
-            theirs = [f"{v:.2f}" if isinstance(v, float) else str(v) for v in paper]
-            cells = [
-                a if a == b else f"{a} (paper {b})" for a, b in zip(cells, theirs, strict=True)
-            ]
-        table.add_row(escape(data.name), *cells, str(ours.duplicates))
+        cells, theirs = (
+            [f"{v:.2f}" if isinstance(v, float) else str(v) for v in values]
+            for values in (figures, paper or figures)
+        )
+        told = [a if a == b else f"{a} (paper {b})" for a, b in zip(cells, theirs, strict=True)]
+        shown.append((data.name, *told, ours.duplicates))
         rows.append({"dataset": data.name, "ours": figures, "paper": paper})
     if not quiet:
-        print_table(out(), table)
+        heads = ("graphs", "classes", "vertices", "edges", "labels", "duplicates")
+        title = "Table 1: the data sets"
+        print_table(out(), text_table(["data set", *heads], shown, heads, title))
     return rows
 
 
@@ -187,26 +181,21 @@ def _table2(
     records: list[Record], kernels: list[KernelGrid], protocol: Protocol, quiet: bool
 ) -> dict[str, object]:
     result: dict[str, object] = {}
-    for select in ("reported-best", "validated"):
-        rows = [
-            row
-            for row in summarise(under_protocol(records, protocol.key), select)
-            if (row.kernel, row.variant) in {(item.name, item.variant) for item in kernels}
-        ]
+    columns = {(item.name, item.variant) for item in kernels}
+    for select, what in (
+        ("reported-best", "parameters with the best test accuracy, as in the paper"),
+        ("validated", "parameters chosen inside each fold"),
+    ):
+        found = summarise(under_protocol(records, protocol.key), select)
+        rows = [row for row in found if (row.kernel, row.variant) in columns]
         result[select] = [row.as_dict() for row in rows]
         if not quiet:
-            what = {
-                "reported-best": "parameters with the best test accuracy, as in the paper",
-                "validated": "parameters chosen inside each fold",
-            }[select]
             title = f"Table 2: accuracy in per cent ({what})"
             print_table(out(), accuracy_table(rows, title), keys=2)
             out().print()
-            shown = {row.dataset for row in rows}
-    if not quiet:
-        for dataset, note in paper_figures.NOTES.items():
-            if dataset in shown:
-                out().print(f"[dim]{escape(f'{dataset}: {note}.')}[/dim]")
+    for dataset, note in paper_figures.NOTES.items():
+        if not quiet and dataset in {row.dataset for row in rows}:
+            out().print(f"[dim]{escape(f'{dataset}: {note}.')}[/dim]")
     return result
 
 
@@ -214,16 +203,8 @@ def _table3(
     records: list[Record], sets: list[LabelledGraphs], kernels: list[KernelGrid], quiet: bool
 ) -> list[dict[str, object]]:
     """Mean seconds per setting, all levels included."""
-    table = Table(
-        title="Table 3: seconds for the kernel matrices (paper's on its own machine)",
-        box=None,
-        title_justify="left",
-        pad_edge=False,
-    )
-    table.add_column("data set")
-    for item in kernels:
-        table.add_column(item.title, justify="right")
     rows: list[dict[str, object]] = []
+    shown = []
     for data in sets:
         cells = []
         for item in kernels:
@@ -234,9 +215,11 @@ def _table3(
                 {"dataset": data.name, "kernel": item.name, "seconds": ours, "paper": paper}
             )
             cells.append(seconds(ours) + (f" ({seconds(paper)})" if paper is not None else ""))
-        table.add_row(escape(data.name), *cells)
+        shown.append((data.name, *cells))
     if not quiet:
-        print_table(out(), table)
+        heads = [item.title for item in kernels]
+        title = "Table 3: seconds for the kernel matrices (paper's on its own machine)"
+        print_table(out(), text_table(["data set", *heads], shown, heads, title))
         out().print(
             "[dim]ours (paper's): mean over the settings of the grid, all levels of "
             "each included[/dim]\n"
@@ -248,33 +231,27 @@ def _curves(
     records: list[Record], figure: str, protocol: Protocol, quiet: bool
 ) -> list[dict[str, object]]:
     symbol, fixed = ("k", "d = 7") if figure == FIGURE_K else ("d", "k = 1")
-    table = Table(
-        title=f"Accuracy of Tree++ in per cent against {symbol} ({fixed})",
-        box=None,
-        title_justify="left",
-        pad_edge=False,
-    )
-    table.add_column("data set")
     own = [r for r in under_protocol(records, protocol.key) if r.variant == figure]
     found = accuracy_against("tree_depth" if figure == FIGURE_K else "path_depth", own)
     depths = sorted({depth for curve in found for depth in curve.x})
-    for depth in depths:
-        table.add_column(f"{symbol} = {depth}", justify="right")
-    rows: list[dict[str, object]] = []
-    for curve in found:
-        scores = dict(zip(curve.x, curve.accuracy, strict=True))
-        table.add_row(escape(curve.name), *(percent(scores[depth]) for depth in depths))
-        rows.append(
-            {
-                "dataset": curve.name,
-                "repetitions": curve.repetitions,
-                "accuracy": {str(x): [score.mean, score.std] for x, score in scores.items()},
-            }
-        )
+    scores = [dict(zip(curve.x, curve.accuracy, strict=True)) for curve in found]
     if not quiet:
-        print_table(out(), table)
+        heads = [f"{symbol} = {depth}" for depth in depths]
+        title = f"Accuracy of Tree++ in per cent against {symbol} ({fixed})"
+        rows = [
+            (curve.name, *(percent(of[depth]) for depth in depths))
+            for curve, of in zip(found, scores, strict=True)
+        ]
+        print_table(out(), text_table(["data set", *heads], rows, heads, title))
         out().print()
-    return rows
+    return [
+        {
+            "dataset": curve.name,
+            "repetitions": curve.repetitions,
+            "accuracy": {str(x): [score.mean, score.std] for x, score in of.items()},
+        }
+        for curve, of in zip(found, scores, strict=True)
+    ]
 
 
 def _distributions(sets: list[LabelledGraphs], plot: Path | None, quiet: bool) -> str:

@@ -5,13 +5,13 @@ A table that is wider than the terminal goes on below, with its first columns re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 if TYPE_CHECKING:
@@ -22,16 +22,25 @@ if TYPE_CHECKING:
 GAP = 2
 
 
-def print_table(console: Console, table: Table, keys: int = 1) -> None:
-    """Print a table without cutting off a word.
+def text_table(
+    heads: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    right: Collection[str] = (),
+    title: str | None = None,
+) -> Table:
+    """A table of texts, which are escaped; ``right`` are the heads of columns with numbers."""
+    table = Table(title=title, box=None, title_justify="left", pad_edge=title is None)
+    for head in heads:
+        table.add_column(escape(head), justify="right" if head in right else "left")
+    for row in rows:
+        table.add_row(*(cell if isinstance(cell, Text) else escape(str(cell)) for cell in row))
+    return table
 
-    Parameters
-    ----------
-    console : Console
-    table : Table
-        Without a box.
-    keys : int
-        The number of columns that tell rows apart, which every part begins with.
+
+def print_table(console: Console, table: Table, keys: int = 1) -> None:
+    """Print a table without a box, and without cutting off a word.
+
+    Every part begins with the first ``keys`` columns, which tell rows apart.
     """
     for number, part in enumerate(parts(table, keys, console.width)):
         if number:
@@ -41,16 +50,14 @@ def print_table(console: Console, table: Table, keys: int = 1) -> None:
 
 def parts(table: Table, keys: int, width: int) -> list[Table]:
     """The table in as many parts as a width needs."""
-    widths = [_width(table, column) for column in range(len(table.columns))]
+    widths = [_width(column) for column in table.columns]
     room = width - sum(widths[:keys]) - GAP * keys
     groups: list[list[int]] = [[]]
-    used = 0
     for column in range(keys, len(widths)):
+        used = sum(widths[other] + GAP for other in groups[-1])
         if groups[-1] and used + widths[column] > room:
             groups.append([])
-            used = 0
         groups[-1].append(column)
-        used += widths[column] + GAP
     if len(groups) == 1:
         return [table]
     return [
@@ -59,13 +66,12 @@ def parts(table: Table, keys: int, width: int) -> list[Table]:
     ]
 
 
-def _width(table: Table, column: int) -> int:
-    texts = [table.columns[column].header, *table.columns[column].cells]
-    return max((cell_len(line) for text in texts for line in _plain(text)), default=0)
-
-
-def _plain(text: object) -> list[str]:
-    return (Text.from_markup(text).plain if isinstance(text, str) else str(text)).split("\n")
+def _width(column: Column) -> int:
+    texts = [
+        Text.from_markup(text).plain if isinstance(text, str) else str(text)
+        for text in (column.header, *column.cells)
+    ]
+    return max((cell_len(line) for text in texts for line in text.split("\n")), default=0)
 
 
 def _part(table: Table, columns: list[int], with_title: bool) -> Table:
@@ -89,9 +95,6 @@ def _part(table: Table, columns: list[int], with_title: bool) -> Table:
 def percent(scores: Scores) -> str:
     """A mean in per cent, with its standard deviation if there are several repetitions.
 
-    Examples
-    --------
-    >>> from graphgrain.cli.tables import percent
     >>> from graphgrain.evaluation.statistics import Scores
     >>> percent(Scores.of([0.75])), percent(Scores.of([0.5, 1.0]))
     ('75.00', '75.00 ± 25.00')
@@ -127,46 +130,39 @@ def accuracy_table(summaries: Sequence[Summary], title: str) -> Table:
 
     numeric = summaries[0].numeric if summaries else False
     published = any(_paper(summary) for summary in summaries)
-    table = Table(title=title, box=None, title_justify="left", pad_edge=False)
-    table.add_column("data set")
-    table.add_column("kernel")
     scores = ["RMSE", "MAE", "R2"] if numeric else ["accuracy", "balanced", "ROC AUC"]
     scores[1:1] = ["paper"] if published else []
-    for name in [*scores, "repetitions", "kernel s", "kernel MB"]:
-        table.add_column(name, justify="right")
-    table.add_column("parameters")
-    best = {
-        set_name(summary): max(
-            _merit(other) for other in summaries if set_name(other) == set_name(summary)
-        )
-        for summary in summaries
-    }
+    scores += ["repetitions", "kernel s", "kernel MB"]
+    best: dict[str, float] = {}
     for summary in summaries:
-        first, *others = (
-            [_error(s) for s in (summary.rmse, summary.mae, summary.r2)]
-            if numeric
-            else [
-                percent(s) for s in (summary.accuracy, summary.balanced_accuracy, summary.roc_auc)
-            ]
-        )
-        if _merit(summary) == best[set_name(summary)]:
-            first = f"[bold]{first}[/bold]"
+        name = set_name(summary)
+        best[name] = max(_merit(summary), best.get(name, -float("inf")))
+    rows: list[list[object]] = []
+    for summary in summaries:
+        name = set_name(summary)
+        if numeric:
+            first, *others = map(_error, (summary.rmse, summary.mae, summary.r2))
+        else:
+            measured = (summary.accuracy, summary.balanced_accuracy, summary.roc_auc)
+            first, *others = map(percent, measured)
         share = max(summary.chosen.values()) / max(sum(summary.chosen.values()), 1)
         chosen = describe(summary.parameters)
         if summary.select == "validated" and len(summary.chosen) > 1:
             chosen += f" ({share:.0%} of folds)"
-        table.add_row(
-            escape(set_name(summary)),
-            escape(kernel_label(summary.kernel, summary.variant)),
-            first,
-            *([_paper(summary)] if published else []),
-            *others,
-            str(summary.repetitions),
-            seconds(summary.kernel_seconds),
-            megabytes(summary.kernel_memory),
-            escape(chosen),
+        rows.append(
+            [
+                name,
+                kernel_label(summary.kernel, summary.variant),
+                Text(first, style="bold" if _merit(summary) == best[name] else ""),
+                *([_paper(summary)] if published else []),
+                *others,
+                summary.repetitions,
+                seconds(summary.kernel_seconds),
+                megabytes(summary.kernel_memory),
+                chosen,
+            ]
         )
-    return table
+    return text_table(["data set", "kernel", *scores, "parameters"], rows, scores, title)
 
 
 def _merit(summary: Summary) -> float:

@@ -26,7 +26,7 @@ from .records import (
     limit_records,
 )
 from .splits import FOLDS, SHARES
-from .statistics import Ranks, blind_score, corrected_t_test, rank
+from .statistics import Ranks, Scores, blind_score, corrected_t_test, rank
 from .summary import Experiment, KernelCost, Summary, experiments, kernel_cost, summarise
 
 #: Below this p-value a difference is marked.
@@ -48,40 +48,30 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """What one kernel achieved on one data set.
-
-    Attributes
-    ----------
-    summary : Summary
-    published : tuple of float, or None
-        Accuracy in per cent and standard deviation in the paper.
-    best : bool
-        Whether no other kernel has a higher mean.
-    p : float or None
-        Corrected resampled t-test against Tree++; None for Tree++ itself or without it.
-    difference : float or None
-        Mean accuracy minus that of Tree++ on the same folds.
-    """
+    """What one kernel achieved on one data set."""
 
     summary: Summary
-    published: tuple[float, float] | None
-    best: bool = False
-    p: float | None = None
-    difference: float | None = None
+    published: tuple[float, float] | None  # in the paper: accuracy in per cent, its deviation
+    best: bool = False  # whether no other kernel has a higher mean
+    p: float | None = None  # corrected resampled t-test against Tree++; None without it, and of it
+    difference: float | None = None  # mean accuracy minus that of Tree++ on the same folds
+
+    @property
+    def _measured(self) -> tuple[Scores, int]:
+        summary = self.summary
+        return (summary.rmse, 1) if summary.numeric else (summary.accuracy, 100)
 
     @property
     def mean(self) -> float:
         """Accuracy in per cent, or root mean squared error."""
-        if self.summary.numeric:
-            return self.summary.rmse.mean or 0.0
-        return 100 * (self.summary.accuracy.mean or 0.0)
+        scores, unit = self._measured
+        return unit * (scores.mean or 0.0)
 
     @property
     def spread(self) -> float:
         """Its standard deviation over the repetitions, in the same unit."""
-        if self.summary.numeric:
-            return self.summary.rmse.std or 0.0
-        return 100 * (self.summary.accuracy.std or 0.0)
+        scores, unit = self._measured
+        return unit * (scores.std or 0.0)
 
     @property
     def merit(self) -> float:
@@ -98,43 +88,21 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """A data set and its cells, one for each column; None where there is no result.
+    """A data set and its cells, one for each column; None where there is no result."""
 
-    Attributes
-    ----------
-    name : str
-        As tables call it.
-    dataset : str
-    cells : list of Cell or None
-    majority : float
-        The accuracy of always saying the largest class, in per cent; the error of always saying
-        the mean.
-    stopped : list of LimitRecord or None
-        For each column without a result the limit that the kernel ran over, if it did.
-    """
-
-    name: str
+    name: str  # as tables call it
     dataset: str
     cells: list[Cell | None]
-    majority: float
-    stopped: list[LimitRecord | None]
+    majority: float  # of always saying the largest class, in per cent; the error of the mean
+    stopped: list[LimitRecord | None]  # for each column the limit that the kernel ran over
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """All kernels on all data sets under one protocol.
+    """All kernels on all data sets under one protocol."""
 
-    Attributes
-    ----------
-    first : FoldRecord
-        Any of the records, for the protocol.
-    select : {"validated", "reported-best"}
-    columns : list of Column
-    rows : list of Row
-    """
-
-    first: FoldRecord
-    select: str
+    first: FoldRecord  # any of the records, for the protocol
+    select: str  # "validated" or "reported-best"
     columns: list[Column]
     rows: list[Row]
 
@@ -179,6 +147,11 @@ class Comparison:
         cells = [[row.cells[number] for number in self.ranked] for row in self.rows]
         ranks = rank([[cell.merit for cell in row if cell] for row in cells])
         return ranks if ranks.critical_difference < len(self.ranked) - 1 else None
+
+    @property
+    def any_stopped(self) -> bool:
+        """Whether a kernel ran over a limit."""
+        return any(limit for row in self.rows for limit in row.stopped)
 
     @property
     def repetitions(self) -> list[int]:
@@ -241,15 +214,14 @@ def _comparison(
         top = max((round(cell.merit, 9) for cell in row if cell), default=0.0)
         several = sum(cell is not None for cell in row) > 1
         reference = folds.get((*place, Column(REFERENCE)))
-        for number, cell in enumerate(row):
+        for number, (cell, column) in enumerate(zip(row, columns, strict=True)):
             if cell is None:
                 continue
+            p = difference = None
+            if reference is not None and column != Column(REFERENCE):
+                p, difference = _against(folds[(*place, column)], reference, cell.summary)
             best = several and round(cell.merit, 9) == top
-            row[number] = replace(cell, best=best)
-            if reference is not None and columns[number] != Column(REFERENCE):
-                own = folds[(*place, columns[number])]
-                p, difference = _against(own, reference, cell.summary)
-                row[number] = replace(cell, best=best, p=p, difference=difference)
+            row[number] = replace(cell, best=best, p=p, difference=difference)
         limited = [
             None if cell else stopped.get((*place, column))
             for cell, column in zip(row, columns, strict=True)
@@ -281,15 +253,9 @@ def _against(
 
 @dataclass(frozen=True)
 class Cost(KernelCost):
-    """Time and memory of one kernel on one data set.
+    """Time and memory of one kernel on one data set."""
 
-    Attributes
-    ----------
-    published : float or None
-        Seconds in the paper.
-    """
-
-    published: float | None = None
+    published: float | None = None  # seconds in the paper
 
 
 @dataclass(frozen=True)
@@ -306,55 +272,30 @@ def runtimes(records: Iterable[Record]) -> Runtimes | None:
     if not found:
         return None
     columns = _columns((r.kernel, r.variant) for r in found)
-    rows = [
-        (name, [_cost(found, *place, column) for column in columns])
-        for place, name in dataset_labels(found).items()
-    ]
+    rows = []
+    for (dataset, mark), name in dataset_labels(found).items():
+        costs: list[Cost | None] = []
+        for column in columns:
+            cost = kernel_cost(found, dataset, mark, column.kernel, column.variant)
+            printed = None if column.variant else paper.TABLE3.get(dataset, {}).get(column.kernel)
+            costs.append(Cost(**vars(cost), published=printed) if cost else None)
+        rows.append((name, costs))
     return Runtimes(columns, rows)
-
-
-def _cost(
-    records: list[KernelRecord], dataset: str, fingerprint: str, column: Column
-) -> Cost | None:
-    cost = kernel_cost(records, dataset, fingerprint, column.kernel, column.variant)
-    if cost is None:
-        return None
-    printed = paper.TABLE3.get(dataset, {}) if not column.variant else {}
-    return Cost(**vars(cost), published=printed.get(column.kernel))
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A kernel in the league table.
-
-    Attributes
-    ----------
-    column : Column
-    sees : tuple of str, or None
-        What it looks at beside the structure of graphs; None for a kernel of another version.
-    rank : float or None
-        Average rank; None if it is not ranked.
-    results : int
-        On how many data sets it has a result.
-    accuracy, balanced_accuracy : float or None
-        Means over all data sets, in per cent; None without results on all, and for numbers.
-    seconds : float or None
-        Processor time for the kernel matrices of all settings on these data sets together.
-    memory : int or None
-        The most that it needed on one of these data sets, in bytes.
-    stopped : dict
-        The limit that it ran over, by data set.
-    """
+    """A kernel in the league table."""
 
     column: Column
-    sees: tuple[str, ...] | None
-    rank: float | None
-    results: int
-    accuracy: float | None
+    sees: tuple[str, ...] | None  # beside the structure of graphs; None in another version
+    rank: float | None  # average rank, if it is ranked
+    results: int  # on how many data sets it has a result
+    accuracy: float | None  # mean over all data sets, in per cent; None without results on all
     balanced_accuracy: float | None
-    seconds: float | None
-    memory: int | None
-    stopped: dict[str, LimitRecord]
+    seconds: float | None  # processor time for the matrices of all settings on all data sets
+    memory: int | None  # the most that it needed on one of these data sets, in bytes
+    stopped: dict[str, LimitRecord]  # the limit that it ran over, by data set
 
     @property
     def stops(self) -> list[str]:
@@ -375,24 +316,22 @@ def standings(comparison: Comparison) -> list[Standing]:
     for number, column in enumerate(comparison.columns):
         cells = [row.cells[number] for row in comparison.rows]
         whole = [cell for cell in cells if cell] if all(cells) else []
-        seconds = [cell.summary.kernel_processor_seconds for cell in whole]
+        spent = [cell.summary.kernel_processor_seconds for cell in whole]
         memories = [cell.summary.kernel_memory for cell in whole]
+        classified = [] if comparison.numeric else whole
+        balanced = [100 * (cell.summary.balanced_accuracy.mean or 0.0) for cell in classified]
         found.append(
             Standing(
                 column=column,
                 sees=next((seen_by(cell) for cell in cells if cell), None),
                 rank=ranks.get(number),
                 results=sum(cell is not None for cell in cells),
-                accuracy=None if comparison.numeric else _mean([cell.mean for cell in whole]),
-                balanced_accuracy=None
-                if comparison.numeric
-                else _mean([100 * (cell.summary.balanced_accuracy.mean or 0.0) for cell in whole]),
-                seconds=sum(s for s in seconds if s is not None)
-                if seconds and None not in seconds
-                else None,
+                accuracy=_mean([cell.mean for cell in classified]),
+                balanced_accuracy=_mean(balanced),
+                seconds=sum(s or 0.0 for s in spent) if spent and None not in spent else None,
                 memory=max((m for m in memories if m is not None), default=None),
                 stopped={
-                    row.name: limit for row in comparison.rows if (limit := row.stopped[number])
+                    row.name: stop for row in comparison.rows if (stop := row.stopped[number])
                 },
             )
         )

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from typing import Protocol as Interface
 
@@ -44,17 +45,11 @@ class Results(Interface):
 
 @dataclass
 class Progress:
-    """What a run tells about itself; each may be replaced.
+    """What a run tells about itself; each may be replaced."""
 
-    Attributes
-    ----------
-    begin : callable(description, total)
-        A data set and a kernel begin; ``total`` folds are to do, finished ones included.
-    advance : callable(folds)
-        That many folds more are done.
-    """
-
+    #: A data set and a kernel begin: description, and how many folds, finished ones included.
     begin: Callable[[str, int], None] = field(default=lambda description, total: None)
+    #: That many folds more are done.
     advance: Callable[[int], None] = field(default=lambda folds: None)
 
 
@@ -66,31 +61,17 @@ SELF_TUNED = "self-tuned"
 
 @dataclass(frozen=True)
 class TunedRow:
-    """An estimator that tunes itself, in the place of a kernel in tables and records.
+    """An estimator that tunes itself, in the place of a kernel in tables and records."""
 
-    Attributes
-    ----------
-    name : str
-        Its name in records, in the place of a kernel's.
-    classifier, regressor : class
-        For classes and for numbers.
-    parameters : dict
-        What differs from the usual parameters; part of what makes a record.
-    fixed : dict
-        Parameters that belong to the row itself, such as its kernels.
-    detail : str
-        What else tells it apart, in words.
-    columns : tuple of str
-        Columns of the file that it learns from beside the graphs.
-    """
-
-    name: str
+    name: str  # in records, in the place of a kernel's
     classifier: type[Any]
     regressor: type[Any]
+    #: What differs from the usual parameters; part of what makes a record.
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    #: Parameters that belong to the row itself, such as its kernels.
     fixed: Mapping[str, Any] = field(default_factory=dict)
-    detail: str = ""
-    columns: tuple[str, ...] = ()
+    detail: str = ""  # what else tells it apart, in words
+    columns: tuple[str, ...] = ()  # of the file, that it learns from beside the graphs
 
     @property
     def variant(self) -> str:
@@ -103,6 +84,15 @@ class TunedRow:
     def label(self) -> str:
         """How tables call it."""
         return kernel_label(self.name, self.variant)
+
+    @property
+    def offered(self) -> dict[str, str]:
+        """The views that it may choose, by name, as settings of a record."""
+        views = {**self.fixed, **self.parameters}.get("views")
+        if views is None:
+            return {}
+        names = ["none" if view is None else view_name(view) for view in views]
+        return {"view": " or ".join(names)}
 
     def estimator(self, data: LabelledGraphs, protocol: Protocol) -> Any:
         """The estimator that is evaluated: its defaults, and the protocol's folds and seed."""
@@ -148,69 +138,88 @@ def run(
 ) -> int:
     """Evaluate a kernel or an estimator on a data set; fill in what the results file lacks.
 
-    Parameters
-    ----------
-    row : KernelGrid or TunedRow
-    repeats : int
-        Number of repetitions; 0 only measures the kernel.
-    n_jobs : int, optional
-        Number of threads; the results do not depend on it.
-
-    Returns
-    -------
-    int
-        The number of folds that had to be computed.
+    With ``repeats`` 0 only the kernel is measured. The results do not depend on ``n_jobs``, the
+    number of threads. Returns the number of folds that had to be computed.
     """
     progress = progress or Progress()
     folds = [(r, f) for r in range(repeats) for f in range(protocol.folds)]
-    if isinstance(row, TunedRow):
-        return _run_estimator(data, row, protocol, folds, results, n_jobs, progress)
-    progress.begin(f"{data.name} · {row.label}", len(folds) * len(row.settings))
+    settings: Sequence[Any] = [None] if isinstance(row, TunedRow) else row.settings
+    progress.begin(f"{data.name} · {row.label}", len(folds) * len(settings))
     computed = 0
-    for setting in row.settings:
-        common = {
-            **identity_of(data),
-            "kernel": row.name,
-            "variant": row.variant,
-            "settings": setting.as_dict(),
-            "level_names": row.levels(setting),
-        }
+    for setting in settings:
+        common = {**identity_of(data), "kernel": row.name, "variant": row.variant}
+        if isinstance(row, TunedRow):
+            common |= {"settings": row.offered, "level_names": [{}]}
+        else:
+            common |= {"settings": setting.as_dict(), "level_names": row.levels(setting)}
         fixed = {**common, **rules_of(protocol)}
-        kernel_key = identity_key("kernel", {**common, "n_jobs": thread_count(n_jobs)})
-        missing = _missing(fixed, folds, results)
+        missing = [place for place in folds if _key(fixed, place) not in results]
         progress.advance(len(folds) - len(missing))
-        if not missing and (repeats or kernel_key in results):
-            continue
-        grams = _measured_grams(data, row, setting, common, results, n_jobs)
-        work = _KernelFold(data, protocol, grams, fixed, len(row.settings))
-        computed += _compute(work, fixed, missing, results, n_jobs, progress)
+        if isinstance(row, TunedRow):
+            evaluate = partial(_fitted, data, row, protocol)
+        else:
+            kernel_key = identity_key("kernel", {**common, "n_jobs": thread_count(n_jobs)})
+            if not missing and (repeats or kernel_key in results):
+                continue
+            grams = _measured_grams(data, row, setting, common, results, n_jobs)
+            evaluate = partial(_validated, data, protocol, grams)
+        fixed |= {"classes": data.classes, "grid_size": len(settings)}
+        record = partial(_record, data, protocol, fixed, results, missing, evaluate)
+        for _, found in as_finished(record, len(missing), n_jobs):
+            if found is not None:
+                computed += results.append(found)
+            progress.advance(1)
     return computed
 
 
-def _run_estimator(
+def _key(fixed: dict[str, Any], place: tuple[int, int]) -> str:
+    return identity_key("fold", {**fixed, "repetition": place[0], "fold": place[1]})
+
+
+def _record(
     data: LabelledGraphs,
-    row: TunedRow,
     protocol: Protocol,
-    folds: list[tuple[int, int]],
+    fixed: dict[str, Any],
     results: Results,
-    n_jobs: int | None,
-    progress: Progress,
-) -> int:
-    """Fit the estimator to the training part of each missing fold."""
-    views = {**row.fixed, **row.parameters}.get("views")
-    fixed = {
-        **identity_of(data),
-        **rules_of(protocol),
-        "kernel": row.name,
-        "variant": row.variant,
-        "settings": {} if views is None else {"view": _offered(views)},
-        "level_names": [{}],
-    }
-    progress.begin(f"{data.name} · {row.label}", len(folds))
-    missing = _missing(fixed, folds, results)
-    progress.advance(len(folds) - len(missing))
-    work = _EstimatorFold(data, protocol, row, fixed)
-    return _compute(work, fixed, missing, results, n_jobs, progress)
+    missing: list[tuple[int, int]],
+    evaluate: Callable[[TestFold], dict[str, Any]],
+    number: int,
+) -> FoldRecord | None:
+    """The record of a missing fold; None if another process has done it meanwhile."""
+    repetition, fold = missing[number]
+    if _key(fixed, missing[number]) in results:
+        return None
+    start = time.perf_counter()
+    split = test_fold(data, protocol, repetition, fold)
+    return FoldRecord(
+        **fixed,
+        repetition=repetition,
+        fold=fold,
+        test=split.test.tolist(),
+        truth=data.codes[split.test].tolist(),
+        **evaluate(split),
+        seconds=round(time.perf_counter() - start, 4),
+    )
+
+
+def _validated(
+    data: LabelledGraphs, protocol: Protocol, grams: np.ndarray, split: TestFold
+) -> dict[str, Any]:
+    """What the levels of a kernel achieve on a fold."""
+    levels, fits = protocol.evaluate(grams, data.codes, len(data.classes), split)
+    return {"levels": levels, "fits": fits}
+
+
+def _fitted(
+    data: LabelledGraphs, row: TunedRow, protocol: Protocol, split: TestFold
+) -> dict[str, Any]:
+    """What an estimator achieves that is fitted to the training part of a fold."""
+    model = row.estimator(data, protocol)
+    model.fit(row.examples(data, split.train), data.codes[split.train])
+    predictions, scores = _answers(model, row.examples(data, split.test), len(data.classes))
+    level = Level(validation=[], C=None, predictions=predictions, scores=scores)
+    members = [_name(member) for member in getattr(model, "terms_", [])]
+    return {"levels": [level], "fits": 1, "members": members}
 
 
 def identity_of(data: LabelledGraphs) -> dict[str, Any]:
@@ -264,71 +273,6 @@ def _measured_grams(
     return grams
 
 
-@dataclass(frozen=True)
-class _KernelFold:
-    """Computes the record of one fold."""
-
-    data: LabelledGraphs
-    protocol: Protocol
-    grams: np.ndarray
-    fixed: dict[str, Any]
-    grid_size: int
-
-    def __call__(self, place: tuple[int, int]) -> FoldRecord:
-        repetition, fold = place
-        start = time.perf_counter()
-        codes, classes = self.data.codes, self.data.classes
-        split = test_fold(self.data, self.protocol, repetition, fold)
-        levels, fits = self.protocol.evaluate(self.grams, codes, len(classes), split)
-        return FoldRecord(
-            **self.fixed,
-            classes=classes,
-            grid_size=self.grid_size,
-            repetition=repetition,
-            fold=fold,
-            test=split.test.tolist(),
-            truth=codes[split.test].tolist(),
-            levels=levels,
-            fits=fits,
-            seconds=round(time.perf_counter() - start, 4),
-        )
-
-
-@dataclass(frozen=True)
-class _EstimatorFold:
-    """Computes the record of one fold of an estimator."""
-
-    data: LabelledGraphs
-    protocol: Protocol
-    row: TunedRow
-    fixed: dict[str, Any]
-
-    def __call__(self, place: tuple[int, int]) -> FoldRecord:
-        repetition, fold = place
-        start = time.perf_counter()
-        y = self.data.codes
-        split = test_fold(self.data, self.protocol, repetition, fold)
-        model = self.row.estimator(self.data, self.protocol)
-        model.fit(self.row.examples(self.data, split.train), y[split.train])
-        tested = self.row.examples(self.data, split.test)
-        predictions, scores = _answers(model, tested, len(self.data.classes))
-        level = Level(validation=[], C=None, predictions=predictions, scores=scores)
-        members = [_name(member) for member in getattr(model, "terms_", [])]
-        return FoldRecord(
-            **self.fixed,
-            classes=self.data.classes,
-            grid_size=1,
-            repetition=repetition,
-            fold=fold,
-            test=split.test.tolist(),
-            truth=y[split.test].tolist(),
-            levels=[level],
-            fits=1,
-            seconds=round(time.perf_counter() - start, 4),
-            members=members,
-        )
-
-
 def _answers(model: Any, graphs: Any, classes: int) -> tuple[list[Any], list[Any]]:
     """Predicted values without scores, or predicted classes with a score for each class."""
     predicted = np.asarray(model.predict(graphs))
@@ -352,11 +296,6 @@ def _name(member: Mapping[str, Any]) -> str:
     return " + ".join(words)
 
 
-def _offered(views: list[Any]) -> str:
-    """The views that an estimator may choose, by name."""
-    return " or ".join("none" if view is None else view_name(view) for view in views)
-
-
 def _view_words(view: Any) -> str:
     names = view if isinstance(view, str) else view_name(view)
     words = ["bonds only"] if "EdgeFilter(drop=[1])" in names else []
@@ -375,40 +314,6 @@ def test_fold(data: LabelledGraphs, protocol: Protocol, repetition: int, fold: i
 test_fold.__test__ = False  # type: ignore[attr-defined]  # not a test case
 
 
-def _missing(
-    fixed: dict[str, Any], folds: list[tuple[int, int]], results: Results
-) -> list[tuple[int, int]]:
-    """The folds that the results lack."""
-    return [place for place in folds if _key(fixed, place) not in results]
-
-
-def _key(fixed: dict[str, Any], place: tuple[int, int]) -> str:
-    return identity_key("fold", {**fixed, "repetition": place[0], "fold": place[1]})
-
-
-def _compute(
-    work: Callable[[tuple[int, int]], FoldRecord],
-    fixed: dict[str, Any],
-    missing: list[tuple[int, int]],
-    results: Results,
-    n_jobs: int | None,
-    progress: Progress,
-) -> int:
-    """Store the records of the missing folds as they are finished; how many there were."""
-
-    def record(number: int) -> FoldRecord | None:
-        place = missing[number]
-        # Another process may have done it meanwhile.
-        return None if _key(fixed, place) in results else work(place)
-
-    computed = 0
-    for _, found in as_finished(record, len(missing), n_jobs):
-        if found is not None:
-            computed += results.append(found)
-        progress.advance(1)
-    return computed
-
-
 # ---------------------------------------------------------------- time and memory
 
 
@@ -425,9 +330,6 @@ class Measured:
 def measured() -> Iterator[Measured]:
     """Measure a block: its time, and by how many bytes the process grew at most.
 
-    Examples
-    --------
-    >>> from graphgrain.evaluation.experiment import measured
     >>> with measured() as cost:
     ...     block = bytearray(50_000_000)
     >>> cost.memory is None or cost.memory > 40_000_000

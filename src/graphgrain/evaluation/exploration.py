@@ -15,7 +15,7 @@ of the largest.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -46,28 +46,14 @@ MOST_ROWS = 180
 
 @dataclass(frozen=True)
 class DrawnGraphs:
-    """The graphs of a data set that maps show: all, or a sample.
-
-    Attributes
-    ----------
-    name : str
-        The data set.
-    graphs : GraphBatch
-    total : int
-        Number of graphs of the data set.
-    classes : list of str
-    codes, names, vertices, edges : arrays
-        Class, name, number of vertices and of edges of each graph.
-    """
+    """The graphs of a data set that maps show: all, or a sample."""
 
     name: str
     graphs: GraphBatch
-    total: int
+    total: int  # graphs of the data set
     classes: list[str]
-    codes: np.ndarray
+    codes: np.ndarray  # the class of each graph as a position in ``classes``
     names: list[str]
-    vertices: np.ndarray
-    edges: np.ndarray
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -81,28 +67,11 @@ class DrawnGraphs:
 def drawn_graphs(
     name: str, graphs: GraphBatch, classes: list[str], codes: Any, names: Any = None
 ) -> DrawnGraphs:
-    """The graphs of a data set that maps show.
-
-    Parameters
-    ----------
-    codes : array
-        The class of each graph as a position in ``classes``.
-    names : sequence of str, optional
-        By default graphs are numbered from 1, as in the files of the TU collection.
-    """
+    """The graphs of a data set that maps show; without names they are numbered from 1."""
     codes = np.asarray(codes)
     chosen = sample(codes, MOST_GRAPHS)
-    batch = graphs[chosen]
-    return DrawnGraphs(
-        name=name,
-        graphs=batch,
-        total=len(codes),
-        classes=list(classes),
-        codes=codes[chosen],
-        names=[graph_name(g, names) for g in chosen.tolist()],
-        vertices=batch.vertex_counts,
-        edges=batch.edge_counts,
-    )
+    told = [graph_name(number, names) for number in chosen.tolist()]
+    return DrawnGraphs(name, graphs[chosen], len(codes), list(classes), codes[chosen], told)
 
 
 def graph_name(number: int, names: Any = None) -> str:
@@ -112,31 +81,17 @@ def graph_name(number: int, names: Any = None) -> str:
 
 @dataclass(frozen=True)
 class KernelMap:
-    """What there is to draw of one kernel on one data set.
-
-    Attributes
-    ----------
-    drawn : DrawnGraphs
-    kernel, variant, parameters : str, str, dict
-        Which kernel was used.
-    points : array of shape (graphs, 2)
-        Kernel PCA.
-    explained : array of shape (2,)
-        The share of the variance along each axis.
-    matrix : array of shape (rows, rows)
-        Kernel matrix sorted by class, then along the first axis of the map; averaged over blocks.
-    blocks : list of int
-        Number of rows of each class.
-    """
+    """What there is to draw of one kernel on one data set."""
 
     drawn: DrawnGraphs
     kernel: str
     variant: str
     parameters: dict[str, Any]
-    points: np.ndarray
-    explained: np.ndarray
+    points: np.ndarray  # of shape (graphs, 2): kernel PCA
+    explained: np.ndarray  # the share of the variance along each axis
+    #: Kernel matrix sorted by class, then along the first axis of the map; averaged over blocks.
     matrix: np.ndarray
-    blocks: list[int]
+    blocks: list[int]  # number of rows of each class
 
     @property
     def averaged(self) -> bool:
@@ -168,14 +123,7 @@ def kernel_map(
 ) -> KernelMap:
     """Compute a kernel on (a sample of) a data set and what can be seen in it.
 
-    Parameters
-    ----------
-    drawn : DrawnGraphs
-    kernel : str
-        Name in the registry.
-    parameters : dict, optional
-    variant : str
-        What tells the kernel from its usual form, for titles.
+    ``variant`` is what tells the kernel from its usual form, for titles.
 
     Examples
     --------
@@ -191,16 +139,9 @@ def kernel_map(
     points, explained = kernel_pca(K)
     order = np.lexsort((points[:, 0], drawn.codes))
     blocks = _blocks(drawn.counts)
-    return KernelMap(
-        drawn=drawn,
-        kernel=kernel,
-        variant=variant,
-        parameters=parameters,
-        points=points,
-        explained=explained,
-        matrix=block_means(K[np.ix_(order, order)], blocks),
-        blocks=[len(block) for block in blocks],
-    )
+    matrix = block_means(K[np.ix_(order, order)], blocks)
+    rows = [len(block) for block in blocks]
+    return KernelMap(drawn, kernel, variant, parameters, points, explained, matrix, rows)
 
 
 def sample(codes: np.ndarray, most: int) -> np.ndarray:
@@ -285,76 +226,49 @@ _LONGEST_SMILES = 80
 
 @dataclass(frozen=True)
 class Neighbour:
-    """Another graph, and how it differs from the one that is looked at.
-
-    Attributes
-    ----------
-    graph : int
-    similarity : float
-    differs : list of int
-        Its vertices outside the part that both have in common.
-    shared : list of str
-        The largest fragments of that part, by name.
-    """
+    """Another graph, and how it differs from the one that is looked at."""
 
     graph: int
     similarity: float
-    differs: list[int]
-    shared: list[str]
+    differs: list[int]  # its vertices outside the part that both have in common
+    shared: list[str]  # the largest fragments of that part, by name
 
 
 @dataclass(frozen=True)
 class Seen:
-    """One graph of an exploration, ready to be drawn."""
+    """One graph of an exploration, ready to be drawn; by default nothing is predicted of it."""
 
     name: str
-    truth: Any
-    prediction: Any
-    decision: float
-    right: bool | None
-    unknown: float
-    probability: float | None  # of the predicted class
-    interval: tuple[float, float] | None  # of a predicted number
-    doubts: list[int]  # what each vertex adds to the uncertainty, in per cent of the largest
-    drawing: dict[str, Any] | None
-    values: list[int]
-    bonds: list[int]
-    largest: float
-    bias: float
-    fragments: list[tuple[str, float, tuple[int, ...]]]
-    patterns: list[tuple[str, float, int, list[int]]]
-    neighbours: list[Neighbour]
+    truth: Any = None
+    prediction: Any = None
+    decision: float = 0.0
+    right: bool | None = None
+    unknown: float = 0.0
+    probability: float | None = None  # of the predicted class
+    interval: tuple[float, float] | None = None  # of a predicted number
+    #: What each vertex adds to the uncertainty, in per cent of the largest.
+    doubts: list[int] = field(default_factory=list)
+    drawing: dict[str, Any] | None = None
+    values: list[int] = field(default_factory=list)
+    bonds: list[int] = field(default_factory=list)
+    largest: float = 0.0
+    bias: float = 0.0
+    fragments: list[tuple[str, float, tuple[int, ...]]] = field(default_factory=list)
+    patterns: list[tuple[str, float, int, list[int]]] = field(default_factory=list)
+    neighbours: list[Neighbour] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Exploration:
-    """All that the page shows.
-
-    Attributes
-    ----------
-    name, total : str, int
-        The data set, and how many graphs it has.
-    classes : list of str
-        Empty where targets are numbers.
-    points : list of pairs
-        The map.
-    graphs : list of Seen
-    score : float
-        Accuracy, or R2, of the predictions; None without targets.
-    folds : int
-    """
+    """All that the page shows."""
 
     name: str
-    total: int
-    classes: list[str]
-    points: list[list[float]]
+    total: int  # graphs of the data set
+    classes: list[str]  # empty where targets are numbers
+    points: list[list[float]]  # the map
     graphs: list[Seen]
-    score: float | None
+    score: float | None  # accuracy, or R2, of the predictions; None without targets
     folds: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain lists and dictionaries."""
-        return asdict(self)
 
 
 def explore(
@@ -366,20 +280,19 @@ def explore(
     most: int = MOST_GRAPHS,
     n_jobs: int | None = None,
 ) -> Exploration:
-    """Compute an exploration.
+    """Compute an exploration; of more graphs than ``most`` a sample is taken.
 
-    Parameters
-    ----------
-    name : str
-    graphs : GraphBatch
-    y : array or None
-        Classes or numbers; without any nothing is predicted.
-    names : sequence of str, optional
-    most : int
-        Of more graphs than this a sample is taken.
+    ``y`` holds classes or numbers; without any nothing is predicted.
     """
     if y is None:
-        return _unlabelled(name, graphs, names, most, n_jobs)
+        chosen = sample(np.zeros(len(graphs), dtype=np.int64), most)
+        batch = graphs[chosen]
+        points, near = _map(batch, n_jobs)
+        seen = [
+            Seen(_name(graph, number, names), drawing=drawing_of(graph), neighbours=own)
+            for graph, number, own in zip(batch, chosen.tolist(), near, strict=True)
+        ]
+        return Exploration(name, len(graphs), [], points, seen, None, 0)
     y = np.asarray(y)
     classification = are_classes(y)
     labels, codes = np.unique(y, return_inverse=True) if classification else (y[:0], y)
@@ -401,18 +314,11 @@ def explore(
     answered = _out_of_fold(batch, targets, classification, folds, n_jobs)
     points, near = _map(batch, n_jobs)
     seen = [
-        _seen(_name(batch[place], int(number), names), said, target, near[place])
-        for place, (number, said, target) in enumerate(zip(chosen, answered, targets, strict=True))
+        _seen(_name(batch[place], number, names), answered[place], targets[place], near[place])
+        for place, number in enumerate(chosen.tolist())
     ]
-    return Exploration(
-        name=name,
-        total=len(graphs),
-        classes=[str(label) for label in labels],
-        points=points,
-        graphs=seen,
-        score=_score(answered, targets, classification),
-        folds=folds,
-    )
+    score = _score(answered, targets, classification)
+    return Exploration(name, len(graphs), list(map(str, labels)), points, seen, score, folds)
 
 
 def usual_model(y: np.ndarray, n_jobs: int | None = None) -> GraphClassifier | GraphRegressor:
@@ -420,26 +326,26 @@ def usual_model(y: np.ndarray, n_jobs: int | None = None) -> GraphClassifier | G
     return GraphClassifier(n_jobs=n_jobs) if are_classes(y) else GraphRegressor(n_jobs=n_jobs)
 
 
-def _unlabelled(
-    name: str, graphs: GraphBatch, names: Any, most: int, n_jobs: int | None
-) -> Exploration:
-    """The map and the neighbours of graphs without targets."""
-    chosen = sample(np.zeros(len(graphs), dtype=np.int64), most)
-    batch = graphs[chosen]
-    points, near = _map(batch, n_jobs)
-    seen = [
-        _unexplained(_name(batch[place], int(number), names), batch[place], None, near[place])
-        for place, number in enumerate(chosen)
-    ]
-    return Exploration(name, len(graphs), [], points, seen, None, 0)
+def _tree(batch: GraphBatch, n_jobs: int | None) -> TreePlusPlus:
+    """The kernel that finds neighbours."""
+    edges = batch.edge_label_table is not None and len(batch.edge_label_table) > 1
+    return TreePlusPlus(edge_labels=edges, n_jobs=n_jobs)
 
 
 def _map(batch: GraphBatch, n_jobs: int | None) -> tuple[list[list[float]], list[list[Neighbour]]]:
-    """Where each graph lies, and its neighbours, by Tree++."""
-    edges = batch.edge_label_table is not None and len(batch.edge_label_table) > 1
-    K = TreePlusPlus(edge_labels=edges, n_jobs=n_jobs).fit(batch).gram()
-    points, _ = kernel_pca(K)
-    return np.round(points, 4).tolist(), _neighbours(batch, K)
+    """Where each graph lies, and its neighbours: the most similar others."""
+    K = _tree(batch, n_jobs).fit(batch).gram()
+    parts = [cut(graph) for graph in batch]
+    near = []
+    for graph, similar in enumerate(K):
+        order = [n for n in np.argsort(-similar, kind="stable").tolist() if n != graph]
+        near.append(
+            [
+                Neighbour(n, round(float(similar[n]), 4), *_differing(batch, graph, n, parts))
+                for n in order[:_NEIGHBOURS]
+            ]
+        )
+    return np.round(kernel_pca(K)[0], 4).tolist(), near
 
 
 def explain_rows(
@@ -454,23 +360,9 @@ def explain_rows(
 ) -> tuple[list[Seen], list[Explanation]]:
     """Some graphs, explained by a model that learns from all others that have a target.
 
-    Parameters
-    ----------
-    y : array or None
-        Targets; a fitted model needs none.
-    rows : sequence of int
-        Numbers of the graphs, from 0 on.
-    model : GraphClassifier or GraphRegressor, optional
-        Fitted. The others are then only looked at for neighbours.
-    X : optional
-        The rows as the model takes them, where that is more than their graphs.
-
-    Returns
-    -------
-    seen : list of Seen
-        The graphs, and behind them the most similar of the others.
-    why : list of Explanation
-        Of the graphs.
+    A fitted ``model`` needs no targets; the others are then only looked at for neighbours. ``X``
+    are the rows as it takes them, where that is more than their graphs. Returns the graphs, behind
+    them the most similar of the others, and the explanations of the graphs.
     """
     wanted = np.array(rows, dtype=np.int64)
     y = np.full(len(graphs), "") if y is None else np.asarray(y)
@@ -550,25 +442,17 @@ def _nearest(
     """The training graphs that are most similar to a graph, by Tree++, and how they differ."""
     if not len(train):
         return [], []
-    edges = graphs.edge_label_table is not None and len(graphs.edge_label_table) > 1
-    kernel = TreePlusPlus(edge_labels=edges, n_jobs=n_jobs).fit(graphs[row])
-    K = kernel.transform(graphs[train])[:, 0]
+    K = _tree(graphs, n_jobs).fit(graphs[row]).transform(graphs[train])[:, 0]
     order = np.argsort(-K, kind="stable")[:_NEIGHBOURS]
     batch = graphs[[row, *train[order]]]
     parts = [cut(graph) for graph in batch]
-    near = [
-        Neighbour(place, round(float(K[which]), 4), *_differing(batch, 0, place, parts))
-        for place, which in enumerate(order.tolist(), start=1)
-    ]
-    seen = [
-        _unexplained(
-            _name(graphs[number], number, names),
-            batch[place],
-            _told(y[number] if known[number] else None, classification),
-            [],
-        )
-        for place, number in enumerate(train[order].tolist(), start=1)
-    ]
+    near, seen = [], []
+    for place, (which, number) in enumerate(zip(order, train[order].tolist(), strict=True), 1):
+        differing = _differing(batch, 0, place, parts)
+        near.append(Neighbour(place, round(float(K[which]), 4), *differing))
+        truth = _told(y[number] if known[number] else None, classification)
+        name = _name(graphs[number], number, names)
+        seen.append(Seen(name, truth, drawing=drawing_of(batch[place])))
     return near, seen
 
 
@@ -582,32 +466,8 @@ def _name(graph: GraphBatch, number: int, names: Any) -> str:
     return graph_name(number, names)
 
 
-def _unexplained(name: str, graph: GraphBatch, truth: Any, neighbours: list[Neighbour]) -> Seen:
-    """A graph of which nothing is predicted."""
-    return Seen(
-        name=name,
-        truth=truth,
-        prediction=None,
-        decision=0.0,
-        right=None,
-        unknown=0.0,
-        probability=None,
-        interval=None,
-        doubts=[],
-        drawing=drawing_of(graph),
-        values=[],
-        bonds=[],
-        largest=0.0,
-        bias=0.0,
-        fragments=[],
-        patterns=[],
-        neighbours=neighbours,
-    )
-
-
 def _told(truth: Any, classification: bool) -> Any:
     """A target as plain data."""
-    truth = truth.item() if hasattr(truth, "item") else truth
     if truth is None:
         return None
     return str(truth) if classification else float(truth)
@@ -618,11 +478,11 @@ def _out_of_fold(
 ) -> list[_Answer]:
     """What is said of each graph by a model that has not seen it."""
     rng = np.random.default_rng(0)
-    if classification:
-        codes = np.unique(y, return_inverse=True)[1]
-        parts = stratified_folds(codes, folds, rng)
-    else:
-        parts = random_folds(len(batch), folds, rng)
+    parts = (
+        stratified_folds(np.unique(y, return_inverse=True)[1], folds, rng)
+        if classification
+        else random_folds(len(batch), folds, rng)
+    )
     found: list[Any] = [None] * len(batch)
     for fold in range(folds):
         train, test = train_and_test(parts, fold)
@@ -638,23 +498,6 @@ def _score(answered: list[_Answer], y: np.ndarray, classification: bool) -> floa
         return float(np.mean([one == truth for one, truth in zip(said, y.tolist(), strict=True)]))
     spread = float(((y - y.mean()) ** 2).sum())
     return 1.0 - float(((y - np.array(said)) ** 2).sum()) / spread if spread else 0.0
-
-
-def _neighbours(batch: GraphBatch, K: np.ndarray) -> list[list[Neighbour]]:
-    """The most similar others of each graph."""
-    parts = [cut(graph) for graph in batch]
-    found = []
-    for graph in range(len(batch)):
-        order = [n for n in np.argsort(-K[graph], kind="stable").tolist() if n != graph]
-        found.append(
-            [
-                Neighbour(
-                    other, round(float(K[graph, other]), 4), *_differing(batch, graph, other, parts)
-                )
-                for other in order[:_NEIGHBOURS]
-            ]
-        )
-    return found
 
 
 def _differing(
@@ -679,19 +522,17 @@ def _largest(values: np.ndarray) -> float:
     return float(np.abs(values).max(initial=0.0))
 
 
-def _per_cents(values: np.ndarray, limit: float | None = None) -> list[int]:
-    limit = _largest(values) if limit is None else limit
-    return np.round(100 * values / (limit or 1.0)).astype(int).tolist()
+def _per_cents(values: np.ndarray) -> list[int]:
+    return np.round(100 * values / (_largest(values) or 1.0)).astype(int).tolist()
 
 
 def _seen(name: str, said: _Answer, truth: Any, neighbours: list[Neighbour]) -> Seen:
     why, classification = said.why, said.classification
-    told = _told(truth, classification)
     # For two classes values are those of the second: turned, those of what is predicted.
     sign = -1.0 if why.opposite is not None and why.prediction == why.opposite else 1.0
     return Seen(
         name=name,
-        truth=told,
+        truth=_told(truth, classification),
         prediction=str(said.prediction) if classification else _short(said.prediction),
         decision=round(sign * why.decision, 6),
         right=bool(why.prediction == truth) if classification and truth is not None else None,
@@ -708,23 +549,18 @@ def _seen(name: str, said: _Answer, truth: Any, neighbours: list[Neighbour]) -> 
             (each.name, round(sign * each.contribution, 6), each.vertices)
             for each in why.fragments()
         ],
-        patterns=_for_and_against(why, sign),
+        patterns=[
+            (
+                pattern.name,
+                round(sign * pattern.contribution, 6),
+                pattern.count,
+                sorted({vertex for place in pattern.occurrences for vertex in place}),
+            )
+            for side in (int(sign), -int(sign))
+            for pattern in why.top(_PATTERNS, sign=side)
+        ],
         neighbours=neighbours,
     )
-
-
-def _for_and_against(why: Explanation, sign: float) -> list[tuple[str, float, int, list[int]]]:
-    """The strongest patterns on either side, with the vertices of all their occurrences."""
-    chosen = [*why.top(_PATTERNS, sign=int(sign)), *why.top(_PATTERNS, sign=-int(sign))]
-    return [
-        (
-            p.name,
-            round(sign * p.contribution, 6),
-            p.count,
-            sorted({vertex for place in p.occurrences for vertex in place}),
-        )
-        for p in chosen
-    ]
 
 
 def drawing_of(graph: GraphBatch) -> dict[str, Any] | None:

@@ -136,16 +136,8 @@ def _without_duplicates(batch: GraphBatch, codes: np.ndarray) -> np.ndarray:
 def fingerprint(batch: GraphBatch, y: np.ndarray) -> str:
     """Sixteen hexadecimal digits that change with any graph, label, attribute or class."""
     digest = hashlib.sha256()
-    for array in (
-        batch.offsets,
-        batch.indptr,
-        batch.indices,
-        batch.labels,
-        batch.edge_labels,
-        batch.vertex_attributes,
-        batch.edge_attributes,
-        y,
-    ):
+    parts = (batch.offsets, batch.indptr, batch.indices, batch.labels, batch.edge_labels)
+    for array in (*parts, batch.vertex_attributes, batch.edge_attributes, y):
         if array is None:
             digest.update(b"none;")
             continue

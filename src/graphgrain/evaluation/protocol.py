@@ -117,31 +117,25 @@ class Protocol:
     ) -> TestFold:
         """Which graphs train, validate and test.
 
-        Parameters
-        ----------
-        codes : array
-            Classes as whole numbers, or values to predict.
-        parts : (train, test), optional
-            Where the split is not by folds, what it gives.
+        ``codes`` are classes as whole numbers, or values to predict; ``parts`` is what a split
+        gives that is not by folds.
         """
         rng = np.random.default_rng([self.seed, repetition])
-        if self.mode == "paper":
-            folds = random_folds(len(codes), self.folds, rng)
-            train, test = train_and_test(folds, fold)
-            validating = np.isin(train, folds[(fold + 1) % self.folds])
-            return TestFold(
-                train, test, [(np.flatnonzero(~validating), np.flatnonzero(validating))]
-            )
         numeric = codes.dtype.kind == "f"
         if parts is not None:
             train, test = parts
         else:
+            stratified = self.mode == "nested" and not numeric
             folds = (
-                random_folds(len(codes), self.folds, rng)
-                if numeric
-                else stratified_folds(codes, self.folds, rng)
+                stratified_folds(codes, self.folds, rng)
+                if stratified
+                else random_folds(len(codes), self.folds, rng)
             )
             train, test = train_and_test(folds, fold)
+        if self.mode == "paper":
+            validating = np.isin(train, folds[(fold + 1) % self.folds])
+            split = (np.flatnonzero(~validating), np.flatnonzero(validating))
+            return TestFold(train, test, [split])
         if numeric:  # whoever predicts numbers validates inside
             return TestFold(train, test, [])
         # Not fold itself: a seed that ends in 0 is the seed without it.
@@ -154,12 +148,7 @@ class Protocol:
     ) -> tuple[list[Level], int]:
         """What each kernel matrix achieves on a test fold, and how many machines it took.
 
-        Parameters
-        ----------
-        grams : array of shape (levels, graphs, graphs)
-            Normalised kernel matrices.
-        codes : array
-            The class of each graph, from 0 to ``n_classes - 1``.
+        ``grams`` has the shape (levels, graphs, graphs); ``codes`` go from 0 to ``n_classes - 1``.
         """
         learner = KernelSvm(self.C, n_classes)
         splits = [(fold.train[train], fold.train[test]) for train, test in fold.validation]
@@ -178,12 +167,10 @@ class Protocol:
             [model] = KernelSvm([C], n_classes).fit(training, codes[fold.train], warn=False)
             fits += 1 + sum(trained for _, trained in tried)
             values = model.scores(part(gram, fold.test, fold.train))
+            predicted = classes_of(values).tolist()
             levels.append(
                 Level(
-                    validation=scores.tolist(),
-                    C=C,
-                    predictions=classes_of(values).tolist(),
-                    scores=rounded(values),
+                    validation=scores.tolist(), C=C, predictions=predicted, scores=rounded(values)
                 )
             )
         return levels, fits

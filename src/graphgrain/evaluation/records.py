@@ -40,7 +40,6 @@ from datetime import UTC, datetime
 from functools import cache
 from math import isfinite
 from pathlib import Path
-from types import TracebackType
 from typing import Any, ClassVar, NamedTuple
 
 from ..errors import GraphgrainWarning, InvalidFileError, UnwritableFileError
@@ -90,37 +89,34 @@ class ProtocolKey(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Level:
-    """What one level of a kernel achieved in one fold.
+    """What one level of a kernel achieved in one fold."""
 
-    Attributes
-    ----------
-    validation : list of float
-        Accuracy on the validation part for each C, in the order of ``FoldRecord.C``; empty for an
-        estimator that validates by itself.
-    C : float or None
-        The C with the best validation accuracy (of equal ones the largest), used for the rest.
-    predictions : list of int or float
-        The predicted class of each test graph, as its position in ``FoldRecord.classes``; or the
-        predicted number.
-    scores : list of float, or list of lists of float
-        Decision values, rounded to six significant digits: with two classes a number per test
-        graph, positive for the second class; otherwise one number per class. Empty for numbers.
-    """
-
+    #: Accuracy on the validation part for each C, in the order of ``FoldRecord.C``; empty for an
+    #: estimator that validates by itself.
     validation: list[float]
-    C: float | None
-    predictions: list[Any]
+    C: float | None  # with the best validation accuracy (of equal ones the largest)
+    predictions: list[Any]  # for each test graph a position in ``FoldRecord.classes``, or a number
+    #: Decision values, rounded to six significant digits: with two classes a number per test
+    #: graph, positive for the second class; otherwise one number per class. Empty for numbers.
     scores: list[Any]
+
+
+#: Names of fields, of which the identity of a record is made.
+_OF_KERNEL = ("dataset", "fingerprint", "deduplicated", "kernel", "variant")
+_OF_SETTING = (*_OF_KERNEL, "settings", "level_names")
+_RULES = ProtocolKey._fields
 
 
 @dataclass(frozen=True, kw_only=True)
 class _OfKernel:
     """Which kernel on which data set."""
 
-    dataset: str
-    fingerprint: str
-    deduplicated: bool
-    kernel: str
+    dataset: str  # its name for tables
+    fingerprint: str  # of graphs and classes, so that changed data never mixes with old results
+    deduplicated: bool  # whether isomorphic duplicates had been removed
+    kernel: str  # its name in the registry
+    #: Empty for the kernel with its usual grid of settings; otherwise what is special, such as
+    #: ``"counts=sqrt"`` or ``"figure-d"``. Records of different variants are never mixed.
     variant: str
 
 
@@ -128,11 +124,13 @@ class _OfKernel:
 class _OfEvaluation(_OfKernel):
     """By which rules it was evaluated."""
 
-    mode: str
+    mode: str  # "paper" or "nested"
     folds: int
-    inner_folds: int
-    C: list[float]
+    inner_folds: int  # for validation; 1 in mode "paper"
+    C: list[float]  # the values that were tried
     seed: int
+    #: ``"folds"``, or how the one test part of each repetition was made: ``"random"``,
+    #: ``"scaffold"``, ``"random-scaffold"`` or a column of the file.
     split: str = "folds"
 
     @property
@@ -144,139 +142,111 @@ class _OfEvaluation(_OfKernel):
 
 @dataclass(frozen=True, kw_only=True)
 class FoldRecord(_OfEvaluation):
-    """One test fold of one repetition.
-
-    Attributes
-    ----------
-    dataset : str
-        Name for tables.
-    fingerprint : str
-        Hash of the graphs and classes, so that changed data never mixes with old results.
-    deduplicated : bool
-        Whether isomorphic duplicates had been removed.
-    classes : list of str
-        The classes in sorted order; empty where numbers are predicted.
-    kernel : str
-        Name in the registry of kernels, such as ``"tree++"``.
-    variant : str
-        Empty for the kernel with its usual grid of settings; otherwise what is special, such as
-        ``"counts=sqrt"`` or ``"figure-d"``. Records of different variants are never mixed.
-    settings : dict
-        The kernel's parameters (without its levels).
-    grid_size : int
-        Among how many settings validation is to choose; so an unfinished run shows.
-    level_names : list of dict
-        The parameter that each level stands for, such as ``{"tree_depth": 0}``.
-    mode : {"paper", "nested"}
-    folds, inner_folds : int
-        Number of test folds; number of inner validation folds (1 in mode ``paper``).
-    C : list of float
-        The values of C that were tried.
-    seed, repetition, fold : int
-    split : str
-        ``"folds"``, or how the one test part of each repetition was made: ``"random"``,
-        ``"scaffold"``, ``"random-scaffold"`` or a column of the file.
-    test, truth : list of int
-        Positions of the test graphs in the (deduplicated) data set; their true classes or numbers.
-    levels : list of Level
-    fits : int
-        Number of support vector machines trained.
-    seconds : float
-    members : list of str
-        For an estimator that tunes itself, which settings decide together, in words.
-    versions : dict
-    time : str
-    """
+    """One test fold of one repetition."""
 
     kind: ClassVar[str] = "fold"
     #: What makes two records one and the same piece of work.
-    identity: ClassVar[tuple[str, ...]] = (
-        *("dataset", "fingerprint", "deduplicated", "kernel", "variant", "settings"),
-        *("level_names", "mode", "folds", "inner_folds", "C", "seed", "split"),
-        *("repetition", "fold"),
-    )
+    identity: ClassVar[tuple[str, ...]] = (*_OF_SETTING, *_RULES, "repetition", "fold")
 
-    classes: list[str]
-    settings: dict[str, Any]
-    grid_size: int
-    level_names: list[dict[str, Any]]
+    classes: list[str]  # in sorted order; empty where numbers are predicted
+    settings: dict[str, Any]  # the kernel's parameters (without its levels)
+    grid_size: int  # among how many settings validation is to choose; so an unfinished run shows
+    level_names: list[dict[str, Any]]  # what each level stands for, such as {"tree_depth": 0}
     repetition: int
     fold: int
-    test: list[int]
-    truth: list[Any]
+    test: list[int]  # positions of the test graphs in the (deduplicated) data set
+    truth: list[Any]  # their classes or numbers
     levels: list[Level]
-    fits: int
+    fits: int  # support vector machines trained
     seconds: float
+    #: For an estimator that tunes itself, which settings decide together, in words.
     members: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=versions)
     time: str = field(default_factory=now)
 
+    def problem(self) -> str:
+        """In what it contradicts itself; empty if it is sound."""
+        if not _are_levels(self.level_names):
+            return "level_names must be a list of parameters"
+        if not 0 <= self.fold < self.folds or self.repetition < 0 or self.grid_size < 1:
+            return "there is no such fold"
+        if not numbers([self.C]):
+            return "C must be a list of numbers"
+        classes = range(len(self.classes))
+        if not self.test or len(self.truth) != len(self.test):
+            return "test and truth must name a target for each test graph"
+        if not (all(code in classes for code in self.truth) if classes else numbers([self.truth])):
+            return "test and truth must name a class or a number for each test graph"
+        if not all(isinstance(graph, int) and graph >= 0 for graph in self.test):
+            return "test must hold positions of graphs"
+        if len(self.levels) != len(self.level_names):
+            return f"{len(self.levels)} levels for {len(self.level_names)} names"
+        return next(filter(None, map(self._problem_of_level, self.levels)), "")
+
+    def _problem_of_level(self, level: Level) -> str:
+        graphs, classes = len(self.test), range(len(self.classes))
+        tried = level.validation
+        if tried and (len(tried) != len(self.C) or not numbers([tried])):
+            return "validation must hold a number for each C"
+        if len(level.predictions) != graphs:
+            return "predictions must hold a class or a number for each test graph"
+        if not classes:
+            sound = numbers([level.predictions]) and not level.scores
+            return "" if sound else "predictions must hold a number for each test graph"
+        if not all(code in classes for code in level.predictions):
+            return "predictions must hold a class for each test graph"
+        rows = level.scores if len(classes) > 2 else [[score] for score in level.scores]
+        if len(rows) != graphs or not numbers(rows) or len({*map(len, rows)}) != 1:
+            return "scores must hold numbers for each test graph"
+        if len(classes) > 2 and len(rows[0]) != len(classes):
+            return "scores must hold a number for each class"
+        return ""
+
 
 @dataclass(frozen=True, kw_only=True)
 class KernelRecord(_OfKernel):
-    """Kernel matrices of a data set, for all levels of one setting.
-
-    Attributes
-    ----------
-    graphs : int
-        Number of graphs.
-    seconds : float
-        From graphs to the normalised kernel matrices of all levels, without compiling.
-    processor_seconds : float or None
-        The same in processor time, that of all threads together: unlike ``seconds`` it does not
-        depend on what else the machine does. None in records of earlier versions.
-    memory : int or None
-        Bytes by which the process grew at most meanwhile; None where the system does not tell.
-    n_jobs : int
-        Number of threads.
-
-    The other attributes mean the same as in :class:`FoldRecord`.
-    """
+    """Kernel matrices of a data set, for all levels of one setting."""
 
     kind: ClassVar[str] = "kernel"
-    identity: ClassVar[tuple[str, ...]] = (
-        *("dataset", "fingerprint", "deduplicated", "kernel", "variant", "settings"),
-        *("level_names", "n_jobs"),
-    )
+    identity: ClassVar[tuple[str, ...]] = (*_OF_SETTING, "n_jobs")
 
     settings: dict[str, Any]
     level_names: list[dict[str, Any]]
     graphs: int
-    n_jobs: int
-    seconds: float
-    memory: int | None
+    n_jobs: int  # threads
+    seconds: float  # from graphs to the normalised matrices of all levels, without compiling
+    memory: int | None  # bytes by which the process grew at most; None if the system does not tell
+    #: The same in processor time, that of all threads together: unlike ``seconds`` it does not
+    #: depend on what else the machine does. None in records of earlier versions.
     processor_seconds: float | None = None
     versions: dict[str, str] = field(default_factory=versions)
     time: str = field(default_factory=now)
 
+    def problem(self) -> str:
+        """In what it contradicts itself; empty if it is sound."""
+        return "" if _are_levels(self.level_names) else "level_names must be a list of parameters"
+
 
 @dataclass(frozen=True, kw_only=True)
 class LimitRecord(_OfEvaluation):
-    """A kernel was stopped on a data set: it needs more time or memory than it was given.
-
-    Attributes
-    ----------
-    reason : {"time", "memory"}
-    limit : float
-        Processor seconds for each repetition, or bytes.
-    repetitions : int
-        How many it was stopped in; those before are complete.
-
-    The other attributes mean the same as in :class:`FoldRecord`.
-    """
+    """A kernel was stopped on a data set: it needs more time or memory than it was given."""
 
     kind: ClassVar[str] = "limit"
-    identity: ClassVar[tuple[str, ...]] = (
-        *("dataset", "fingerprint", "deduplicated", "kernel", "variant"),
-        *("mode", "folds", "inner_folds", "C", "seed", "split"),
-        *("reason", "limit", "repetitions"),
-    )
+    identity: ClassVar[tuple[str, ...]] = (*_OF_KERNEL, *_RULES, "reason", "limit", "repetitions")
 
-    reason: str
-    limit: float
-    repetitions: int
+    reason: str  # "time" or "memory"
+    limit: float  # processor seconds for each repetition, or bytes
+    repetitions: int  # how many it was stopped in; those before are complete
     versions: dict[str, str] = field(default_factory=versions)
     time: str = field(default_factory=now)
+
+    def problem(self) -> str:
+        """In what it contradicts itself; empty if it is sound."""
+        if self.reason not in ("time", "memory"):
+            return f"reason is {self.reason[:40]!r}"
+        if not (isfinite(self.limit) and self.limit > 0 and self.repetitions > 0):
+            return "limit and repetitions must be numbers above 0"
+        return "" if numbers([self.C]) else "C must be a list of numbers"
 
 
 #: What an evaluation leaves behind.
@@ -320,72 +290,20 @@ def contradiction(record: Any) -> str:
     """In what a record contradicts itself; empty if it is sound.
 
     Lists that do not fit together and values of the wrong kind would break what is computed later.
-
-    Parameters
-    ----------
-    record : any of the records of :mod:`graphgrain.evaluation.records`
     """
     for part in (record, *getattr(record, "levels", ())):
         for item in fields(part):
             value, name = getattr(part, item.name), str(item.type).partition("[")[0]
-            optional = name.endswith(" | None")
-            expected = _JSON_TYPES[name.removesuffix(" | None")]
-            if value is None and optional:
+            if value is None and name.endswith(" | None"):
                 continue
+            expected = _JSON_TYPES[name.removesuffix(" | None")]
             if not isinstance(value, expected) or (name != "bool" and isinstance(value, bool)):
                 return f"{item.name} is {str(value)[:40]!r}"
-    if hasattr(record, "problem"):
-        return record.problem()
-    if record.kind == "limit":
-        return _in_limit(record)
-    names = record.level_names
-    if not names or not all(isinstance(name, dict) for name in names):
-        return "level_names must be a list of parameters"
-    return _in_fold(record) if record.kind == "fold" else ""
+    return record.problem() if hasattr(record, "problem") else ""
 
 
-def _in_limit(r: LimitRecord) -> str:
-    if r.reason not in ("time", "memory"):
-        return f"reason is {r.reason[:40]!r}"
-    if not (isfinite(r.limit) and r.limit > 0 and r.repetitions > 0):
-        return "limit and repetitions must be numbers above 0"
-    return "" if numbers([r.C]) else "C must be a list of numbers"
-
-
-def _in_fold(r: FoldRecord) -> str:
-    if not 0 <= r.fold < r.folds or r.repetition < 0 or r.grid_size < 1:
-        return "there is no such fold"
-    if not numbers([r.C]):
-        return "C must be a list of numbers"
-    classes = range(len(r.classes))
-    numeric = not r.classes
-    if not r.test or len(r.truth) != len(r.test):
-        return "test and truth must name a target for each test graph"
-    if not (numbers([r.truth]) if numeric else all(code in classes for code in r.truth)):
-        return "test and truth must name a class or a number for each test graph"
-    if not all(isinstance(graph, int) and graph >= 0 for graph in r.test):
-        return "test must hold positions of graphs"
-    if len(r.levels) != len(r.level_names):
-        return f"{len(r.levels)} levels for {len(r.level_names)} names"
-    for level in r.levels:
-        if level.validation and (
-            len(level.validation) != len(r.C) or not numbers([level.validation])
-        ):
-            return "validation must hold a number for each C"
-        if len(level.predictions) != len(r.test):
-            return "predictions must hold a class or a number for each test graph"
-        if numeric:
-            if not numbers([level.predictions]) or level.scores:
-                return "predictions must hold a number for each test graph"
-            continue
-        if not all(code in classes for code in level.predictions):
-            return "predictions must hold a class for each test graph"
-        rows = level.scores if len(classes) > 2 else [[score] for score in level.scores]
-        if len(rows) != len(r.test) or not numbers(rows) or len({*map(len, rows)}) != 1:
-            return "scores must hold numbers for each test graph"
-        if len(classes) > 2 and len(rows[0]) != len(classes):
-            return "scores must hold a number for each class"
-    return ""
+def _are_levels(names: list[Any]) -> bool:
+    return bool(names) and all(isinstance(name, dict) for name in names)
 
 
 def numbers(rows: list[Any]) -> bool:
@@ -482,9 +400,6 @@ def limit_records(records: Iterable[Record]) -> list[LimitRecord]:
 def kernel_label(kernel: str, variant: str = "") -> str:
     """A kernel by its title, with what tells its variant apart.
 
-    Examples
-    --------
-    >>> from graphgrain.evaluation.records import kernel_label
     >>> kernel_label("wl"), kernel_label("tree++", "counts=sqrt"), kernel_label("of-old")
     ('WL', 'Tree++ (counts=sqrt)', 'of-old')
     """
@@ -503,17 +418,7 @@ def dataset_labels(records: Iterable[Record]) -> dict[tuple[str, str], str]:
 
 
 def limit_label(stopped: LimitRecord) -> str:
-    """Where a kernel was stopped, for the cell of a table: more than so much.
-
-    Examples
-    --------
-    >>> from graphgrain.evaluation.records import LimitRecord, limit_label
-    >>> stopped = LimitRecord(dataset="NCI1", fingerprint="f00d", deduplicated=False, kernel="wwl",
-    ...     variant="", mode="nested", folds=10, inner_folds=5, C=[1, 10], seed=0, reason="memory",
-    ...     limit=4 * 2.0**30, repetitions=1)
-    >>> limit_label(stopped)
-    '> 4 GiB'
-    """
+    """Where a kernel was stopped, for the cell of a table, such as ``> 4 GiB``."""
     if stopped.reason == "time":
         return f"> {stopped.limit:g} s"
     return f"> {stopped.limit / 2**30:.3g} GiB"
@@ -565,7 +470,7 @@ class ResultsFile:
             ) from None
         try:
             with self._mutex, locked(self._file):
-                self._take_in(repair=True)
+                self._take_in()
         except BaseException:
             self.close()
             raise
@@ -573,12 +478,7 @@ class ResultsFile:
     def __enter__(self) -> ResultsFile:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -600,7 +500,7 @@ class ResultsFile:
         """Append a record unless it is there already; True once it is safely on disk."""
         line = to_line(record).encode()
         with self._mutex, locked(self._file):
-            self._take_in(repair=True)
+            self._take_in()
             if key_of(record) in self._records:
                 return False
             self._write(line)
@@ -623,10 +523,11 @@ class ResultsFile:
                 "command again to go on."
             ) from None
 
-    def _take_in(self, repair: bool) -> None:
+    def _take_in(self) -> None:
         """Read the lines that are new; cut off a damaged end."""
-        os.lseek(self._file, self._read_up_to, os.SEEK_SET)
-        new = _read_all(self._file)
+        with open(self._file, "rb", closefd=False) as file:
+            file.seek(self._read_up_to)
+            new = file.read()
         if not new:
             return
         if not self._lines and not _is_ours(new):
@@ -639,7 +540,7 @@ class ResultsFile:
             self._records.setdefault(key_of(record), record)
         self._lines += new[:good].count(b"\n")
         self._read_up_to += good
-        if repair and good < len(new):
+        if good < len(new):
             os.ftruncate(self._file, self._read_up_to)
             to_disk(self._file)
             warnings.warn(
@@ -714,10 +615,3 @@ def _is_json(raw: bytes) -> bool:
         return isinstance(json.loads(raw), dict)
     except ValueError:
         return False
-
-
-def _read_all(file: int) -> bytes:
-    parts = []
-    while part := os.read(file, 1 << 20):
-        parts.append(part)
-    return b"".join(parts)

@@ -26,15 +26,8 @@ SHARES = (0.8, 0.1, 0.1)
 
 
 def scaffolds(molecules: Sequence[Any]) -> list[str]:
-    """The Murcko scaffold of each molecule, without chirality; empty for chains.
+    """The Murcko scaffold of each molecule (SMILES or RDKit's), without chirality.
 
-    Parameters
-    ----------
-    molecules : sequence of SMILES or RDKit molecules
-
-    Examples
-    --------
-    >>> from graphgrain.evaluation.splits import scaffolds
     >>> scaffolds(["Cc1ccccc1", "CCO"])
     ['c1ccccc1', '']
     """
@@ -102,9 +95,6 @@ def split_groups(
     Sets of equal size are taken by their first molecule, the later one before; each set goes to
     the first part that has room for it.
 
-    Examples
-    --------
-    >>> from graphgrain.evaluation.splits import split_groups
     >>> [part.tolist() for part in split_groups(["a"] * 5 + ["b"] * 3 + ["c", "d"])]
     [[0, 1, 2, 3, 4, 5, 6, 7], [9], [8]]
     """
@@ -135,16 +125,10 @@ def split_groups(
 def parts_of(data: LabelledGraphs, split: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Positions of training and test graphs.
 
-    Parameters
-    ----------
-    data : LabelledGraphs
-    split : str
-        ``"random"``, ``"scaffold"`` or ``"random-scaffold"``: 80 per cent train, the last 10
-        test, as is the custom of the field; the 10 between them, by which others tune, are left
-        out, since everything here is chosen on training graphs. Otherwise a column of the file
-        with the words train and test.
-    seed : int
-        Of what is drawn.
+    ``"random"``, ``"scaffold"`` and ``"random-scaffold"``: 80 per cent train, the last 10 test, as
+    is the custom of the field; the 10 between them, by which others tune, are left out, since
+    everything here is chosen on training graphs. Otherwise ``split`` is a column of the file with
+    the words train and test.
     """
     if split == "random":
         order = np.random.default_rng(seed).permutation(len(data))

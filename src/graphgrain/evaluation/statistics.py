@@ -53,8 +53,7 @@ Folds = list[tuple[FoldRecord, Level]]
 def all_scores(repetitions: Iterable[Folds]) -> dict[str, Scores]:
     """Every score of some repetitions, by name; those of classes or those of numbers."""
     runs = list(repetitions)
-    numeric = not runs[0][0][0].classes
-    measures = _OF_NUMBERS if numeric else _OF_CLASSES
+    measures = _OF_CLASSES if runs[0][0][0].classes else _OF_NUMBERS
     return {
         name: Scores.of([measure(folds) for folds in runs]) for name, measure in measures.items()
     }
@@ -62,16 +61,16 @@ def all_scores(repetitions: Iterable[Folds]) -> dict[str, Scores]:
 
 def accuracies(repetitions: Iterable[Folds]) -> Scores:
     """The accuracy alone, which takes far less time than all scores; for numbers the RMSE."""
-    runs = list(repetitions)
-    numeric = bool(runs) and not runs[0][0][0].classes
-    return Scores.of([(_rmse if numeric else _accuracy)(folds) for folds in runs])
+    return Scores.of([_main(folds) for folds in repetitions])
 
 
 def fold_accuracy(record: FoldRecord, level: Level) -> float:
     """The share of the test graphs of one fold that got their class; for numbers the RMSE."""
-    if not record.classes:
-        return _rmse([(record, level)])
-    return float(np.mean(np.array(record.truth) == np.array(level.predictions)))
+    return _main([(record, level)])
+
+
+def _main(folds: Folds) -> float:
+    return _accuracy(folds) if folds[0][0].classes else _rmse(folds)
 
 
 def blind_score(folds: Folds) -> float:
@@ -89,12 +88,12 @@ def _pooled(folds: Folds) -> tuple[np.ndarray, np.ndarray]:
     return truth, predicted
 
 
-def _accuracy(folds: Folds) -> float | None:
+def _accuracy(folds: Folds) -> float:
     truth, predicted = _pooled(folds)
     return float(np.mean(truth == predicted))
 
 
-def _balanced_accuracy(folds: Folds) -> float | None:
+def _balanced_accuracy(folds: Folds) -> float:
     truth, predicted = _pooled(folds)
     return float(np.mean([np.mean(predicted[truth == c] == c) for c in np.unique(truth)]))
 
@@ -156,10 +155,6 @@ _OF_NUMBERS: dict[str, Callable[[Folds], float | None]] = {"rmse": _rmse, "mae":
 def roc_auc(positive: np.ndarray, scores: np.ndarray) -> float | None:
     """The chance that a positive scores higher than a negative; None without both.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from graphgrain.evaluation.statistics import roc_auc
     >>> roc_auc(np.array([True, False, True, False]), np.array([0.9, 0.1, 0.4, 0.4]))
     0.875
     """
@@ -211,23 +206,11 @@ def corrected_t_test(differences: Any, test_share: float) -> float:
 
 @dataclass(frozen=True)
 class Ranks:
-    """How kernels rank over several data sets.
+    """How kernels rank over several data sets."""
 
-    Attributes
-    ----------
-    average : array
-        The mean rank of each kernel; 1 would be the best everywhere.
-    critical_difference : float
-        Average ranks must differ by this much for significance at 5 % (Nemenyi test).
-    p : float
-        Friedman test: the probability of ranks at least this uneven if all kernels were equally
-        good. NaN where the test is not defined.
-    datasets : int
-    """
-
-    average: np.ndarray
-    critical_difference: float
-    p: float
+    average: np.ndarray  # the mean rank of each kernel; 1 would be the best everywhere
+    critical_difference: float  # for significance at 5 % (Nemenyi test)
+    p: float  # Friedman test: of ranks this uneven if all were equally good; NaN if not defined
     datasets: int
 
     def groups(self) -> list[tuple[int, int]]:
@@ -235,9 +218,6 @@ class Ranks:
 
         Only runs that no other run contains are returned.
 
-        Examples
-        --------
-        >>> from graphgrain.evaluation.statistics import rank
         >>> rank([[0.9, 0.8, 0.1], [0.8, 0.7, 0.2]] * 5).groups()
         [(0, 1), (1, 2)]
         """
@@ -306,13 +286,8 @@ def wilcoxon_p(differences: Any) -> float:
     Parameters
     ----------
     differences : array-like
-        The difference in mean accuracy of two methods on each data set.
-
-    Returns
-    -------
-    p : float
-        NaN with fewer than six differences, with which none could be significant; 1 if all of
-        them are zero.
+        The difference in mean accuracy of two methods on each data set. With fewer than six none
+        could be significant, and p is NaN; it is 1 if all of them are zero.
 
     Examples
     --------

@@ -24,7 +24,6 @@ from ..errors import InvalidParameterError
 from .records import (
     REFERENCE,
     FoldRecord,
-    KernelRecord,
     Record,
     dataset_labels,
     fold_records,
@@ -35,34 +34,17 @@ from .statistics import Folds, Scores, accuracies, all_scores, fold_accuracy
 
 @dataclass(frozen=True)
 class KernelCost:
-    """Time and memory of one kernel on one data set, per setting of its grid.
+    """Time and memory of one kernel on one data set, per setting of its grid."""
 
-    Attributes
-    ----------
-    seconds : float
-        Mean over the settings, all levels of each included.
-    processor_seconds : float or None
-        Processor time of all settings together; None if a record does not tell.
-    memory : int or None
-        The largest, in bytes; None where the system does not tell.
-    n_jobs : int
-        Number of threads.
-    graphs : int
-    """
-
-    seconds: float
-    processor_seconds: float | None
-    memory: int | None
+    seconds: float  # mean over the settings, all levels of each included
+    processor_seconds: float | None  # of all settings together; None if a record does not tell
+    memory: int | None  # the largest, in bytes; None where the system does not tell
     n_jobs: int
     graphs: int
 
 
 def kernel_cost(
-    records: Iterable[Record],
-    dataset: str,
-    fingerprint: str,
-    kernel: str,
-    variant: str = "",
+    records: Iterable[Record], dataset: str, fingerprint: str, kernel: str, variant: str = ""
 ) -> KernelCost | None:
     """The cost of a kernel on a data set; None without a record of it.
 
@@ -70,27 +52,28 @@ def kernel_cost(
     different numbers cannot be averaged.
     """
     wanted = (dataset, fingerprint, kernel, variant)
-    found: list[KernelRecord] = [
-        record
-        for record in kernel_records(records)
-        if (record.dataset, record.fingerprint, record.kernel, record.variant) == wanted
+    found = [
+        r
+        for r in kernel_records(records)
+        if (r.dataset, r.fingerprint, r.kernel, r.variant) == wanted
     ]
     if not found:
         return None
-    threads = min(record.n_jobs for record in found)
-    found = [record for record in found if record.n_jobs == threads]
-    memories = [record.memory for record in found if record.memory is not None]
+    threads = min(r.n_jobs for r in found)
+    found = [r for r in found if r.n_jobs == threads]
     spent = [r.processor_seconds for r in found if r.processor_seconds is not None]
     return KernelCost(
-        seconds=float(np.mean([record.seconds for record in found])),
+        seconds=float(np.mean([r.seconds for r in found])),
         processor_seconds=sum(spent) if len(spent) == len(found) else None,
-        memory=max(memories) if memories else None,
+        memory=max((r.memory for r in found if r.memory is not None), default=None),
         n_jobs=threads,
         graphs=found[0].graphs,
     )
 
 
 SELECTIONS = ("validated", "reported-best")
+#: What a summary and the records behind it call the same.
+_SAME = ("dataset", "deduplicated", "kernel", "variant", "mode", "folds", "seed", "split")
 
 #: What is not defined: scores of numbers for classes, and of classes for numbers.
 _UNDEFINED = Scores(None, None, [])
@@ -98,30 +81,7 @@ _UNDEFINED = Scores(None, None, [])
 
 @dataclass(frozen=True)
 class Summary:
-    """What one kernel achieved on one data set.
-
-    Attributes
-    ----------
-    dataset, deduplicated, kernel, variant, mode, folds, split, seed
-        See :class:`FoldRecord`.
-    select : {"validated", "reported-best"}
-    graphs, repetitions : int
-        Graphs tested in each repetition; repetitions that are complete.
-    complete : bool
-        Whether all settings of the kernel's grid were evaluated.
-    accuracy, balanced_accuracy, roc_auc, average_precision : Scores
-        Mean and standard deviation over the repetitions, and the value of each.
-    rmse, mae, r2 : Scores
-        The same where numbers were predicted.
-    parameters : dict
-        The kernel's parameters; for ``validated`` those that were chosen most often.
-    chosen : dict
-        How often each was chosen, by its text.
-    kernel_seconds, kernel_processor_seconds, kernel_memory : float, float, int or None
-        See :class:`KernelCost`.
-    fits, fit_seconds : int, float
-        Support vector machines trained, and the thread time that folds took in all.
-    """
+    """What one kernel achieved on one data set; see :class:`FoldRecord` for what is not said."""
 
     dataset: str
     deduplicated: bool
@@ -131,22 +91,22 @@ class Summary:
     folds: int
     seed: int
     split: str
-    select: str
-    graphs: int
-    repetitions: int
-    complete: bool
-    parameters: dict[str, Any]
-    chosen: dict[str, int]
-    kernel_seconds: float | None
+    select: str  # "validated" or "reported-best"
+    graphs: int  # tested in each repetition
+    repetitions: int  # that are complete
+    complete: bool  # whether all settings of the kernel's grid were evaluated
+    parameters: dict[str, Any]  # of the kernel; if validated, those that were chosen most often
+    chosen: dict[str, int]  # how often each was chosen, by its text
+    kernel_seconds: float | None  # see :class:`KernelCost`
     kernel_processor_seconds: float | None
     kernel_memory: int | None
-    fits: int
-    fit_seconds: float
+    fits: int  # support vector machines trained
+    fit_seconds: float  # the thread time that folds took in all
     accuracy: Scores = _UNDEFINED
     balanced_accuracy: Scores = _UNDEFINED
     roc_auc: Scores = _UNDEFINED
     average_precision: Scores = _UNDEFINED
-    rmse: Scores = _UNDEFINED
+    rmse: Scores = _UNDEFINED  # where numbers were predicted, as the next two
     mae: Scores = _UNDEFINED
     r2: Scores = _UNDEFINED
 
@@ -176,27 +136,20 @@ class Experiment:
     def __init__(self, records: list[FoldRecord]) -> None:
         self.records = records
         self.first = records[0]
-        self.settings: list[str] = []
-        by_place: dict[tuple[int, int, str], FoldRecord] = {}
+        self._by_place = {(r.repetition, r.fold, _setting_key(r)): r for r in records}
+        firsts: dict[str, FoldRecord] = {}
         for record in records:
-            setting = _setting_key(record)
-            if setting not in self.settings:
-                self.settings.append(setting)
-            by_place[record.repetition, record.fold, setting] = record
-        self._by_place = by_place
+            firsts.setdefault(_setting_key(record), record)
+        self.settings = list(firsts)
+        places = [(fold, key) for fold in range(self.first.folds) for key in self.settings]
         self.repetitions = [
             repetition
             for repetition in sorted({record.repetition for record in records})
-            if all(
-                (repetition, fold, setting) in by_place
-                for fold in range(self.first.folds)
-                for setting in self.settings
-            )
+            if all((repetition, *place) in self._by_place for place in places)
         ]
         self.candidates: list[dict[str, Any]] = []
         self._place_of: list[tuple[str, int]] = []
-        for setting in self.settings:
-            record = next(r for r in records if _setting_key(r) == setting)
+        for setting, record in firsts.items():
             for level, name in enumerate(record.level_names):
                 self.candidates.append({**record.settings, **name})
                 self._place_of.append((setting, level))
@@ -267,13 +220,7 @@ def experiments(records: Iterable[Record]) -> list[Experiment]:
 
 
 def summarise(records: Iterable[Record], select: str = "validated") -> list[Summary]:
-    """A summary of every experiment that has at least one complete repetition.
-
-    Parameters
-    ----------
-    records : records, as from :func:`graphgrain.evaluation.records.read_results`
-    select : {"validated", "reported-best"}
-    """
+    """A summary of every experiment that has at least one complete repetition."""
     if select not in SELECTIONS:
         raise InvalidParameterError(f"select must be one of {SELECTIONS}; got {select!r}.")
     records = list(records)
@@ -290,15 +237,9 @@ def _summary(experiment: Experiment, select: str, records: list[Record]) -> Summ
     tested, numbers = experiment.selected(select)
     chosen = Counter(names[number] for folds in numbers for number in folds)
     cost = kernel_cost(records, first.dataset, first.fingerprint, first.kernel, first.variant)
+    told: dict[str, Any] = {name: getattr(first, name) for name in _SAME}
     return Summary(
-        dataset=first.dataset,
-        deduplicated=first.deduplicated,
-        kernel=first.kernel,
-        variant=first.variant,
-        mode=first.mode,
-        folds=first.folds,
-        seed=first.seed,
-        split=first.split,
+        **told | all_scores(tested),
         select=select,
         graphs=sum(len(record.test) for record, _ in tested[0]),
         repetitions=len(tested),
@@ -310,7 +251,6 @@ def _summary(experiment: Experiment, select: str, records: list[Record]) -> Summ
         kernel_memory=cost.memory if cost else None,
         fits=sum(record.fits for record in experiment.records),
         fit_seconds=round(sum(record.seconds for record in experiment.records), 3),
-        **all_scores(tested),
     )
 
 
@@ -321,46 +261,24 @@ def describe(parameters: dict[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class OftenWrong:
-    """A graph that is classified wrongly.
+    """A graph that is classified wrongly."""
 
-    Attributes
-    ----------
-    graph : int
-        Its position in the (deduplicated) data set.
-    truth, predicted : int
-        Its class, and the wrong one that it got most often.
-    times : int
-        In how many repetitions it was wrong.
-    """
-
-    graph: int
+    graph: int  # its position in the (deduplicated) data set
     truth: int
-    predicted: int
-    times: int
+    predicted: int  # the wrong class that it got most often
+    times: int  # in how many repetitions it was wrong
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Where one kernel errs on one data set.
-
-    Attributes
-    ----------
-    classes : list of str
-    sizes : array
-        Number of graphs of each class.
-    confusion : array of shape (classes, classes)
-        For each true class (row) how many of its graphs got each class, averaged over the
-        repetitions.
-    repetitions : int
-    wrong : list of OftenWrong
-        Those that were wrong at least once, the most often wrong first.
-    """
+    """Where one kernel errs on one data set."""
 
     classes: list[str]
-    sizes: np.ndarray
+    sizes: np.ndarray  # number of graphs of each class
+    #: For each true class (row) how many of its graphs got each class, averaged over repetitions.
     confusion: np.ndarray
     repetitions: int
-    wrong: list[OftenWrong]
+    wrong: list[OftenWrong]  # at least once; the most often wrong first
 
     @property
     def recall(self) -> np.ndarray:
@@ -370,15 +288,7 @@ class Diagnosis:
 
 
 def diagnose(experiment: Experiment, select: str = "validated") -> Diagnosis:
-    """Look at all predictions of an experiment.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        With at least one complete repetition.
-    select : {"validated", "reported-best"}
-        Which parameters of the kernel; see :mod:`graphgrain.evaluation.summary`.
-    """
+    """Look at all predictions of an experiment, which has at least one complete repetition."""
     tested, _ = experiment.selected(select)
     classes = experiment.first.classes
     confusion = np.zeros((len(classes), len(classes)))
@@ -409,23 +319,12 @@ def diagnose(experiment: Experiment, select: str = "validated") -> Diagnosis:
 
 @dataclass(frozen=True)
 class Curve:
-    """Accuracy (only C validated) for each value of a parameter.
+    """Accuracy (only C validated) for each value of a parameter."""
 
-    Attributes
-    ----------
-    name : str
-        The data set.
-    x : list of int
-    accuracy : list of Scores
-    fixed : int
-        The value of the other parameter.
-    repetitions : int
-    """
-
-    name: str
+    name: str  # the data set
     x: list[int]
     accuracy: list[Scores]
-    fixed: int
+    fixed: int  # the value of the other parameter
     repetitions: int
 
     @property
@@ -442,10 +341,8 @@ class Curve:
 def accuracy_against(parameter: str, records: Sequence[Record]) -> list[Curve]:
     """A curve for each data set whose results hold several values of a parameter.
 
-    Parameters
-    ----------
-    parameter : {"tree_depth", "path_depth"}
-        The paper's k, with d fixed, or its d, with k fixed (to 1 if there is a choice).
+    ``tree_depth`` is the paper's k, with d fixed; ``path_depth`` its d, with k fixed (to 1 if there
+    is a choice).
     """
     figure, other = {
         "tree_depth": ("figure-k", "path_depth"),
@@ -478,12 +375,6 @@ def _curve(name: str, experiment: Experiment, parameter: str, other: str) -> Cur
     }
     if len(wanted) < 2:
         return None
-    x = sorted(wanted)
     accuracies = experiment.accuracies()
-    return Curve(
-        name=name,
-        x=x,
-        accuracy=[accuracies[wanted[value]] for value in x],
-        fixed=at,
-        repetitions=len(experiment.repetitions),
-    )
+    scores = [accuracies[wanted[value]] for value in sorted(wanted)]
+    return Curve(name, sorted(wanted), scores, at, len(experiment.repetitions))

@@ -14,13 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import GraphgrainError, InvalidFileError
-from ..evaluation.comparison import (
-    Comparison,
-    Runtimes,
-    comparisons,
-    is_figure,
-    runtimes,
-)
+from ..evaluation.comparison import Comparison, Runtimes, comparisons, is_figure, runtimes
 from ..evaluation.exploration import DrawnGraphs, KernelMap, drawn_graphs, graph_name, kernel_map
 from ..evaluation.labelled_graphs import LabelledGraphs, prepare
 from ..evaluation.records import (
@@ -60,58 +54,29 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Errors:
-    """Where one kernel errs on one data set, with names.
+    """Where one kernel errs on one data set."""
 
-    Attributes
-    ----------
-    dataset, kernel : str
-        As tables call them.
-    diagnosis : Diagnosis
-    names : list of str
-        Of the graphs in ``diagnosis.wrong``.
-    """
-
-    dataset: str
+    dataset: str  # as tables call it, and the kernel
     kernel: str
     diagnosis: Diagnosis
-    names: list[str]
+    names: list[str]  # of the graphs in ``diagnosis.wrong``
 
 
 @dataclass(frozen=True)
 class Content:
-    """What there is to show.
+    """What there is to show."""
 
-    Attributes
-    ----------
-    file : str
-        Name of the results file.
-    records : list of records
-    comparisons : list of Comparison
-    runtimes : Runtimes or None
-    against_k, against_d : list of Curve
-    errors : list of Errors
-        For every kernel on every data set, under the first protocol that has the set.
-    maps : list of KernelMap
-        For every kernel on every data set whose graphs could be found.
-    graphs : dict
-        The graphs of each data set that could be found.
-    unseen : dict
-        For each data set or kernel without a map the reason.
-    unfinished : list of str
-        What has records, but no complete repetition or not all settings of its grid.
-    """
-
-    file: str
+    file: str  # the name of the results file
     records: list[Record]
     comparisons: list[Comparison]
     runtimes: Runtimes | None
     against_k: list[Curve]
     against_d: list[Curve]
-    errors: list[Errors]
-    maps: list[KernelMap]
-    graphs: dict[str, GraphBatch]
-    unseen: dict[str, str]
-    unfinished: list[str]
+    errors: list[Errors]  # of every kernel and data set, under the first protocol with the set
+    maps: list[KernelMap]  # of every kernel on every data set whose graphs could be found
+    graphs: dict[str, GraphBatch]  # of each data set that could be found
+    unseen: dict[str, str]  # for each data set or kernel without a map the reason
+    unfinished: list[str]  # without a complete repetition, or without some settings of its grid
 
 
 @dataclass(frozen=True)
@@ -132,16 +97,8 @@ def content(
 ) -> Content:
     """Read results and compute what a report shows.
 
-    Parameters
-    ----------
-    results : path
-    data : mapping, optional
-        The data sets whose graphs are to be seen. Those bundled with graphgrain, in the folder
-        ``GRAPHGRAIN_DATA`` or downloaded before are found without it. Nothing is downloaded.
-    n_jobs : int, optional
-        Number of threads for the kernels.
-    progress : callable(str), optional
-        Called with a few words whenever something begins that takes time.
+    ``data`` are data sets whose graphs are to be seen. Those bundled with graphgrain, in the folder
+    ``GRAPHGRAIN_DATA`` or downloaded before are found without it. Nothing is downloaded.
     """
     progress = progress or (lambda words: None)
     records = read_results(results)
@@ -273,26 +230,23 @@ def _maps(
                 f"maps are made for the {MOST_MAPS} most accurate of {len(own)}"
             )
     for place, kernel, variant in keys:
-        label = kernel_label(kernel, variant)
-        name = f"{found[place].label}, {label}"
-        if not all(getattr(record, "classes", True) for record in groups[place, kernel, variant]):
+        name = f"{found[place].label}, {kernel_label(kernel, variant)}"
+        own_records = groups[place, kernel, variant]
+        parameters = _parameters(own_records)
+        if not all(getattr(record, "classes", True) for record in own_records):
             unseen[name] = "a map shows classes, and numbers were predicted"
-            continue
-        if kernel == AUTO:
+        elif kernel == AUTO:
             unseen[name] = "a map shows one kernel alone"
-            continue
-        if kernel not in KERNELS:
+        elif kernel not in KERNELS:
             unseen[name] = f"this version of graphgrain has no kernel {kernel!r}"
-            continue
-        parameters = _parameters(groups[place, kernel, variant])
-        if unknown := set(parameters) - set(KERNELS[kernel].kernel().get_params()):
+        elif unknown := set(parameters) - set(KERNELS[kernel].kernel().get_params()):
             unseen[name] = f"a map shows one kernel alone, without {', '.join(sorted(unknown))}"
-            continue
-        progress(f"map of {name}")
-        try:
-            maps.append(kernel_map(found[place].drawn, kernel, parameters, variant, n_jobs))
-        except GraphgrainError as error:
-            unseen[name] = str(error)
+        else:
+            progress(f"map of {name}")
+            try:
+                maps.append(kernel_map(found[place].drawn, kernel, parameters, variant, n_jobs))
+            except GraphgrainError as error:
+                unseen[name] = str(error)
     return maps, unseen
 
 
@@ -322,30 +276,19 @@ def _errors(
     ]
     labels = dataset_labels(experiment.first for experiment in finished)
     rules: dict[Place, Any] = {}
-    for experiment in finished:
-        own = experiment.first
-        rules.setdefault((own.dataset, own.fingerprint), (own.protocol, own.deduplicated))
     errors = []
     for experiment in finished:
         own = experiment.first
-        place = (own.dataset, own.fingerprint)
-        if rules[place] != (own.protocol, own.deduplicated):
+        place, rule = (own.dataset, own.fingerprint), (own.protocol, own.deduplicated)
+        if rules.setdefault(place, rule) != rule:
             continue
         diagnosis = diagnose(experiment)
         names = found[place].names if place in found else None
-        errors.append(
-            Errors(
-                dataset=labels[place],
-                kernel=kernel_label(own.kernel, own.variant),
-                diagnosis=diagnosis,
-                names=[graph_name(item.graph, names) for item in diagnosis.wrong],
-            )
-        )
-    columns = kernel_order(compared)
-    return sorted(
-        errors,
-        key=lambda item: (list(labels.values()).index(item.dataset), columns.index(item.kernel)),
-    )
+        wrong = [graph_name(item.graph, names) for item in diagnosis.wrong]
+        label = kernel_label(own.kernel, own.variant)
+        errors.append(Errors(labels[place], label, diagnosis, wrong))
+    sets, columns = list(labels.values()), kernel_order(compared)
+    return sorted(errors, key=lambda e: (sets.index(e.dataset), columns.index(e.kernel)))
 
 
 def kernel_order(compared: list[Comparison], costs: Runtimes | None = None) -> list[str]:
@@ -361,9 +304,6 @@ def kernel_order(compared: list[Comparison], costs: Runtimes | None = None) -> l
 def seconds(value: float) -> str:
     """A time, with the unit that suits it.
 
-    Examples
-    --------
-    >>> from graphgrain.report.content import seconds
     >>> seconds(0.0042), seconds(3.14159), seconds(4088.53)
     ('4.2 ms', '3.14 s', '68.1 min')
     """
@@ -377,9 +317,6 @@ def seconds(value: float) -> str:
 def size(value: float) -> str:
     """A number of bytes.
 
-    Examples
-    --------
-    >>> from graphgrain.report.content import size
     >>> size(1536), size(30_000_000)
     ('1.5 KiB', '28.6 MiB')
     """
@@ -393,9 +330,6 @@ def size(value: float) -> str:
 def count(number: int, thing: str) -> str:
     """So many of a thing.
 
-    Examples
-    --------
-    >>> from graphgrain.report.content import count
     >>> count(1, "kernel"), count(3, "kernel")
     ('1 kernel', '3 kernels')
     """
@@ -405,9 +339,6 @@ def count(number: int, thing: str) -> str:
 def listed(words: Sequence[str]) -> str:
     """A list as it stands in a sentence.
 
-    Examples
-    --------
-    >>> from graphgrain.report.content import listed
     >>> listed(["a"]), listed(["a", "b", "c"])
     ('a', 'a, b and c')
     """
@@ -419,9 +350,6 @@ def listed(words: Sequence[str]) -> str:
 def p_value(p: float) -> str:
     """A p-value.
 
-    Examples
-    --------
-    >>> from graphgrain.report.content import p_value
     >>> p_value(0.0421), p_value(1e-9)
     ('0.042', '< 0.001')
     """
@@ -431,9 +359,6 @@ def p_value(p: float) -> str:
 def compared_p(p: float) -> str:
     """A p-value after the letter p.
 
-    Examples
-    --------
-    >>> from graphgrain.report.content import compared_p
     >>> compared_p(0.0421), compared_p(1e-9)
     ('= 0.042', '< 0.001')
     """

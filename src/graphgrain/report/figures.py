@@ -58,19 +58,11 @@ def plot_distributions(
     >>> [axes.get_xlabel() for axes in figure.axes]
     ['vertices per graph', 'edges per graph', 'degree of a vertex']
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingDependencyError(
-            "Plots are made with matplotlib, which is not installed. Install it with: "
-            "pip install 'graphgrain[plot]'"
-        ) from None
     columns = dict(graphs) if isinstance(graphs, Mapping) else {name or "": graphs}
     sets: dict[str, GraphBatch] = {key: as_graphs(value) for key, value in columns.items()}
     if not sets or any(batch.n_vertices == 0 for batch in sets.values()):
         raise InvalidParameterError("There must be at least one vertex to plot; there is none.")
-    # A Figure of its own, without pyplot: no window and no state of the whole program is touched.
-    figure = Figure(figsize=(3.2 * len(sets) + 0.6, 6.6), layout="constrained")
+    figure = _figure(3.2 * len(sets) + 0.6, 6.6)
     grid = figure.subplots(len(TITLES), len(sets), squeeze=False)
     for column, (title, batch) in enumerate(sets.items()):
         for row, (kind, values) in enumerate(distributions(batch).items()):
@@ -165,13 +157,7 @@ def write_figures(
     """
     if format not in FORMATS:
         raise InvalidParameterError(f"format must be one of {', '.join(FORMATS)}; got {format!r}.")
-    try:
-        import matplotlib
-    except ImportError:
-        raise MissingDependencyError(
-            "Figures are drawn with matplotlib, which is not installed. Install it with: "
-            "pip install 'graphgrain[plot]'"
-        ) from None
+    matplotlib = _matplotlib()
     place = Path(folder)
     shown = content(results_path, data, n_jobs, progress)
     try:
@@ -198,9 +184,6 @@ def write_figures(
 def stem_of(name: str) -> str:
     """A file name from any name.
 
-    Examples
-    --------
-    >>> from graphgrain.report.figures import stem_of
     >>> stem_of("map-PTC_MM"), stem_of("map-../my set (2)-WL")
     ('map-PTC_MM', 'map-.._my_set_2-WL')
     """
@@ -231,11 +214,21 @@ def _figures(shown: Content, paper: bool) -> Iterator[tuple[str, Any]]:
             yield f"distributions-{name}", plot_distributions(graphs, name=name)
 
 
+def _matplotlib() -> Any:
+    try:
+        import matplotlib.colors
+        import matplotlib.figure
+    except ImportError:
+        raise MissingDependencyError(
+            "Plots are made with matplotlib, which is not installed. Install it with: "
+            "pip install 'graphgrain[plot]'"
+        ) from None
+    return matplotlib
+
+
 def _figure(width: float, height: float) -> Any:
     """A Figure of its own, without pyplot: no window, no state of the whole program."""
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained")
+    return _matplotlib().figure.Figure(figsize=(width, height), layout="constrained")
 
 
 def _title(axes: Any, words: str) -> None:
@@ -253,9 +246,7 @@ def accuracy_figure(comparison: Comparison, paper: bool = True) -> Any:
     """Dots with their spread; hollow ones are the paper's."""
     cells = [
         [
-            (cell.mean, cell.spread, cell.published[0] if cell.published else None)
-            if cell
-            else None
+            (cell.mean, cell.spread, cell.published and cell.published[0]) if cell else None
             for cell in row.cells
         ]
         for row in comparison.rows
@@ -384,16 +375,6 @@ def curve_figure(curves: list[Curve], symbol: str) -> Any:
     return figure
 
 
-def _class_style(number: int, classes: int) -> dict[str, Any]:
-    """A mark for each class; with more classes than colours, from a circle of hues."""
-    if classes <= len(COLOURS):
-        return _style(number)
-    from matplotlib.colors import hsv_to_rgb
-
-    colour = hsv_to_rgb((number / classes, 0.75, 0.75))
-    return {"color": colour, "marker": MARKS[number % len(MARKS)], "linestyle": "none"}
-
-
 def map_figure(item: KernelMap) -> Any:
     """Kernel PCA, a mark per graph."""
     classes = item.drawn.classes
@@ -402,7 +383,9 @@ def map_figure(item: KernelMap) -> Any:
     axes = figure.subplots()
     for number, name in enumerate(classes):
         members = item.points[item.drawn.codes == number]
-        style = _class_style(number, len(classes))
+        style = _style(number)
+        if len(classes) > len(COLOURS):  # from a circle of hues
+            style["color"] = _matplotlib().colors.hsv_to_rgb((number / len(classes), 0.75, 0.75))
         axes.plot(*members.T, markersize=3, markeredgewidth=0, label=name, **style)
     first, second = (100 * item.explained).tolist()
     axes.set_xlabel(f"first axis ({first:.0f} % of the variance)")

@@ -39,42 +39,31 @@ def explore_page(found: Exploration, links: Links = ()) -> str:
     """The whole page of an exploration, as text."""
     graphs = f"{len(found.graphs):,} graphs of {found.name}"
     sampled = f" A sample of {found.total:,}." if found.total > len(found.graphs) else ""
-    if found.score is None:
+    classes, score = len(found.classes), found.score
+    lead = (
+        "Every graph is predicted by a model that has not seen it, and cut into the parts that "
+        f"decide.{sampled}"
+    )
+    about = (
+        f"Predictions and explanations come from {found.folds}-fold cross-validation of weights on "
+        "Tree++ patterns."
+    )
+    if score is None:
         title = f"{graphs}: which resemble each other"
         lead = f"Tree++ compares them; nothing is predicted, as there is no target.{sampled}"
         about = "Similarities by Tree++."
+    elif classes:
+        title = f"Tree++ tells {classes} classes apart in {100 * score:.1f} % of {graphs}"
     else:
-        if found.classes:
-            title = (
-                f"Tree++ tells {len(found.classes)} classes apart in {100 * found.score:.1f} % of "
-                f"{graphs}"
-            )
-        else:
-            title = f"Tree++ explains {100 * found.score:.0f} % of the variance in {graphs}"
-        lead = (
-            "Every graph is predicted by a model that has not seen it, and cut into the parts that "
-            f"decide.{sampled}"
-        )
-        about = (
-            f"Predictions and explanations come from {found.folds}-fold cross-validation of "
-            "weights on Tree++ patterns."
-        )
-    data = {**found.as_dict(), "single": False, "unlabelled": found.score is None}
+        title = f"Tree++ explains {100 * score:.0f} % of the variance in {graphs}"
+    data = {**asdict(found), "single": False, "unlabelled": found.score is None}
     return _page(title, lead, about, data, links)
 
 
 def explanation_page(title: str, seen: Sequence[Seen], rows: int, learned: str) -> str:
-    """The page of some graphs; the others are their neighbours.
+    """The page of some graphs, the first ``rows``; the others are their neighbours.
 
-    Parameters
-    ----------
-    title : str
-        The data set.
-    seen : sequence of Seen
-    rows : int
-        The first of these are explained.
-    learned : str
-        What the model has learned from, in words.
+    ``learned`` says what the model has learned from, in words.
     """
     first = seen[0]
     number = first.probability is None
@@ -128,9 +117,6 @@ _SHARED = 3
 def in_words(similarity: float) -> str:
     """A similarity between 0 and 1 in words.
 
-    Examples
-    --------
-    >>> from graphgrain.report.graph_pages import in_words
     >>> in_words(0.9), in_words(0.3)
     ('nearly the same', 'somewhat similar')
     """
@@ -146,16 +132,8 @@ def write_search_page(
 ) -> None:
     """Write a page with queries and the graphs found for them.
 
-    Parameters
-    ----------
-    path : path
-    about : str
-        What was searched, and how.
-    queries : GraphBatch
-    found : list of dictionaries
-        For each query ``{"query": name, "hits": [{"id", "similarity", ...}]}``.
-    hits : list of GraphBatch
-        The graphs found for each query.
+    ``about`` says what was searched, and how; ``found`` holds for each query ``{"query": name,
+    "hits": [{"id", "similarity", ...}]}``, and ``hits`` the graphs.
     """
     answers = [
         {
@@ -164,19 +142,16 @@ def write_search_page(
             "key": "Orange: the part that a graph has in common with this one.",
             "picture": _picture(queries[number], width=420, height=260),
             "hits": [
-                {
-                    "name": hit["id"],
-                    "kind": "",
-                    "similarity": hit["similarity"],
-                    "words": in_words(hit["similarity"]),
-                    "picture": _shared_picture(queries[number], graphs[place], of_shared=True),
-                    "shared": "",
-                    "details": {
+                _card(
+                    hit["id"],
+                    hit["similarity"],
+                    _shared_picture(queries[number], graphs[place], of_shared=True),
+                    details={
                         name: value
                         for name, value in hit.items()
                         if name not in ("id", "similarity", "line") and value not in ("", None)
                     },
-                }
+                )
                 for place, hit in enumerate(each["hits"])
             ],
         }
@@ -222,17 +197,9 @@ def write_neighbours(
     hits = []
     for other in neighbours:
         found = compare(kernel, graphs[graph], graphs[other])
-        hits.append(
-            {
-                "name": str(names[other]),
-                "kind": str(classes[other]),
-                "similarity": found.similarity,
-                "words": in_words(found.similarity),
-                "picture": _shared_picture(graphs[graph], graphs[other], of_shared=False),
-                "shared": _strongest_shared(found),
-                "details": {},
-            }
-        )
+        picture = _shared_picture(graphs[graph], graphs[other], of_shared=False)
+        told = {"kind": str(classes[other]), "shared": _strongest_shared(found)}
+        hits.append(_card(str(names[other]), found.similarity, picture, **told))
     answer = {
         "name": name,
         "kind": str(classes[graph]),
@@ -247,6 +214,12 @@ def write_neighbours(
     lead = f"The {len(hits)} most similar of {len(graphs):,} graphs, by Tree++ similarity (0 to 1)."
     _write_cards(path, title, lead, f"{type(kernel).__name__} similarities.", [answer], links)
     return Path(path)
+
+
+def _card(name: Any, similarity: float, picture: Markup, **more: Any) -> dict[str, Any]:
+    """A graph beside the one that is asked about."""
+    card = {"name": name, "similarity": similarity, "words": in_words(similarity)}
+    return {**card, "picture": picture, "kind": "", "shared": "", "details": {}, **more}
 
 
 def _strongest_shared(found: Comparison) -> str:
@@ -289,19 +262,8 @@ def cliffs_page(
 ) -> str:
     """The page of pairs that are similar and differ, each drawn in the same orientation.
 
-    Parameters
-    ----------
-    found : Cliffs
-    names : sequence
-        Of all graphs.
-    title : str
-        The data set.
-    target : str
-        What was measured.
-    least : float
-        The difference from which on a pair is a cliff.
-    most : int
-        How many pairs are drawn, the steepest; the table has all.
+    ``names`` are those of all graphs; a pair whose ``target`` differs by ``least`` is a cliff. The
+    steepest ``most`` are drawn; the table has all.
     """
     cards = []
     for number, cliff in enumerate(found.cliffs[:most]):
@@ -377,14 +339,11 @@ def _changed_picture(
     graph: GraphBatch, changed: np.ndarray, sign: float, like: GraphBatch | None
 ) -> Markup:
     """A graph drawn like another: what changed in colour, with its bonds, the rest in grey."""
-    inside = np.zeros(graph.n_vertices, dtype=bool)
-    inside[changed] = True
-    edges = graph.edges
-    at = inside[edges[:, 0]] & inside[edges[:, 1]] if len(edges) else np.zeros(0)
+    inside = np.isin(np.arange(graph.n_vertices), changed)
     return _picture(
         graph,
         vertices=0.75 * sign * inside,
-        edges=sign * at,
+        edges=sign * inside[graph.edges].all(axis=1),
         limit=1.0,
         legend=False,
         faded=np.flatnonzero(~inside),
@@ -398,9 +357,8 @@ def _shared_picture(query: GraphBatch, graph: GraphBatch, of_shared: bool) -> Ma
     """A graph drawn like another, the part that both have in colour, or the rest of it."""
     if max(query.n_vertices, graph.n_vertices) > MOST_VERTICES:
         return _picture(graph, width=300, height=210)
-    common = set(shared_part(query, graph)[:, 1].tolist())
-    inside = np.array([(v in common) == of_shared for v in range(graph.n_vertices)], dtype=bool)
-    edges = graph.edges
-    both = inside[edges[:, 0]] & inside[edges[:, 1]] if len(edges) else np.zeros(0)
+    common = shared_part(query, graph)[:, 1]
+    inside = np.isin(np.arange(graph.n_vertices), common) == of_shared
+    both = inside[graph.edges].all(axis=1)
     shown = {"vertices": 0.6 * inside, "edges": 1.0 * both, "limit": 1.0, "legend": False}
     return _picture(graph, like=query, width=300, height=210, **shown)

@@ -11,8 +11,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,28 +29,8 @@ AXIS, GROUP, ROW = 56.0, 9.0, 20.0
 LETTER = 7.3
 
 
-@dataclass(frozen=True)
-class Tick:
-    """A mark of the axis; only some are numbered."""
-
-    x: float
-    words: str
-
-
-@dataclass(frozen=True)
-class Leader:
-    """The thin line from a kernel's place on the axis to its name.
-
-    Attributes
-    ----------
-    x : float
-        Its average rank.
-    y, end : float
-        Where the name stands.
-    left : bool
-        On which side.
-    words : str
-    """
+class Leader(NamedTuple):
+    """The thin line from a kernel's place on the axis, its average rank, to its name."""
 
     x: float
     y: float
@@ -59,36 +39,20 @@ class Leader:
     words: str
 
 
-@dataclass(frozen=True)
-class RankDiagram:
-    """The diagram as numbers; all in the units of the picture.
-
-    Attributes
-    ----------
-    width, height, axis : float
-    begin, end : float
-        Ends of the axis.
-    ticks : list of Tick
-    critical : float
-        Where the line ends that shows the critical difference, from ``begin``.
-    critical_words : str
-    groups : list of (x, x, y)
-    leaders : list of Leader
-    description : str
-        For those who do not see it.
-    """
+class RankDiagram(NamedTuple):
+    """The diagram as numbers; all in the units of the picture."""
 
     width: float
     height: float
     axis: float
-    begin: float
+    begin: float  # of the axis
     end: float
-    ticks: list[Tick]
-    critical: float
+    ticks: list[dict[str, Any]]  # x and words, which only some have
+    critical: float  # where the line ends, from ``begin``, that shows the critical difference
     critical_words: str
-    groups: list[tuple[float, float, float]]
+    groups: list[tuple[float, float, float]]  # x, x, y
     leaders: list[Leader]
-    description: str
+    description: str  # for those who do not see it
 
 
 def rank_diagram(ranks: Ranks, names: list[str]) -> RankDiagram:
@@ -133,7 +97,11 @@ def rank_diagram(ranks: Ranks, names: list[str]) -> RankDiagram:
         axis=AXIS,
         begin=begin,
         end=end,
-        ticks=[Tick(x(number), _number(number, count)) for number in range(1, count + 1)],
+        ticks=[
+            # Numbered where there is room for it.
+            {"x": x(n), "words": str(n) if count <= 15 or n == 1 or n % 5 == 0 else ""}
+            for n in range(1, count + 1)
+        ],
         critical=x(1 + ranks.critical_difference),
         critical_words=f"critical difference {ranks.critical_difference:.2f}",
         groups=groups,
@@ -147,11 +115,6 @@ def diagram_of(comparison: Comparison) -> RankDiagram:
     assert comparison.ranks is not None
     names = [comparison.columns[number].name for number in comparison.ranked]
     return rank_diagram(comparison.ranks, names)
-
-
-def _number(rank: int, count: int) -> str:
-    """Ranks are numbered where there is room for it."""
-    return str(rank) if count <= 15 or rank == 1 or rank % 5 == 0 else ""
 
 
 def write_rank_diagram(comparison: Comparison, path: str | os.PathLike[str]) -> Path:

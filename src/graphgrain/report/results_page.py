@@ -10,10 +10,10 @@ from __future__ import annotations
 import base64
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from ..errors import InvalidParameterError
 from ..evaluation import paper as tree_paper
 from ..evaluation.comparison import (
     Cell,
+    Column,
     Comparison,
     Cost,
     Runtimes,
@@ -29,7 +30,7 @@ from ..evaluation.comparison import (
     is_figure,
     standings,
 )
-from ..evaluation.exploration import DrawnGraphs, KernelMap, drawing_of
+from ..evaluation.exploration import KernelMap, drawing_of
 from ..evaluation.records import (
     FoldRecord,
     LimitRecord,
@@ -69,49 +70,29 @@ SPLIT_WORDS = {
 LIMITED = {"time": "of processor time for a repetition", "memory": "of memory"}
 
 
-@dataclass(frozen=True)
-class Head:
-    """The head of a column.
-
-    Attributes
-    ----------
-    name : str
-    text : bool
-        Whether the column holds words, which are sorted by the alphabet.
-    ascending : bool
-        Whether small numbers are the good ones and come first when sorted.
-    """
+class Head(NamedTuple):
+    """The head of a column."""
 
     name: str
-    text: bool = False
-    ascending: bool = False
+    text: bool = False  # whether it holds words, which are sorted by the alphabet
+    ascending: bool = False  # whether small numbers are the good ones, first when sorted
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One cell of a table.
+#: Heads of words, and of numbers of which small ones are good.
+_words = partial(Head, text=True)
+_small = partial(Head, ascending=True)
 
-    Attributes
-    ----------
-    words : str
-        What is shown; empty where there is no result.
-    value : float, str or None
-        What the column is sorted by; None where there is no result, and words may say why.
-    spread, paper : str
-        Shown smaller: the standard deviation, the paper's number.
-    best : bool
-    verdict : {"", "better", "worse"}
-    explanation : str
-        Of the verdict, or of why there is no result.
-    """
 
-    words: str = ""
-    value: float | str | None = None
+class Entry(NamedTuple):
+    """One cell of a table."""
+
+    words: str = ""  # empty where there is no result
+    value: float | str | None = None  # sorted by this; None: no result, and words may say why
     spread: str = ""
     paper: str = ""
     best: bool = False
-    verdict: str = ""
-    explanation: str = ""
+    verdict: str = ""  # "better" or "worse"
+    explanation: str = ""  # of the verdict, or of why there is no result
 
     @property
     def text(self) -> bool:
@@ -119,124 +100,115 @@ class Entry:
         return isinstance(self.value, str)
 
 
-@dataclass(frozen=True)
-class TableRow:
-    """A row of a table.
-
-    Attributes
-    ----------
-    name : str
-        The data set.
-    entries : list of Entry
-    note : int
-        The number of its note, or 0.
-    best : str
-        The best entry and its column, for screens on which columns are out of sight.
-    majority : str
-        The accuracy of always saying the largest class; the error of always saying the mean.
-    """
+class TableRow(NamedTuple):
+    """A row of a table."""
 
     name: str
     entries: list[Entry]
-    note: int = 0
-    best: str = ""
-    majority: str = ""
+    note: int = 0  # the number of its note
+    best: str = ""  # the best entry and its column, where columns are out of sight
+    majority: str = ""  # the score of always saying the largest class, or the mean
 
 
-@dataclass(frozen=True)
-class PageTable:
-    """A table in a box that scrolls by itself.
+class PageTable(NamedTuple):
+    """A table in a box that scrolls by itself."""
 
-    Attributes
-    ----------
-    label : str
-        Says what the table is, to those who do not see it.
-    heads : list of Head
-    rows : list of TableRow
-    kind : str
-        Class of the table.
-    anchor : str
-        Begins the names of its notes.
-    notes : list of str
-    """
-
-    label: str
+    label: str  # says what it is, to those who do not see it
     heads: list[Head]
     rows: list[TableRow]
+    kind: str  # its class
+    anchor: str = ""  # begins the names of its notes
+    notes: Sequence[str] = ()
+
+
+class Place(NamedTuple):
+    """Where the script draws a figure: ``kind`` and number in the data of the page."""
+
     kind: str
-    anchor: str = ""
-    notes: list[str] = field(default_factory=list)
+    number: int
+    style: str = "plot"
 
 
-def _number(value: float | None, words: str) -> Entry:
-    return Entry() if value is None else Entry(words, value)
+class Part(NamedTuple):
+    """A piece of a section; what is empty is left out."""
+
+    heading: str = ""
+    words: str = ""
+    empty: bool = False  # whether the words say that there is nothing to show
+    table: PageTable | None = None
+    legend: dict[str, Any] | None = None  # what marks in the table mean: templates/page.html
+    notes: Sequence[str] = ()
+    figure: Place | None = None
+    diagram: RankDiagram | None = None
+    facts: Sequence[tuple[str, str]] = ()
 
 
-def _kind(kind: str, columns: int) -> str:
-    """The class of a table; one with many columns is set more tightly."""
-    return f"{kind} tight" if columns > 6 else kind
+class Section(NamedTuple):
+    """A part of the page, with its name in the navigation."""
+
+    anchor: str
+    title: str
+    parts: list[Part]
+
+
+def _entry(value: float | None, form: str | Callable[[Any], str] = "", **more: Any) -> Entry:
+    """A number in a format, or in the words of a function; empty without one."""
+    if value is None:
+        return Entry()
+    return Entry(format(value, form) if isinstance(form, str) else form(value), value, **more)
+
+
+def _text(words: str) -> Entry:
+    return Entry(words, words)
+
+
+def _across(
+    label: str, kind: str, columns: Sequence[str], rows: list[TableRow], ascending: bool
+) -> PageTable:
+    """Data sets down, kernels across; many columns are set more tightly."""
+    heads = [_words("Data set"), *(Head(name, ascending=ascending) for name in columns)]
+    return PageTable(label, heads, rows, f"{kind} tight" if len(columns) > 6 else kind)
 
 
 def accuracy_table(comparison: Comparison, label: str, paper: bool, anchor: str) -> PageTable:
     """Data sets down, kernels across; the paper's number under ours."""
-    notes = _notes(comparison) if paper else {}
-    heads = [Head("Data set", text=True)]
-    heads += [Head(column.name, ascending=comparison.numeric) for column in comparison.columns]
+    printed = [row.dataset for row in comparison.rows if any(c and c.published for c in row.cells)]
+    notes = [name for name in dict.fromkeys(printed) if paper and name in tree_paper.NOTES]
+    names = [column.name for column in comparison.columns]
     rows = []
     for row in comparison.rows:
         entries = [
-            stopped_entry(limit) if limit else _accuracy(cell, paper)
+            _stopped(limit) if limit else _accuracy(cell, paper)
             for cell, limit in zip(row.cells, row.stopped, strict=True)
         ]
-        best = next(
-            (
-                f"{column.name} {entry.words}"
-                for column, entry in zip(comparison.columns, entries, strict=True)
-                if entry.best
-            ),
-            "",
-        )
-        note = list(notes).index(row.dataset) + 1 if row.dataset in notes else 0
-        blind = f"{'mean' if comparison.numeric else 'majority'} {_digits(row.majority)}"
+        told = zip(names, entries, strict=True)
+        best = next((f"{name} {entry.words}" for name, entry in told if entry.best), "")
+        note = notes.index(row.dataset) + 1 if row.dataset in notes else 0
+        digits = ".2f" if abs(row.majority) >= 10 else ".3g"
+        blind = f"{'mean' if comparison.numeric else 'majority'} {row.majority:{digits}}"
         rows.append(TableRow(row.name, entries, note, best, blind))
-    words = [f"{name}: {text}." for name, text in notes.items()]
-    kind = _kind("accuracy", len(comparison.columns))
-    return PageTable(label, heads, rows, kind, anchor, words)
+    words = [f"{name}: {tree_paper.NOTES[name]}." for name in notes]
+    table = _across(label, "accuracy", names, rows, comparison.numeric)
+    return table._replace(anchor=anchor, notes=words)
 
 
-def _notes(comparison: Comparison) -> dict[str, str]:
-    """What a reader has to know of the paper's numbers, by data set."""
-    return {
-        row.dataset: tree_paper.NOTES[row.dataset]
-        for row in comparison.rows
-        if row.dataset in tree_paper.NOTES and any(cell and cell.published for cell in row.cells)
-    }
-
-
-def stopped_entry(limit: LimitRecord) -> Entry:
+def _stopped(limit: LimitRecord) -> Entry:
     """In place of a result: the kernel was stopped."""
     label = limit_label(limit)
     return Entry(label, explanation=f"stopped: {label} {LIMITED[limit.reason]}")
-
-
-def _digits(value: float) -> str:
-    """Two decimals, or three digits of what is small."""
-    return f"{value:.2f}" if abs(value) >= 10 else f"{value:.3g}"
 
 
 def _accuracy(cell: Cell | None, paper: bool) -> Entry:
     if cell is None:
         return Entry()
     explanation = ""
-    if cell.verdict:
-        p = compared_p(cell.p if cell.p is not None else 1.0)
-        explanation = f"significantly {cell.verdict} than Tree++, p {p}"
-    printed = cell.published if paper else None
+    if cell.verdict and cell.p is not None:
+        explanation = f"significantly {cell.verdict} than Tree++, p {compared_p(cell.p)}"
     return Entry(
         words=_shown(cell, cell.mean),
         value=cell.mean,
         spread=f"± {_shown(cell, cell.spread)}" if cell.summary.repetitions > 1 else "",
-        paper=f"{printed[0]:.2f} ± {printed[1]:.2f}" if printed else "",
+        paper="{:.2f} ± {:.2f}".format(*cell.published) if paper and cell.published else "",
         best=cell.best,
         verdict=cell.verdict,
         explanation=explanation,
@@ -250,26 +222,23 @@ def _shown(cell: Cell, value: float) -> str:
 
 def runtime_table(runtimes: Runtimes, paper: bool) -> PageTable:
     """Data sets down, kernels across."""
-    heads = [Head("Data set", text=True)]
-    heads += [Head(column.name, ascending=True) for column in runtimes.columns]
     rows = []
     for name, costs in runtimes.rows:
-        fastest = min((cost.seconds for cost in costs if cost), default=0.0)
-        several = sum(cost is not None for cost in costs) > 1
-        rows.append(TableRow(name, [_runtime(c, paper, several, fastest) for c in costs]))
-    kind = _kind("runtime", len(runtimes.columns))
-    return PageTable("Time for the kernel matrices", heads, rows, kind)
-
-
-def _runtime(cost: Cost | None, paper: bool, several: bool, fastest: float) -> Entry:
-    if cost is None:
-        return Entry()
-    return Entry(
-        words=seconds(cost.seconds),
-        value=cost.seconds,
-        paper=seconds(cost.published) if paper and cost.published is not None else "",
-        best=several and cost.seconds == fastest,
-    )
+        known = [cost.seconds for cost in costs if cost]
+        entries = [
+            Entry(
+                words=seconds(cost.seconds),
+                value=cost.seconds,
+                paper=seconds(cost.published) if paper and cost.published is not None else "",
+                best=len(known) > 1 and cost.seconds == min(known),
+            )
+            if cost
+            else Entry()
+            for cost in costs
+        ]
+        rows.append(TableRow(name, entries))
+    names = [column.name for column in runtimes.columns]
+    return _across("Time for the kernel matrices", "runtime", names, rows, ascending=True)
 
 
 def class_table(errors: list[Errors]) -> PageTable:
@@ -278,124 +247,107 @@ def class_table(errors: list[Errors]) -> PageTable:
     found: dict[str, dict[str, Diagnosis]] = {}
     for item in errors:
         found.setdefault(item.dataset, {})[item.kernel] = item.diagnosis
-    heads = [Head("Data set", text=True), Head("Class", text=True), Head("Graphs")]
-    heads += [Head(kernel) for kernel in kernels]
     rows = []
     for dataset, by_kernel in found.items():
         first = next(iter(by_kernel.values()))
         for code, name in enumerate(first.classes):
-            shares = [
-                100 * float(by_kernel[kernel].recall[code]) if kernel in by_kernel else None
-                for kernel in kernels
-            ]
-            known = [round(share, 9) for share in shares if share is not None]
-            entries = [Entry(name, name), Entry(str(first.sizes[code]), int(first.sizes[code]))]
-            entries += [
-                Entry()
-                if share is None
-                else Entry(
-                    f"{share:.1f}",
-                    share,
-                    best=len(known) > 1 and round(share, 9) == max(known),
-                )
-                for share in shares
-            ]
+            shares = {k: 100 * float(by_kernel[k].recall[code]) for k in kernels if k in by_kernel}
+            known = [round(share, 9) for share in shares.values()]
+            entries = [_text(name), _entry(int(first.sizes[code]))]
+            for kernel in kernels:
+                share = shares.get(kernel)
+                best = share is not None and len(known) > 1 and round(share, 9) == max(known)
+                entries.append(_entry(share, ".1f", best=best))
             rows.append(TableRow(dataset, entries))
-    return PageTable("Accuracy per class in per cent", heads, rows, _kind("classes", len(kernels)))
+    table = _across("Accuracy per class in per cent", "classes", kernels, rows, ascending=False)
+    heads = [table.heads[0], _words("Class"), Head("Graphs"), *table.heads[1:]]
+    return table._replace(heads=heads)
 
 
 def details_table(comparison: Comparison, label: str, paper: bool) -> PageTable:
     """A row for every kernel on every data set, with all that was measured."""
-    paper = paper and any(cell.published for cell in comparison.cells)
-    heads = [
-        Head("Data set", text=True),
-        Head("Kernel", text=True),
-        Head(measure_of(comparison), ascending=comparison.numeric),
-        Head("Std", ascending=True),
-        *([Head("Paper"), Head("Difference")] if paper else []),
-        *(
-            [Head("MAE", ascending=True), Head("R2")]
-            if comparison.numeric
-            else [Head("Balanced"), Head("ROC AUC")]
+    columns: list[tuple[Head, Callable[[Cell], Entry]]] = [
+        (
+            Head(measure_of(comparison), ascending=comparison.numeric),
+            lambda cell: Entry(_shown(cell, cell.mean), cell.mean),
         ),
-        *([Head("p vs. Tree++", ascending=True)] if comparison.tested else []),
-        Head("Repetitions"),
-        Head("Graphs"),
-        Head("Kernel time", ascending=True),
-        Head("Memory", ascending=True),
-        Head("Chosen most often", text=True),
+        (
+            _small("Std"),
+            lambda cell: _entry(
+                cell.spread if cell.summary.repetitions > 1 else None, partial(_shown, cell)
+            ),
+        ),
     ]
-    rows = []
-    for row in comparison.rows:
-        for column, cell in zip(comparison.columns, row.cells, strict=True):
-            if cell is not None:
-                own = _details(cell, paper, comparison.tested)
-                rows.append(TableRow(row.name, [Entry(column.name, column.name), *own]))
+    if paper and any(cell.published for cell in comparison.cells):
+        columns += [
+            (Head("Paper"), lambda c: _entry(c.published[0] if c.published else None, ".2f")),
+            (
+                Head("Difference"),
+                lambda c: _entry(c.mean - c.published[0] if c.published else None, "+.2f"),
+            ),
+        ]
+    if comparison.numeric:
+        columns += [
+            (_small("MAE"), lambda cell: _entry(cell.summary.mae.mean, ".4g")),
+            (Head("R2"), lambda cell: _entry(cell.summary.r2.mean, ".4g")),
+        ]
+    else:
+        columns += [
+            (Head("Balanced"), lambda cell: _entry(cell.summary.balanced_accuracy.mean, _percent)),
+            (Head("ROC AUC"), lambda cell: _entry(cell.summary.roc_auc.mean, _percent)),
+        ]
+    if comparison.tested:
+        columns.append(
+            (
+                _small("p vs. Tree++"),
+                lambda cell: _entry(None if cell.p != cell.p else cell.p, p_value),
+            )
+        )
+    columns += [
+        (Head("Repetitions"), lambda cell: _entry(cell.summary.repetitions)),
+        (Head("Graphs"), lambda cell: _entry(cell.summary.graphs)),
+        (_small("Kernel time"), lambda cell: _entry(cell.summary.kernel_seconds, seconds)),
+        (_small("Memory"), lambda cell: _entry(cell.summary.kernel_memory, size)),
+        (_words("Chosen most often"), lambda cell: _text(next(iter(cell.summary.chosen)))),
+    ]
+    rows = [
+        TableRow(row.name, [_text(column.name), *(make(cell) for _, make in columns)])
+        for row in comparison.rows
+        for column, cell in zip(comparison.columns, row.cells, strict=True)
+        if cell is not None
+    ]
+    heads = [_words("Data set"), _words("Kernel"), *(head for head, _ in columns)]
     return PageTable(label, heads, rows, "details")
 
 
-def _details(cell: Cell, paper: bool, tested: bool) -> list[Entry]:
-    summary = cell.summary
-    entries = [
-        Entry(_shown(cell, cell.mean), cell.mean),
-        _number(cell.spread if summary.repetitions > 1 else None, _shown(cell, cell.spread)),
-    ]
-    if paper:
-        mean = cell.published[0] if cell.published else None
-        gap = None if mean is None else cell.mean - mean
-        entries += [_number(mean, f"{mean:.2f}" if mean is not None else "")]
-        entries += [_number(gap, f"{gap:+.2f}" if gap is not None else "")]
-    if summary.numeric:
-        entries += [_number(s.mean, f"{s.mean or 0:.4g}") for s in (summary.mae, summary.r2)]
-    else:
-        for score in (summary.balanced_accuracy.mean, summary.roc_auc.mean):
-            entries.append(Entry() if score is None else Entry(f"{100 * score:.2f}", score))
-    if tested:
-        p = cell.p if cell.p is not None and cell.p == cell.p else None
-        entries.append(Entry() if p is None else Entry(p_value(p), p))
-    entries += [
-        Entry(str(summary.repetitions), summary.repetitions),
-        Entry(str(summary.graphs), summary.graphs),
-    ]
-    time, memory = summary.kernel_seconds, summary.kernel_memory
-    entries.append(Entry() if time is None else Entry(seconds(time), time))
-    entries.append(Entry() if memory is None else Entry(size(memory), memory))
-    chosen = next(iter(summary.chosen))
-    return [*entries, Entry(chosen, chosen)]
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f}"
 
 
-def league_table(comparison: Comparison, standings: list[Standing]) -> PageTable:
+def league_table(comparison: Comparison) -> PageTable:
     """A row for each kernel, the best first."""
-    heads = [
-        Head("Kernel", text=True),
-        Head("Rank", ascending=True),
-        Head("Data sets"),
-        Head("Accuracy"),
-        Head("Balanced"),
-        Head("Processor time", ascending=True),
-        Head("Memory", ascending=True),
-        Head("Sees", text=True),
-        Head("Stopped", text=True),
+
+    def sees(item: Standing) -> Entry:
+        words = None if item.sees is None else ", ".join(item.sees) or "structure alone"
+        return Entry(words or "", words)
+
+    sets = len(comparison.rows)
+    columns: list[tuple[Head, Callable[[Standing], Entry]]] = [
+        (_small("Rank"), lambda item: _entry(item.rank, ".2f")),
+        (Head("Data sets"), lambda item: Entry(f"{item.results} of {sets}", item.results)),
+        (Head("Accuracy"), lambda item: _entry(item.accuracy, ".2f")),
+        (Head("Balanced"), lambda item: _entry(item.balanced_accuracy, ".2f")),
+        (_small("Processor time"), lambda item: _entry(item.seconds, seconds)),
+        (_small("Memory"), lambda item: _entry(item.memory, size)),
+        (_words("Sees"), sees),
+        (_words("Stopped"), lambda item: _text("; ".join(item.stops))),
     ]
-    rows = [TableRow(item.column.name, _entries(item, len(comparison.rows))) for item in standings]
+    rows = [
+        TableRow(item.column.name, [make(item) for _, make in columns])
+        for item in standings(comparison)
+    ]
+    heads = [_words("Kernel"), *(head for head, _ in columns)]
     return PageTable("All kernels by their average rank", heads, rows, "league")
-
-
-def _entries(item: Standing, sets: int) -> list[Entry]:
-    stopped = "; ".join(item.stops)
-    sees = None if item.sees is None else ", ".join(item.sees) or "structure alone"
-    return [
-        Entry() if item.rank is None else Entry(f"{item.rank:.2f}", item.rank),
-        Entry(f"{item.results} of {sets}", item.results),
-        Entry() if item.accuracy is None else Entry(f"{item.accuracy:.2f}", item.accuracy),
-        Entry()
-        if item.balanced_accuracy is None
-        else Entry(f"{item.balanced_accuracy:.2f}", item.balanced_accuracy),
-        Entry() if item.seconds is None else Entry(seconds(item.seconds), item.seconds),
-        Entry() if item.memory is None else Entry(size(item.memory), item.memory),
-        Entry(sees or "", sees),
-        Entry(stopped, stopped),
-    ]
 
 
 #: So many of the graphs that are wrong most often are drawn.
@@ -404,93 +356,94 @@ MOST_DRAWN = 12
 MOST_WRONG = 30
 
 
-def accuracy_plot(comparison: Comparison, paper: bool, kernels: list[str]) -> dict[str, Any]:
-    """Accuracies as dots with their spread; hollow ones are the paper's.
+def _dots(
+    title: str,
+    axis: str,
+    log: bool,
+    columns: list[Column],
+    rows: Sequence[tuple[str, list[dict[str, Any] | None]]],
+    hollow: str,
+    kernels: list[str],
+) -> dict[str, Any]:
+    """Dots with their spread; hollow ones are the paper's.
 
     ``kernels`` are all of the page, so that each has the same mark and colour everywhere.
     """
-    rows = []
-    for row in comparison.rows:
-        cells: list[dict[str, Any] | None] = []
-        for cell in row.cells:
-            if cell is None:
-                cells.append(None)
-                continue
-            printed = cell.published if paper else None
-            several = cell.summary.repetitions > 1
-            words = _shown(cell, cell.mean)
-            words += f" ± {_shown(cell, cell.spread)}" if several else ""
-            words += "" if comparison.numeric else " %"
-            spread = [cell.mean - cell.spread, cell.mean + cell.spread]
-            if printed:
-                words += f"\npaper: {printed[0]:.2f} ± {printed[1]:.2f} %"
-            cells.append(
-                {
-                    "value": cell.mean,
-                    "spread": cell.spread,
-                    "published": printed[0] if printed else None,
-                    "range": spread + ([printed[0]] if printed else []),
-                    "words": words,
-                }
-            )
-        rows.append({"name": row.name, "cells": cells})
+    shown = [cell for _, cells in rows for cell in cells if cell]
     return {
-        "title": f"{measure_of(comparison)} of each kernel on each data set",
+        "title": title,
         "description": "The table above holds the numbers.",
-        "axis": measure_of(comparison)
-        if comparison.numeric
-        else f"{measure_of(comparison).lower()} in per cent",
-        "log": False,
-        "series": [column.name for column in comparison.columns],
-        "numbers": [kernels.index(column.name) for column in comparison.columns],
-        "hollow": "the paper's figure"
-        if paper and any(c.published for c in comparison.cells)
-        else "",
-        "rows": rows,
+        "axis": axis,
+        "log": log,
+        "series": [column.name for column in columns],
+        "numbers": [kernels.index(column.name) for column in columns],
+        "hollow": hollow if any(cell["published"] is not None for cell in shown) else "",
+        "rows": [{"name": name, "cells": cells} for name, cells in rows],
     }
+
+
+def accuracy_plot(comparison: Comparison, paper: bool, kernels: list[str]) -> dict[str, Any]:
+    """Accuracies, or errors."""
+
+    def dot(cell: Cell | None) -> dict[str, Any] | None:
+        if cell is None:
+            return None
+        words = _shown(cell, cell.mean)
+        words += f" ± {_shown(cell, cell.spread)}" if cell.summary.repetitions > 1 else ""
+        words += "" if comparison.numeric else " %"
+        printed = cell.published if paper else None
+        return {
+            "value": cell.mean,
+            "spread": cell.spread,
+            "published": printed[0] if printed else None,
+            "range": [cell.mean - cell.spread, cell.mean + cell.spread, *(printed or ())[:1]],
+            "words": words + ("\npaper: {:.2f} ± {:.2f} %".format(*printed) if printed else ""),
+        }
+
+    measure = measure_of(comparison)
+    return _dots(
+        f"{measure} of each kernel on each data set",
+        measure if comparison.numeric else f"{measure.lower()} in per cent",
+        False,
+        comparison.columns,
+        [(row.name, [dot(cell) for cell in row.cells]) for row in comparison.rows],
+        "the paper's figure",
+        kernels,
+    )
 
 
 def runtime_plot(runtimes: Runtimes, paper: bool, kernels: list[str]) -> dict[str, Any]:
     """Seconds on a logarithmic axis."""
-    rows = []
-    any_published = False
-    for name, costs in runtimes.rows:
-        cells: list[dict[str, Any] | None] = []
-        for cost in costs:
-            if cost is None:
-                cells.append(None)
-                continue
-            value = max(cost.seconds, 1e-4)  # the clock's resolution in records
-            printed = cost.published if paper else None
-            any_published |= printed is not None
-            cells.append(
-                {
-                    "value": value,
-                    "spread": 0,
-                    "published": printed,
-                    "range": [value] + ([printed] if printed else []),
-                    "words": seconds(cost.seconds)
-                    + (f"\npaper: {seconds(printed)}" if printed else ""),
-                }
-            )
-        rows.append({"name": name, "cells": cells})
-    return {
-        "title": "Time for the kernel matrices",
-        "description": "The table above holds the numbers.",
-        "axis": "time, logarithmic",
-        "log": True,
-        "series": [column.name for column in runtimes.columns],
-        "numbers": [kernels.index(column.name) for column in runtimes.columns],
-        "hollow": "the paper's figure, on its authors' machine" if any_published else "",
-        "rows": rows,
-    }
+
+    def dot(cost: Cost | None) -> dict[str, Any] | None:
+        if cost is None:
+            return None
+        value = max(cost.seconds, 1e-4)  # the clock's resolution in records
+        printed = cost.published if paper else None
+        return {
+            "value": value,
+            "spread": 0,
+            "published": printed,
+            "range": [value, *([printed] if printed else [])],
+            "words": seconds(cost.seconds) + (f"\npaper: {seconds(printed)}" if printed else ""),
+        }
+
+    return _dots(
+        "Time for the kernel matrices",
+        "time, logarithmic",
+        True,
+        runtimes.columns,
+        [(name, [dot(cost) for cost in costs]) for name, costs in runtimes.rows],
+        "the paper's figure, on its authors' machine",
+        kernels,
+    )
 
 
 def curve_plot(curves: list[Curve], symbol: str) -> dict[str, Any]:
     """Accuracy against a depth, a panel for each data set."""
     return {
         "title": f"accuracy of Tree++ against {symbol}",
-        "axis": f"{symbol}",
+        "axis": symbol,
         "parameter": symbol,
         "panels": [
             {
@@ -507,22 +460,21 @@ def curve_plot(curves: list[Curve], symbol: str) -> dict[str, Any]:
 
 def map_plots(maps: list[KernelMap]) -> dict[str, Any]:
     """Data sets with their graphs, and for each kernel the points and the matrix as bytes."""
-    sets: dict[str, DrawnGraphs] = {item.drawn.name: item.drawn for item in maps}
+    sets = {item.drawn.name: item.drawn for item in maps}
     return {
-        "sets": [_drawn(drawn) for drawn in sets.values()],
+        "sets": [
+            {
+                "name": drawn.name,
+                "classes": drawn.classes,
+                "counts": drawn.counts.tolist(),
+                "names": drawn.names,
+                "codes": drawn.codes.tolist(),
+                "vertices": drawn.graphs.vertex_counts.tolist(),
+                "edges": drawn.graphs.edge_counts.tolist(),
+            }
+            for drawn in sets.values()
+        ],
         "items": [_map(item, list(sets).index(item.drawn.name)) for item in maps],
-    }
-
-
-def _drawn(drawn: DrawnGraphs) -> dict[str, Any]:
-    return {
-        "name": drawn.name,
-        "classes": drawn.classes,
-        "counts": drawn.counts.tolist(),
-        "names": drawn.names,
-        "codes": drawn.codes.tolist(),
-        "vertices": drawn.vertices.tolist(),
-        "edges": drawn.edges.tolist(),
     }
 
 
@@ -559,15 +511,13 @@ def _map(item: KernelMap, number: int) -> dict[str, Any]:
     }
 
 
-def _mistaken(graphs: GraphBatch | None, number: int) -> dict[str, Any] | None:
-    """What there is to draw of a graph, if it is at hand and small enough."""
-    if graphs is None or number >= len(graphs):
-        return None
-    return drawing_of(graphs[number])
-
-
 def error_plots(errors: list[Errors], graphs: dict[str, GraphBatch]) -> list[dict[str, Any]]:
     """Confusion matrices, and the graphs that are wrong most often, some of them drawn."""
+
+    def drawn(dataset: str, number: int) -> dict[str, Any] | None:
+        known = graphs.get(dataset)
+        return None if known is None or number >= len(known) else drawing_of(known[number])
+
     return [
         {
             "set": item.dataset,
@@ -580,188 +530,113 @@ def error_plots(errors: list[Errors], graphs: dict[str, GraphBatch]) -> list[dic
                 [name, wrong.truth, wrong.predicted, wrong.times]
                 for name, wrong in zip(item.names, item.diagnosis.wrong, strict=True)
             ][:MOST_WRONG],
-            "drawn": [
-                _mistaken(graphs.get(item.dataset), wrong.graph)
-                for wrong in item.diagnosis.wrong[:MOST_DRAWN]
-            ],
+            "drawn": [drawn(item.dataset, w.graph) for w in item.diagnosis.wrong[:MOST_DRAWN]],
         }
         for item in errors
     ]
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where the script draws a figure: ``kind`` and number in the data of the page."""
-
-    kind: str
-    number: int
-    style: str = "plot"
-
-
-@dataclass(frozen=True)
-class Part:
-    """A piece of a section; what is empty is left out.
-
-    Attributes
-    ----------
-    heading, words : str
-    empty : bool
-        Whether the words say that there is nothing to show.
-    table : PageTable or None
-    legend : dict
-        What marks in the table mean; see templates/page.html.
-    notes : list of str
-    figure : Place or None
-    diagram : RankDiagram or None
-    facts : list of (name, words)
-    """
-
-    heading: str = ""
-    words: str = ""
-    empty: bool = False
-    table: PageTable | None = None
-    legend: dict[str, Any] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    figure: Place | None = None
-    diagram: RankDiagram | None = None
-    facts: list[tuple[str, str]] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of the page, with its name in the navigation."""
-
-    anchor: str
-    title: str
-    parts: list[Part]
-
-
 class Sections:
-    """Builds the sections and collects the numbers of their figures.
-
-    Attributes
-    ----------
-    figures : dict
-        For the script: lists of plots by kind.
-    """
+    """Builds the sections and collects the numbers of their figures."""
 
     def __init__(self, content: Content, paper: bool) -> None:
         self.content = content
         self.paper = paper
         self.kernels = kernel_order(content.comparisons, content.runtimes)
-        self.figures: dict[str, list[Any]] = {
-            kind: [] for kind in ("dots", "curves", "maps", "errors")
-        }
+        # For the script: lists of plots by kind.
+        self.figures: dict[str, list[Any]] = {"dots": [], "curves": [], "maps": [], "errors": []}
 
     def all(self) -> list[Section]:
         """The sections that have something to show."""
-        return [
+        found = [
             *self._accuracies(),
-            *self._league(),
-            *self._errors(),
-            *self._runtimes(),
+            Section("ranks", "League table", list(self._league())),
+            Section("errors", "Classes and errors", list(self._errors())),
+            Section("runtime", "Time", list(self._runtimes())),
             *self._curves(),
-            *self._maps(),
-            *self._details(),
-            self._about(),
+            Section("graphs", "The graphs", list(self._maps())),
+            Section("details", "All numbers", list(self._details())),
+            Section("about", "How this was made", [Part(facts=list(self._facts()))]),
         ]
+        return [section for section in found if section.parts]
 
     def _place(self, kind: str, plot: Any, style: str = "plot") -> Place:
         self.figures[kind].append(plot)
         return Place(kind, len(self.figures[kind]) - 1, style)
 
-    def _accuracies(self) -> list[Section]:
+    def _dots(self, plot: dict[str, Any]) -> Place | None:
+        """A chart of several data sets; of a single one the table says as much in less room."""
+        return self._place("dots", plot) if len(plot["rows"]) > 1 else None
+
+    def _accuracies(self) -> Iterator[Section]:
         found, unfinished = self.content.comparisons, self.content.unfinished
         if not found:
             words = (
                 "No repetition of a cross-validation is complete yet, so there is no accuracy to "
                 "show. The same command that began it goes on where it was."
             )
-            return [
-                Section("accuracy", "Accuracy", [Part(words=words, empty=True, notes=unfinished)])
-            ]
-        sections = []
+            part = Part(words=words, empty=True, notes=unfinished)
+            yield Section("accuracy", "Accuracy", [part])
         for number, comparison in enumerate(found):
-            title = measure_of(comparison) if number == 0 else heading(comparison, found[0])
-            anchor = "accuracy" if number == 0 else f"accuracy-{number + 1}"
-            unit = "" if comparison.numeric else " in per cent"
-            table = accuracy_table(comparison, f"{title}{unit}", self.paper, anchor)
+            title, anchor = measure_of(comparison), "accuracy"
+            if number:
+                title, anchor = heading(comparison, found[0]), f"accuracy-{number + 1}"
+            label = title if comparison.numeric else f"{title} in per cent"
             part = Part(
                 words=explanation(comparison),
-                table=table,
-                legend=self._legend(comparison) if number == 0 else {},
-                notes=unfinished if number == 0 else [],
-                figure=self._dots(
-                    accuracy_plot(comparison, self.paper, self.kernels), comparison.rows
-                ),
+                table=accuracy_table(comparison, label, self.paper, anchor),
+                legend=None if number else self._legend(comparison),
+                notes=() if number else unfinished,
+                figure=self._dots(accuracy_plot(comparison, self.paper, self.kernels)),
             )
-            sections.append(Section(anchor, title, [part]))
-        return sections
-
-    def _dots(self, plot: dict[str, Any], rows: Sequence[Any]) -> Place | None:
-        """A chart of several data sets; of a single one the table says as much in less room."""
-        return self._place("dots", plot) if len(rows) > 1 else None
+            yield Section(anchor, title, [part])
 
     def _legend(self, comparison: Comparison) -> dict[str, Any]:
-        printed = self.paper and any(cell.published for cell in comparison.cells)
-        other = comparison.first.mode != "paper" or comparison.first.deduplicated
+        cells = comparison.cells
         return {
-            "best": any(cell.best for cell in comparison.cells),
+            "best": any(cell.best for cell in cells),
             "spread": max(comparison.repetitions) > 1,
-            "paper": printed,
-            "paper_differs": other,
+            "paper": self.paper and any(cell.published for cell in cells),
+            "paper_differs": comparison.first.mode != "paper" or comparison.first.deduplicated,
             "tested": comparison.tested,
-            "verdicts": any(cell.verdict for cell in comparison.cells),
+            "verdicts": any(cell.verdict for cell in cells),
         }
 
-    def _league(self) -> list[Section]:
-        parts = []
+    def _league(self) -> Iterator[Part]:
         validated = [c for c in self.content.comparisons if c.select == "validated"]
         for comparison in validated:
-            stopped = any(limit for row in comparison.rows for limit in row.stopped)
-            if comparison.ranks is None and not stopped:
-                continue
-            name = protocol(comparison.first) if len(validated) > 1 else ""
-            parts.append(
-                Part(
-                    heading=name,
+            if comparison.ranks is not None or comparison.any_stopped:
+                yield Part(
+                    heading=protocol(comparison.first) if len(validated) > 1 else "",
                     words=standing_words(comparison),
-                    table=league_table(comparison, standings(comparison)),
+                    table=league_table(comparison),
                     diagram=None if comparison.ranks is None else diagram_of(comparison),
                 )
-            )
-        return [Section("ranks", "League table", parts)] if parts else []
 
-    def _errors(self) -> list[Section]:
+    def _errors(self) -> Iterator[Part]:
         errors = self.content.errors
         if not errors:
-            return []
+            return
         self.figures["errors"] = error_plots(errors, self.content.graphs)
         words = "The share of each class that is classified rightly, in per cent"
         several = len({protocol(c.first) for c in self.content.comparisons}) > 1
         words += ", under the first protocol above that has the data set." if several else "."
-        parts = [
-            Part(words=words, table=class_table(errors)),
-            Part(heading="Which classes are confused, and which graphs", figure=Place("errors", 0)),
-        ]
-        return [Section("errors", "Classes and errors", parts)]
+        yield Part(words=words, table=class_table(errors))
+        words = "Which classes are confused, and which graphs"
+        yield Part(heading=words, figure=Place("errors", 0))
 
-    def _runtimes(self) -> list[Section]:
+    def _runtimes(self) -> Iterator[Part]:
         runtimes = self.content.runtimes
         if runtimes is None:
-            return []
-        costs = [cost for _, row in runtimes.rows for cost in row if cost]
-        threads = listed([str(number) for number in sorted({cost.n_jobs for cost in costs})])
-        words = (
-            "From graphs to the normalised kernel matrices of all levels, for one setting of "
-            f"the kernel's grid, with {threads} {'thread' if threads == '1' else 'threads'}."
-        )
-        part = Part(
-            words=words,
+            return
+        numbers = {cost.n_jobs for _, row in runtimes.rows for cost in row if cost}
+        threads = listed([str(number) for number in sorted(numbers)])
+        yield Part(
+            words="From graphs to the normalised kernel matrices of all levels, for one setting of "
+            f"the kernel's grid, with {threads} {'thread' if threads == '1' else 'threads'}.",
             table=runtime_table(runtimes, self.paper),
-            figure=self._dots(runtime_plot(runtimes, self.paper, self.kernels), runtimes.rows),
+            figure=self._dots(runtime_plot(runtimes, self.paper, self.kernels)),
         )
-        return [Section("runtime", "Time", [part])]
 
     def _curves(self) -> Iterator[Section]:
         for symbol, other, what, curves in (
@@ -779,45 +654,36 @@ class Sections:
             title = f"Accuracy against {symbol}"
             yield Section(f"against-{symbol}", title, [Part(words=words, figure=figure)])
 
-    def _maps(self) -> list[Section]:
-        parts = []
+    def _maps(self) -> Iterator[Part]:
         if self.content.maps:
-            self.figures["maps"] = [map_plots(self.content.maps)]
-            parts.append(Part(figure=Place("maps", 0)))
+            yield Part(figure=self._place("maps", map_plots(self.content.maps)))
         if self.content.unseen:
             words = "Not shown (graphgrain report --data names the files of data sets):"
             reasons = [f"{name}: {reason}." for name, reason in self.content.unseen.items()]
-            parts.append(Part(words=words, notes=reasons))
-        return [Section("graphs", "The graphs", parts)] if parts else []
+            yield Part(words=words, notes=reasons)
 
-    def _details(self) -> list[Section]:
-        parts = []
+    def _details(self) -> Iterator[Part]:
         for comparison in self.content.comparisons:
             name = heading(comparison)
-            table = details_table(comparison, name, self.paper)
-            parts.append(Part(heading=name, table=table))
-        return [Section("details", "All numbers", parts)] if parts else []
+            yield Part(heading=name, table=details_table(comparison, name, self.paper))
 
-    def _about(self) -> Section:
+    def _facts(self) -> Iterator[tuple[str, str]]:
         records = self.content.records
-        versions = {tuple(sorted(record.versions.items())) for record in records}
         folds = fold_records(records)
-        facts = [("Results file", self.content.file)]
-        facts += [("Protocol", words) for words in dict.fromkeys(map(protocol, folds))]
-        seeds = sorted({record.seed for record in folds})
-        facts += [("Seed", listed([str(seed) for seed in seeds]))] if folds else []
+        yield "Results file", self.content.file
+        for words in dict.fromkeys(map(protocol, folds)):
+            yield "Protocol", words
+        if folds:
+            yield "Seed", listed([str(seed) for seed in sorted({r.seed for r in folds})])
         kernels = count(len(kernel_records(records)), "kernel")
-        facts += [
-            ("Records", f"{count(len(folds), 'fold')}, {kernels}"),
-            ("Written", _span([record.time for record in records])),
-        ]
-        facts += [
-            ("Versions", ", ".join(f"{name} {version}" for name, version in group))
-            for group in sorted(versions)
-        ]
+        yield "Records", f"{count(len(folds), 'fold')}, {kernels}"
+        times = [record.time[:16].replace("T", " ") for record in records]
+        first, last = min(times), max(times)
+        yield "Written", f"{first} UTC" if first == last else f"{first} to {last} UTC"
+        for group in sorted({tuple(sorted(record.versions.items())) for record in records}):
+            yield "Versions", ", ".join(f"{name} {version}" for name, version in group)
         sets = dict.fromkeys((record.dataset, record.fingerprint) for record in records)
-        facts.append(("Data", ", ".join(f"{name} ({mark})" for name, mark in sets)))
-        return Section("about", "How this was made", [Part(facts=facts)])
+        yield "Data", ", ".join(f"{name} ({mark})" for name, mark in sets)
 
 
 def measure_of(comparison: Comparison) -> str:
@@ -862,11 +728,8 @@ def explanation(comparison: Comparison) -> str:
         words += f"{record.folds}-fold cross-validation"
     else:
         words += f"one split, {SPLIT_WORDS.get(record.split, f'by the column {record.split}')},"
-    words += (
-        " of a regressor that tunes itself"
-        if comparison.numeric
-        else (" of a support vector machine on the normalised kernel")
-    )
+    machine = "support vector machine on the normalised kernel"
+    words += f" of a {'regressor that tunes itself' if comparison.numeric else machine}"
     words += ", without isomorphic duplicates. " if record.deduplicated else ". "
     if comparison.numeric:
         return words + (
@@ -917,18 +780,12 @@ def standing_words(comparison: Comparison) -> str:
                 f" {count(ranked, 'kernel')} of {len(comparison.columns)} are ranked: those with a "
                 "result on every data set."
             )
-    if any(limit for row in comparison.rows for limit in row.stopped):
+    if comparison.any_stopped:
         words += (
             " A kernel that ran over its limit on a data set, in processor seconds for a "
             "repetition or in memory, was stopped there and has no result."
         )
     return words
-
-
-def _span(times: list[str]) -> str:
-    """From the first to the last time, to the minute."""
-    first, last = (time[:16].replace("T", " ") for time in (min(times), max(times)))
-    return f"{first} UTC" if first == last else f"{first} to {last} UTC"
 
 
 def write_report(
@@ -979,32 +836,20 @@ def write_report(
     except OSError:
         pass  # results that cannot be read are reported by the reader, in its own words
     shown = content(results_path, data, n_jobs, progress)
-    text = page(shown, paper=paper, title=title, links=links)
-    with atomic_write(output, "The report") as file:
-        file.write(text.encode())
-    return output
-
-
-def page(
-    shown: Content,
-    *,
-    paper: bool = True,
-    title: str | None = None,
-    links: Sequence[tuple[str, str]] = (),
-) -> str:
-    """The whole page as text."""
     sections = Sections(shown, paper)
-    parts = sections.all()
-    return render(
+    text = render(
         "graphgrain.report",
         "page.html",
         title=title or _finding(shown),
         links=links,
         version=__version__,
         lead=_lead(shown),
-        sections=parts,
+        sections=sections.all(),
         data=sections.figures,
     )
+    with atomic_write(output, "The report") as file:
+        file.write(text.encode())
+    return output
 
 
 def _finding(shown: Content) -> str:
