@@ -423,8 +423,11 @@ class GraphEstimator(Declared, BaseEstimator):
         if not share:
             return K, JoinedColumns(encoder, rows), found[share]
         kernel = ColumnKernel.of(rows, np.random.default_rng(0))
-        number, own = K.dtype.type, kernel.compare(rows).astype(K.dtype)
-        K = number(1 - share) * K + number(share) * own
+        number = K.dtype.type
+        for begin in range(0, len(K), 2048):  # never a second matrix of all graphs
+            here = slice(begin, begin + 2048)
+            K[here] *= number(1 - share)
+            K[here] += number(share) * kernel.compare(rows[here]).astype(K.dtype)
         return K, JoinedColumns(encoder, rows, kernel, share), found[share]
 
     def _forest(
