@@ -125,7 +125,7 @@ def test_one_thread_is_one_core(monkeypatch):
 
     dense = gram._dense
     monkeypatch.setattr(gram, "_dense", lambda *arguments: dense(*arguments).view(Array))
-    graphs = [([(0, 1)], [1, 2])] * 40
+    graphs = [([(v, v + 1) for v in range(60)], list(range(61)))] * 40  # few columns need no BLAS
     with threadpool_limits(8):
         for n_jobs in (None, 1):
             gg.TreePlusPlus(n_jobs=n_jobs).fit_transform(graphs)
