@@ -42,8 +42,7 @@ ONE = {
 def few_trees(monkeypatch):
     """So that tests are quick."""
     monkeypatch.setattr("graphgrain.learning.estimator.TREES_TO_JUDGE", 15)
-    for name in ("classifier", "regressor"):
-        monkeypatch.setattr(f"graphgrain.learning.{name}.TREES", 15)
+    monkeypatch.setattr("graphgrain.learning.estimator.TREES", 15)
 
 
 def assays(rows=90, seed=0, kind=pd.DataFrame):

@@ -192,9 +192,9 @@ def test_all_graphs_of_a_rare_class_judge(drugs, monkeypatch):
     seen = []
 
     class Watched(gg.GraphClassifier):
-        def _select(self, data, sample, rounds, judge, terms):
-            seen.append((data.targets[sample], judge.weights))
-            return super()._select(data, sample, rounds, judge, terms)
+        def _select(self, data, rounds, judge, terms):
+            seen.append((judge.targets, judge.weights))
+            return super()._select(data, rounds, judge, terms)
 
     model = Watched("wl", 1, class_weight="balanced", views=None, cv=3).fit(graphs, rare)
     assert model.scoring_ == "roc_auc"

@@ -18,7 +18,7 @@ Machines trained on the features themselves have weights on patterns and no trai
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -397,6 +397,14 @@ class KernelMachine:
                 new += np.bincount(rows[~known], level.counts[~known], graphs)
                 total += np.bincount(rows, level.counts, graphs)
         return new / np.maximum(total, 1.0)
+
+    def set_coefficients(
+        self, coefficients: np.ndarray, intercept: np.ndarray, share: float
+    ) -> None:
+        """Coefficients of a sum in which the kernel of columns has this share."""
+        self.coefficients, self.intercept = (1 - share) * coefficients, intercept
+        if self.columns is not None and self.columns.kernel is not None:
+            self.columns = replace(self.columns, coefficients=share * coefficients)
 
     def rescaled(self, factors: np.ndarray, shifts: np.ndarray) -> KernelMachine:
         """The same machine with each output multiplied by its factor, then shifted."""

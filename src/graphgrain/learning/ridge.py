@@ -65,12 +65,11 @@ class Ridge:
 
     def fit(
         self, K: np.ndarray, targets: np.ndarray, alpha: float, weights: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Coefficients (outputs, graphs), intercepts, and the weights that graphs ended up with."""
+    ) -> Posterior:
+        """The process whose mean is the model."""
         if self.loss == "huber":
             weights = weights * robust_weights(_Problem(K, targets, weights), targets, alpha)
-        posterior = Posterior(K, alpha, weights)
-        return *posterior.solve(targets), weights
+        return Posterior(K, alpha, weights)
 
 
 class Posterior:
@@ -88,12 +87,11 @@ class Posterior:
     def __init__(self, K: np.ndarray, alpha: float, weights: np.ndarray) -> None:
         from scipy.linalg import LinAlgError, cho_factor
 
-        self.alpha = alpha
-        noise = alpha / weights
+        self.weights, self.noise = weights, alpha / weights
         jitter = 0.0
         while True:  # rounding may leave the smallest eigenvalues below zero
             matrix = K.astype(np.float64)
-            matrix[np.diag_indices_from(matrix)] += noise + jitter
+            matrix[np.diag_indices_from(matrix)] += self.noise + jitter
             try:
                 self.factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
                 break

@@ -275,10 +275,10 @@ class Svm:
 
     def fit(
         self, K: np.ndarray, codes: np.ndarray, C: float, weights: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Coefficients (outputs, graphs), intercepts, and the weights of the graphs."""
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients (outputs, graphs) and intercepts."""
         [found] = replace(self, grid=[C]).machines(K, codes, weights, final=True)
-        return *found, weights
+        return found
 
     def fit_features(
         self, matrix: object, codes: np.ndarray, C: float, weights: np.ndarray
