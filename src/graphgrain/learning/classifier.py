@@ -237,7 +237,8 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
             C = self.best_params_[self._tuned] = float(learner.grid[judged.place])
             only = replace(learner, grid=[C])
             held_out = only.held_out(K, codes, data.folds, data.weights, self.n_jobs)[0]
-            machine.set_coefficients(*learner.fit(K, codes, C, data.weights), share=share)
+            coefficients, intercept = learner.fit(K, codes, C, data.weights)
+            machine.set_coefficients(coefficients, intercept, share)
         machine, held_out, _ = self._with_forest(machine, held_out, data, selector.judge)
         self._calibrate(machine, held_out, data)
         self.n_graphs_ = len(codes)

@@ -29,7 +29,7 @@ from ..core.threads import blas_threads, thread_count
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..kernels.features import COUNT_MAPS, SIMILARITIES, FeatureColumns, Features
+from ..kernels.features import COUNT_MAPS, SIMILARITIES, Features
 from ..kernels.tree_plus_plus import CENTRALITIES
 from ..parameters import (
     BOOLEAN,
@@ -328,8 +328,8 @@ class GraphEstimator(Declared, BaseEstimator):
 
         fitted = self._fitted_terms(terms, data.batch)
         variance = self._learn_landmarks(fitted, data, noise)
-        grouped = [GroupedColumns.of(term) for term in fitted]
-        matrix = hstack([one.matrix for one in grouped], format="csr")
+        matrices, mixings = zip(*map(grouped_columns, fitted), strict=True)
+        matrix = hstack(matrices, format="csr")
         matrix.indices, matrix.indptr = (
             matrix.indices.astype(np.int32),
             matrix.indptr.astype(np.int32 if matrix.nnz < 2**31 else np.int64),
@@ -342,9 +342,13 @@ class GraphEstimator(Declared, BaseEstimator):
             rest = np.flatnonzero(data.folds != fold)
             own, bias = train(matrix[rest], rest)
             held_out[test] = matrix[test] @ own.T + bias
-        bounds = np.cumsum([one.matrix.shape[1] for one in grouped])[:-1]
-        parts = np.split(columns, bounds, axis=1)
-        weights: list[Any] = [g.weights(part) for g, part in zip(grouped, parts, strict=True)]
+        bounds = np.cumsum([one.shape[1] for one in matrices])[:-1]
+        weights: list[Any] = [
+            PatternWeights(term.term, term.columns.vocabulary, mix(own))
+            for term, mix, own in zip(
+                fitted, mixings, np.split(columns, bounds, axis=1), strict=True
+            )
+        ]
         part = None if data.encoder is None else ColumnPart(data.encoder)
         return KernelMachine(weights, None, intercept, part), held_out, variance
 
@@ -646,58 +650,35 @@ def _best_share(found: dict[float, Judged]) -> float:
     return best
 
 
-class GroupedColumns:
+def grouped_columns(fitted: FittedTerm) -> tuple[Any, Callable[[np.ndarray], np.ndarray]]:
     """The columns of a term in which equal columns are one, for training on features.
 
     Patterns with the same values in the same training graphs get the same weight. As one column,
     multiplied by the root of their number, inner products stay the same and the matrix is many
     times smaller: most patterns of a large set occur in one graph alone.
 
-    Attributes
-    ----------
-    matrix : sparse array of shape (graphs, groups)
-        Divided by norms for a cosine, and by the root of the scale.
+    Returns a sparse array (graphs, groups), divided by norms for a cosine and multiplied by the
+    root of the scale, and what turns weights (outputs, groups) into those of patterns.
     """
+    from scipy.sparse import csc_array
 
-    def __init__(
-        self,
-        term: Term,
-        columns: FeatureColumns,
-        groups: np.ndarray,
-        sizes: np.ndarray,
-        scale: float,
-    ) -> None:
-        from scipy.sparse import csc_array
-
-        self.term, self.vocabulary = term, columns.vocabulary
-        self.groups, self.sizes = groups, sizes
-        self.scale = np.sqrt(scale)
-        indptr, rows, values = columns.entries
-        _, first = np.unique(groups, return_index=True)
-        lengths = np.diff(indptr)[first]
-        starts = np.concatenate(([0], np.cumsum(lengths)))
-        places = np.repeat(indptr[:-1][first] - starts[:-1], lengths) + np.arange(starts[-1])
-        own = values[places] * np.repeat(np.sqrt(sizes), lengths) * self.scale
-        graphs = len(columns)
-        if term.similarity == "cosine":
-            norms = np.sqrt(columns.squares.sum(axis=0))
-            own /= np.where(norms > 0, norms, 1.0)[rows[places]]
-        self.matrix = csc_array((own, rows[places], starts), shape=(graphs, len(first))).tocsr()
-
-    @classmethod
-    def of(cls, fitted: FittedTerm) -> GroupedColumns:
-        """Group the columns of a term's training graphs."""
-        columns = fitted.columns
-        indptr, rows, values = columns.entries
-        # A sum over the entries of a column: the same for two columns only if they are equal.
-        with np.errstate(over="ignore"):
-            bits = values.astype(np.float64).view(np.uint64)
-            entries = mix_array(rows.astype(np.uint64) * GOLDEN + mix_array(bits))
-            codes = np.add.reduceat(entries, indptr[:-1]) if len(indptr) > 1 else entries
-        _, groups, sizes = np.unique(codes, return_inverse=True, return_counts=True)
-        return cls(fitted.term, columns, groups.reshape(-1), sizes, fitted.scale)
-
-    def weights(self, found: np.ndarray) -> PatternWeights:
-        """Weights on patterns from weights (outputs, groups)."""
-        own = (found / np.sqrt(self.sizes) * self.scale).T[self.groups]
-        return PatternWeights(self.term, self.vocabulary, own)
+    columns, scale = fitted.columns, np.sqrt(fitted.scale)
+    indptr, rows, values = columns.entries
+    # A sum over the entries of a column: the same for two columns only if they are equal.
+    with np.errstate(over="ignore"):
+        bits = values.astype(np.float64).view(np.uint64)
+        entries = mix_array(rows.astype(np.uint64) * GOLDEN + mix_array(bits))
+        codes = np.add.reduceat(entries, indptr[:-1]) if len(indptr) > 1 else entries
+    _, first, groups, sizes = np.unique(
+        codes, return_index=True, return_inverse=True, return_counts=True
+    )
+    lengths = np.diff(indptr)[first]
+    starts = np.concatenate(([0], np.cumsum(lengths)))
+    places = np.repeat(indptr[:-1][first] - starts[:-1], lengths) + np.arange(starts[-1])
+    own = values[places] * np.repeat(np.sqrt(sizes), lengths) * scale
+    if fitted.term.similarity == "cosine":
+        norms = np.sqrt(columns.squares.sum(axis=0))
+        own /= np.where(norms > 0, norms, 1.0)[rows[places]]
+    shape = (len(columns), len(first))
+    matrix = csc_array((own, rows[places], starts), shape=shape).tocsr()
+    return matrix, lambda found: (found / np.sqrt(sizes) * scale).T[groups.reshape(-1)]
