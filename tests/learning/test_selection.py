@@ -161,11 +161,11 @@ def test_units_of_scores_do_not_matter():
         one, other = rng.normal(size=5), rng.normal(size=5) + 0.5
         answers = set()
         for unit in (1.0, 1e-12, 1e12):
-            judged = [Judged(unit * s[np.newaxis], 0, np.zeros(1)) for s in (one, other)]
+            judged = [Judged(unit * s[np.newaxis], 0) for s in (one, other)]
             answers.add(helps(*judged))
             assert best_value(unit * np.array([3.0, 5.0, 5.0, 4.0])) == 2
         assert len(answers) == 1
-    same = Judged(np.ones((1, 5)), 0, np.zeros(1))
+    same = Judged(np.ones((1, 5)), 0)
     assert not helps(same, same)
 
 

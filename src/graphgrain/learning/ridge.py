@@ -252,7 +252,7 @@ def robust_weights(problem: _Problem, targets: np.ndarray, alpha: float) -> np.n
         errors = np.abs(coefficients / diagonal[:, np.newaxis] / problem.roots).max(axis=1)
         spread = max(1.4826 * float(np.median(errors)), 1e-12)
         weights = np.minimum(1.0, BEND * spread / np.maximum(errors, 1e-300))
-        problem = problem.reweighted(targets, weights)
+        problem = _Problem(problem.K, targets, problem.weights * weights)
     return weights
 
 
@@ -271,10 +271,6 @@ class _Problem:
         self.roots = roots[:, np.newaxis]
         self.targets = self.vectors.T @ (self.roots * targets)
         self.ones = self.vectors.T @ self.roots
-
-    def reweighted(self, targets: np.ndarray, weights: np.ndarray) -> _Problem:
-        """The same with other weights beside those of the graphs themselves."""
-        return _Problem(self.K, targets, self.weights * weights)
 
     def solve(self, alpha: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Coefficients (of scaled rows), intercepts, and u."""

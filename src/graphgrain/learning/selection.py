@@ -38,7 +38,6 @@ class Judged(NamedTuple):
 
     scores: np.ndarray  # (values of the learner's parameter, folds)
     place: int  # of the best value
-    held_out: np.ndarray  # what its models said of graphs that they had not seen
 
     @property
     def by_fold(self) -> np.ndarray:
@@ -88,8 +87,7 @@ class Judge:
         scores = np.array(
             [[self.score(sample[part], values[part]) for part in parts] for values in found]
         )
-        place = best_value(scores.mean(axis=1))
-        return Judged(scores, place, found[place])
+        return Judged(scores, best_value(scores.mean(axis=1)))
 
 
 @dataclass
@@ -142,11 +140,8 @@ class Selector:
     def grams(self, terms: Sequence[Term], sample: np.ndarray) -> Iterable[tuple[Term, np.ndarray]]:
         """The scaled kernel matrices of terms that differ in their levels alone."""
         wanted = {term.n_levels: term for term in terms}
-        deepest = terms[-1]
-        if None in wanted:
-            deepest = wanted[None]
+        deepest, every = terms[-1], None not in wanted
         columns = self._columns(deepest, sample)
-        every = None not in wanted
         found = columns.grams(deepest.similarity, self.judge.n_jobs, every_level=every)
         for level, K in enumerate(found):
             term = wanted.get(level + 1 if every else None)
@@ -262,31 +257,24 @@ def starts_of(terms: Sequence[Term]) -> list[list[Term]]:
     sizes: list[Term] = []
     for view, less in ((type(None), 0), (StructuralLabels, 1)):
         here = [t for t in own if type(t.source.view) is view]
-        first = here[0].source.kernel.get_params() if here else {}
-
-        def found(
-            depth: int,
-            levels: Sequence[int],
-            pair: tuple[str, str],
-            here: list[Term] = here,
-            first: dict[str, Any] = first,
-        ) -> list[Term]:
-            wanted = {**first, "path_depth": depth}
-            return [
+        wanted: list[tuple[list[Term], int, Sequence[int], tuple[str, str]]] = [
+            (grains, shallow, (2, 3 - less), ("raw", "minmax")),
+            (grains, deep, (1, 2, 3 - less), ("raw", "minmax")),
+            (sizes, shallow, (1, 2, 3), ("sqrt", "dot")),
+        ]
+        for found, depth, levels, pair in wanted:
+            found += [
                 t
                 for t in here
                 if t.n_levels in levels
                 and (t.counts, t.similarity) == pair
-                and t.source.kernel.get_params() == wanted
+                and t.source.kernel.get_params()
+                == {**here[0].source.kernel.get_params(), "path_depth": depth}
             ]
-
-        grains += found(shallow, (2, 3 - less), ("raw", "minmax"))
-        grains += found(deep, (1, 2, 3 - less), ("raw", "minmax"))
-        sizes += found(shallow, (1, 2, 3), ("sqrt", "dot"))
     if len(grains) < 2:
         return []
-    wanted = ("sp", "raw", "minmax")
-    pairs = [t for t in terms if (t.source.name, t.counts, t.similarity) == wanted]
+    similar = ("sp", "raw", "minmax")
+    pairs = [t for t in terms if (t.source.name, t.counts, t.similarity) == similar]
     starts = [grains + pairs]
     starts += [grains] if pairs else []
     return [*starts, grains + pairs + sizes] if sizes else starts
