@@ -176,3 +176,10 @@ def test_machines_on_features_are_close_to_those_on_their_products(classes):
     coefficients, intercept = learner.fit(X @ X.T, y, 1.0, weights)
     found, expected = X @ columns.T + bias, X @ X.T @ coefficients.T + intercept
     assert np.corrcoef(found.ravel(), expected.ravel())[0, 1] > 0.995
+
+
+@pytest.mark.parametrize("scheme", ["pairs", "rest"])
+def test_the_only_class_of_the_training_graphs_is_the_answer(scheme):
+    K = np.eye(5)
+    coefficients, intercept = Svm([1.0], 3, scheme).fit(K, np.ones(5, dtype=int), 1.0, np.ones(5))
+    assert (K @ coefficients.T + intercept).argmax(axis=1).tolist() == [1] * 5

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from ..core.support_vectors import cut, train
 from ..core.threads import run
@@ -126,7 +127,13 @@ class KernelSvm:
             coefficients[:, number, rows], intercepts[:, number], solved, converged = found
             solutions = max(solutions, solved)
             if warn and not converged:
-                _warn_of_steps(float(grid[-1]))
+                warnings.warn(
+                    f"A support vector machine with C={float(grid[-1]):g} was stopped after "
+                    f"{MOST_STEPS:,} steps, close to its solution but not within the tolerance. A "
+                    "grid of C without such large values is solved exactly.",
+                    ConvergenceWarning,
+                    stacklevel=2,
+                )
         models = [
             SvmModel(known, self.n_classes, coefficients[place], intercepts[place])
             for place in range(solutions)
@@ -202,17 +209,14 @@ class Svm:
             svm = KernelSvm(self.grid, self.n_classes, steps)
             models = svm.fit(K, codes, weights, warn=final)
             return [model.mixed() for model in models]
-        each = []
-        for code in range(self.n_classes):
-            svm = KernelSvm(self.grid, 2, steps)
-            two = svm.fit(K, (codes == code).astype(int), weights, warn=final)
-            none = np.zeros(len(codes)), -1.0
-            each.append(
-                [(m.coefficients[0], m.intercepts[0]) if len(m.intercepts) else none for m in two]
-            )
+        svm = KernelSvm(self.grid, 2, steps)
+        rest = [
+            [model.mixed() for model in svm.fit(K, (codes == code).astype(int), weights, final)]
+            for code in range(self.n_classes)
+        ]
         return [
-            (np.array([one[0] for one in found]), np.array([one[1] for one in found]))
-            for found in zip(*each, strict=True)
+            (np.vstack([own for own, _ in found]), np.concatenate([bias for _, bias in found]))
+            for found in zip(*rest, strict=True)
         ]
 
     def held_out(
@@ -260,7 +264,6 @@ def _linear_svm(
     matrix: object, positive: np.ndarray, C: float, weights: np.ndarray
 ) -> tuple[np.ndarray, float]:
     """A support vector machine on features, by liblinear."""
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.svm import LinearSVC
 
     svm = LinearSVC(
@@ -276,15 +279,3 @@ def _linear_svm(
 def classes_of(scores: np.ndarray) -> np.ndarray:
     """The classes of decision values: one value per row for two classes."""
     return (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
-
-
-def _warn_of_steps(C: float) -> None:
-    from sklearn.exceptions import ConvergenceWarning
-
-    warnings.warn(
-        f"A support vector machine with C={C:g} was stopped after {MOST_STEPS:,} steps, close to "
-        "its solution but not within the tolerance. A grid of C without such large values is "
-        "solved exactly.",
-        ConvergenceWarning,
-        stacklevel=3,
-    )
