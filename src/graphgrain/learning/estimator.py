@@ -29,7 +29,7 @@ from ..core.threads import blas_threads, thread_count
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..kernels.features import COUNT_MAPS, SIMILARITIES, Features
+from ..kernels.features import COUNT_MAPS, SIMILARITIES
 from ..kernels.tree_plus_plus import CENTRALITIES
 from ..parameters import (
     BOOLEAN,
@@ -297,15 +297,10 @@ class GraphEstimator(Declared, BaseEstimator):
 
     def _fitted_terms(self, terms: Sequence[Term], batch: GraphBatch) -> list[FittedTerm]:
         """Terms with the training graphs in them; each source counts once."""
-        depth: dict[int, int | None] = {}
-        for term in terms:
-            known = depth.get(id(term.source), 0)
-            both = (known, term.n_levels)
-            depth[id(term.source)] = None if None in both else max(known or 0, term.n_levels or 0)
-        features = {
-            id(source): source.count(batch, self.n_jobs).first_levels(depth[id(source)])
-            for source in {id(t.source): t.source for t in terms}.values()
-        }
+        features = {}
+        for source in {id(term.source): term.source for term in terms}.values():
+            deepest = max(term.n_levels or 0 for term in terms if term.source is source) or None
+            features[id(source)] = source.count(batch, self.n_jobs).first_levels(deepest)
         found = []
         for term in terms:
             own = features[id(term.source)]
@@ -361,11 +356,10 @@ class GraphEstimator(Declared, BaseEstimator):
         """
         rng = np.random.default_rng(self.random_state)
         rows = np.sort(rng.permutation(len(data.batch))[:LANDMARKS])
-        sliced: dict[int, Features] = {}
-        kept = []
-        for term in fitted:
-            own = sliced.setdefault(id(term.features), term.features[rows])
-            kept.append(FittedTerm(term.term, own, term.scale))
+        sliced = {
+            id(own): own[rows] for own in {id(t.features): t.features for t in fitted}.values()
+        }
+        kept = [replace(term, features=sliced[id(term.features)]) for term in fitted]
         machine = KernelMachine(kept, None, np.zeros(1))
         L = machine.gram(self.n_jobs)
         self._learn_domain(L, data.folds[rows])
