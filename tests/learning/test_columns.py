@@ -42,8 +42,7 @@ ONE = {
 def few_trees(monkeypatch):
     """So that tests are quick."""
     monkeypatch.setattr("graphgrain.learning.estimator.TREES_TO_JUDGE", 15)
-    for name in ("classifier", "regressor"):
-        monkeypatch.setattr(f"graphgrain.learning.{name}.TREES", 15)
+    monkeypatch.setattr("graphgrain.learning.estimator.TREES", 15)
 
 
 def assays(rows=90, seed=0, kind=pd.DataFrame):
@@ -384,7 +383,7 @@ def test_descriptors_need_molecules():
 
 def test_a_share_of_one_half_unless_another_is_clearly_better():
     def judged(*by_fold):
-        return Judged(np.array([by_fold]), 0, np.zeros(len(by_fold)))
+        return Judged(np.array([by_fold]), 0)
 
     unclear = {0.0: judged(0.8, 0.9, 0.7), 0.5: judged(0.9, 0.7, 0.75), 1.0: judged(0.1, 0.2, 0.3)}
     assert _best_share(unclear) == 0.5  # 0.8 against 0.783, but not in every fold

@@ -10,8 +10,8 @@ import pytest
 import graphgrain as gg
 from graphgrain.errors import InvalidGraphError
 from graphgrain.kernels.features import COUNT_MAPS, SIMILARITIES, Features
-from graphgrain.learning.estimator import GroupedColumns
-from graphgrain.learning.machine import FittedTerm, KernelMachine
+from graphgrain.learning.estimator import grouped_columns
+from graphgrain.learning.machine import FittedTerm, KernelMachine, PatternWeights
 from graphgrain.learning.terms import Source, Term
 
 ALL = list(product(SIMILARITIES, COUNT_MAPS))
@@ -138,14 +138,14 @@ def test_grouped_columns_have_the_products_of_the_kernel(counts, similarity):
     drugs = gg.load_drugs()[0][::8]
     train, new = drugs[::2], drugs[1::2]
     term = fitted(train, similarity, counts, 2, 0.5, gg.TreePlusPlus(4, 2))
-    grouped = GroupedColumns.of(term)
-    matrix = grouped.matrix
+    matrix, mix = grouped_columns(term)
     kernel = gg.TreePlusPlus(4, 1, counts=counts, similarity=similarity)
     gram = 0.5 * kernel.fit_transform(train)
     np.testing.assert_allclose((matrix @ matrix.T).toarray(), gram, rtol=1e-9, atol=1e-9)
     assert matrix.shape[1] < len(kernel.feature_names())
     coefficients = np.random.default_rng(0).normal(size=(2, len(train)))
-    weights = grouped.weights(coefficients @ matrix.toarray())
+    own = mix(coefficients @ matrix.toarray())
+    weights = PatternWeights(term.term, term.columns.vocabulary, own)
     machine = KernelMachine([weights], None, np.zeros(2))
     expected = 0.5 * kernel.transform(new) @ coefficients.T
     size = np.abs(expected).max()
@@ -188,6 +188,6 @@ def test_labels_of_another_kind_are_refused(molecules):
 def test_only_what_is_needed_is_pickled(molecules):
     train, _ = molecules
     term = fitted(train, "cosine", "raw", 2)
-    term.weights(np.ones((1, len(train))))
+    term.weights_for(np.ones((1, len(train))))
     assert set(term.__getstate__()) == {"term", "features", "scale"}
     assert isinstance(term.features, Features)

@@ -27,11 +27,12 @@ def problem(request):
 def test_it_is_ridge_regression_with_a_free_intercept(problem):
     X, targets, weights = problem
     for alpha in ALPHAS:
-        coefficients, intercept, final = Ridge(ALPHAS).fit(X @ X.T, targets, alpha, weights)
+        posterior = Ridge(ALPHAS).fit(X @ X.T, targets, alpha, weights)
+        coefficients, intercept = posterior.solve(targets)
         peer = Peer(alpha).fit(X, targets, weights)
         np.testing.assert_allclose(coefficients @ X, peer.coef_, rtol=1e-6, atol=1e-8)
         np.testing.assert_allclose(intercept, peer.intercept_, rtol=1e-6)
-        np.testing.assert_array_equal(final, weights)
+        np.testing.assert_array_equal(posterior.weights, weights)
 
 
 @pytest.mark.parametrize("folds", [4, 50], ids=["folds", "leave one out"])
@@ -103,14 +104,13 @@ def test_wild_values_do_not_rule_with_huber():
     truth = new @ np.arange(5.0)
     errors = {}
     for loss in ("squared", "huber"):
-        coefficients, intercept, final = Ridge([0.1], loss).fit(
-            X @ X.T, wild[:, np.newaxis], 0.1, weights
-        )
+        posterior = Ridge([0.1], loss).fit(X @ X.T, wild[:, np.newaxis], 0.1, weights)
+        coefficients, intercept = posterior.solve(wild[:, np.newaxis])
         errors[loss] = np.abs(new @ X.T @ coefficients[0] + intercept - truth).mean()
     peer = HuberRegressor(alpha=1e-4, max_iter=1000).fit(X, wild)
     assert errors["huber"] < 2 * np.abs(peer.predict(new) - truth).mean() + 0.02
     assert errors["squared"] > 20 * errors["huber"]
-    assert (final[:4] < 0.01).all()
+    assert (posterior.weights[:4] < 0.01).all()
     held_out = Ridge([0.1], "huber").held_out(
         X @ X.T, wild[:, np.newaxis], np.arange(200) % 5, weights
     )

@@ -161,11 +161,11 @@ def test_units_of_scores_do_not_matter():
         one, other = rng.normal(size=5), rng.normal(size=5) + 0.5
         answers = set()
         for unit in (1.0, 1e-12, 1e12):
-            judged = [Judged(unit * s[np.newaxis], 0, np.zeros(1)) for s in (one, other)]
+            judged = [Judged(unit * s[np.newaxis], 0) for s in (one, other)]
             answers.add(helps(*judged))
             assert best_value(unit * np.array([3.0, 5.0, 5.0, 4.0])) == 2
         assert len(answers) == 1
-    same = Judged(np.ones((1, 5)), 0, np.zeros(1))
+    same = Judged(np.ones((1, 5)), 0)
     assert not helps(same, same)
 
 
@@ -192,9 +192,9 @@ def test_all_graphs_of_a_rare_class_judge(drugs, monkeypatch):
     seen = []
 
     class Watched(gg.GraphClassifier):
-        def _select(self, data, sample, rounds, judge, terms):
-            seen.append((data.targets[sample], judge.weights))
-            return super()._select(data, sample, rounds, judge, terms)
+        def _select(self, data, rounds, judge, terms):
+            seen.append((judge.targets, judge.weights))
+            return super()._select(data, rounds, judge, terms)
 
     model = Watched("wl", 1, class_weight="balanced", views=None, cv=3).fit(graphs, rare)
     assert model.scoring_ == "roc_auc"

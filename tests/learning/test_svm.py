@@ -131,7 +131,7 @@ def test_pairs_are_the_mean_margins_of_scikit_learns_pairs(classes):
 def test_rest_is_one_machine_for_each_class(classes):
     K, y = gaussian(8, 60, classes)
     learner = Svm([10.0], classes, "rest")
-    coefficients, intercept, _ = learner.fit(K, y, 10.0, np.ones(60))
+    coefficients, intercept = learner.fit(K, y, 10.0, np.ones(60))
     peer = OneVsRestClassifier(SVC(C=10.0, kernel="linear"))
     values, vectors = np.linalg.eigh(K)
     X = vectors * np.sqrt(np.maximum(values, 0))  # so that X X' is the kernel
@@ -152,7 +152,7 @@ def test_held_out_scores_are_those_of_machines_without_the_fold(scheme, n_jobs):
         for fold in range(4):
             train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
             square = K[np.ix_(train, train)]
-            coefficients, intercept, _ = learner.fit(square, y[train], C, weights[train])
+            coefficients, intercept = learner.fit(square, y[train], C, weights[train])
             expected = K[np.ix_(test, train)] @ coefficients.T + intercept
             np.testing.assert_allclose(found[place, test], expected, rtol=0, atol=0.02)
 
@@ -160,7 +160,7 @@ def test_held_out_scores_are_those_of_machines_without_the_fold(scheme, n_jobs):
 @pytest.mark.parametrize("scheme", ["pairs", "rest"])
 def test_a_class_without_training_graphs_is_never_predicted(scheme):
     K, y = gaussian(1, 40, 2)
-    coefficients, intercept, _ = Svm([10.0], 4, scheme).fit(K, 2 * y, 10.0, np.ones(40))
+    coefficients, intercept = Svm([10.0], 4, scheme).fit(K, 2 * y, 10.0, np.ones(40))
     scores = K @ coefficients.T + intercept
     assert set(scores.argmax(axis=1)) <= {0, 2}
 
@@ -173,6 +173,13 @@ def test_machines_on_features_are_close_to_those_on_their_products(classes):
     weights = rng.uniform(0.5, 2.0, 80)
     learner = Svm([1.0], classes, "rest")
     columns, bias = learner.fit_features(sparse.csr_array(X), y, 1.0, weights)
-    coefficients, intercept, _ = learner.fit(X @ X.T, y, 1.0, weights)
+    coefficients, intercept = learner.fit(X @ X.T, y, 1.0, weights)
     found, expected = X @ columns.T + bias, X @ X.T @ coefficients.T + intercept
     assert np.corrcoef(found.ravel(), expected.ravel())[0, 1] > 0.995
+
+
+@pytest.mark.parametrize("scheme", ["pairs", "rest"])
+def test_the_only_class_of_the_training_graphs_is_the_answer(scheme):
+    K = np.eye(5)
+    coefficients, intercept = Svm([1.0], 3, scheme).fit(K, np.ones(5, dtype=int), 1.0, np.ones(5))
+    assert (K @ coefficients.T + intercept).argmax(axis=1).tolist() == [1] * 5

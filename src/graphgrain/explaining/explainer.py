@@ -216,8 +216,9 @@ def explain_uncertainty(
         )
     check_is_fitted(model, "machine_")
     batch, columns = model._read(graphs)
-    process = model._process()
-    machine = process.machine
+    posterior, machine = model._posterior(), model._similar_to()
+    variance, noise = model._process_units()
+    of_graphs = 1.0 - model._column_share_
     located = {
         id(source): _with_threads(source.kernel, n_jobs).locate_each(source.see(batch))
         for source in machine.sources
@@ -227,15 +228,15 @@ def explain_uncertainty(
     for number in range(len(batch)):
         graph = batch[number]
         here = {name: values[number : number + 1] for name, values in columns.items()}
-        K, own = process.similarities(graph, here)
-        v = process.posterior.influence(K)
-        total = process.posterior.variance(K, own, v)[0] * process.variance
+        K, own = model._pair_similarities(graph, here)
+        v = posterior.influence(K)
+        total = posterior.variance(K, own, v)[0] * variance
         levels = []
         for source in machine.sources:
             found = _Found.of(source.kernel, source.see(graph), next(located[id(source)]))
             added = [
                 [
-                    (more - less) * process.share * process.variance
+                    (more - less) * of_graphs * variance
                     for less, more in zip(
                         term.contributions(found.counted, v),
                         term.own_contributions(found.counted),
@@ -247,11 +248,11 @@ def explain_uncertainty(
             ]
             levels += found.levels(added, [term for term in known if term.place == id(source)])
         patterns = float(sum(part.contributions.sum() for part in levels))
-        decision = float(total + process.noise)
+        decision = float(total + noise)
         result.append(
             Explanation(
                 decision,
-                float(total + process.noise - patterns),
+                float(total + noise - patterns),
                 0.0,
                 *shared_values(graph, levels, share),
                 prediction=None,

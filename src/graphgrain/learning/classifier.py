@@ -11,13 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InvalidParameterError
 from ..parameters import Number, OneOf, Whole, parameter
-from .columns import TREES, ColumnEncoder, ColumnPart
-from .estimator import GraphEstimator, Training, check_coverage, differ
+from .estimator import GraphEstimator, Training, check_coverage
 from .folds import even_sample, stratified_sample
 from .machine import KernelMachine
-from .selection import SCORES_OF_CLASSES, Judge, Judged, for_classes
+from .selection import SCORES_OF_CLASSES, Judge, for_classes
 from .svm import Svm
-from .targets import check_classes, check_folds, check_two_classes
+from .targets import check_classes, check_two_classes
 from .terms import AUTO, OneOrMore, alternatives
 from .terms import OF_CLASSES as USUAL
 
@@ -176,39 +175,29 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         batch, columns = self._read_to_fit(X)
         self.classes_, codes = check_classes(y, len(batch), members=1)
         weights = self._checked_weights(sample_weight, len(batch)) * self._class_weights(codes)
-        groups = None if groups is None else np.asarray(groups)
-        if (weights == 0).any():
-            kept = np.flatnonzero(weights)
-            batch, codes, weights = batch[kept], codes[kept], weights[kept]
-            columns = {name: values[kept] for name, values in columns.items()}
-            groups = None if groups is None else groups[kept]
-            check_two_classes(self.classes_[np.unique(codes)], len(kept))
-            check_folds(self.cv if isinstance(self.cv, int) else 2, len(kept))
+        kept = weights > 0
+        check_two_classes(self.classes_[np.unique(codes[kept])], int(kept.sum()))
         rng = np.random.default_rng(self.random_state)
-        self.scoring_ = for_classes(self.scoring, codes)
-        folds = self._folds(batch, codes, groups, rng)
+        self.scoring_ = for_classes(self.scoring, codes[kept])
+        data = self._training(batch, columns, codes, weights, kept, groups, rng)
         with self._blas():
-            self._fit(Training(batch, columns, codes, weights, folds), rng)
+            self._fit(data, rng)
         return self
 
     def _fit(self, data: Training, rng: np.random.Generator) -> None:
         codes = data.targets
         linear = self._is_linear(len(codes), PAIR_BYTES)
         sample, stand_for = self._sample(codes, self._rounds[-1], rng)
-        learner = Svm(sorted(alternatives(self.C)), len(self.classes_))
         measure = SCORES_OF_CLASSES[self.scoring_]
 
         def score(positions: np.ndarray, values: np.ndarray) -> float:
             own = values[:, 0] if values.shape[1] == 1 else values
             return measure(codes[sample][positions], own)
 
+        learner = Svm(sorted(alternatives(self.C)), len(self.classes_))
+        weights = data.weights[sample] * stand_for
         judge = Judge(
-            learner,
-            codes[sample],
-            data.folds[sample],
-            data.weights[sample] * stand_for,
-            score,
-            self.n_jobs,
+            learner, sample, codes[sample], data.folds[sample], weights, score, self.n_jobs
         )
         rounds = [
             self._sample(codes[sample], size, rng)[0]
@@ -216,97 +205,48 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
             if 2 * size <= len(sample)
         ]
         rounds.append(self._sample(codes[sample], self._rounds[1], rng)[0])
-        terms = self._terms(data.batch, linear)
-        selection, selector = self._select(data, sample, rounds, judge, terms)
-        everyone = np.arange(len(sample))
-        total = selector.mean(selection.terms, everyone)
-        judged = judge(total, everyone)
+        selector = self._select(data, rounds, judge, self._terms(data.batch, linear))
+        total = selector.mean(selector.terms)
+        judged = judge(total)
         if len(self.classes_) > 2 and not linear:
             other = replace(judge, learner=replace(learner, scheme="rest"))
-            against = other(total, everyone)
+            against = other(total)
             if against.mean >= judged.mean:
-                judge, judged, learner = other, against, replace(learner, scheme="rest")
+                selector.judge, judged = other, against
         if self.class_weight == AUTO and len(self.classes_) == 2 and self.scoring_ != "accuracy":
             weights = data.weights * balanced(codes)
             other = replace(judge, weights=weights[sample] * stand_for)
-            against = other(total, everyone)
+            against = other(total)
             if against.mean > judged.mean:
-                judge, judged, data = other, against, data._replace(weights=weights)
-        selection.value = float(learner.grid[judged.place])
-        selection.score = judged.mean
-        self._keep(selection, learner.grid)
+                selector.judge, judged, data = other, against, data._replace(weights=weights)
+        self._keep(selector, judged)
         if linear:
+            C = self.best_params_[self._tuned]
             machine, held_out, _ = self._train_features(
-                selection.terms,
+                selector.terms,
                 data,
                 lambda matrix, rows: learner.fit_features(
-                    matrix, codes[rows], selection.value, data.weights[rows]
+                    matrix, codes[rows], C, data.weights[rows]
                 ),
             )
-            if data.columns:
-                encoder = ColumnEncoder.fit(data.columns)
-                rows = encoder.transform(data.columns)
-                machine.columns = ColumnPart(encoder)
-                machine, held_out = self._with_forest(machine, held_out, rows, data, judge, sample)
         else:
-            machine, held_out = self._train_kernel(
-                selection.terms, data, learner, judge, judged, sample, total
+            learner = selector.judge.learner
+            machine, K, share, judged = self._kernel_matrix(
+                data, selector, judged, total, np.float32
             )
+            C = self.best_params_[self._tuned] = float(learner.grid[judged.place])
+            only = replace(learner, grid=[C])
+            held_out = only.held_out(K, codes, data.folds, data.weights, self.n_jobs)[0]
+            coefficients, intercept = learner.fit(K, codes, C, data.weights)
+            machine.set_coefficients(coefficients, intercept, share)
+        machine, held_out, _ = self._with_forest(machine, held_out, data, selector.judge)
         self._calibrate(machine, held_out, data)
         self.n_graphs_ = len(codes)
 
-    def _train_kernel(
-        self,
-        terms: Any,
-        data: Training,
-        learner: Svm,
-        judge: Judge,
-        judged: Judged,
-        sample: np.ndarray,
-        judged_gram: np.ndarray,
-    ) -> tuple[KernelMachine, np.ndarray]:
-        """Train on the kernel matrix of all graphs; the machine, and scores of held-out graphs."""
-        machine = KernelMachine(
-            self._fitted_terms(terms, data.batch), None, np.zeros(learner.n_outputs)
-        )
-        K = machine.gram(self.n_jobs, np.float32)
-        self._learn_domain(K, data.folds)
-        K, joined, judged = self._join_columns(K, judged_gram, data, judge, sample, judged)
-        C = float(learner.grid[judged.place])
-        only = replace(learner, grid=[C])
-        held_out = only.held_out(K, data.targets, data.folds, data.weights, self.n_jobs)[0]
-        coefficients, intercept, _ = learner.fit(K, data.targets, C, data.weights)
-        self.best_params_[self._tuned] = C
-        machine.intercept = intercept
-        joined.split(machine, coefficients)
-        return self._with_forest(machine, held_out, joined.rows, data, judge, sample)
-
-    def _with_forest(
-        self,
-        machine: KernelMachine,
-        held_out: np.ndarray,
-        rows: np.ndarray,
-        data: Training,
-        judge: Judge,
-        sample: np.ndarray,
-    ) -> tuple[KernelMachine, np.ndarray]:
-        """Trees on the columns join the machine where they help; both speak in log-odds."""
-        number = len(self.classes_)
-        if machine.columns is None or not differ(rows):
-            return machine, held_out
-        sigmoids = fit_sigmoids(data.targets, held_out, data.weights)
-        calibrated = held_out * sigmoids[:, 0] + sigmoids[:, 1]
-        found = self._held_out_forest(rows, data, np.arange(len(rows)), number)
-        share = self._forest_share(judge, np.arange(len(sample)), calibrated[sample], found[sample])
-        if not share:
-            return machine, held_out
-        machine = machine.rescaled((1 - share) * sigmoids[:, 0], (1 - share) * sigmoids[:, 1])
-        forest = self._forest(rows, data.targets, data.weights, TREES, number)
-        assert machine.columns is not None
-        machine.columns = replace(
-            machine.columns, forest=forest, share=np.full(len(sigmoids), share)
-        )
-        return machine, (1 - share) * calibrated + share * found
+    def _forest_units(self, data: Training, held_out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Trees speak in log-odds."""
+        factors, shifts = fit_sigmoids(data.targets, held_out, data.weights).T
+        return factors, shifts
 
     def _calibrate(self, machine: KernelMachine, held_out: np.ndarray, data: Training) -> None:
         """Scores become log-odds, by graphs that were held out."""

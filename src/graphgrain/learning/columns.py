@@ -31,13 +31,6 @@ SURE = 0.005
 _PATIENCE = 2.0
 
 
-def is_table(X: Any) -> bool:
-    """Whether something is a data frame of pandas or polars, or a dictionary of columns."""
-    return isinstance(X, dict) or (
-        hasattr(X, "columns") and hasattr(X, "shape") and len(X.shape) == 2
-    )
-
-
 def split_table(X: Any, graphs: str | None) -> tuple[Any, str | None, dict[str, np.ndarray]]:
     """The graphs of a table, the name of their column, and all other columns.
 
@@ -49,7 +42,9 @@ def split_table(X: Any, graphs: str | None) -> tuple[Any, str | None, dict[str, 
     """
     from ..graphs.convert.dispatch import holds_graphs
 
-    if not is_table(X):
+    # a data frame of pandas or polars, or a dictionary of columns
+    is_frame = hasattr(X, "columns") and hasattr(X, "shape") and len(X.shape) == 2
+    if not is_frame and not isinstance(X, dict):
         if graphs is not None:
             raise InvalidParameterError(
                 f"graphs={graphs!r} names a column of a table; got a {type(X).__name__}. Give a "
@@ -58,13 +53,14 @@ def split_table(X: Any, graphs: str | None) -> tuple[Any, str | None, dict[str, 
         return X, None, {}
     keys = list(X) if isinstance(X, dict) else list(X.columns)
     names = [str(name) for name in keys]
+    own = dict(zip(names, keys, strict=True))
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InvalidParameterError(
             f"The columns of a table must have different names; {twice!r} comes twice."
         )
     if graphs is None:
-        found = [n for n, own in zip(names, keys, strict=True) if holds_graphs(X[own])]
+        found = [name for name, key in own.items() if holds_graphs(X[key])]
         if len(found) != 1:
             there = f"these do: {', '.join(found)}" if found else f"none of {', '.join(names)} does"
             raise InvalidParameterError(
@@ -75,17 +71,13 @@ def split_table(X: Any, graphs: str | None) -> tuple[Any, str | None, dict[str, 
         raise InvalidParameterError(
             f"The table has no column {graphs!r}; its columns are {', '.join(names)}."
         )
-    own = dict(zip(names, keys, strict=True))
-    rest = {name: _values(X[own[name]]) for name in names if name != graphs}
+    rest = {name: _values(X[key]) for name, key in own.items() if name != graphs}
     return X[own[graphs]], graphs, rest
 
 
 def _values(column: Any) -> np.ndarray:
     """A column as an array; pandas' own kinds of missing values become None or NaN."""
-    if hasattr(column, "to_numpy"):
-        values = np.asarray(column.to_numpy())
-    else:
-        values = np.asarray(column)
+    values = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
     if values.dtype.kind == "O":
         values = np.array([None if _is_missing(v) else v for v in values], dtype=object)
     return values
@@ -119,14 +111,13 @@ def molecule_descriptors(molecules: Any, verbose: int = 0) -> dict[str, np.ndarr
     [3.0, 6.0]
     """
     try:
-        from rdkit.Chem import Mol, MolToSmiles
+        from rdkit.Chem import Descriptors, Mol, MolToSmiles
     except ImportError:
         raise MissingDependencyError(
             "descriptors='rdkit' needs RDKit: pip install graphgrain[chem]."
         ) from None
-    items = list(molecules)
     texts = []
-    for place, item in enumerate(items):
+    for place, item in enumerate(molecules):
         if not isinstance(item, str | Mol):
             raise InvalidParameterError(
                 "descriptors='rdkit' needs molecules, as SMILES strings or RDKit molecules; item "
@@ -134,21 +125,14 @@ def molecule_descriptors(molecules: Any, verbose: int = 0) -> dict[str, np.ndarr
                 "descriptors out."
             )
         texts.append(item if isinstance(item, str) else MolToSmiles(item))
-    names = _descriptor_names()
     rows = []
     with progress_bar(bool(verbose), len(texts), "molecules", "descriptors", _PATIENCE) as bar:
         for text in texts:
             rows.append(_descriptors(text))
             bar.update(1)
+    names = [name for name, _ in Descriptors.descList]
     table = np.array(rows, dtype=np.float64).reshape(len(rows), len(names))
     return {name: table[:, number] for number, name in enumerate(names)}
-
-
-@lru_cache(maxsize=1)
-def _descriptor_names() -> tuple[str, ...]:
-    from rdkit.Chem import Descriptors
-
-    return tuple(name for name, _ in Descriptors.descList)
 
 
 @lru_cache(maxsize=200_000)
@@ -310,14 +294,6 @@ def _as_numbers(name: str, values: np.ndarray) -> np.ndarray:
 # -------------------------------------------------------------------- what columns add
 
 
-def squared_distances(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Squared Euclidean distances between rows."""
-    from sklearn.metrics.pairwise import euclidean_distances
-
-    distances: np.ndarray = euclidean_distances(left, right, squared=True)
-    return distances
-
-
 @dataclass(frozen=True, eq=False)
 class ColumnKernel:
     """A Gaussian kernel on columns.
@@ -336,14 +312,17 @@ class ColumnKernel:
     @classmethod
     def of(cls, rows: np.ndarray, rng: np.random.Generator) -> ColumnKernel:
         """The kernel of training rows."""
-        some = rows[rng.permutation(len(rows))[:1000]]
-        distances = squared_distances(some, some)
+        from sklearn.metrics.pairwise import euclidean_distances
+
+        distances = euclidean_distances(rows[rng.permutation(len(rows))[:1000]], squared=True)
         apart = distances[distances > 1e-12]
         return cls(rows, 1.0 / float(np.median(apart)) if len(apart) else 1.0)
 
     def compare(self, rows: np.ndarray) -> np.ndarray:
         """Similarities of rows to the training rows."""
-        similar: np.ndarray = np.exp(-self.gamma * squared_distances(rows, self.rows))
+        from sklearn.metrics.pairwise import rbf_kernel
+
+        similar: np.ndarray = rbf_kernel(rows, self.rows, self.gamma)
         return similar
 
 

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from numbers import Real
 from pathlib import Path
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.hashing import GOLDEN, mix_array
@@ -28,7 +29,7 @@ from ..core.threads import blas_threads, thread_count
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..kernels.features import COUNT_MAPS, SIMILARITIES, FeatureColumns, Features
+from ..kernels.features import COUNT_MAPS, SIMILARITIES
 from ..kernels.tree_plus_plus import CENTRALITIES
 from ..parameters import (
     BOOLEAN,
@@ -43,6 +44,7 @@ from ..parameters import (
     parameter,
 )
 from .columns import (
+    TREES,
     TREES_TO_JUDGE,
     ColumnEncoder,
     ColumnForest,
@@ -54,7 +56,7 @@ from .columns import (
 from .folds import fold_numbers
 from .machine import FittedTerm, KernelMachine, PatternWeights
 from .ridge import Posterior, SparsePosterior
-from .selection import Judge, Judged, Selection, Selector, helps, term_scale
+from .selection import Judge, Judged, Selector, helps, term_scale
 from .targets import check_folds
 from .terms import AUTO, DEFAULT, KernelRule, OneOrMore, Term, ViewRule, possible_terms
 
@@ -94,37 +96,11 @@ class Training(NamedTuple):
     """What a machine is trained on."""
 
     batch: GraphBatch
-    columns: dict[str, np.ndarray]
+    encoder: ColumnEncoder | None  # of the columns beside the graphs
+    rows: np.ndarray  # these columns, encoded
     targets: np.ndarray  # codes of classes, or scaled numbers (graphs, outputs)
     weights: np.ndarray
     folds: np.ndarray  # the fold of each graph
-
-
-class JoinedColumns(NamedTuple):
-    """Columns whose kernel has joined that of the graphs, with a share of 0 where it has not."""
-
-    encoder: ColumnEncoder | None = None
-    rows: np.ndarray = np.empty((0, 0))
-    kernel: ColumnKernel | None = None
-    share: float = 0.0
-
-    def split(self, machine: KernelMachine, coefficients: np.ndarray) -> None:
-        """Give the machine its coefficients: those of graphs, and those of columns."""
-        machine.coefficients = (1 - self.share) * coefficients
-        if self.encoder is not None:
-            own = None if self.kernel is None else self.share * coefficients
-            machine.columns = ColumnPart(self.encoder, self.kernel, own)
-
-
-class Process(NamedTuple):
-    """The Gaussian process whose mean a machine is."""
-
-    posterior: Posterior | SparsePosterior
-    variance: float  # what variances in units of the kernel are multiplied with
-    noise: float  # in units of the target
-    share: float  # of the graphs in the kernel; the rest is that of columns
-    machine: KernelMachine  # with the graphs that new ones are compared with
-    similarities: Callable[[GraphBatch, dict[str, np.ndarray]], tuple[np.ndarray, np.ndarray]]
 
 
 class GraphEstimator(Declared, BaseEstimator):
@@ -155,6 +131,8 @@ class GraphEstimator(Declared, BaseEstimator):
     _usual: ClassVar[Sequence[tuple[str, str]]]
     #: Graphs that judge: in the first round, in the last, and the sum.
     _rounds: ClassVar[tuple[int, ...]]
+    #: Of the columns' kernel in that of the Gaussian process.
+    _column_share_ = 0.0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -185,7 +163,7 @@ class GraphEstimator(Declared, BaseEstimator):
             raise InvalidGraphError(
                 f"{type(self).__name__} needs graphs to learn from; got an empty list."
             )
-        check_folds(self.cv if isinstance(self.cv, int) else 2, len(batch))
+        self._check_folds(len(batch))
         # Of models trained on features: some training graphs, which these are, and their process.
         self._landmarks: KernelMachine | None = None
         self._landmark_rows: np.ndarray | None = None
@@ -208,6 +186,33 @@ class GraphEstimator(Declared, BaseEstimator):
             )
         return weights
 
+    def _training(
+        self,
+        batch: GraphBatch,
+        columns: dict[str, np.ndarray],
+        targets: np.ndarray,
+        weights: np.ndarray,
+        kept: np.ndarray,
+        groups: Any,
+        rng: np.random.Generator,
+    ) -> Training:
+        """The graphs that are ``kept``, in folds."""
+        groups = None if groups is None else np.asarray(groups)
+        if not kept.all():
+            rows = np.flatnonzero(kept)
+            batch, targets, weights = batch[rows], targets[rows], weights[rows]
+            columns = {name: values[rows] for name, values in columns.items()}
+            groups = None if groups is None else groups[rows]
+            self._check_folds(len(rows))
+        codes = targets if is_classifier(self) else None
+        folds = fold_numbers(self.cv, batch, codes, groups, rng)
+        encoder = ColumnEncoder.fit(columns) if columns else None
+        encoded = np.empty((len(batch), 0)) if encoder is None else encoder.transform(columns)
+        return Training(batch, encoder, encoded, targets, weights, folds)
+
+    def _check_folds(self, graphs: int) -> None:
+        check_folds(self.cv if isinstance(self.cv, int) else 2, graphs)
+
     def _blas(self) -> Any:
         """Within the block BLAS has as many threads as ``n_jobs`` says."""
         return blas_threads(thread_count(self.n_jobs))
@@ -215,11 +220,6 @@ class GraphEstimator(Declared, BaseEstimator):
     def _tell(self, text: str) -> None:
         if self.verbose:
             print(f"{type(self).__name__}: {text}", file=sys.stderr, flush=True)
-
-    def _folds(
-        self, batch: GraphBatch, codes: np.ndarray | None, groups: Any, rng: np.random.Generator
-    ) -> np.ndarray:
-        return fold_numbers(self.cv, batch, codes, groups, rng)
 
     # ---------------------------------------------------------------- choosing
 
@@ -251,60 +251,45 @@ class GraphEstimator(Declared, BaseEstimator):
         )
 
     def _select(
-        self,
-        data: Training,
-        sample: np.ndarray,
-        rounds: Sequence[np.ndarray],
-        judge: Judge,
-        terms: Sequence[Term],
-    ) -> tuple[Selection, Selector]:
-        """Choose terms; ``sample`` are the graphs that judge, ``rounds`` positions among these."""
+        self, data: Training, rounds: Sequence[np.ndarray], judge: Judge, terms: Sequence[Term]
+    ) -> Selector:
+        """Choose terms; ``rounds`` are positions among the graphs that judge."""
         begin = perf_counter()
-        judging = data.batch if len(sample) == len(data.batch) else data.batch[sample]
+        judging = data.batch if len(judge.rows) == len(data.batch) else data.batch[judge.rows]
 
         def in_time() -> bool:
             return self.time_budget is None or perf_counter() - begin < self.time_budget
 
-        selector = Selector(
-            lambda source: source.count(judging, self.n_jobs),
-            judge,
-            rounds,
-            self.max_terms,
-            self._tell,
-            in_time,
-        )
-        return selector.run(terms), selector
+        selector = Selector(judging, judge, rounds, self.max_terms, self._tell, in_time)
+        selector.run(terms)
+        return selector
 
-    def _keep(self, selection: Selection, learner_grid: Sequence[float]) -> None:
+    def _keep(self, selector: Selector, judged: Judged) -> None:
         """The results of the search, in the form of scikit-learn's."""
-        self.terms_ = [term.parameters() for term in selection.terms]
-        self.best_params_: dict[str, Any] = {"terms": self.terms_, self._tuned: selection.value}
-        self.best_score_ = selection.score
-        self.skipped_ = [term.parameters() for term in selection.skipped]
-        rows: dict[str, list[Any]] = {"params": [], "n_graphs": [], "mean_test_score": []}
-        scores: list[np.ndarray] = []
-        for one in selection.tried:
-            judged: Judged = one["judged"]
-            own = one["term"].parameters()
-            for value, by_fold in zip(learner_grid, judged.scores, strict=True):
-                rows["params"].append({**own, self._tuned: value})
-                rows["n_graphs"].append(one["graphs"])
-                rows["mean_test_score"].append(float(np.mean(by_fold)))
-                scores.append(by_fold)
-        names = dict.fromkeys(name for params in rows["params"] for name in params)
-        table: dict[str, Any] = {
-            f"param_{name}": [params.get(name) for params in rows["params"]] for name in names
-        }
-        means = np.array(rows["mean_test_score"])
-        sizes = np.array(rows["n_graphs"])
-        order = np.lexsort((-means, -sizes))  # later rounds before earlier ones
+        grid = selector.judge.learner.grid
+        self.terms_ = [term.parameters() for term in selector.terms]
+        self.best_params_: dict[str, Any] = {
+            "terms": self.terms_, self._tuned: float(grid[judged.place]),
+        }  # fmt: skip
+        self.best_score_ = judged.mean
+        self.skipped_ = [term.parameters() for term in selector.skipped]
+        params: list[dict[str, Any]] = []
+        for term, _, _ in selector.tried:
+            own = term.parameters()
+            params += [{**own, self._tuned: value} for value in grid]
+        sizes = [graphs for _, _, graphs in selector.tried for _ in grid]
+        scores = [by_fold for _, one, _ in selector.tried for by_fold in one.scores]
+        means = np.array([float(np.mean(by_fold)) for by_fold in scores])
+        order = np.lexsort((-means, -np.array(sizes)))  # later rounds before earlier ones
         ranks = np.empty(len(means), dtype=int)
         ranks[order] = np.arange(1, len(means) + 1)
-        self.cv_results_ = {
-            **table,
-            **rows,
+        names = dict.fromkeys(name for one in params for name in one)
+        self.cv_results_: dict[str, Any] = {
+            **{f"param_{name}": [one.get(name) for one in params] for name in names},
+            "params": params,
+            "n_graphs": sizes,
             "mean_test_score": means,
-            "std_test_score": np.array([float(np.std(one)) for one in scores]),
+            "std_test_score": np.array([float(np.std(by_fold)) for by_fold in scores]),
             "rank_test_score": ranks,
         }
 
@@ -312,15 +297,10 @@ class GraphEstimator(Declared, BaseEstimator):
 
     def _fitted_terms(self, terms: Sequence[Term], batch: GraphBatch) -> list[FittedTerm]:
         """Terms with the training graphs in them; each source counts once."""
-        depth: dict[int, int | None] = {}
-        for term in terms:
-            known = depth.get(id(term.source), 0)
-            both = (known, term.n_levels)
-            depth[id(term.source)] = None if None in both else max(known or 0, term.n_levels or 0)
-        features = {
-            id(source): source.count(batch, self.n_jobs).first_levels(depth[id(source)])
-            for source in {id(t.source): t.source for t in terms}.values()
-        }
+        features = {}
+        for source in {id(term.source): term.source for term in terms}.values():
+            deepest = max(term.n_levels or 0 for term in terms if term.source is source) or None
+            features[id(source)] = source.count(batch, self.n_jobs).first_levels(deepest)
         found = []
         for term in terms:
             own = features[id(term.source)]
@@ -343,8 +323,8 @@ class GraphEstimator(Declared, BaseEstimator):
 
         fitted = self._fitted_terms(terms, data.batch)
         variance = self._learn_landmarks(fitted, data, noise)
-        grouped = [GroupedColumns.of(term) for term in fitted]
-        matrix = hstack([one.matrix for one in grouped], format="csr")
+        matrices, mixings = zip(*map(grouped_columns, fitted), strict=True)
+        matrix = hstack(matrices, format="csr")
         matrix.indices, matrix.indptr = (
             matrix.indices.astype(np.int32),
             matrix.indptr.astype(np.int32 if matrix.nnz < 2**31 else np.int64),
@@ -357,10 +337,15 @@ class GraphEstimator(Declared, BaseEstimator):
             rest = np.flatnonzero(data.folds != fold)
             own, bias = train(matrix[rest], rest)
             held_out[test] = matrix[test] @ own.T + bias
-        bounds = np.cumsum([one.matrix.shape[1] for one in grouped])[:-1]
-        parts = np.split(columns, bounds, axis=1)
-        weights: list[Any] = [g.weights(part) for g, part in zip(grouped, parts, strict=True)]
-        return KernelMachine(weights, None, intercept), held_out, variance
+        bounds = np.cumsum([one.shape[1] for one in matrices])[:-1]
+        weights: list[Any] = [
+            PatternWeights(term.term, term.columns.vocabulary, mix(own))
+            for term, mix, own in zip(
+                fitted, mixings, np.split(columns, bounds, axis=1), strict=True
+            )
+        ]
+        part = None if data.encoder is None else ColumnPart(data.encoder)
+        return KernelMachine(weights, None, intercept, part), held_out, variance
 
     def _learn_landmarks(
         self, fitted: Sequence[FittedTerm], data: Training, noise: float | None
@@ -371,11 +356,10 @@ class GraphEstimator(Declared, BaseEstimator):
         """
         rng = np.random.default_rng(self.random_state)
         rows = np.sort(rng.permutation(len(data.batch))[:LANDMARKS])
-        sliced: dict[int, Features] = {}
-        kept = []
-        for term in fitted:
-            own = sliced.setdefault(id(term.features), term.features[rows])
-            kept.append(FittedTerm(term.term, own, term.scale))
+        sliced = {
+            id(own): own[rows] for own in {id(t.features): t.features for t in fitted}.values()
+        }
+        kept = [replace(term, features=sliced[id(term.features)]) for term in fitted]
         machine = KernelMachine(kept, None, np.zeros(1))
         L = machine.gram(self.n_jobs)
         self._learn_domain(L, data.folds[rows])
@@ -392,86 +376,88 @@ class GraphEstimator(Declared, BaseEstimator):
         self._landmark_inverse = posterior.inverse
         return variance
 
-    # ---------------------------------------------------------------- columns
-
-    def _join_columns(
+    def _kernel_matrix(
         self,
-        K: np.ndarray,
-        judged_gram: np.ndarray,
         data: Training,
-        judge: Judge,
-        sample: np.ndarray,
-        alone: Judged,
-    ) -> tuple[np.ndarray, JoinedColumns, Judged]:
-        """Let the columns' kernel join that of the graphs, with the share that is best.
+        selector: Selector,
+        judged: Judged,
+        judged_gram: np.ndarray,
+        dtype: type,
+    ) -> tuple[KernelMachine, np.ndarray, float, Judged]:
+        """A machine without coefficients, and the kernel matrix of all graphs.
 
-        ``judged_gram`` is the kernel of the sample, ``alone`` how it did. Returns the kernel matrix
-        of all graphs, what joined, and how the sum did on the sample.
+        The kernel of columns joins it with the share that is best by cross-validation; ``judged``
+        says how the graphs that judge do without, whose kernel is ``judged_gram``. Returned with
+        that share, and how the sum did.
         """
-        if not data.columns:
-            return K, JoinedColumns(), alone
-        encoder = ColumnEncoder.fit(data.columns)
-        rows = encoder.transform(data.columns)
-        if not differ(rows):
-            return K, JoinedColumns(encoder, rows), alone
-        everyone = np.arange(len(sample))
-        own = ColumnKernel.of(rows[sample], np.random.default_rng(0)).compare(rows[sample])
-        found = {0.0: alone} | {
-            tried: judge((1 - tried) * judged_gram + tried * own, everyone) for tried in SHARES
+        fitted = self._fitted_terms(selector.terms, data.batch)
+        machine = KernelMachine(fitted, None, np.zeros(0))
+        K = machine.gram(self.n_jobs, dtype)
+        self._learn_domain(K, data.folds)
+        if data.encoder is not None:
+            machine.columns = ColumnPart(data.encoder)
+        if machine.columns is None or not differ(data.rows):
+            return machine, K, 0.0, judged
+        rows = data.rows[selector.judge.rows]
+        own = ColumnKernel.of(rows, np.random.default_rng(0)).compare(rows)
+        found = {0.0: judged} | {
+            tried: selector.judge((1 - tried) * judged_gram + tried * own) for tried in SHARES
         }
         share = _best_share(found)
-        if not share:
-            return K, JoinedColumns(encoder, rows), found[share]
-        kernel = ColumnKernel.of(rows, np.random.default_rng(0))
-        number = K.dtype.type
-        for begin in range(0, len(K), 2048):  # never a second matrix of all graphs
-            here = slice(begin, begin + 2048)
-            K[here] *= number(1 - share)
-            K[here] += number(share) * kernel.compare(rows[here]).astype(K.dtype)
-        return K, JoinedColumns(encoder, rows, kernel, share), found[share]
+        if share:
+            kernel = ColumnKernel.of(data.rows, np.random.default_rng(0))
+            machine.columns = replace(machine.columns, kernel=kernel)
+            number = K.dtype.type
+            for begin in range(0, len(K), 2048):  # never a second matrix of all graphs
+                here = slice(begin, begin + 2048)
+                K[here] *= number(1 - share)
+                K[here] += number(share) * kernel.compare(data.rows[here]).astype(K.dtype)
+        return machine, K, share, found[share]
 
-    def _forest(
-        self,
-        rows: np.ndarray,
-        targets: np.ndarray,
-        weights: np.ndarray,
-        number: int,
-        n_classes: int | None,
-    ) -> ColumnForest:
-        return ColumnForest.fit(
-            rows, targets, weights, number, n_classes, thread_count(self.n_jobs)
-        )
+    def _with_forest(
+        self, machine: KernelMachine, held_out: np.ndarray, data: Training, judge: Judge
+    ) -> tuple[KernelMachine, np.ndarray, float]:
+        """Trees on the columns join the machine with the share that cross-validation prefers.
 
-    def _held_out_forest(
-        self, rows: np.ndarray, data: Training, sample: np.ndarray, n_classes: int | None
-    ) -> np.ndarray:
-        """What trees say of graphs that they were not trained on."""
-        found = []
-        folds, targets, weights = (
-            values[sample] for values in (data.folds, data.targets, data.weights)
-        )
-        places = []
-        for fold in np.unique(folds):
-            test, rest = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-            forest = self._forest(
-                rows[rest], targets[rest], weights[rest], TREES_TO_JUDGE, n_classes
-            )
-            found.append(forest.values(rows[test]))
-            places.append(test)
-        result = np.empty((len(sample), found[0].shape[1]))
-        result[np.concatenate(places)] = np.concatenate(found)
-        return result
-
-    def _forest_share(
-        self, judge: Judge, sample: np.ndarray, kernel: np.ndarray, forest: np.ndarray
-    ) -> float:
-        """The share of the trees in the decision that cross-validation prefers."""
-        return _best_share(
+        Returns the machine, what is said of graphs that were held out, and the share.
+        """
+        if not differ(data.rows) or not np.isfinite(data.targets).all():
+            return machine, held_out, 0.0
+        factors, shifts = self._forest_units(data, held_out)
+        graphs, trees = held_out * factors + shifts, np.empty(held_out.shape)
+        for fold in np.unique(data.folds):
+            test, rest = np.flatnonzero(data.folds == fold), np.flatnonzero(data.folds != fold)
+            trees[test] = self._forest(data, rest, TREES_TO_JUDGE).values(data.rows[test])
+        everyone = np.arange(len(judge.rows))
+        share = _best_share(
             {
-                tried: judge.judged(((1 - tried) * kernel + tried * forest)[np.newaxis], sample)
+                tried: judge.judged(
+                    ((1 - tried) * graphs + tried * trees)[judge.rows][np.newaxis], everyone
+                )
                 for tried in (0.0, *SHARES)
             }
         )
+        if not share:
+            return machine, held_out, share
+        machine = machine.rescaled((1 - share) * factors, (1 - share) * shifts)
+        assert machine.columns is not None
+        machine.columns = replace(
+            machine.columns,
+            forest=self._forest(data, np.arange(len(data.rows)), TREES),
+            share=np.full(len(factors), share),
+        )
+        return machine, (1 - share) * graphs + share * trees, share
+
+    def _forest_units(self, data: Training, held_out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Factors and shifts from the values of the machine to what trees say."""
+        outputs = held_out.shape[1]
+        return np.ones(outputs), np.zeros(outputs)
+
+    def _forest(self, data: Training, some: np.ndarray, trees: int) -> ColumnForest:
+        n_classes = len(self.classes_) if is_classifier(self) else None
+        rows, targets, weights = data.rows[some], data.targets[some], data.weights[some]
+        n_jobs = thread_count(self.n_jobs)
+        return ColumnForest.fit(rows, targets, weights, trees, n_classes, n_jobs)
 
     # ---------------------------------------------------------------- domain
 
@@ -557,16 +543,26 @@ class GraphEstimator(Declared, BaseEstimator):
         """The Gaussian process on the training graphs; factored once."""
         if self._landmark_inverse is not None:
             return SparsePosterior(self._landmark_inverse)
-        known = self.__dict__.get("_factored")
-        if known is None:
-            K = self.machine_.gram(self.n_jobs)
-            known = self.__dict__["_factored"] = Posterior(K, self._noise(), np.ones(len(K)))
-        return known
+        if "_factored" not in vars(self):
+            self._factored = Posterior(self._training_gram(), *self._noise())
+        return self._factored
 
-    def _process(self) -> Process:
-        """The Gaussian process behind the machine, for its uncertainty."""
-        process = (self._posterior(), 1.0, 0.0, 1.0)
-        return Process(*process, self._similar_to(), self._pair_similarities)
+    def _noise(self) -> tuple[float, np.ndarray]:
+        """The noise of the process, and weights of the training graphs."""
+        diagonal = self._diagonal()
+        return float(np.mean(diagonal)), np.ones(len(diagonal))
+
+    def _process_units(self) -> tuple[float, float]:
+        """What variances in units of the kernel are multiplied with, and the noise after that."""
+        return 1.0, 0.0
+
+    def _training_gram(self) -> np.ndarray:
+        """The kernel matrix of the training graphs and their columns."""
+        K, share = self.machine_.gram(self.n_jobs), self._column_share_
+        part = self.machine_.columns
+        if share and part is not None and part.kernel is not None:
+            K = (1 - share) * K + share * part.kernel.compare(part.kernel.rows)
+        return K
 
     def _pair_similarities(
         self, batch: GraphBatch, columns: dict[str, np.ndarray]
@@ -581,11 +577,11 @@ class GraphEstimator(Declared, BaseEstimator):
         self, K: np.ndarray, own: np.ndarray, columns: dict[str, np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
         """The same similarities, with those of columns where the kernel has them."""
+        share, part = self._column_share_, self.machine_.columns
+        if share and part is not None and part.kernel is not None:
+            other = part.kernel.compare(part.encoder.transform(columns))
+            K, own = (1 - share) * K + share * other, (1 - share) * own + share
         return K, own
-
-    def _noise(self) -> float:
-        """What the diagonal of the kernel matrix is raised by, relative to its mean."""
-        return float(np.mean(self._diagonal()))
 
     def __getstate__(self) -> Any:
         state = super().__getstate__()
@@ -651,58 +647,35 @@ def _best_share(found: dict[float, Judged]) -> float:
     return best
 
 
-class GroupedColumns:
+def grouped_columns(fitted: FittedTerm) -> tuple[Any, Callable[[np.ndarray], np.ndarray]]:
     """The columns of a term in which equal columns are one, for training on features.
 
     Patterns with the same values in the same training graphs get the same weight. As one column,
     multiplied by the root of their number, inner products stay the same and the matrix is many
     times smaller: most patterns of a large set occur in one graph alone.
 
-    Attributes
-    ----------
-    matrix : sparse array of shape (graphs, groups)
-        Divided by norms for a cosine, and by the root of the scale.
+    Returns a sparse array (graphs, groups), divided by norms for a cosine and multiplied by the
+    root of the scale, and what turns weights (outputs, groups) into those of patterns.
     """
+    from scipy.sparse import csc_array
 
-    def __init__(
-        self,
-        term: Term,
-        columns: FeatureColumns,
-        groups: np.ndarray,
-        sizes: np.ndarray,
-        scale: float,
-    ) -> None:
-        from scipy.sparse import csc_array
-
-        self.term, self.vocabulary = term, columns.vocabulary
-        self.groups, self.sizes = groups, sizes
-        self.scale = np.sqrt(scale)
-        indptr, rows, values = columns.entries
-        _, first = np.unique(groups, return_index=True)
-        lengths = np.diff(indptr)[first]
-        starts = np.concatenate(([0], np.cumsum(lengths)))
-        places = np.repeat(indptr[:-1][first] - starts[:-1], lengths) + np.arange(starts[-1])
-        own = values[places] * np.repeat(np.sqrt(sizes), lengths) * self.scale
-        graphs = len(columns)
-        if term.similarity == "cosine":
-            norms = np.sqrt(columns.squares.sum(axis=0))
-            own /= np.where(norms > 0, norms, 1.0)[rows[places]]
-        self.matrix = csc_array((own, rows[places], starts), shape=(graphs, len(first))).tocsr()
-
-    @classmethod
-    def of(cls, fitted: FittedTerm) -> GroupedColumns:
-        """Group the columns of a term's training graphs."""
-        columns = fitted.columns
-        indptr, rows, values = columns.entries
-        # A sum over the entries of a column: the same for two columns only if they are equal.
-        with np.errstate(over="ignore"):
-            bits = values.astype(np.float64).view(np.uint64)
-            entries = mix_array(rows.astype(np.uint64) * GOLDEN + mix_array(bits))
-            codes = np.add.reduceat(entries, indptr[:-1]) if len(indptr) > 1 else entries
-        _, groups, sizes = np.unique(codes, return_inverse=True, return_counts=True)
-        return cls(fitted.term, columns, groups.reshape(-1), sizes, fitted.scale)
-
-    def weights(self, found: np.ndarray) -> PatternWeights:
-        """Weights on patterns from weights (outputs, groups)."""
-        own = (found / np.sqrt(self.sizes) * self.scale).T[self.groups]
-        return PatternWeights(self.term, self.vocabulary, own)
+    columns, scale = fitted.columns, np.sqrt(fitted.scale)
+    indptr, rows, values = columns.entries
+    # A sum over the entries of a column: the same for two columns only if they are equal.
+    with np.errstate(over="ignore"):
+        bits = values.astype(np.float64).view(np.uint64)
+        entries = mix_array(rows.astype(np.uint64) * GOLDEN + mix_array(bits))
+        codes = np.add.reduceat(entries, indptr[:-1]) if len(indptr) > 1 else entries
+    _, first, groups, sizes = np.unique(
+        codes, return_index=True, return_inverse=True, return_counts=True
+    )
+    lengths = np.diff(indptr)[first]
+    starts = np.concatenate(([0], np.cumsum(lengths)))
+    places = np.repeat(indptr[:-1][first] - starts[:-1], lengths) + np.arange(starts[-1])
+    own = values[places] * np.repeat(np.sqrt(sizes), lengths) * scale
+    if fitted.term.similarity == "cosine":
+        norms = np.sqrt(columns.squares.sum(axis=0))
+        own /= np.where(norms > 0, norms, 1.0)[rows[places]]
+    shape = (len(columns), len(first))
+    matrix = csc_array((own, rows[places], starts), shape=shape).tocsr()
+    return matrix, lambda found: (found / np.sqrt(sizes) * scale).T[groups.reshape(-1)]

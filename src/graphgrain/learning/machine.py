@@ -18,7 +18,7 @@ Machines trained on the features themselves have weights on patterns and no trai
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -35,104 +35,84 @@ from .terms import Source, Term
 BLOCK = 4_000_000
 
 
-class FittedTerm:
-    """A term with the training graphs in it.
+@dataclass(frozen=True, eq=False)
+class _PatternSum:
+    """A term whose value for a graph is a sum over the patterns of the graph.
 
-    Parameters
-    ----------
-    term : Term
-    features : Features
-        What its source has counted in the training graphs.
-    scale : float
-        What similarities are multiplied with.
+    ``coefficients`` are those of the training graphs, (outputs, training graphs); ``levels`` hold
+    the patterns of one graph as they were counted.
     """
 
-    def __init__(self, term: Term, features: Features, scale: float = 1.0) -> None:
-        self.term = term
-        self.features = features
-        self.scale = scale
+    term: Term
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: self.__dict__[name] for name in ("term", "features", "scale")}
+        return {own.name: self.__dict__[own.name] for own in fields(self)}
 
-    @cached_property
-    def columns(self) -> FeatureColumns:
-        """The training graphs by columns."""
-        return self.term.prepare(self.features).columns()
+    @property
+    def patterns(self) -> list[np.ndarray]:
+        """The hashes of each level that some training graph has, ascending."""
+        raise NotImplementedError
 
-    @cached_property
-    def totals(self) -> np.ndarray:
-        """Squared norms of the training graphs, for min-max the sums of their features."""
-        own = self.columns
-        return (own.sums if self.term.similarity == "minmax" else own.squares).sum(axis=0)
-
-    def add_gram(self, total: GramSum, n_jobs: int | None) -> None:
-        """Add the scaled similarities of the training graphs to each other to a sum."""
-        self.columns.add_gram(self.term.similarity, total, self.scale, n_jobs)
-
-    def compare(self, features: Features, n_jobs: int | None) -> np.ndarray:
-        """Similarities of graphs to the training graphs, scaled."""
-        K = self.columns.compare(self.term.prepare(features), self.term.similarity, n_jobs)
-        K *= self.scale
-        return K
-
-    def own_similarity(self, features: Features) -> np.ndarray:
-        """Similarity of each graph to itself, scaled."""
-        if self.term.similarity == "dot":
-            return self.scale * self.term.prepare(features).squares.sum(axis=0)
-        return np.full(len(features), self.scale)
-
-    def weights(self, coefficients: np.ndarray) -> np.ndarray:
-        """Weights of the columns, (columns, outputs), for similarities that are products."""
-        scaled = np.atleast_2d(coefficients) * self.scale
-        if self.term.similarity == "cosine":
-            scaled = scaled / np.sqrt(np.where(self.totals > 0, self.totals, 1.0))
-        indptr, rows, values = self.columns.entries
-        found = np.empty((len(indptr) - 1, len(scaled)))
-        for output, row in enumerate(scaled):
-            running = np.concatenate(([0.0], np.cumsum(values * row[rows])))
-            found[:, output] = np.diff(running[indptr])
-        return found
+    def weights_for(self, coefficients: np.ndarray) -> np.ndarray:
+        """Weights of the patterns, (patterns, outputs), for similarities that are products."""
+        raise NotImplementedError
 
     def without_patterns(self, coefficients: np.ndarray) -> np.ndarray:
-        """The value of a graph without any pattern: it equals training graphs without any."""
-        if self.term.similarity == "dot":
-            return np.zeros(len(coefficients))
-        return self.scale * coefficients[:, self.totals == 0].sum(axis=1)
+        """The value of a graph without any pattern."""
+        raise NotImplementedError
 
-    def value(self, levels: Sequence[Counts], coefficients: np.ndarray) -> np.ndarray:
-        """What all patterns of one graph add together, (outputs,)."""
-        prepared, places, minima, maxima = self._compared(levels)
-        if self.term.similarity != "minmax":
-            products = self._products(prepared, places, coefficients, slice(None))
-            total: np.ndarray = np.sum([part.sum(axis=0) for part in products], axis=0)
-            return total
-        value: np.ndarray = coefficients @ (self.scale * minima / maxima)
-        return value
+    def values(
+        self, features: Features, coefficients: np.ndarray, n_jobs: int | None
+    ) -> np.ndarray:
+        """The values of graphs, (graphs, outputs)."""
+        prepared, weights = self.term.prepare(features), self.weights_for(coefficients)
+        graphs = len(prepared)
+        result = np.zeros((graphs, weights.shape[1]))
+        parts = zip(prepared.levels, self.patterns, self._offsets, strict=False)
+        for level, known, offset in parts:
+            place = find_columns(level.hashes, known)
+            there = np.flatnonzero(place >= 0)
+            rows = np.repeat(np.arange(graphs), level.lengths)[there]
+            own = weights[offset + place[there]]
+            for output in range(weights.shape[1]):
+                result[:, output] += np.bincount(rows, own[:, output] * level.counts[there], graphs)
+        if self.term.similarity == "cosine":
+            squares = prepared.squares.sum(axis=0)
+            result /= np.sqrt(np.where(squares > 0, squares, 1.0))[:, np.newaxis]
+            result[squares == 0] += self.without_patterns(coefficients)
+        return result
 
     def contributions(
         self, levels: Sequence[Counts], coefficients: np.ndarray, output: int = 0
     ) -> list[np.ndarray]:
-        """What each pattern of one graph adds to an output, (patterns,) for each level.
+        """What each pattern of one graph adds to an output, (patterns,) for each level."""
+        added = self._products(levels, coefficients, slice(output, output + 1))
+        return self._by_pattern([part[:, 0] for part in added], levels)
 
-        ``levels`` hold the graph's patterns as they were counted, ``coefficients`` (outputs,
-        training graphs) those of the training graphs.
-        """
-        own = list(levels[: self.term.n_levels])
-        prepared, places, _, maxima = self._compared(levels)
-        if self.term.similarity == "minmax":
-            factors = self.scale * coefficients[output] / maxima
-            place, counts = _joined(prepared, places)
-            found = minima_by_column(*self.columns.entries, place, counts, factors)
-            added = np.split(found, np.cumsum([len(part) for part in places])[:-1])
-        else:
-            one = slice(output, output + 1)
-            products = self._products(prepared, places, coefficients, one)
-            added = [part[:, 0] for part in products]
-        return [
-            _summed(part, _owners(counts, self.term.counts), len(counts.hashes))
-            for part, counts in zip(added, own, strict=True)
-        ]
+    def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
+        """Which patterns of a level some training graph has."""
+        return _places(hashes, self.patterns[level], 0) >= 0
+
+    @cached_property
+    def _offsets(self) -> list[int]:
+        """Where the patterns of each level begin."""
+        return np.cumsum([0] + [len(own) for own in self.patterns]).tolist()
+
+    def _products(
+        self, levels: Sequence[Counts], coefficients: np.ndarray, outputs: slice
+    ) -> list[np.ndarray]:
+        prepared, places, _, _ = self._compared(levels)
+        weights = self.weights_for(coefficients)[:, outputs]
+        norm = 1.0
+        if self.term.similarity == "cosine":
+            norm = float(np.sqrt(prepared.squares.sum())) or 1.0
+        found = []
+        for level, place in zip(prepared.levels, places, strict=True):
+            part = np.zeros((len(place), weights.shape[1]))
+            known = place >= 0
+            part[known] = weights[place[known]] * (level.counts[known] / norm)[:, np.newaxis]
+            found.append(part)
+        return found
 
     def _compared(
         self, levels: Sequence[Counts]
@@ -146,24 +126,131 @@ class FittedTerm:
         last = self.__dict__.get("_last")
         if last is None or last[0] is not first:
             prepared = self.term.prepare(Features(list(levels)))
-            known = zip(prepared.levels, self.columns.vocabulary, self._offsets, strict=False)
-            places = [_known(level.hashes, own, offset) for level, own, offset in known]
-            sums = (np.zeros(0), np.zeros(0))
-            if self.term.similarity == "minmax":
-                sums = self._minima_and_maxima(prepared, places)
-            last = self.__dict__["_last"] = (first, (prepared, places, *sums))
+            known = zip(prepared.levels, self.patterns, self._offsets, strict=False)
+            places = [_places(level.hashes, own, offset) for level, own, offset in known]
+            found = (prepared, places, *self._minima_and_maxima(prepared, places))
+            last = self.__dict__["_last"] = (first, found)
         compared: tuple[Features, list[np.ndarray], np.ndarray, np.ndarray] = last[1]
         return compared
 
+    def _minima_and_maxima(
+        self, prepared: Features, places: list[np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros(0), np.zeros(0)
+
+    def _by_pattern(
+        self, added: Sequence[np.ndarray], levels: Sequence[Counts]
+    ) -> list[np.ndarray]:
+        """The same for the patterns as counted: by an intersection a count c became c features."""
+        if self.term.counts != "intersection":
+            return list(added)
+        found = []
+        for part, counts in zip(added, levels, strict=False):
+            size = len(counts.hashes)
+            owners = np.repeat(np.arange(size), counts.counts.astype(np.int64))
+            found.append(np.bincount(owners, part, size))
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class FittedTerm(_PatternSum):
+    """A term with the training graphs in it.
+
+    Attributes
+    ----------
+    term : Term
+    features : Features
+        What its source has counted in the training graphs.
+    scale : float
+        What similarities are multiplied with.
+    """
+
+    features: Features
+    scale: float = 1.0
+
     @cached_property
-    def _offsets(self) -> list[int]:
-        offsets: list[int] = self.columns.offsets.tolist()
-        return offsets
+    def columns(self) -> FeatureColumns:
+        """The training graphs by columns."""
+        return self.term.prepare(self.features).columns()
+
+    @property
+    def patterns(self) -> list[np.ndarray]:
+        return self.columns.vocabulary
+
+    @cached_property
+    def totals(self) -> np.ndarray:
+        """Squared norms of the training graphs, for min-max the sums of their features."""
+        own = self.columns
+        return (own.sums if self.term.similarity == "minmax" else own.squares).sum(axis=0)
+
+    def compare(self, features: Features, n_jobs: int | None) -> np.ndarray:
+        """Similarities of graphs to the training graphs, scaled."""
+        K = self.columns.compare(self.term.prepare(features), self.term.similarity, n_jobs)
+        K *= self.scale
+        return K
+
+    def own_similarity(self, features: Features) -> np.ndarray:
+        """Similarity of each graph to itself, scaled."""
+        if self.term.similarity == "dot":
+            return self.scale * self.term.prepare(features).squares.sum(axis=0)
+        return np.full(len(features), self.scale)
+
+    def weights_for(self, coefficients: np.ndarray) -> np.ndarray:
+        remembered = self.__dict__.get("_weights_of")
+        if remembered is None or remembered[0] is not coefficients:
+            scaled = np.atleast_2d(coefficients) * self.scale
+            if self.term.similarity == "cosine":
+                scaled = scaled / np.sqrt(np.where(self.totals > 0, self.totals, 1.0))
+            indptr, rows, values = self.columns.entries
+            found = np.empty((len(indptr) - 1, len(scaled)))
+            for output, row in enumerate(scaled):
+                running = np.concatenate(([0.0], np.cumsum(values * row[rows])))
+                found[:, output] = np.diff(running[indptr])
+            remembered = self.__dict__["_weights_of"] = (coefficients, found)
+        weights: np.ndarray = remembered[1]
+        return weights
+
+    def without_patterns(self, coefficients: np.ndarray) -> np.ndarray:
+        """It equals training graphs without any."""
+        if self.term.similarity == "dot":
+            return np.zeros(len(coefficients))
+        return self.scale * coefficients[:, self.totals == 0].sum(axis=1)
+
+    def values(
+        self, features: Features, coefficients: np.ndarray, n_jobs: int | None
+    ) -> np.ndarray:
+        if self.term.similarity != "minmax":
+            return super().values(features, coefficients, n_jobs)
+        values: np.ndarray = self.compare(features, n_jobs) @ coefficients.T
+        return values
+
+    def value(self, levels: Sequence[Counts], coefficients: np.ndarray) -> np.ndarray:
+        """What all patterns of one graph add together, (outputs,)."""
+        if self.term.similarity == "minmax":
+            _, _, minima, maxima = self._compared(levels)
+            value: np.ndarray = coefficients @ (self.scale * minima / maxima)
+            return value
+        products = self._products(levels, coefficients, slice(None))
+        total: np.ndarray = np.sum([part.sum(axis=0) for part in products], axis=0)
+        return total
+
+    def contributions(
+        self, levels: Sequence[Counts], coefficients: np.ndarray, output: int = 0
+    ) -> list[np.ndarray]:
+        if self.term.similarity != "minmax":
+            return super().contributions(levels, coefficients, output)
+        prepared, places, _, maxima = self._compared(levels)
+        factors = self.scale * coefficients[output] / maxima
+        found = minima_by_column(*self.columns.entries, *_joined(prepared, places), factors)
+        ends = np.cumsum([len(part) for part in places])[:-1]
+        return self._by_pattern(np.split(found, ends), levels)
 
     def _minima_and_maxima(
         self, prepared: Features, places: list[np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
         """Sums of minima and maxima of one graph and each training graph."""
+        if self.term.similarity != "minmax":
+            return super()._minima_and_maxima(prepared, places)
         place, counts = _joined(prepared, places)
         K = np.zeros((1, len(self.totals)))
         ends, columns = np.array([0, len(place)]), place.astype(np.int32)
@@ -174,54 +261,16 @@ class FittedTerm:
 
     def own_contributions(self, levels: Sequence[Counts]) -> list[np.ndarray]:
         """The share of each pattern of one graph in the graph's similarity with itself."""
-        own = list(levels[: self.term.n_levels])
-        prepared = self.term.prepare(Features(own))
-        minmax = self.term.similarity == "minmax"
-        values = [
-            level.counts.astype(np.float64) ** (1 if minmax else 2) for level in prepared.levels
-        ]
+        prepared = self.term.prepare(Features(list(levels)))
+        power = 1 if self.term.similarity == "minmax" else 2
+        values = [level.counts.astype(np.float64) ** power for level in prepared.levels]
         total = sum(float(part.sum()) for part in values)
         factor = self.scale if self.term.similarity == "dot" else self.scale / (total or 1.0)
-        found = []
-        for part, counts in zip(values, own, strict=True):
-            owners = _owners(counts, self.term.counts)
-            found.append(_summed(factor * part, owners, len(counts.hashes)))
-        return found
-
-    def _products(
-        self,
-        prepared: Features,
-        places: list[np.ndarray],
-        coefficients: np.ndarray,
-        outputs: slice,
-    ) -> list[np.ndarray]:
-        weights = self._remembered_weights(coefficients)[:, outputs]
-        norm = 1.0
-        if self.term.similarity == "cosine":
-            norm = float(np.sqrt(prepared.squares.sum())) or 1.0
-        found = []
-        for level, place in zip(prepared.levels, places, strict=True):
-            part = np.zeros((len(place), weights.shape[1]))
-            known = place >= 0
-            part[known] = weights[place[known]] * (level.counts[known] / norm)[:, np.newaxis]
-            found.append(part)
-        return found
-
-    def _remembered_weights(self, coefficients: np.ndarray) -> np.ndarray:
-        """Weights of the same coefficients are computed once."""
-        remembered = self.__dict__.get("_weights_of")
-        if remembered is None or remembered[0] is not coefficients:
-            remembered = self.__dict__["_weights_of"] = (coefficients, self.weights(coefficients))
-        weights: np.ndarray = remembered[1]
-        return weights
-
-    def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
-        """Which patterns of a level some training graph has."""
-        return _known(hashes, self.columns.vocabulary[level], 0) >= 0
+        return self._by_pattern([factor * part for part in values], levels)
 
 
 @dataclass(frozen=True, eq=False)
-class PatternWeights:
+class PatternWeights(_PatternSum):
     """A term as weights on patterns, without training graphs.
 
     Attributes
@@ -234,49 +283,22 @@ class PatternWeights:
         Level after level.
     """
 
-    term: Term
     vocabulary: list[np.ndarray]
     weights: np.ndarray
 
     @property
-    def offsets(self) -> np.ndarray:
-        """Where the patterns of each level begin."""
-        return np.cumsum([0] + [len(vocabulary) for vocabulary in self.vocabulary])
+    def patterns(self) -> list[np.ndarray]:
+        return self.vocabulary
 
-    def values(self, features: Features) -> np.ndarray:
-        """The values of graphs, (graphs, outputs)."""
-        return weighted_sums(
-            self.term.prepare(features), self.vocabulary, self.weights, self.term.similarity
-        )
+    def weights_for(self, coefficients: np.ndarray) -> np.ndarray:
+        return self.weights
 
-    def value(self, levels: Sequence[Counts], _: Any) -> np.ndarray:
-        """What all patterns of one graph add together, (outputs,)."""
-        return self.values(Features(list(levels)))[0]
-
-    def contributions(self, levels: Sequence[Counts], _: Any, output: int = 0) -> list[np.ndarray]:
-        """What each pattern of one graph adds to an output, (patterns,) for each level."""
-        own = list(levels[: self.term.n_levels])
-        prepared = self.term.prepare(Features(own))
-        norm = 1.0
-        if self.term.similarity == "cosine":
-            norm = float(np.sqrt(prepared.squares.sum())) or 1.0
-        found = []
-        parts = zip(prepared.levels, own, self.vocabulary, self.offsets, strict=False)
-        for level, counts, vocabulary, offset in parts:
-            place = _known(level.hashes, vocabulary, int(offset))
-            part = np.zeros(len(place))
-            there = place >= 0
-            part[there] = self.weights[place[there], output] * (level.counts[there] / norm)
-            found.append(_summed(part, _owners(counts, self.term.counts), len(counts.hashes)))
-        return found
-
-    def without_patterns(self, _: np.ndarray) -> np.ndarray:
-        """The value of a graph without any pattern."""
+    def without_patterns(self, coefficients: np.ndarray) -> np.ndarray:
         return np.zeros(self.weights.shape[1])
 
-    def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
-        """Which patterns of a level some training graph has."""
-        return _known(hashes, self.vocabulary[level], 0) >= 0
+    def value(self, levels: Sequence[Counts], coefficients: Any) -> np.ndarray:
+        """What all patterns of one graph add together, (outputs,)."""
+        return self.values(Features(list(levels)), coefficients, None)[0]
 
 
 @dataclass(eq=False)
@@ -340,7 +362,8 @@ class KernelMachine:
         for begin, end in self.blocks(len(batch)):
             counted = self.count(batch[begin:end], n_jobs)
             for term in self.terms:
-                result[begin:end] += self._term_values(term, counted[id(term.term.source)], n_jobs)
+                own = counted[id(term.term.source)]
+                result[begin:end] += term.values(own, self.coefficients, n_jobs)
         return result
 
     def blocks(self, graphs: int) -> list[tuple[int, int]]:
@@ -348,27 +371,13 @@ class KernelMachine:
         size = max(1, BLOCK // max(self.n_graphs, 1))
         return [(begin, min(begin + size, graphs)) for begin in range(0, graphs, size)]
 
-    def _term_values(self, term: Any, features: Features, n_jobs: int | None) -> np.ndarray:
-        if isinstance(term, PatternWeights):
-            return term.values(features)
-        assert self.coefficients is not None
-        if term.term.similarity == "minmax":
-            values: np.ndarray = term.compare(features, n_jobs) @ self.coefficients.T
-            return values
-        prepared = term.term.prepare(features)
-        weights = term._remembered_weights(self.coefficients)
-        values = weighted_sums(prepared, term.columns.vocabulary, weights, term.term.similarity)
-        if term.term.similarity == "cosine":
-            values[prepared.squares.sum(axis=0) == 0] += term.without_patterns(self.coefficients)
-        return values
-
     # ---------------------------------------------------------------- similarities
 
     def gram(self, n_jobs: int | None = None, dtype: type = np.float64) -> np.ndarray:
         """The kernel matrix of the training graphs, without what columns add."""
         total = GramSum(self.n_graphs, dtype)
         for term in self.terms:
-            term.add_gram(total, n_jobs)
+            term.columns.add_gram(term.term.similarity, total, term.scale, n_jobs)
         return total.mirrored(n_jobs)
 
     def compare(self, counted: dict[int, Features], n_jobs: int | None = None) -> np.ndarray:
@@ -398,12 +407,18 @@ class KernelMachine:
                 total += np.bincount(rows, level.counts, graphs)
         return new / np.maximum(total, 1.0)
 
+    def set_coefficients(
+        self, coefficients: np.ndarray, intercept: np.ndarray, share: float
+    ) -> None:
+        """Coefficients of a sum in which the kernel of columns has this share."""
+        self.coefficients, self.intercept = (1 - share) * coefficients, intercept
+        if self.columns is not None and self.columns.kernel is not None:
+            self.columns = replace(self.columns, coefficients=share * coefficients)
+
     def rescaled(self, factors: np.ndarray, shifts: np.ndarray) -> KernelMachine:
         """The same machine with each output multiplied by its factor, then shifted."""
         terms = [
-            PatternWeights(t.term, t.vocabulary, t.weights * factors)
-            if isinstance(t, PatternWeights)
-            else t
+            replace(t, weights=t.weights * factors) if isinstance(t, PatternWeights) else t
             for t in self.terms
         ]
         coefficients = self.coefficients
@@ -413,28 +428,7 @@ class KernelMachine:
         return KernelMachine(terms, coefficients, self.intercept * factors + shifts, columns)
 
 
-def weighted_sums(
-    features: Features, vocabulary: list[np.ndarray], weights: np.ndarray, similarity: str
-) -> np.ndarray:
-    """Sums of weight times value over the patterns of graphs, divided by norms for a cosine."""
-    graphs = len(features)
-    result = np.zeros((graphs, weights.shape[1]))
-    offset = 0
-    for level, known in zip(features.levels, vocabulary, strict=True):
-        place = find_columns(level.hashes, known)
-        there = np.flatnonzero(place >= 0)
-        rows = np.repeat(np.arange(graphs), level.lengths)[there]
-        own = weights[offset + place[there]]
-        for output in range(weights.shape[1]):
-            result[:, output] += np.bincount(rows, own[:, output] * level.counts[there], graphs)
-        offset += len(known)
-    if similarity == "cosine":
-        squares = features.squares.sum(axis=0)
-        result /= np.sqrt(np.where(squares > 0, squares, 1.0))[:, np.newaxis]
-    return result
-
-
-def _known(hashes: np.ndarray, vocabulary: np.ndarray, offset: int) -> np.ndarray:
+def _places(hashes: np.ndarray, vocabulary: np.ndarray, offset: int) -> np.ndarray:
     """The columns of the hashes of one graph, -1 for those without.
 
     These are few: handing them to compiled code would take longer than finding them.
@@ -443,17 +437,6 @@ def _known(hashes: np.ndarray, vocabulary: np.ndarray, offset: int) -> np.ndarra
         return np.full(len(hashes), -1)
     place = np.minimum(np.searchsorted(vocabulary, hashes), len(vocabulary) - 1)
     return np.where(vocabulary[place] == hashes, place + offset, -1)
-
-
-def _owners(counts: Counts, how: str) -> np.ndarray | None:
-    """For an intersection, where a count of c became c features: the pattern of each of them."""
-    if how != "intersection":
-        return None
-    return np.repeat(np.arange(len(counts.hashes)), counts.counts.astype(np.int64))
-
-
-def _summed(part: np.ndarray, owners: np.ndarray | None, size: int) -> np.ndarray:
-    return part if owners is None else np.bincount(owners, part, size)
 
 
 def _joined(prepared: Features, places: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

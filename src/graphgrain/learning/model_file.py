@@ -9,6 +9,7 @@ the names of their classes, which must be graphgrain's own (or a scikit-learn pi
 
 from __future__ import annotations
 
+from dataclasses import fields
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,22 +68,20 @@ SPLITTERS: dict[str, type[Any]] = {
         KFold, StratifiedKFold, GroupKFold, StratifiedGroupKFold, LeaveOneGroupOut, LeaveOneOut,
     )
 }  # fmt: skip
-#: Classes that are their attributes, by the names that files have for them.
-PLAIN: dict[str, tuple[type[Any], tuple[str, ...]]] = {
-    "term": (Term, ("source", "counts", "similarity", "n_levels")),
-    "source": (Source, ("name", "kernel", "view", "label_kind")),
-    "fitted term": (FittedTerm, ("term", "features", "scale")),
-    "pattern weights": (PatternWeights, ("term", "vocabulary", "weights")),
-    "machine": (KernelMachine, ("terms", "coefficients", "intercept", "columns")),
-    "column part": (ColumnPart, ("encoder", "kernel", "coefficients", "forest", "share")),
-    "column encoder": (
-        ColumnEncoder,
-        ("numbers", "categories", "medians", "marked", "quantiles", "values"),
-    ),
-    "column kernel": (ColumnKernel, ("rows", "gamma")),
-    "column forest": (ColumnForest, ("trees", "classes")),
+#: Classes that are their fields, by the names that files have for them; files have the order of
+#: the fields.
+PLAIN: dict[str, type[Any]] = {
+    "term": Term,
+    "source": Source,
+    "fitted term": FittedTerm,
+    "pattern weights": PatternWeights,
+    "machine": KernelMachine,
+    "column part": ColumnPart,
+    "column encoder": ColumnEncoder,
+    "column kernel": ColumnKernel,
+    "column forest": ColumnForest,
 }
-_TAGS = {kind: tag for tag, (kind, _) in PLAIN.items()}
+_TAGS = {kind: tag for tag, kind in PLAIN.items()}
 _SHARED = (Source, Features)
 
 
@@ -137,8 +136,7 @@ def load_model(path: str | Path) -> GraphClassifier | GraphRegressor:
         model: Any = classes[about["class"]](**decoder.decode(about["parameters"]))
         for name, value in decoder.decode(about["fitted"]).items():
             setattr(model, str(name), value)
-        _check_machine(model.machine_)
-        _check_landmarks(model)
+        _check(model)
     except InvalidFileError:
         raise
     except (
@@ -168,32 +166,26 @@ def _check_beginning(path: Path) -> None:
         )
 
 
-def _check_machine(machine: KernelMachine) -> None:
+def _check(model: Any) -> None:
     """Refuse what does not fit together before anything is computed with it."""
-    outputs = len(machine.intercept)
-    for term in machine.terms:
+    own, near = model.machine_, model._landmarks
+    for term in own.terms:
         if isinstance(term, PatternWeights):
             sizes = sum(len(vocabulary) for vocabulary in term.vocabulary)
-            fits = term.weights.shape == (sizes, outputs)
+            fits = term.weights.shape == (sizes, len(own.intercept))
         else:
-            wanted = (outputs, len(term.features))
-            fits = machine.coefficients is not None and machine.coefficients.shape == wanted
+            wanted = (len(own.intercept), len(term.features))
+            fits = own.coefficients is not None and own.coefficients.shape == wanted
         if not fits:
             raise ValueError("weights and patterns differ in number")
-
-
-def _check_landmarks(model: Any) -> None:
-    machine, rows, inverse = model._landmarks, model._landmark_rows, model._landmark_inverse
-    if machine is None and model.machine_.coefficients is not None:
+    if near is None and own.coefficients is not None:
         return
-    number = machine.n_graphs
-    fits = all(len(term.features) == number for term in machine.terms)
-    known = {id(source) for source in model.machine_.sources}
+    number = near.n_graphs
     if (
-        not fits
-        or rows.shape != (number,)
-        or inverse.shape != (number, number)
-        or {id(source) for source in machine.sources} != known
+        any(len(term.features) != number for term in near.terms)
+        or model._landmark_rows.shape != (number,)
+        or model._landmark_inverse.shape != (number, number)
+        or {id(source) for source in near.sources} != {id(source) for source in own.sources}
     ):
         raise ValueError("landmarks and their process differ in number")
 
@@ -212,21 +204,17 @@ class _Encoder:
             return value
         if isinstance(value, np.generic):
             return self.encode(value.item())
-        if isinstance(value, list | range):
-            return ["list", *(self.encode(item) for item in value)]
-        if isinstance(value, tuple):
-            return ["tuple", *(self.encode(item) for item in value)]
+        if isinstance(value, list | range | tuple):
+            return ["tuple" if isinstance(value, tuple) else "list", *map(self.encode, value)]
         if isinstance(value, dict):
             return ["dict", *([self.encode(k), self.encode(v)] for k, v in value.items())]
         if isinstance(value, np.ndarray):
             return self._array(value)
         if isinstance(value, _SHARED):
             if id(value) not in self._numbers:
-                content = (
-                    self._features(value) if isinstance(value, Features) else self._plain(value)
-                )
-                self._numbers[id(value)] = len(self.shared)
-                self.shared.append(content)
+                counted = isinstance(value, Features)
+                self.shared.append(self._features(value) if counted else self._plain(value))
+                self._numbers[id(value)] = len(self.shared) - 1
             return ["shared", self._numbers[id(value)]]
         if type(value) in _TAGS:
             return self._plain(value)
@@ -238,27 +226,22 @@ class _Encoder:
         if isinstance(value, KernelGrid):
             return ["grid", self._grid(value)]
         if SPLITTERS.get(type(value).__name__) is type(value):
-            own = signature(type(value)).parameters
-            return [
-                "splitter",
-                type(value).__name__,
-                self.encode({name: getattr(value, name) for name in own}),
-            ]
+            own = {name: getattr(value, name) for name in signature(type(value)).parameters}
+            return ["splitter", type(value).__name__, self.encode(own)]
         return self._view(value)
 
     def _plain(self, value: Any) -> list[Any]:
-        tag = _TAGS[type(value)]
-        return [tag, *(self.encode(getattr(value, name)) for name in PLAIN[tag][1])]
+        own = [getattr(value, each.name) for each in fields(value) if each.init]
+        return [_TAGS[type(value)], *map(self.encode, own)]
 
     def _array(self, value: np.ndarray) -> list[Any]:
         if value.dtype.kind == "U" or value.dtype == object:
             return ["texts", value.dtype.kind, [self.encode(item) for item in value.tolist()]]
         name = f"array{len(self.arrays)}"
-        own = value.astype(np.uint8) if value.dtype == bool else value
-        self.arrays[name] = own
+        self.arrays[name] = value.astype(np.uint8) if value.dtype == bool else value
         return ["array", name, value.dtype == bool]
 
-    def _features(self, features: Features) -> list[Any]:
+    def _features(self, features: Any) -> list[Any]:
         levels = []
         for level in features.levels:
             vocabulary, indptr, rows, values, _ = group_hashes(*level)
@@ -320,7 +303,7 @@ class _Decoder:
     def __init__(self, archive: Archive, shared: list[Any]) -> None:
         self.archive = archive
         self.shared: list[Any] = []
-        for content in shared:
+        for content in shared:  # which may refer to those before
             self.shared.append(self.decode(content))
 
     def decode(self, value: Any) -> Any:
@@ -328,10 +311,8 @@ class _Decoder:
         if not isinstance(value, list):
             return value
         tag, *content = value
-        if tag == "list":
-            return [self.decode(item) for item in content]
-        if tag == "tuple":
-            return tuple(self.decode(item) for item in content)
+        if tag in ("list", "tuple"):
+            return (list if tag == "list" else tuple)(map(self.decode, content))
         if tag == "dict":
             return {self.decode(key): self.decode(item) for key, item in content}
         if tag == "array":
@@ -365,8 +346,7 @@ class _Decoder:
             for name, item in self.decode(content[2]).items():
                 setattr(view, name, item)
             return view
-        kind, _ = PLAIN[tag]
-        return kind(*(self.decode(item) for item in content))
+        return PLAIN[tag](*map(self.decode, content))
 
     def _features(self, graphs: Any, whole: Any, levels: list[Any]) -> Features:
         found = []

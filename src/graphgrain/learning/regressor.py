@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -13,12 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..parameters import Number, OneOf, parameter
-from .columns import TREES, ColumnEncoder, ColumnPart
-from .estimator import GraphEstimator, Process, Training, check_coverage, differ
-from .machine import KernelMachine
+from .estimator import GraphEstimator, Training, check_coverage
 from .ridge import Posterior, Ridge, SparsePosterior, likeliest_noise, sparse_ridge
 from .selection import SCORES_OF_NUMBERS, Judge, Judged, Selector, helps, starts_of
-from .targets import TargetScale, check_folds, check_values
+from .targets import TargetScale, check_values
 from .terms import AUTO, OneOrMore, Term, alternatives
 from .terms import OF_NUMBERS as USUAL
 
@@ -122,26 +120,16 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         batch, columns = self._read_to_fit(X)
         values = check_values(y, len(batch), gaps=True)
         weights = self._checked_weights(sample_weight, len(batch))
-        groups = None if groups is None else np.asarray(groups)
-        kept = weights > 0
-        if values.ndim == 2:
-            kept &= np.isfinite(values).any(axis=1)
-        if not kept.all():
-            rows = np.flatnonzero(kept)
-            batch, values, weights = batch[rows], values[rows], weights[rows]
-            columns = {name: own[rows] for name, own in columns.items()}
-            groups = None if groups is None else groups[rows]
-            check_folds(self.cv if isinstance(self.cv, int) else 2, len(rows))
-        weights = weights / weights.mean()
         self._one_target = values.ndim == 1
         targets = values.reshape(len(batch), -1)
+        kept = (weights > 0) & np.isfinite(targets).any(axis=1)
         rng = np.random.default_rng(self.random_state)
-        folds = self._folds(batch, None, groups, rng)
+        data = self._training(batch, columns, targets, weights, kept, groups, rng)
         self.scoring_ = self.scoring
         if self.scoring == AUTO:
             self.scoring_ = "mae" if self.loss == "huber" else "rmse"
         with self._blas():
-            self._fit(Training(batch, columns, targets, weights, folds), rng)
+            self._fit(data._replace(weights=data.weights / data.weights.mean()), rng)
         return self
 
     def _fit(self, data: Training, rng: np.random.Generator) -> None:
@@ -163,25 +151,19 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         rounds = rounds or [np.arange(len(sample))]
         terms = self._terms(data.batch, linear)
         learner = Ridge(sorted(alternatives(self.alpha)), self.loss)
-        self._target_scale = TargetScale("none", targets, data.weights)
-        judge = self._judge(learner, data, sample, chosen)
-        kind = self._choose_scale(terms, data, sample, rounds[0], chosen, learner)
-        if kind != "none":
-            self._target_scale = TargetScale(kind, targets, data.weights)
-            judge = self._judge(learner, data, sample, chosen)
-        self.scale_ = kind
-        selection, selector = self._select(data, sample, rounds, judge, terms)
-        everyone = np.arange(len(sample))
-        total = selector.mean(selection.terms, everyone)
-        judged = judge(total, everyone)
-        selection.value = float(learner.grid[judged.place])
-        selection.score = judged.mean
-        self._keep(selection, learner.grid)
-        scaled = data._replace(targets=self._target_scale.scaled(targets))
+        judge_of = partial(self._judge, learner, data, sample, chosen)
+        self._target_scale = self._choose_scale(terms, data, sample, rounds[0], judge_of)
+        self.scale_ = self._target_scale.kind
+        judge = judge_of(self._target_scale, self.scoring_)
+        selector = self._select(data, rounds, judge, terms)
+        total = selector.mean(selector.terms)
+        judged = judge(total)
+        self._keep(selector, judged)
+        data = data._replace(targets=self._target_scale.scaled(targets))
         if linear:
-            self._train_linear(selection.terms, scaled, selection.value, judge, sample)
+            self._train_linear(data, selector)
         else:
-            self._train_kernel(selection.terms, scaled, learner, judge, judged, sample, total)
+            self._train_kernel(data, selector, judged, total)
         self.held_out_ = self._shaped(self._target_scale.original(self._held_out))
         self.n_graphs_ = len(targets)
 
@@ -191,11 +173,12 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         data: Training,
         sample: np.ndarray,
         chosen: slice,
-        scoring: str | None = None,
+        scale: TargetScale,
+        scoring: str,
     ) -> Judge:
         """Judges by the score in the user's units; models learn scaled targets."""
-        scale, own = self._target_scale, data.targets[sample]
-        measure = SCORES_OF_NUMBERS[scoring or self.scoring_]
+        own = data.targets[sample]
+        measure = SCORES_OF_NUMBERS[scoring]
         # targets of different units count the same
         units = np.nanstd(data.targets, axis=0)
         units = np.where((units > 0) & (data.targets.shape[1] > 1), units, 1.0)
@@ -206,14 +189,9 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             said = scale.original(wide)
             return measure((own[positions] / units)[:, chosen], (said / units)[:, chosen])
 
-        return Judge(
-            learner,
-            scale.scaled(own)[:, chosen],
-            data.folds[sample],
-            data.weights[sample],
-            score,
-            self.n_jobs,
-        )
+        wanted = scale.scaled(own)[:, chosen]
+        folds, weights = data.folds[sample], data.weights[sample]
+        return Judge(learner, sample, wanted, folds, weights, score, self.n_jobs)
 
     def _choose_scale(
         self,
@@ -221,9 +199,8 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         data: Training,
         sample: np.ndarray,
         positions: np.ndarray,
-        chosen: slice,
-        learner: Ridge,
-    ) -> str:
+        judge_of: Callable[[TargetScale, str], Judge],
+    ) -> TargetScale:
         """The scale by which plain kernels predict best in the user's units.
 
         Unless the user has chosen a score, absolute errors judge: squared ones of skewed targets
@@ -231,166 +208,83 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         What grows with a graph is straight for a dot product alone: without one, another scale
         would have to make up for that.
         """
+        least = float(np.nanmin(data.targets))
+        if self.scale == "log" and least <= 0:
+            raise InvalidParameterError(
+                f"scale='log' needs targets above 0; the smallest is {least:g}. Use "
+                "scale='yeo-johnson'."
+            )
         if self.scale != AUTO:
-            if self.scale == "log":
-                known = data.targets[np.isfinite(data.targets)]
-                if (known <= 0).any():
-                    raise InvalidParameterError(
-                        f"scale='log' needs targets above 0; the smallest is {known.min():g}. Use "
-                        "scale='yeo-johnson'."
-                    )
-            return self.scale
-        batch = data.batch[sample[positions]]
+            return TargetScale(self.scale, data.targets, data.weights)
         scoring = "mae" if self.scoring == AUTO else self.scoring_
-        selector = Selector(
-            lambda source: source.count(batch, self.n_jobs),
-            self._judge(learner, data, sample, chosen, scoring),
-            [],
-            1,
-            self._tell,
-            lambda: True,
-        )
-        everyone = np.arange(len(positions))
+        scales = [
+            TargetScale(kind, data.targets, data.weights)
+            for kind in SCALES
+            if kind != "log" or least > 0
+        ]
+        judges = [judge_of(scale, scoring) for scale in scales]
+        selector = Selector(data.batch[sample[positions]], judges[0])
         plain = [(starts_of(terms) or [terms[:1]])[0]]
         plain += [[t] for t in terms if (t.counts, t.similarity) == ("raw", "dot")][:1]
-        matrices = [selector.mean(some, everyone) for some in plain]
-        own = data.targets[np.isfinite(data.targets)]
-        kinds = ["none", *(["log"] if (own > 0).all() else []), "yeo-johnson"]
-        best: tuple[Judged, str] | None = None
-        for kind in kinds:
-            before = self._target_scale
-            self._target_scale = TargetScale(kind, data.targets, data.weights)
-            judge = self._judge(learner, data, sample, chosen, scoring)
+        matrices = [selector.mean(some) for some in plain]
+        best: tuple[Judged, TargetScale] | None = None
+        for judge, scale in zip(judges, scales, strict=True):
             judged = max((judge(K, positions) for K in matrices), key=lambda one: one.mean)
-            self._target_scale = before
             if best is None or helps(judged, best[0]):
-                best = (judged, kind)
+                best = (judged, scale)
         assert best is not None
         return best[1]
 
     def _train_kernel(
-        self,
-        terms: list[Term],
-        data: Training,
-        learner: Ridge,
-        judge: Judge,
-        judged: Judged,
-        sample: np.ndarray,
-        total: np.ndarray,
+        self, data: Training, selector: Selector, judged: Judged, total: np.ndarray
     ) -> None:
         """Train on the kernel matrix of all graphs; held-out errors come with it."""
-        outputs = data.targets.shape[1]
-        machine = KernelMachine(self._fitted_terms(terms, data.batch), None, np.zeros(outputs))
-        K = machine.gram(self.n_jobs)
-        self._learn_domain(K, data.folds)
-        K, joined, judged = self._join_columns(K, total, data, judge, sample, judged)
-        coefficients = np.zeros((outputs, len(K)))
-        intercept = np.zeros(outputs)
-        self._held_out = np.full(data.targets.shape, np.nan)
-        left = np.full(data.targets.shape, np.nan)
-        self._shifts = np.full(data.targets.shape, np.nan)
+        targets, learner = data.targets, selector.judge.learner
+        machine, K, share, judged = self._kernel_matrix(data, selector, judged, total, np.float64)
+        outputs = targets.shape[1]
+        coefficients, intercept = np.zeros((outputs, len(K))), np.zeros(outputs)
+        self._held_out, left = np.full((2, *targets.shape), np.nan)
+        self._shifts = np.full(targets.shape, np.nan)
         self._alphas = np.zeros(outputs)
-        self._training_weights = np.ones(data.targets.shape)
-        self._column_share_ = joined.share
+        self._training_weights = np.ones(targets.shape)
+        self._column_share_ = share
         groups: dict[bytes, list[int]] = {}
-        for output, own in enumerate(np.isfinite(data.targets).T):
-            groups.setdefault(own.tobytes(), []).append(output)
-        for names in groups.values():
-            members = np.array(names)
-            there = np.flatnonzero(np.isfinite(data.targets[:, members[0]]))
-            wanted = data.targets[np.ix_(there, members)]
-            here = K if len(there) == len(K) else K[np.ix_(there, there)]
+        for output, known in enumerate(np.isfinite(targets).T):
+            groups.setdefault(known.tobytes(), []).append(output)
+        for members in map(np.array, groups.values()):
+            there = np.flatnonzero(np.isfinite(targets[:, members[0]]))
+            here = np.ix_(there, members)
+            own = K if len(there) == len(K) else K[np.ix_(there, there)]
             alpha = float(learner.grid[judged.place])
             if len(groups) > 1:
-                alpha = self._best_alpha(here, wanted, learner, data, there)
-            own, bias, weights = learner.fit(here, wanted, alpha, data.weights[there])
-            coefficients[np.ix_(members, there)] = own
-            intercept[members] = bias
-            posterior = Posterior(here, alpha, weights)
+                alpha = self._best_alpha(own, targets[here], learner, data, there)
+            posterior = learner.fit(own, targets[here], alpha, data.weights[there])
+            found, intercept[members] = posterior.solve(targets[here])
+            coefficients[np.ix_(members, there)] = found
             factors = posterior.held_out_factors()[:, np.newaxis]
-            errors = own.T / factors
-            self._held_out[np.ix_(there, members)] = wanted - errors
-            self._shifts[np.ix_(there, members)] = errors
-            without_noise = 1.0 / factors - (alpha / weights)[:, np.newaxis]
-            left[np.ix_(there, members)] = np.maximum(without_noise, 0.0)
+            errors = found.T / factors
+            self._held_out[here] = targets[here] - errors
+            self._shifts[here] = errors
+            left[here] = np.maximum(1.0 / factors - posterior.noise[:, np.newaxis], 0.0)
             self._alphas[members] = alpha
-            self._training_weights[np.ix_(there, members)] = weights[:, np.newaxis]
+            self._training_weights[here] = posterior.weights[:, np.newaxis]
             if len(groups) == 1:
-                self.__dict__["_factored"] = posterior
+                self._factored = posterior
         self.best_params_[self._tuned] = float(self._alphas[0])
-        machine.intercept = intercept
-        joined.split(machine, coefficients)
-        machine = self._with_forest(machine, joined.rows, data, judge, sample)
-        self._scaled_targets = data.targets
+        machine.set_coefficients(coefficients, intercept, share)
+        self._scaled_targets = targets
         self.machine_ = machine
-        self._learn_spread(left)
+        self._finish(data, selector.judge, left)
 
-    def _learn_spread(self, left: np.ndarray) -> None:
-        """Noise and scale of the process, and the standard deviation of each training graph.
-
-        ``left`` are held-out variances in units of the kernel, without noise.
-        """
-        outputs = self._scaled_targets.shape[1]
-        self._noises, self._variance = np.zeros(outputs), np.ones(outputs)
-        self._deviations = np.full(self._scaled_targets.shape, np.nan)
-        for output, own in enumerate(np.isfinite(self._scaled_targets).T):
-            errors = self._scaled_targets[own, output] - self._held_out[own, output]
-            weights = self._training_weights[own, output]
-            noise, scale = likeliest_noise(errors, left[own, output], weights)
-            self._noises[output], self._variance[output] = noise, scale
-            self._deviations[own, output] = np.sqrt(left[own, output] + noise / weights)
-
-    def _best_alpha(
-        self, K: np.ndarray, wanted: np.ndarray, learner: Ridge, data: Training, there: np.ndarray
-    ) -> float:
-        """The alpha of a target that has its own graphs."""
-        some = np.arange(len(there))[: self._rounds[-1]]
-        found = learner.held_out(
-            K[np.ix_(some, some)],
-            wanted[some],
-            data.folds[there][some],
-            data.weights[there][some],
-            self.n_jobs,
-        )
-        errors = [float(np.mean((values - wanted[some]) ** 2)) for values in found]
-        return float(learner.grid[int(np.argmin(errors))])
-
-    def _with_forest(
-        self,
-        machine: KernelMachine,
-        rows: np.ndarray,
-        data: Training,
-        judge: Judge,
-        sample: np.ndarray,
-    ) -> KernelMachine:
-        """Trees on the columns join the machine where they help."""
-        if machine.columns is None or not np.isfinite(data.targets).all() or not differ(rows):
-            return machine
-        found = self._held_out_forest(rows, data, np.arange(len(rows)), None)
-        share = self._forest_share(
-            judge, np.arange(len(sample)), self._held_out[sample], found[sample]
-        )
-        if not share:
-            return machine
-        outputs = data.targets.shape[1]
-        machine = machine.rescaled(np.full(outputs, 1 - share), np.zeros(outputs))
-        forest = self._forest(rows, data.targets, data.weights, TREES, None)
-        assert machine.columns is not None
-        machine.columns = replace(machine.columns, forest=forest, share=np.full(outputs, share))
-        self._held_out = (1 - share) * self._held_out + share * found
-        self._shifts = (1 - share) * self._shifts
-        return machine
-
-    def _train_linear(
-        self, terms: list[Term], data: Training, alpha: float, judge: Judge, sample: np.ndarray
-    ) -> None:
+    def _train_linear(self, data: Training, selector: Selector) -> None:
         if not np.isfinite(data.targets).all():
             raise InvalidParameterError(
                 f"Targets with gaps need solver='kernel'; {len(data.targets):,} graphs are too "
                 "many for it here. Fit a model for each target."
             )
+        alpha = self.best_params_[self._tuned]
         self.machine_, self._held_out, variance = self._train_features(
-            terms,
+            selector.terms,
             data,
             lambda matrix, rows: sparse_ridge(
                 matrix, data.targets[rows], alpha, data.weights[rows]
@@ -403,18 +297,45 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         self._alphas = np.full(outputs, alpha)
         self._scaled_targets = data.targets
         self._column_share_ = 0.0
-        if data.columns:
-            encoder = ColumnEncoder.fit(data.columns)
-            rows = encoder.transform(data.columns)
-            self.machine_.columns = ColumnPart(encoder)
-            self.machine_ = self._with_forest(self.machine_, rows, data, judge, sample)
-        self._learn_spread(np.tile(variance[:, np.newaxis], (1, outputs)))
+        self._finish(data, selector.judge, np.tile(variance[:, np.newaxis], (1, outputs)))
+
+    def _finish(self, data: Training, judge: Judge, left: np.ndarray) -> None:
+        """Trees, noise and scale of the process, and the deviation of each training graph.
+
+        ``left`` are held-out variances in units of the kernel, without noise.
+        """
+        self.machine_, self._held_out, share = self._with_forest(
+            self.machine_, self._held_out, data, judge
+        )
+        self._shifts = (1 - share) * self._shifts
+        outputs = data.targets.shape[1]
+        self._noises, self._variance = np.zeros(outputs), np.ones(outputs)
+        self._deviations = np.full(data.targets.shape, np.nan)
+        for output, own in enumerate(np.isfinite(data.targets).T):
+            errors = data.targets[own, output] - self._held_out[own, output]
+            weights = self._training_weights[own, output]
+            noise, scale = likeliest_noise(errors, left[own, output], weights)
+            self._noises[output], self._variance[output] = noise, scale
+            self._deviations[own, output] = np.sqrt(left[own, output] + noise / weights)
+
+    def _best_alpha(
+        self, K: np.ndarray, wanted: np.ndarray, learner: Ridge, data: Training, there: np.ndarray
+    ) -> float:
+        """The alpha of a target that has its own graphs."""
+        some = slice(self._rounds[-1])
+        rows = there[some]
+        folds, weights = data.folds[rows], data.weights[rows]
+        found = learner.held_out(K[some, some], wanted[some], folds, weights, self.n_jobs)
+        errors = [float(np.mean((values - wanted[some]) ** 2)) for values in found]
+        return float(learner.grid[int(np.argmin(errors))])
 
     def _explained_units(self) -> tuple[np.ndarray, np.ndarray]:
         return self._target_scale.spread, self._target_scale.mean
 
-    def _noise(self) -> float:
-        return float(self._alphas[0])
+    def _noise(self) -> tuple[float, np.ndarray]:
+        """Those of a target that all graphs have."""
+        whole = int(np.isfinite(self._scaled_targets).all(axis=0).argmax())
+        return float(self._alphas[whole]), self._training_weights[:, whole]
 
     # ---------------------------------------------------------------- predict
 
@@ -456,14 +377,18 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         The shares (graphs, training graphs) are those of the target of each training graph in the
         value of a graph; none where the model does not keep its training graphs.
         """
-        machine = self._similar_to()
         with self._blas():
-            for output, rows in self._processes():
-                posterior = self._posterior_of(output, rows)
-                for begin, end in machine.blocks(len(batch)):
+            for output, known in enumerate(np.isfinite(self._scaled_targets).T):
+                if known.all():
+                    posterior = super()._posterior()
+                else:
+                    gram = self._training_gram()[np.ix_(known, known)]
+                    weights = self._training_weights[known, output]
+                    posterior = Posterior(gram, float(self._alphas[output]), weights)
+                for begin, end in self._similar_to().blocks(len(batch)):
                     some = {name: values[begin:end] for name, values in columns.items()}
                     K, own = self._pair_similarities(batch[begin:end], some)
-                    K = K if rows is None else K[:, rows]
+                    K = K if known.all() else K[:, known]
                     influence = posterior.influence(K)
                     left = posterior.variance(K, own, influence)
                     std = np.sqrt(self._variance[output] * (left + self._noises[output]))
@@ -472,62 +397,17 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
                         shares = posterior.shares(K, influence)
                     yield output, begin, std, shares
 
-    def _processes(self) -> list[tuple[int, np.ndarray | None]]:
-        """The outputs, each with its training graphs; None stands for all."""
-        found = []
-        for output, own in enumerate(np.isfinite(self._scaled_targets).T):
-            found.append((output, None if own.all() else np.flatnonzero(own)))
-        return found
-
-    def _posterior_of(self, output: int, rows: np.ndarray | None) -> Posterior | SparsePosterior:
-        if self._landmark_inverse is not None:
-            return super()._posterior()
-        if rows is None and (known := self.__dict__.get("_factored")) is not None:
-            posterior: Posterior = known
-            return posterior
-        K = self._training_gram()
-        K = K if rows is None else K[np.ix_(rows, rows)]
-        weights = self._training_weights[:, output]
-        weights = weights if rows is None else weights[rows]
-        found = Posterior(K, float(self._alphas[output]), weights)
-        if rows is None:
-            self.__dict__["_factored"] = found
-        return found
-
     def _posterior(self) -> Posterior | SparsePosterior:
         """That of the first target; graphs without it have so much noise that they say nothing."""
-        rows = self._processes()[0][1]
-        if rows is None:
-            return self._posterior_of(0, None)
-        weights = np.full(len(self._training_weights), 1e-12)
-        weights[rows] = self._training_weights[rows, 0]
+        known = np.isfinite(self._scaled_targets[:, 0])
+        if known.all():
+            return super()._posterior()
+        weights = np.where(known, self._training_weights[:, 0], 1e-12)
         return Posterior(self._training_gram(), float(self._alphas[0]), weights)
 
-    def _process(self) -> Process:
-        process = super()._process()
-        units = float(self._target_scale.spread[0]) ** 2
-        variance = float(self._variance[0]) * units
-        return process._replace(
-            variance=variance,
-            noise=variance * float(self._noises[0]),
-            share=1.0 - self._column_share_,
-        )
-
-    def _training_gram(self) -> np.ndarray:
-        K, share = self.machine_.gram(self.n_jobs), self._column_share_
-        part = self.machine_.columns
-        if share and part is not None and part.kernel is not None:
-            K = (1 - share) * K + share * part.kernel.compare(part.kernel.rows)
-        return K
-
-    def _with_columns(
-        self, K: np.ndarray, own: np.ndarray, columns: dict[str, np.ndarray]
-    ) -> tuple[np.ndarray, np.ndarray]:
-        share, part = self._column_share_, self.machine_.columns
-        if share and part is not None and part.kernel is not None:
-            other = part.kernel.compare(part.encoder.transform(columns))
-            K, own = (1 - share) * K + share * other, (1 - share) * own + share
-        return K, own
+    def _process_units(self) -> tuple[float, float]:
+        variance = float(self._variance[0]) * float(self._target_scale.spread[0]) ** 2
+        return variance, variance * float(self._noises[0])
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """Where the number of each graph lies with this probability.

@@ -65,12 +65,11 @@ class Ridge:
 
     def fit(
         self, K: np.ndarray, targets: np.ndarray, alpha: float, weights: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Coefficients (outputs, graphs), intercepts, and the weights that graphs ended up with."""
+    ) -> Posterior:
+        """The process whose mean is the model."""
         if self.loss == "huber":
             weights = weights * robust_weights(_Problem(K, targets, weights), targets, alpha)
-        posterior = Posterior(K, alpha, weights)
-        return *posterior.solve(targets), weights
+        return Posterior(K, alpha, weights)
 
 
 class Posterior:
@@ -88,12 +87,11 @@ class Posterior:
     def __init__(self, K: np.ndarray, alpha: float, weights: np.ndarray) -> None:
         from scipy.linalg import LinAlgError, cho_factor
 
-        self.alpha = alpha
-        noise = alpha / weights
+        self.weights, self.noise = weights, alpha / weights
         jitter = 0.0
         while True:  # rounding may leave the smallest eigenvalues below zero
             matrix = K.astype(np.float64)
-            matrix[np.diag_indices_from(matrix)] += noise + jitter
+            matrix[np.diag_indices_from(matrix)] += self.noise + jitter
             try:
                 self.factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
                 break
@@ -254,7 +252,7 @@ def robust_weights(problem: _Problem, targets: np.ndarray, alpha: float) -> np.n
         errors = np.abs(coefficients / diagonal[:, np.newaxis] / problem.roots).max(axis=1)
         spread = max(1.4826 * float(np.median(errors)), 1e-12)
         weights = np.minimum(1.0, BEND * spread / np.maximum(errors, 1e-300))
-        problem = problem.reweighted(targets, weights)
+        problem = _Problem(problem.K, targets, problem.weights * weights)
     return weights
 
 
@@ -273,10 +271,6 @@ class _Problem:
         self.roots = roots[:, np.newaxis]
         self.targets = self.vectors.T @ (self.roots * targets)
         self.ones = self.vectors.T @ self.roots
-
-    def reweighted(self, targets: np.ndarray, weights: np.ndarray) -> _Problem:
-        """The same with other weights beside those of the graphs themselves."""
-        return _Problem(self.K, targets, self.weights * weights)
 
     def solve(self, alpha: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Coefficients (of scaled rows), intercepts, and u."""

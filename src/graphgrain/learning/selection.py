@@ -16,11 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.gram import GramSum
+from ..graphs.batch import GraphBatch
 from ..kernels.features import FeatureColumns, Features
 from ..views.structural_labels import StructuralLabels
 from .svm import classes_of
@@ -32,28 +33,11 @@ SHORTLIST = 8
 KEPT = 1 / 3
 
 
-class Learner(Protocol):
-    """Trains models for a grid of its own parameter; see :class:`Ridge` and :class:`Svm`."""
-
-    @property
-    def grid(self) -> Sequence[float]: ...
-
-    def held_out(
-        self,
-        K: np.ndarray,
-        targets: np.ndarray,
-        folds: np.ndarray,
-        weights: np.ndarray,
-        n_jobs: int | None = None,
-    ) -> np.ndarray: ...
-
-
 class Judged(NamedTuple):
     """How a kernel did."""
 
     scores: np.ndarray  # (values of the learner's parameter, folds)
     place: int  # of the best value
-    held_out: np.ndarray  # what its models said of graphs that they had not seen
 
     @property
     def by_fold(self) -> np.ndarray:
@@ -72,26 +56,29 @@ class Judge:
 
     Attributes
     ----------
-    learner : Learner
+    learner : Ridge or Svm
+        Trains models for a grid of its own parameter.
+    rows : array
+        The training graphs that may judge.
     targets, folds, weights : array
-        Of all graphs that may judge.
+        Theirs.
     score : callable
-        ``score(positions, values)``, larger is better.
+        ``score(positions, values)``, larger is better; positions are among these graphs.
     """
 
-    learner: Learner
+    learner: Any
+    rows: np.ndarray
     targets: np.ndarray
     folds: np.ndarray
     weights: np.ndarray
     score: Callable[[np.ndarray, np.ndarray], float]
     n_jobs: int | None = None
 
-    def __call__(self, K: np.ndarray, sample: np.ndarray) -> Judged:
-        folds = self.folds[sample]
-        found = self.learner.held_out(
-            K, self.targets[sample], folds, self.weights[sample], self.n_jobs
-        )
-        return self.judged(found, sample)
+    def __call__(self, K: np.ndarray, sample: np.ndarray | None = None) -> Judged:
+        """How the kernel of a sample (positions; by default all) does."""
+        sample = np.arange(len(self.rows)) if sample is None else sample
+        targets, folds, weights = self.targets[sample], self.folds[sample], self.weights[sample]
+        return self.judged(self.learner.held_out(K, targets, folds, weights, self.n_jobs), sample)
 
     def judged(self, found: np.ndarray, sample: np.ndarray) -> Judged:
         """Scores of what models said, (values, graphs, outputs)."""
@@ -100,41 +87,17 @@ class Judge:
         scores = np.array(
             [[self.score(sample[part], values[part]) for part in parts] for values in found]
         )
-        place = best_value(scores.mean(axis=1))
-        return Judged(scores, place, found[place])
+        return Judged(scores, best_value(scores.mean(axis=1)))
 
 
 @dataclass
-class Selection:
-    """What was chosen, and all that was tried.
-
-    Attributes
-    ----------
-    terms : list of Term
-    value : float
-        Of the learner's own parameter.
-    score : float
-        Of the sum, in cross-validation.
-    tried : list of dict
-        In the order of the rounds.
-    skipped : list of Term
-        What there was no time for.
-    """
-
-    terms: list[Term] = field(default_factory=list)
-    value: float = 0.0
-    score: float = -np.inf
-    tried: list[dict[str, Any]] = field(default_factory=list)
-    skipped: list[Term] = field(default_factory=list)
-
-
 class Selector:
     """Chooses terms.
 
-    Parameters
+    Attributes
     ----------
-    count : callable
-        The features of the judging graphs by a source.
+    batch : GraphBatch
+        The graphs that judge.
     judge : Judge
     rounds : sequence of arrays
         Positions of the graphs that judge in each round, the last being the most.
@@ -144,66 +107,60 @@ class Selector:
         Hears how the search goes.
     in_time : callable
         Whether another way to count may be begun.
+    terms : list of Term
+        What was chosen.
+    tried : list of (Term, Judged, int)
+        With the number of graphs that judged, in the order of the rounds.
+    skipped : list of Term
+        What there was no time for.
     """
 
-    def __init__(
-        self,
-        count: Callable[[Source], Features],
-        judge: Judge,
-        rounds: Sequence[np.ndarray],
-        most: int,
-        tell: Callable[[str], None],
-        in_time: Callable[[], bool],
-    ) -> None:
-        self.count = count
-        self.judge = judge
-        self.rounds = rounds
-        self.most = most
-        self.tell = tell
-        self.in_time = in_time
-        self.selection = Selection()
-        self._features: dict[int, Features] = {}
+    batch: GraphBatch
+    judge: Judge
+    rounds: Sequence[np.ndarray] = ()
+    most: int = 1
+    tell: Callable[[str], None] = print
+    in_time: Callable[[], bool] = lambda: True
+    terms: list[Term] = field(default_factory=list)
+    tried: list[tuple[Term, Judged, int]] = field(default_factory=list)
+    skipped: list[Term] = field(default_factory=list)
+    _features: dict[int, Features] = field(default_factory=dict)
 
     def features(self, source: Source) -> Features:
         """What a source counts in the judging graphs, counted once."""
         if id(source) not in self._features:
-            self._features[id(source)] = self.count(source)
+            self._features[id(source)] = source.count(self.batch, self.judge.n_jobs)
         return self._features[id(source)]
 
-    def scale(self, term: Term) -> float:
-        """What makes the term's similarity of a graph with itself 1 on average."""
-        return term_scale(term, self.features(term.source))
-
-    def _columns(self, term: Term, sample: np.ndarray) -> FeatureColumns:
+    def _columns(self, term: Term, sample: np.ndarray | None) -> FeatureColumns:
         """Some judging graphs as the term compares them, by columns."""
-        return term.prepare(self.features(term.source)[sample]).columns(self.judge.n_jobs)
+        own = self.features(term.source)
+        return term.prepare(own if sample is None else own[sample]).columns(self.judge.n_jobs)
 
     def grams(self, terms: Sequence[Term], sample: np.ndarray) -> Iterable[tuple[Term, np.ndarray]]:
         """The scaled kernel matrices of terms that differ in their levels alone."""
         wanted = {term.n_levels: term for term in terms}
-        deepest = terms[-1]
-        if None in wanted:
-            deepest = wanted[None]
+        deepest, every = terms[-1], None not in wanted
         columns = self._columns(deepest, sample)
-        every = None not in wanted
         found = columns.grams(deepest.similarity, self.judge.n_jobs, every_level=every)
         for level, K in enumerate(found):
             term = wanted.get(level + 1 if every else None)
             if term is not None:
-                scale = self.scale(term)
+                scale = term_scale(term, self.features(term.source))
                 yield term, (K if scale == 1.0 else K * scale)
 
-    def mean(self, terms: Sequence[Term], sample: np.ndarray) -> np.ndarray:
-        """The mean of the scaled kernel matrices of some terms."""
-        total = GramSum(len(sample))
+    def mean(self, terms: Sequence[Term], sample: np.ndarray | None = None) -> np.ndarray:
+        """The mean of the scaled kernel matrices of some terms, of a sample or all graphs."""
+        total = GramSum(len(self.batch) if sample is None else len(sample))
         for term in terms:
+            scale = term_scale(term, self.features(term.source))
             columns = self._columns(term, sample)
-            columns.add_gram(term.similarity, total, self.scale(term), self.judge.n_jobs)
+            columns.add_gram(term.similarity, total, scale, self.judge.n_jobs)
         K = total.mirrored(self.judge.n_jobs)
         K /= len(terms)
         return K
 
-    def run(self, terms: Sequence[Term]) -> Selection:
+    def run(self, terms: Sequence[Term]) -> None:
         """Choose among the terms; the first source is always tried."""
         groups: dict[Any, list[Term]] = {}
         for term in terms:
@@ -214,15 +171,14 @@ class Selector:
             best = {}
             for place, group in enumerate(order):
                 if number == 0 and place and not self.in_time():
-                    self.selection.skipped += [term for rest in order[place:] for term in rest]
+                    self.skipped += [term for rest in order[place:] for term in rest]
                     break
                 for term, K in self.grams(group, sample):
                     judged = self.judge(K, sample)
-                    self._record(term, judged, len(sample))
-                    if group[0].group not in best or _key(judged, term) > _key(
-                        *best[group[0].group]
-                    ):
-                        best[group[0].group] = (judged, term)
+                    self.tried.append((term, judged, len(sample)))
+                    known = best.get(term.group)
+                    if known is None or _key(judged, term) > _key(*known):
+                        best[term.group] = (judged, term)
             ranked = sorted(best.values(), key=lambda one: _key(*one), reverse=True)
             kept = max(SHORTLIST, int(np.ceil(KEPT * len(ranked))))
             order = [[term] for _, term in ranked[:kept]]
@@ -231,10 +187,6 @@ class Selector:
                 f"{ranked[0][0].mean:.4f}"
             )
         self._add_up(_varied([term for _, term in ranked]), terms)
-        return self.selection
-
-    def _record(self, term: Term, judged: Judged, graphs: int) -> None:
-        self.selection.tried.append({"term": term, "judged": judged, "graphs": graphs})
 
     def _add_up(self, shortlist: list[Term], terms: Sequence[Term]) -> None:
         """The sum: the best start, and what helps it."""
@@ -251,9 +203,7 @@ class Selector:
             judged = self.judge(self.mean(longer, large), large)
             if helps(judged, best):
                 chosen, best = longer, judged
-        self.selection.terms = chosen
-        self.selection.value = float(self.judge.learner.grid[best.place])
-        self.selection.score = best.mean
+        self.terms = chosen
         self.tell(f"{len(chosen)} terms, {best.mean:.4f}")
 
     def _grown(self, start: list[Term], shortlist: list[Term], sample: np.ndarray) -> list[Term]:
@@ -307,31 +257,24 @@ def starts_of(terms: Sequence[Term]) -> list[list[Term]]:
     sizes: list[Term] = []
     for view, less in ((type(None), 0), (StructuralLabels, 1)):
         here = [t for t in own if type(t.source.view) is view]
-        first = here[0].source.kernel.get_params() if here else {}
-
-        def found(
-            depth: int,
-            levels: Sequence[int],
-            pair: tuple[str, str],
-            here: list[Term] = here,
-            first: dict[str, Any] = first,
-        ) -> list[Term]:
-            wanted = {**first, "path_depth": depth}
-            return [
+        wanted: list[tuple[list[Term], int, Sequence[int], tuple[str, str]]] = [
+            (grains, shallow, (2, 3 - less), ("raw", "minmax")),
+            (grains, deep, (1, 2, 3 - less), ("raw", "minmax")),
+            (sizes, shallow, (1, 2, 3), ("sqrt", "dot")),
+        ]
+        for found, depth, levels, pair in wanted:
+            found += [
                 t
                 for t in here
                 if t.n_levels in levels
                 and (t.counts, t.similarity) == pair
-                and t.source.kernel.get_params() == wanted
+                and t.source.kernel.get_params()
+                == {**here[0].source.kernel.get_params(), "path_depth": depth}
             ]
-
-        grains += found(shallow, (2, 3 - less), ("raw", "minmax"))
-        grains += found(deep, (1, 2, 3 - less), ("raw", "minmax"))
-        sizes += found(shallow, (1, 2, 3), ("sqrt", "dot"))
     if len(grains) < 2:
         return []
-    wanted = ("sp", "raw", "minmax")
-    pairs = [t for t in terms if (t.source.name, t.counts, t.similarity) == wanted]
+    similar = ("sp", "raw", "minmax")
+    pairs = [t for t in terms if (t.source.name, t.counts, t.similarity) == similar]
     starts = [grains + pairs]
     starts += [grains] if pairs else []
     return [*starts, grains + pairs + sizes] if sizes else starts

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from ..core.support_vectors import cut, train
 from ..core.threads import run
@@ -27,8 +28,8 @@ MOST_PASSES = 300
 
 
 @dataclass(frozen=True)
-class ClassPairs:
-    """From the decision values of pairs of classes to those of the classes.
+class SvmModel:
+    """A trained support vector machine.
 
     Attributes
     ----------
@@ -36,29 +37,35 @@ class ClassPairs:
         The classes of the training graphs, ascending.
     n_classes : int
         Classes are numbers from 0 to ``n_classes - 1``.
+    coefficients, intercepts : array
+        One line for each pair of known classes, of shape (pairs, training graphs); positive
+        values are for the second.
     """
 
     known: tuple[int, ...]
     n_classes: int
+    coefficients: np.ndarray
+    intercepts: np.ndarray
 
-    @property
-    def pairs(self) -> list[tuple[int, int]]:
-        """The pairs, in the order of the decision values: positive ones are for the second."""
-        return list(combinations(self.known, 2))
+    def mixed(self) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients and intercepts of classes: the mean margin of each against the others.
 
-    def margins(self) -> np.ndarray:
-        """From the values of pairs to those of classes: the mean margin against the others.
-
-        A row for each class and a column for each pair; for two classes the second alone.
+        A row for each class; for two classes the second alone.
         """
-        pairs = self.pairs
-        mixing = np.zeros((self.n_classes, len(pairs)))
-        for column, (first, second) in enumerate(pairs):
+        mixing = np.zeros((self.n_classes, len(self.intercepts)))
+        for column, (first, second) in enumerate(combinations(self.known, 2)):
             mixing[[first, second], column] = [-1.0, 1.0]
-        return mixing[1:] if self.n_classes == 2 else mixing / (self.n_classes - 1)
+        mixing = mixing[1:] if self.n_classes == 2 else mixing / (self.n_classes - 1)
+        bias = mixing @ self.intercepts
+        missing = np.setdiff1d(np.arange(self.n_classes), self.known)
+        if self.n_classes == 2 and len(missing):
+            bias = np.array([1.0 if self.known[0] else -1.0])
+        elif len(missing):  # a class that was not among the training graphs comes after all others
+            bias[missing] = -float(self.n_classes)
+        return (mixing @ self.coefficients).reshape(-1, self.coefficients.shape[1]), bias
 
     def answers(self, outputs: np.ndarray) -> np.ndarray:
-        """One value per graph for two classes, else one per graph and class.
+        """From the values of pairs: one per graph for two classes, else one per graph and class.
 
         Among several classes it is the number of pairs that a class wins; between classes that
         win equally many, the sum of the decision values decides.
@@ -69,7 +76,7 @@ class ClassPairs:
             return np.full(len(outputs), 1.0 if self.known[0] else -1.0)
         wins = np.zeros((len(outputs), self.n_classes))
         sums = np.zeros((len(outputs), self.n_classes))
-        for value, (first, second) in zip(outputs.T, self.pairs, strict=True):
+        for value, (first, second) in zip(outputs.T, combinations(self.known, 2), strict=True):
             wins[:, second] += value > 0
             wins[:, first] += value <= 0
             sums[:, second] += value
@@ -79,31 +86,6 @@ class ClassPairs:
         unknown = np.setdiff1d(np.arange(self.n_classes), self.known)
         result[:, unknown] = result.min(initial=0.0) - 1.0
         return result
-
-
-@dataclass(frozen=True)
-class SvmModel:
-    """A trained support vector machine.
-
-    Attributes
-    ----------
-    classes : ClassPairs
-    coefficients, intercepts : array
-        One line for each pair of known classes, of shape (pairs, training graphs).
-    """
-
-    classes: ClassPairs
-    coefficients: np.ndarray
-    intercepts: np.ndarray
-
-    @property
-    def linear(self) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients of the training graphs, a row for each output, and intercepts."""
-        return self.coefficients, self.intercepts
-
-    def answers(self, outputs: np.ndarray) -> np.ndarray:
-        """The decision values of classes."""
-        return self.classes.answers(outputs)
 
     def scores(self, K: np.ndarray) -> np.ndarray:
         """The same for rows of a kernel matrix."""
@@ -129,14 +111,15 @@ class KernelSvm:
 
         Models that are the same object are the same solution.
         """
-        classes = ClassPairs(tuple(np.unique(targets).tolist()), self.n_classes)
-        shape = (len(self.grid), len(classes.pairs), len(targets))
+        known = tuple(np.unique(targets).tolist())
+        pairs = list(combinations(known, 2))
+        shape = (len(self.grid), len(pairs), len(targets))
         coefficients, intercepts = np.zeros(shape), np.zeros(shape[:2])
         solutions = 1
         K = np.ascontiguousarray(K, dtype=np.float32)
         grid = np.array(self.grid, dtype=np.float64)
         weights = np.ones(len(targets)) if weights is None else weights
-        for number, (first, second) in enumerate(classes.pairs):
+        for number, (first, second) in enumerate(pairs):
             rows = np.flatnonzero((targets == first) | (targets == second))
             signs = np.where(targets[rows] == second, 1.0, -1.0)
             square = K if len(rows) == len(K) else part(K, rows, rows, np.float32)
@@ -144,9 +127,16 @@ class KernelSvm:
             coefficients[:, number, rows], intercepts[:, number], solved, converged = found
             solutions = max(solutions, solved)
             if warn and not converged:
-                _warn_of_steps(float(grid[-1]))
+                warnings.warn(
+                    f"A support vector machine with C={float(grid[-1]):g} was stopped after "
+                    f"{MOST_STEPS:,} steps, close to its solution but not within the tolerance. A "
+                    "grid of C without such large values is solved exactly.",
+                    ConvergenceWarning,
+                    stacklevel=2,
+                )
         models = [
-            SvmModel(classes, coefficients[place], intercepts[place]) for place in range(solutions)
+            SvmModel(known, self.n_classes, coefficients[place], intercepts[place])
+            for place in range(solutions)
         ]
         return models + models[-1:] * (len(self.grid) - solutions)
 
@@ -179,14 +169,11 @@ def split_answers(
     K = part(gram, test, train_rows)
     different = list({id(model): model for model in models}.values())
     # one product for all machines: the matrix is read once
-    linear = [model.linear for model in different]
-    outputs = K @ np.concatenate([coefficients for coefficients, _ in linear]).T
-    bounds = np.cumsum([len(coefficients) for coefficients, _ in linear])[:-1]
+    outputs = K @ np.concatenate([model.coefficients for model in different]).T
+    bounds = np.cumsum([len(model.coefficients) for model in different])[:-1]
     answers = {
-        id(model): model.answers(values + intercepts)
-        for model, (_, intercepts), values in zip(
-            different, linear, np.split(outputs, bounds, axis=1), strict=True
-        )
+        id(model): model.answers(values + model.intercepts)
+        for model, values in zip(different, np.split(outputs, bounds, axis=1), strict=True)
     }
     return [answers[id(model)] for model in models], len(different)
 
@@ -221,32 +208,16 @@ class Svm:
         if self.n_classes == 2 or self.scheme == "pairs":
             svm = KernelSvm(self.grid, self.n_classes, steps)
             models = svm.fit(K, codes, weights, warn=final)
-            return [self._mixed(model.classes, *model.linear) for model in models]
-        each = []
-        for code in range(self.n_classes):
-            svm = KernelSvm(self.grid, 2, steps)
-            two = svm.fit(K, (codes == code).astype(int), weights, warn=final)
-            none = np.zeros(len(codes)), -1.0
-            each.append(
-                [(m.coefficients[0], m.intercepts[0]) if len(m.intercepts) else none for m in two]
-            )
-        return [
-            (np.array([one[0] for one in found]), np.array([one[1] for one in found]))
-            for found in zip(*each, strict=True)
+            return [model.mixed() for model in models]
+        svm = KernelSvm(self.grid, 2, steps)
+        rest = [
+            [model.mixed() for model in svm.fit(K, (codes == code).astype(int), weights, final)]
+            for code in range(self.n_classes)
         ]
-
-    def _mixed(
-        self, classes: ClassPairs, coefficients: np.ndarray, intercepts: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        mixing = classes.margins()
-        width = coefficients.shape[1]
-        bias = mixing @ intercepts
-        missing = np.setdiff1d(np.arange(self.n_classes), classes.known)
-        if self.n_classes == 2 and len(missing):
-            bias = np.array([1.0 if classes.known[0] else -1.0])
-        elif len(missing):  # a class that was not among the training graphs comes after all others
-            bias[missing] = -float(self.n_classes)
-        return (mixing @ coefficients).reshape(-1, width), bias
+        return [
+            (np.vstack([own for own, _ in found]), np.concatenate([bias for _, bias in found]))
+            for found in zip(*rest, strict=True)
+        ]
 
     def held_out(
         self,
@@ -275,10 +246,10 @@ class Svm:
 
     def fit(
         self, K: np.ndarray, codes: np.ndarray, C: float, weights: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Coefficients (outputs, graphs), intercepts, and the weights of the graphs."""
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients (outputs, graphs) and intercepts."""
         [found] = replace(self, grid=[C]).machines(K, codes, weights, final=True)
-        return *found, weights
+        return found
 
     def fit_features(
         self, matrix: object, codes: np.ndarray, C: float, weights: np.ndarray
@@ -293,7 +264,6 @@ def _linear_svm(
     matrix: object, positive: np.ndarray, C: float, weights: np.ndarray
 ) -> tuple[np.ndarray, float]:
     """A support vector machine on features, by liblinear."""
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.svm import LinearSVC
 
     svm = LinearSVC(
@@ -309,15 +279,3 @@ def _linear_svm(
 def classes_of(scores: np.ndarray) -> np.ndarray:
     """The classes of decision values: one value per row for two classes."""
     return (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
-
-
-def _warn_of_steps(C: float) -> None:
-    from sklearn.exceptions import ConvergenceWarning
-
-    warnings.warn(
-        f"A support vector machine with C={C:g} was stopped after {MOST_STEPS:,} steps, close to "
-        "its solution but not within the tolerance. A grid of C without such large values is "
-        "solved exactly.",
-        ConvergenceWarning,
-        stacklevel=3,
-    )

@@ -161,15 +161,14 @@ def _one_per_graph(y: Any, graphs: int, what: str, gaps: bool = False) -> np.nda
     if gaps and values.ndim == 2:
         return values
     missing = [
-        place
+        (place, value)
         for place, value in enumerate(values.tolist())
         # An empty string is what readers make of a blank in a column of words.
         if value is None or value == "" or np.any(np.asarray(value) != np.asarray(value))
     ]
     if missing:
         raise InvalidParameterError(
-            f"Every graph must have its target; graph {missing[0]} has "
-            f"{values.tolist()[missing[0]]!r} "
+            f"Every graph must have its target; graph {missing[0][0]} has {missing[0][1]!r} "
             f"({len(missing)} in all). Remove these graphs, or fill in what is missing."
         )
     return values
@@ -225,12 +224,8 @@ class TargetScale:
         if self.kind == "log":
             moved = np.log(values)
         elif self.kind == "yeo-johnson":
-            moved = np.column_stack(
-                [
-                    _power(own / unit, power)
-                    for own, unit, power in zip(values.T, self.units, self.powers, strict=True)
-                ]
-            )
+            columns = zip(values.T, self.units, self.powers, strict=True)
+            moved = np.column_stack([_power(own / unit, power) for own, unit, power in columns])
         else:
             moved = values
         result: np.ndarray = (moved - self.mean) / self.spread

@@ -300,15 +300,11 @@ def _pairs(
 
 def _terms(source: Source, pairs: Iterable[tuple[str, str]]) -> list[Term]:
     """The terms of a source, level by level."""
-    known = source.kernel.get_params()
-    levels = _levels(source.kernel)
-    usable = pairs if "counts" in known else [(source.kernel.counts, one) for _, one in pairs]
-    return [Term(source, how, one, level) for how, one in dict.fromkeys(usable) for level in levels]
-
-
-def _levels(kernel: FeatureKernel) -> list[int | None]:
-    name = kernel.level_parameter
-    return [None] if name is None else list(range(1, getattr(kernel, name) + 2))
+    kernel, name = source.kernel, source.kernel.level_parameter
+    levels = [None] if name is None else range(1, getattr(kernel, name) + 2)
+    if "counts" not in kernel.get_params():
+        pairs = [(kernel.counts, one) for _, one in pairs]
+    return [Term(source, how, one, level) for how, one in dict.fromkeys(pairs) for level in levels]
 
 
 def _with_levels(kernel: GraphKernel, highest: int) -> Any:
@@ -332,15 +328,14 @@ def _as_it_is(
     item: Any, shown: tuple[Any, GraphBatch], usual: Sequence[tuple[str, str]]
 ) -> list[Term]:
     """The terms of a grid, or of a kernel with its own parameters at all levels up to its own."""
-    grid = item if isinstance(item, KernelGrid) else None
-    if grid is None:
-        known = {each.kernel: each for each in KERNELS.values()}.get(type(item))
-        name = type(item).__name__ if known is None else known.name
-        check_parameters(item, item.parameter_rules)
-        kernels = [(name, clone(item), None)]
+    kernels: list[tuple[str, Any, Any]]
+    if isinstance(item, KernelGrid):
+        item.check()
+        kernels = [(item.name, item.estimator(s), s.view) for s in item.settings]
     else:
-        grid.check()
-        kernels = [(grid.name, grid.estimator(s), s.view) for s in grid.settings]
+        known = {each.kernel: each.name for each in KERNELS.values()}
+        check_parameters(item, item.parameter_rules)
+        kernels = [(known.get(type(item), type(item).__name__), clone(item), None)]
     found = []
     for name, kernel, view in kernels:
         fitted, seen = shown
