@@ -10,39 +10,29 @@ For every source s a breadth-first search gives the shortest paths from it.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from .compiling import compiled
+from .counting import with_room
 from .hashing import GOLDEN, mix
 from .threads import entry_point
 
 
-class _Search(NamedTuple):
-    """Scratch arrays, an entry for each vertex."""
-
-    distance: np.ndarray  # -1 where not reached
-    queue: np.ndarray
-    place: np.ndarray  # among the vertices at the same distance
-    paths: np.ndarray  # number of shortest paths from the root
-
-
 @compiled
 def _make_search(n):
-    return _Search(
-        np.empty(n, dtype=np.int64),
-        np.empty(n, dtype=np.int64),
-        np.empty(n, dtype=np.int64),
-        np.empty(n),
-    )
+    """Per vertex: its distance (-1: not reached), a queue, its place among those of its distance.
+
+    And the number of shortest paths to it from the root.
+    """
+    distance, queue, place = np.empty((3, n), dtype=np.int64)
+    return distance, queue, place, np.empty(n)
 
 
 @compiled
 def _search_from(graphs, base, root, search):
     """Distances and numbers of shortest paths from the root; returns how many are reached."""
     indptr, indices = graphs.indptr, graphs.indices
-    distance, queue, paths = search.distance, search.queue, search.paths
+    distance, queue, _, paths = search
     for v in range(len(distance)):
         distance[v] = -1
         paths[v] = 0.0
@@ -68,21 +58,22 @@ def _search_from(graphs, base, root, search):
 @compiled
 def _furthest(graphs, base, roots, search, stop):
     """Length of the longest shortest path from any of some roots, and the vertex at its end."""
+    distance, queue, _, _ = search
     longest = end = 0
     for root in roots:
         if stop[0]:
             break
         reached = _search_from(graphs, base, root, search)
-        last = search.queue[reached - 1]
-        if search.distance[last] >= longest:
-            longest, end = search.distance[last], last
+        last = queue[reached - 1]
+        if distance[last] >= longest:
+            longest, end = distance[last], last
     return longest, end
 
 
 @compiled
 def _layer_begin(search, end):
     """Where in the queue the vertices begin that are as far away as the one before ``end``."""
-    distance, queue = search.distance, search.queue
+    distance, queue, _, _ = search
     begin = end - 1
     while begin > 0 and distance[queue[begin - 1]] == distance[queue[end - 1]]:
         begin -= 1
@@ -194,12 +185,6 @@ def sample_places(graphs, g, roots, most, columns, stop):
     return done / max(whole, 1.0), longest, ways.shape[1]
 
 
-@compiled
-def place_hash(label, column):
-    """Hash of a label at a place of a path."""
-    return mix(label + np.uint64(column + 1) * GOLDEN)
-
-
 @entry_point
 def count_places(graphs, begin, end, stop):
     """Labels at places of shortest paths, with their numbers: ``(lengths, hashes, counts)``."""
@@ -227,14 +212,11 @@ def count_places(graphs, begin, end, stop):
         for row in range(distinct):
             for column in range(sums.shape[1]):
                 found += sums[row, column] > 0.0
-        if total + found > len(hashes):
-            room = 2 * total + found  # enough for a single graph
-            hashes = np.concatenate((hashes[:total], np.empty(room - total, dtype=np.uint64)))
-            counts = np.concatenate((counts[:total], np.empty(room - total)))
+        hashes, counts = with_room(total + found, hashes, counts)
         for row in range(distinct):
             for column in range(sums.shape[1]):
                 if sums[row, column] > 0.0:
-                    hashes[total] = place_hash(labels[row], column)
+                    hashes[total] = mix(labels[row] + np.uint64(column + 1) * GOLDEN)
                     counts[total] = sums[row, column]
                     total += 1
         lengths[g - begin] = found

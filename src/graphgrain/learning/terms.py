@@ -21,6 +21,7 @@ from sklearn.pipeline import make_pipeline
 
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
+from ..graphs.drawing.molecule import are_molecules
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.bases.graph_kernel import GraphKernel
 from ..kernels.features import Features
@@ -29,7 +30,7 @@ from ..kernels.registry import KERNELS
 from ..parameters import Rule, check_parameters
 from ..views.attribute_bins import AttributeBins
 from ..views.base import seen_through, view_name
-from ..views.pharmacophore_labels import PharmacophoreLabels, are_molecules
+from ..views.pharmacophore_labels import PharmacophoreLabels
 from ..views.structural_labels import StructuralLabels
 
 AUTO = "auto"
@@ -336,7 +337,7 @@ def _as_it_is(
     if grid is None:
         known = {each.kernel: each for each in KERNELS.values()}.get(type(item))
         name = type(item).__name__ if known is None else known.name
-        check_parameters(item, item.parameter_rules)
+        check_parameters(item)
         kernels = [(name, clone(item), None)]
     else:
         grid.check()
