@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import graphgrain as gg
 from graphgrain.core import compiling, gram
+from graphgrain.kernels import features
 from graphgrain.locking import locked
 
 #: As root every folder can be written, so the refusal of the system is played.
@@ -125,6 +126,7 @@ def test_one_thread_is_one_core(monkeypatch):
 
     dense = gram._dense
     monkeypatch.setattr(gram, "_dense", lambda *arguments: dense(*arguments).view(Array))
+    monkeypatch.setattr(features, "FEW_COLUMNS", 0)  # these few would be multiplied without BLAS
     graphs = [([(0, 1)], [1, 2])] * 40
     with threadpool_limits(8):
         for n_jobs in (None, 1):
