@@ -71,5 +71,11 @@ def find_key(sorted_keys, key):
 @compiled
 def entry_between(indptr, indices, u, v):
     """Where v stands among the sorted neighbours of u, or -1."""
-    place = find_key(indices[indptr[u] : indptr[u + 1]], v)
-    return indptr[u] + place if place >= 0 else -1
+    low, high = indptr[u], indptr[u + 1]  # no slice for find_key: it takes a third longer
+    while low < high:
+        middle = (low + high) >> 1
+        if indices[middle] < v:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < indptr[u + 1] and indices[low] == v else -1

@@ -101,13 +101,16 @@ class DescriptorMatching(Pyramid, Propagated):
     def _weights(self, depth: int) -> np.ndarray:
         return super()._weights(depth) / self.n_draws
 
+    def _shifts(self, columns: np.ndarray) -> np.ndarray:
+        """How far each grid is shifted, of shape (columns, steps, grids)."""
+        streams = range((self.n_iter + 1) * self.n_draws)
+        drawn = np.array([self._uniforms(columns, stream) for stream in streams])
+        return self.width * drawn.T.reshape(len(columns), self.n_iter + 1, self.n_draws)
+
     def _cells(self, batch: GraphBatch) -> Callable[[int, int], np.ndarray]:
         """A function for the cells of a range of graphs, of shape (levels, vertices, grids)."""
         attributes, columns = self._columns(batch)
-        streams = range((self.n_iter + 1) * self.n_draws)
-        drawn = np.array([self._uniforms(columns, stream) for stream in streams])
-        # how far each grid is shifted, of shape (columns, steps, grids)
-        shifts = self.width * drawn.T.reshape(len(columns), self.n_iter + 1, self.n_draws)
+        shifts = self._shifts(columns)
         with np.errstate(over="ignore"):
             steps = np.arange(1, self.n_iter + 2, dtype=np.uint64) * GOLDEN
             axes = mix_array(columns[:, np.newaxis] + steps)

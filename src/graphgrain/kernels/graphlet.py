@@ -79,17 +79,12 @@ def type_table(largest: int) -> np.ndarray:
 def all_counts(connected: np.ndarray, size: int) -> np.ndarray:
     """Numbers of all induced subgraphs with ``size`` vertices from those of connected ones.
 
+    ``connected`` has the shape (graphs, sizes, types), the result (graphs, types), in Python
+    integers: they can be larger than 64 bits.
+
     Let D consist of a component A and the rest B. Every pair of an induced A and an induced B
     covers some induced subgraph F, so that N(A) N(B) = sum over F of c(F) N(F), where c(F) says
     how often a pair covers F. Apart from D itself all F are smaller or have fewer components.
-
-    Parameters
-    ----------
-    connected : int array of shape (graphs, sizes, types)
-
-    Returns
-    -------
-    array of Python integers of shape (graphs, types): they can be larger than 64 bits.
     """
     counts: dict[tuple[int, int], np.ndarray] = {}
     for vertices in range(1, size + 1):
