@@ -168,9 +168,9 @@ class Declared:
         cls.parameter_rules = rules
 
 
-def check_parameters(owner: object, rules: dict[str, Rule]) -> None:
+def check_parameters(owner: Declared) -> None:
     """Raise :class:`InvalidParameterError` for the first parameter that breaks its rule."""
-    for name, rule in rules.items():
+    for name, rule in owner.parameter_rules.items():
         value = getattr(owner, name)
         if not rule.allows(value):
             raise InvalidParameterError(

@@ -123,7 +123,7 @@ def test_shortest_paths_are_shortest_paths_with_those_labels(edge_labels):
         names = dict(
             zip(
                 np.unique(found.hashes).tolist(),
-                kernel._describe(graph, 0, np.unique(found.hashes)),
+                kernel.descriptions_of(graph, 0, np.unique(found.hashes)),
                 strict=True,
             )
         )
@@ -161,13 +161,13 @@ def test_names_are_read_where_they_are_asked_for(monkeypatch):
     kernel = gg.TreePlusPlus().fit(GRAPHS)
     holder = next(g for g in GRAPHS if kernel.occurrences(g, 0))
     read = []
-    describe = TreePlusPlus._write_names
+    describe = TreePlusPlus.names_of
 
     def counting(self, batch, level, hashes):
         read.append((len(batch), level))
         return describe(self, batch, level, hashes)
 
-    monkeypatch.setattr(TreePlusPlus, "_write_names", counting)
+    monkeypatch.setattr(TreePlusPlus, "names_of", counting)
     assert kernel.occurrences(holder, name) == kernel.occurrences(holder, 0)
     assert {graphs for graphs, _ in read} == {1}
     other = next(g for g in GRAPHS if not kernel.occurrences(g, 0))
@@ -193,7 +193,7 @@ def test_a_name_of_a_real_data_set_is_found_without_reading_the_others():
     kernel = gg.TreePlusPlus().fit(batch)
     graph = batch[17]
     level = kernel.locate(graph)[2]
-    [name] = kernel._describe(graph, 2, level.hashes[:1])
+    [name] = kernel.descriptions_of(graph, 2, level.hashes[:1])
     assert len(kernel.occurrences(graph, name)) == int((level.hashes == level.hashes[0]).sum())
 
 

@@ -274,7 +274,7 @@ def evaluated_row(name: str, parameters: Sequence[str] | None = None) -> KernelG
     classifier = row.classifier()
     known = sorted(set(classifier.get_params(deep=False)) - _FIXED)
     values = given_of(known, name, parameters)
-    check_parameters(classifier.set_params(**{**row.fixed, **values}), classifier.parameter_rules)
+    check_parameters(classifier.set_params(**{**row.fixed, **values}))
     return replace(row, parameters=values)
 
 

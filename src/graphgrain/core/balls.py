@@ -23,11 +23,8 @@ class Ball(NamedTuple):
 def make_ball(graphs, begin, end):
     """Room for any ball of the graphs ``begin`` to ``end``."""
     most = max(1, most_vertices(graphs.offsets, begin, end))
-    return Ball(
-        np.empty(most, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-        np.full(most, -1, dtype=np.int64),
-    )
+    members, distance = np.empty((2, most), dtype=np.int64)
+    return Ball(members, distance, np.full(most, -1, dtype=np.int64))
 
 
 @compiled

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from .compiling import inlined, subroutine
 from .components import classify, component_order
-from .structures import Graphs
+from .structures import Graphs, most_vertices
 from .threads import chunks, entry_point, run
 
 # --------------------------------------------------------------------
@@ -38,42 +36,6 @@ _SMOOTHING_STEPS = 8
 _MOST_ITERATIONS = 100
 _TINY = 1e-250
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
-
-
-class Scratch(NamedTuple):
-    """Arrays for the vertices of one graph, and for those of one component in its numbering."""
-
-    order: np.ndarray  # vertices component by component
-    starts: np.ndarray  # where components begin
-    place: np.ndarray  # number of a vertex in its component
-    ranked: np.ndarray
-    vertices: np.ndarray
-    near: np.ndarray  # neighbours of all vertices, one after the other
-    ends: np.ndarray  # per vertex: where its neighbours end
-    first: np.ndarray  # per row: first column of the envelope
-    last: np.ndarray  # per column: last row that reaches it
-    start: np.ndarray  # per row: where the envelope begins
-    x: np.ndarray
-    y: np.ndarray
-    z: np.ndarray
-    low: np.ndarray
-    sums: np.ndarray
-
-
-def make_scratch(graphs: Graphs, begin: int, end: int) -> Scratch:
-    """Room for any of the graphs ``begin`` to ``end``."""
-    offsets = graphs.offsets[begin : end + 1]
-    n = int(np.diff(offsets).max(initial=1)) + 1
-    entries = int(np.diff(graphs.indptr[offsets]).max(initial=1))
-    whole = ("order", "starts", "place", "ranked", "vertices")
-    # Unsigned: Numba skips the check for indices that count from the end.
-    places = ("ends", "first", "last", "start")
-    return Scratch(
-        near=np.empty(entries, dtype=np.uint64),
-        **{name: np.empty(n, dtype=np.int64) for name in whole},
-        **{name: np.empty(n, dtype=np.uint64) for name in places},
-        **{name: np.empty(n) for name in ("x", "y", "z", "low", "sums")},
-    )
 
 
 @inlined
@@ -264,103 +226,88 @@ def _envelope_work(near, ends, n, first, last, start):
     return work
 
 
+@subroutine
+def _descend(near, ends, n, shift, x, z, residual, direction, product, limit, stop):
+    """z solves ``(shift I - A) z = x`` by conjugate gradients, in at most ``limit`` steps."""
+    size = 0.0
+    for i in range(n):
+        z[i] = 0.0
+        residual[i] = x[i]
+        direction[i] = x[i]
+        size += x[i] * x[i]
+    goal = size * 1e-28
+    for _ in range(limit):
+        if stop[0]:
+            return
+        _multiply(near, ends, n, direction, product)
+        curvature = 0.0
+        for i in range(n):
+            product[i] = shift * direction[i] - product[i]
+            curvature += direction[i] * product[i]
+        if not curvature > 0.0 or size <= goal:
+            return
+        step = size / curvature
+        fresh = 0.0
+        for i in range(n):
+            z[i] += step * direction[i]
+            residual[i] -= step * product[i]
+            fresh += residual[i] * residual[i]
+        for i in range(n):
+            direction[i] = residual[i] + fresh / size * direction[i]
+        size = fresh
+
+
 @entry_point
-def eigenvector_classes(graphs, envelope_work, begin, end, values, bits, classes, scratch, stop):
+def eigenvector_classes(graphs, envelope_work, begin, end, values, bits, classes, stop):
     """Fill ``values`` and ``classes`` of the graphs ``begin`` to ``end``.
 
-    Components whose factorisation would take more than ``envelope_work`` are left at -1. ``bits``
-    are the values read as integers.
+    Components whose factorisation would take more than ``envelope_work`` have their systems solved
+    by conjugate gradients. ``bits`` are the values read as integers.
     """
-    offsets, order, starts, place = graphs.offsets, scratch.order, scratch.starts, scratch.place
-    vertices, near, ends = scratch.vertices, scratch.near, scratch.ends
-    first, last, start = scratch.first, scratch.last, scratch.start
-    x, y, z, low, sums = scratch.x, scratch.y, scratch.z, scratch.low, scratch.sums
+    offsets = graphs.offsets
+    most, entries = most_vertices(offsets, begin, end) + 1, 1
+    for g in range(begin, end):
+        entries = max(entries, graphs.indptr[offsets[g + 1]] - graphs.indptr[offsets[g]])
+    order, starts, place, ranked, vertices = np.empty((5, most), dtype=np.int64)
+    # Unsigned: Numba skips the check for indices that count from the end. Where the neighbours of
+    # a vertex end, and per row or column of the envelope its first, its last, where it begins.
+    ends, first, last, start = np.empty((4, most), dtype=np.uint64)
+    near = np.empty(entries, dtype=np.uint64)
+    x, y, z, low, sums = np.empty((5, most))
     off = np.empty(1024)
     for g in range(begin, end):
         base = offsets[g]
-        components = component_order(graphs, base, offsets[g + 1] - base, order, starts, place)
+        size = offsets[g + 1] - base
+        components = component_order(graphs, base, size, order, starts, place)
         for c in range(components):
             n, regular = _number(
                 graphs, base, starts[c], starts[c + 1], order, place, vertices, near, ends
             )
             if regular:
                 for i in range(n):
-                    values[vertices[i]] = 1.0 / np.sqrt(n)
-            elif _envelope_work(near, ends, n, first, last, start) > envelope_work:
-                for i in range(n):
-                    values[vertices[i]] = -1.0
-                continue
+                    x[i] = 1.0 / np.sqrt(n)
             else:
-                if start[n] > len(off):
+                direct = _envelope_work(near, ends, n, first, last, start) <= envelope_work
+                if direct and start[n] > len(off):
                     off = np.empty(2 * np.int64(start[n]))
                 _smooth(near, ends, n, x, z)
                 before = 1.0
                 for _ in range(_MOST_ITERATIONS):
                     if stop[0]:
                         return
-                    _row_sums(near, ends, n, x, y, low, sums)
-                    _eliminate(near, ends, n, first, last, start, x, sums, z, y, off)
+                    shift = _row_sums(near, ends, n, x, y, low, sums)
+                    if direct:
+                        _eliminate(near, ends, n, first, last, start, x, sums, z, y, off)
+                    else:
+                        _descend(near, ends, n, shift, x, z, low, sums, y, 20 * size + 100, stop)
                     change = _scale(n, z, x)
                     # what is left is less than this change times the ratio of the last two
                     if change * change <= 1e-13 * before:
                         break
                     before = change
-                for i in range(n):
-                    values[vertices[i]] = x[i]
-            classify(order, starts[c], starts[c + 1], base, values, bits, scratch.ranked, classes)
-
-
-@entry_point
-def gradient_classes(graphs, g, values, bits, classes, scratch, stop):
-    """The same for the components of graph g that were left at -1, by conjugate gradients."""
-    base = graphs.offsets[g]
-    size = graphs.offsets[g + 1] - base
-    order, starts, place, vertices = scratch.order, scratch.starts, scratch.place, scratch.vertices
-    near, ends, x, y, z = scratch.near, scratch.ends, scratch.x, scratch.y, scratch.z
-    low, sums = scratch.low, scratch.sums
-    residual, direction, product = np.empty(size), np.empty(size), np.empty(size)
-    components = component_order(graphs, base, size, order, starts, place)
-    for c in range(components):
-        if values[base + order[starts[c]]] >= 0.0:
-            continue
-        n, _ = _number(graphs, base, starts[c], starts[c + 1], order, place, vertices, near, ends)
-        _smooth(near, ends, n, x, z)
-        before = 1.0
-        for _ in range(_MOST_ITERATIONS):
-            shift = _row_sums(near, ends, n, x, y, low, sums)
-            size_now = 0.0
             for i in range(n):
-                z[i] = 0.0
-                residual[i] = x[i]
-                direction[i] = x[i]
-                size_now += x[i] * x[i]
-            goal = size_now * 1e-28
-            for _ in range(20 * size + 100):
-                if stop[0]:
-                    return
-                _multiply(near, ends, n, direction, product)
-                curvature = 0.0
-                for i in range(n):
-                    product[i] = shift * direction[i] - product[i]
-                    curvature += direction[i] * product[i]
-                if not curvature > 0.0 or size_now <= goal:
-                    break
-                step = size_now / curvature
-                fresh = 0.0
-                for i in range(n):
-                    z[i] += step * direction[i]
-                    residual[i] -= step * product[i]
-                    fresh += residual[i] * residual[i]
-                for i in range(n):
-                    direction[i] = residual[i] + fresh / size_now * direction[i]
-                size_now = fresh
-            change = _scale(n, z, x)
-            if change * change <= 1e-13 * before:
-                break
-            before = change
-        for i in range(n):
-            values[vertices[i]] = x[i]
-        classify(order, starts[c], starts[c + 1], base, values, bits, scratch.ranked, classes)
+                values[vertices[i]] = x[i]
+            classify(order, starts[c], starts[c + 1], base, values, bits, ranked, classes)
 
 
 # --------------------------------------------------------------------
@@ -375,9 +322,7 @@ def path_classes(graphs, betweenness, begin, end, values, bits, classes, stop):
     shortest paths through a vertex, each pair of ends sharing 1 among its paths (Brandes).
     """
     offsets, indptr, indices = graphs.offsets, graphs.indptr, graphs.indices
-    most = 1
-    for g in range(begin, end):
-        most = max(most, offsets[g + 1] - offsets[g])
+    most = max(1, most_vertices(offsets, begin, end))
     order, starts, distance, queue, ranked = np.empty((5, most + 1), dtype=np.int64)
     paths, share = np.empty((2, most))
     for g in range(begin, end):
@@ -441,20 +386,12 @@ def centrality_classes(
         values = np.empty(int(offsets[-1]))
     bits = values.view(np.int64)
     classes = np.zeros(int(offsets[-1]), dtype=np.int32)
-    ranges = chunks(np.diff(offsets))
-    if kind != "eigenvector":
-        between = kind == "betweenness"
-        run(lambda a, b: path_classes(graphs, between, a, b, values, bits, classes), ranges, n_jobs)
-        return classes
 
-    def by_elimination(begin: int, end: int) -> None:
-        scratch = make_scratch(graphs, begin, end)
-        eigenvector_classes(graphs, envelope_work, begin, end, values, bits, classes, scratch)
+    def fill(begin: int, end: int) -> None:
+        if kind == "eigenvector":
+            eigenvector_classes(graphs, envelope_work, begin, end, values, bits, classes)
+        else:
+            path_classes(graphs, kind == "betweenness", begin, end, values, bits, classes)
 
-    def by_gradients(graph: int, after: int) -> None:
-        gradient_classes(graphs, graph, values, bits, classes, make_scratch(graphs, graph, after))
-
-    run(by_elimination, ranges, n_jobs)
-    large = np.unique(np.searchsorted(offsets, np.flatnonzero(values < 0), side="right") - 1)
-    run(by_gradients, [(g, g + 1) for g in large.tolist()], n_jobs)
+    run(fill, chunks(np.diff(offsets)), n_jobs)
     return classes

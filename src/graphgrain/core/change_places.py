@@ -19,6 +19,7 @@ import numpy as np
 
 from .compiling import compiled, subroutine
 from .hashing import mix
+from .structures import most_vertices
 from .threads import entry_point
 
 #: Kinds of places.
@@ -206,26 +207,19 @@ def find_places(offsets, graph, begin, end, first, most, radius, places, whole):
     labels, or none. Graphs are numbered from ``first`` on; ``whole`` gets a hash of each.
     """
     indptr, indices, labels, edge_labels = graph
-    largest = 0
-    for g in range(begin, end):
-        largest = max(largest, offsets[g + 1] - offsets[g])
+    largest = most_vertices(offsets, begin, end)
     out = np.zeros(largest, dtype=np.uint8)
     inside = np.zeros(largest, dtype=np.uint8)
-    queue = np.empty(largest, dtype=np.int64)
-    work = (
-        np.empty(largest, dtype=np.uint64),  # of cycles
-        np.empty(largest, dtype=np.uint64),  # colours
-        np.empty(largest, dtype=np.uint64),  # those of the next round
-        np.empty(largest, dtype=np.int64),  # distances
-        np.empty(largest, dtype=np.int64),  # a queue for them
-    )
+    cycles, colours, fresh = np.empty((3, largest), dtype=np.uint64)
+    distance, near, queue = np.empty((3, largest), dtype=np.int64)
+    work = cycles, colours, fresh, distance, near
     nothing = np.uint64(0)
     count = 0
     for g in range(begin, end):
         base = offsets[g]
         n = offsets[g + 1] - base
         number = first + g - begin
-        _shortest_cycles(graph, base, n, work[3], work[4], work[0])
+        _shortest_cycles(graph, base, n, distance, near, cycles)
         out[:n] = 0
         whole[g - begin] = _refined(graph, base, n, out, -1, -1, False, False, 0, work)[0]
         for u in range(n):

@@ -20,6 +20,7 @@ import numpy as np
 from .compiling import compiled, subroutine
 from .hashing import GOLDEN, mix
 from .memory import require_memory
+from .structures import find_key
 from .threads import call, chunks, entry_point, run, thread_count
 
 # --------------------------------------------------------------------
@@ -201,18 +202,14 @@ def read_out(tables, row, hashes, counts, at):
 
 @subroutine
 def with_room(room, hashes, counts):
-    """Arrays whose rows hold at least ``room`` entries and begin with the same ones."""
-    rows, size = hashes.shape
-    if room <= size:
+    """Arrays with room for at least so many entries that begin with the same ones."""
+    if room <= len(hashes):
         return hashes, counts
-    more_hashes = np.empty((rows, 2 * room), dtype=hashes.dtype)
-    more_counts = np.empty((rows, 2 * room), dtype=counts.dtype)
-    for row in range(
-        rows
-    ):  # an assignment of slices takes seconds to compile: its error has a text
-        for i in range(size):
-            more_hashes[row, i] = hashes[row, i]
-            more_counts[row, i] = counts[row, i]
+    more_hashes = np.empty(2 * room, dtype=hashes.dtype)
+    more_counts = np.empty(2 * room, dtype=counts.dtype)
+    # an assignment of slices takes seconds to compile: its error has a text
+    for i in range(len(hashes)):
+        more_hashes[i], more_counts[i] = hashes[i], counts[i]
     return more_hashes, more_counts
 
 
@@ -473,7 +470,8 @@ def timed_sample(work: Callable[[np.ndarray], object], order: np.ndarray) -> tup
         roots = min(4 * roots, len(order))
 
 
-def _shuffled(size: int) -> np.ndarray:
+def shuffled(size: int) -> np.ndarray:
+    """All roots in an order of chance, the same every time: the first are a sample."""
     return np.random.default_rng(0).permutation(size)
 
 
@@ -493,7 +491,7 @@ def _needed(distinct: np.ndarray, threads: int) -> float:
 
 def estimate_large_graph(features: RootedFeatures, n_jobs: int | None) -> tuple[float, float]:
     """Processor seconds and bytes that :func:`count_large_graph` will need, about."""
-    order = _shuffled(features.size)
+    order = shuffled(features.size)
     seconds = features.prepare_roughly(order)
     more, roots = timed_sample(lambda part: _counted(features, part, 1), order)
     distinct = _estimated_distinct(features, order[:roots])
@@ -510,7 +508,7 @@ def count_large_graph(
     _prepare(features, n_jobs)
     if features.size > 4 * _SAMPLE:
         roots = max(2 * _SAMPLE, int(features.size * _SHARE))
-        distinct = _estimated_distinct(features, _shuffled(features.size)[:roots])
+        distinct = _estimated_distinct(features, shuffled(features.size)[:roots])
         require_memory(
             _needed(distinct, thread_count(n_jobs)),
             f"About {distinct.sum():.1e} different features of a graph with {features.size:,} "
@@ -647,15 +645,7 @@ def find_columns(hashes, vocabulary):
     """The place of each hash in the sorted vocabulary, or -1."""
     columns = np.empty(len(hashes), dtype=np.int32)
     for i in range(len(hashes)):
-        low, high = 0, len(vocabulary)
-        while low < high:
-            middle = (low + high) >> 1
-            if vocabulary[middle] < hashes[i]:
-                low = middle + 1
-            else:
-                high = middle
-        found = low < len(vocabulary) and vocabulary[low] == hashes[i]
-        columns[i] = low if found else -1
+        columns[i] = find_key(vocabulary, hashes[i])
     return columns
 
 

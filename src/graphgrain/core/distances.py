@@ -19,9 +19,11 @@ from .components import sort_by
 from .counting import RootedFeatures, Tables, count_into, make_tables, read_out, with_room
 from .hashing import BASE, GOLDEN, mix
 from .structures import Graphs, most_vertices
-from .threads import call, entry_point
+from .threads import entry_point
 
 _ZERO = np.uint64(0)
+#: Numbers that :func:`search` keeps for every vertex.
+_SCRATCH = 8
 
 
 @compiled
@@ -86,21 +88,6 @@ def search(graphs, edges, base, root, work, paths):
 
 
 @compiled
-def make_search(n):
-    """Scratch arrays of :func:`search` for graphs of up to n vertices."""
-    return (
-        np.empty(n, dtype=np.int64),  # queue
-        np.empty(n, dtype=np.int64),  # distance
-        np.empty(n, dtype=np.int64),  # before
-        np.empty(n, dtype=np.int64),  # via
-        np.empty(n, dtype=np.int64),  # from_rank
-        np.empty(n, dtype=np.int64),  # rank
-        np.empty(n, dtype=np.int64),  # keys
-        np.empty(n, dtype=np.int64),  # members
-    )
-
-
-@compiled
 def pair_code(source, target, distance, path):
     """Hash of an ordered pair at a distance, with the hash of a path's labels (or 0)."""
     return mix(mix(source * BASE + target) + np.uint64(distance) * GOLDEN + path)
@@ -126,13 +113,13 @@ def count_pairs(graphs, edges, begin, end, stop):
     """
     offsets, labels, label_hashes = graphs.offsets, graphs.labels, graphs.label_hashes
     most = max(1, most_vertices(offsets, begin, end))
-    work = make_search(most)
+    work = np.empty((_SCRATCH, most), dtype=np.int64)
     paths = np.zeros(most, dtype=np.uint64)
     codes = np.empty(most, dtype=np.uint64)
     tables = make_tables(1, 1024)
     lengths = np.empty(end - begin, dtype=np.int64)
-    hashes = np.empty((1, 1024), dtype=np.uint64)
-    counts = np.empty((1, 1024), dtype=np.int64)
+    hashes = np.empty(1024, dtype=np.uint64)
+    counts = np.empty(1024, dtype=np.int64)
     total = 0
     for g in range(begin, end):
         base = offsets[g]
@@ -145,8 +132,8 @@ def count_pairs(graphs, edges, begin, end, stop):
             tables = count_into(tables, 0, codes, reached - 1)
         lengths[g - begin] = tables.distinct[0]
         hashes, counts = with_room(total + tables.distinct[0], hashes, counts)
-        total = read_out(tables, 0, hashes[0], counts[0], total)
-    return lengths, hashes[0, :total].copy(), counts[0, :total].copy()
+        total = read_out(tables, 0, hashes, counts, total)
+    return lengths, hashes[:total].copy(), counts[:total].copy()
 
 
 @entry_point
@@ -159,7 +146,7 @@ def trace_pairs(graphs, edges, g):
     labels, label_hashes = graphs.labels, graphs.label_hashes
     base = graphs.offsets[g]
     n = graphs.offsets[g + 1] - base
-    work = make_search(max(n, 1))
+    work = np.empty((_SCRATCH, max(n, 1)), dtype=np.int64)
     paths = np.zeros(n, dtype=np.uint64)
     hashes = np.zeros((n, n), dtype=np.uint64)
     distances = np.empty((n, n), dtype=np.int64)
@@ -168,9 +155,7 @@ def trace_pairs(graphs, edges, g):
     for root in range(n):
         search(graphs, edges, base, root, work, paths)
         for v in range(n):
-            distances[root, v] = work[1][v]
-            before[root, v] = work[2][v]
-            via[root, v] = work[3][v]
+            distances[root, v], before[root, v], via[root, v] = work[1, v], work[2, v], work[3, v]
             path = paths[v] if edges else _ZERO
             hashes[root, v] = pair_code(
                 label_hashes[labels[base + root]], label_hashes[labels[base + v]],
@@ -234,7 +219,8 @@ class PairRoots(RootedFeatures):
 
     def scratch(self) -> Any:
         codes = np.empty(self.size, dtype=np.uint64)
-        return call(make_search, self.size), np.zeros(self.size, dtype=np.uint64), codes
+        work = np.empty((_SCRATCH, self.size), dtype=np.int64)
+        return work, np.zeros(self.size, dtype=np.uint64), codes
 
     def add(self, roots: np.ndarray, scratch: Any, tables: Tables) -> Tables:
         tables = _count_roots(

@@ -359,59 +359,47 @@ class Units(NamedTuple):
 
 
 @entry_point
-def _unit_counts(x, scratch, starts):
-    """The number of units of each column, summed up; returns the number of entries of all units."""
-    entries = 0
-    for c in range(len(x.indptr) - 1):
-        begin, end = x.indptr[c], x.indptr[c + 1]
-        size = end - begin
-        scratch[:size] = x.values[begin:end]
-        scratch[:size].sort()
-        units = 0
-        for k in range(size):
-            if k == 0 or scratch[k] != scratch[k - 1]:
-                units += 1
-                entries += size - k
-        starts[c + 1] = starts[c] + units
-    return entries
-
-
-@entry_point
-def _fill_units(x, scratch, starts, heights, indptr, rows):
-    """The units of each column and the rows that reach them."""
-    at = 0
-    for c in range(len(x.indptr) - 1):
-        begin, end = x.indptr[c], x.indptr[c + 1]
-        size = end - begin
-        scratch[:size] = x.values[begin:end]
-        scratch[:size].sort()
-        unit = starts[c]
-        below = 0.0
-        for k in range(size):
-            if k == 0 or scratch[k] != scratch[k - 1]:
+def _units(x, scratch):
+    """``(starts, heights, indptr, rows)``: the units of all columns, and the rows in each."""
+    starts = np.zeros(len(x.indptr), dtype=np.int64)
+    heights = np.empty(0)
+    indptr, rows = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32)
+    for sweep in range(2):  # first how many, then which
+        unit = at = 0
+        for c in range(len(x.indptr) - 1):
+            begin, end = x.indptr[c], x.indptr[c + 1]
+            size = end - begin
+            scratch[:size] = x.values[begin:end]
+            scratch[:size].sort()
+            below = 0.0
+            for k in range(size):
                 top = scratch[k]
-                heights[unit] = top - below
-                indptr[unit] = at
-                for place in range(begin, end):
-                    if x.values[place] >= top:
-                        rows[at] = x.rows[place]
-                        at += 1
-                below = top
+                if k and top == scratch[k - 1]:
+                    continue
+                if sweep:
+                    heights[unit] = top - below
+                    indptr[unit] = at
+                    below = top
+                    for place in range(begin, end):
+                        if x.values[place] >= top:
+                            rows[at] = x.rows[place]
+                            at += 1
+                else:
+                    at += size - k
                 unit += 1
+            starts[c + 1] = unit
+        if not sweep:
+            heights, rows = np.empty(unit), np.empty(at, dtype=np.int32)
+            indptr = np.empty(unit + 1, dtype=np.int64)
     indptr[len(heights)] = at
+    return starts, heights, indptr, rows
 
 
 def cut_into_units(x: Csc) -> Units:
     """Cut every column at its distinct values, which are above 0."""
     longest = int(np.diff(x.indptr).max(initial=0))
-    scratch = np.empty(longest)
-    starts = np.zeros(len(x.indptr), dtype=np.int64)
-    entries = _unit_counts(x, scratch, starts)
-    total = int(starts[-1])
-    heights = np.empty(total)
-    indptr, rows = np.empty(total + 1, dtype=np.int64), np.empty(entries, dtype=np.int32)
-    _fill_units(x, scratch, starts, heights, indptr, rows)
-    return Units(starts, heights, Csc(indptr, rows, np.ones(entries)))
+    starts, heights, indptr, rows = _units(x, np.empty(longest))
+    return Units(starts, heights, Csc(indptr, rows, np.ones(len(rows))))
 
 
 @entry_point

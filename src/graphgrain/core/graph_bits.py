@@ -33,10 +33,16 @@ def _put(stream, at, value, width):
 
 
 @compiled
-def _put_gamma(stream, at, value):
+def _gamma_bits(value):
     width = 1
     while value >> width:
         width += 1
+    return 2 * width - 1
+
+
+@compiled
+def _put_gamma(stream, at, value):
+    width = (_gamma_bits(value) + 1) >> 1
     return _put(stream, at + width - 1, value, width)
 
 
@@ -59,14 +65,6 @@ def _get_gamma(stream, at, end):
     if zeros > _LONGEST or at + zeros >= end:
         return 0, at
     return _get(stream, at, zeros + 1)
-
-
-@compiled
-def _gamma_bits(value):
-    width = 1
-    while value >> width:
-        width += 1
-    return 2 * width - 1
 
 
 @compiled

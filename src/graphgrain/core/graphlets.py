@@ -182,9 +182,58 @@ def _probability(indptr, indices, members, size, code, n):
     return chance[full - 1]
 
 
+@compiled
+def _draw_connected(graphs, base, n, size, state, members, border, inside):
+    """Grow a connected set; the next state, its adjacency bits and how many vertices it got."""
+    indptr, indices = graphs.indptr, graphs.indices
+    state, first = _draw_number(state, n)
+    members[0] = base + first
+    inside[first] = True
+    code = waiting = 0
+    grown = 1
+    while True:
+        last = members[grown - 1]
+        for entry in range(indptr[last], indptr[last + 1]):
+            w = indices[entry] - base
+            if not inside[w]:
+                inside[w] = True  # in the set or on its border
+                border[waiting] = w
+                waiting += 1
+        if grown == size or waiting == 0:
+            break
+        state, place = _draw_number(state, waiting)
+        v = border[place] + base
+        waiting -= 1
+        border[place] = border[waiting]
+        code = _code_with(indptr, indices, members, grown, code, v)
+        members[grown] = v
+        grown += 1
+    for i in range(waiting):
+        inside[border[i]] = False
+    for i in range(grown):
+        inside[members[i] - base] = False
+    return state, code, grown
+
+
+@compiled
+def _draw_any(graphs, base, n, size, state, members):
+    """Draw any set; the next state and its adjacency bits."""
+    code = grown = 0
+    while grown < size:
+        state, v = _draw_number(state, n)
+        again = False
+        for i in range(grown):
+            again |= members[i] == base + v
+        if not again:
+            code = _code_with(graphs.indptr, graphs.indices, members, grown, code, base + v)
+            members[grown] = base + v
+            grown += 1
+    return state, code
+
+
 @entry_point
-def sample_connected(graphs, size, types, samples, seed, begin, end):
-    """Estimated numbers of connected sets of ``size`` vertices by type."""
+def sample_sets(graphs, size, connected, types, samples, seed, begin, end):
+    """Numbers of sets of ``size`` vertices by type, estimated from ``samples`` random sets."""
     indptr, indices = graphs.indptr, graphs.indices
     counts = np.zeros((end - begin, types.max() + 1))
     members = np.empty(size, dtype=np.int64)
@@ -195,67 +244,19 @@ def sample_connected(graphs, size, types, samples, seed, begin, end):
             continue
         border = np.empty(n, dtype=np.int64)
         inside = np.zeros(n, dtype=np.bool_)
-        state = seed ^ mix(np.uint64(n) * GOLDEN + np.uint64(indptr[base + n] - indptr[base]))
-        for _ in range(samples):
-            state, first = _draw_number(state, n)
-            members[0] = base + first
-            inside[first] = True
-            code = 0
-            waiting = 0
-            grown = 1
-            while True:
-                last = members[grown - 1]
-                for entry in range(indptr[last], indptr[last + 1]):
-                    w = indices[entry] - base
-                    if not inside[w]:
-                        inside[w] = True  # in the set or on its border
-                        border[waiting] = w
-                        waiting += 1
-                if grown == size or waiting == 0:
-                    break
-                state, place = _draw_number(state, waiting)
-                v = border[place] + base
-                waiting -= 1
-                border[place] = border[waiting]
-                code = _code_with(indptr, indices, members, grown, code, v)
-                members[grown] = v
-                grown += 1
-            for i in range(waiting):
-                inside[border[i]] = False
-            for i in range(grown):
-                inside[members[i] - base] = False
-            if grown == size:
-                weight = _probability(indptr, indices, members, size, code, n) * samples
-                counts[g - begin, types[size, code]] += 1.0 / weight
-    return counts
-
-
-@entry_point
-def sample_any(graphs, size, types, samples, seed, begin, end):
-    """Numbers of sets of ``size`` vertices by type, estimated from ``samples`` random sets."""
-    indptr, indices = graphs.indptr, graphs.indices
-    counts = np.zeros((end - begin, types.max() + 1))
-    members = np.empty(size, dtype=np.int64)
-    for g in range(begin, end):
-        base = graphs.offsets[g]
-        n = graphs.offsets[g + 1] - base
-        if n < size:
-            continue
         sets = 1.0
         for i in range(size):
             sets *= (n - i) / (i + 1)
         state = seed ^ mix(np.uint64(n) * GOLDEN + np.uint64(indptr[base + n] - indptr[base]))
         for _ in range(samples):
-            code = 0
-            grown = 0
-            while grown < size:
-                state, v = _draw_number(state, n)
-                again = False
-                for i in range(grown):
-                    again |= members[i] == base + v
-                if not again:
-                    code = _code_with(indptr, indices, members, grown, code, base + v)
-                    members[grown] = base + v
-                    grown += 1
-            counts[g - begin, types[size, code]] += sets / samples
+            if not connected:
+                state, code = _draw_any(graphs, base, n, size, state, members)
+                counts[g - begin, types[size, code]] += sets / samples
+                continue
+            state, code, grown = _draw_connected(
+                graphs, base, n, size, state, members, border, inside
+            )
+            if grown == size:
+                weight = _probability(indptr, indices, members, size, code, n) * samples
+                counts[g - begin, types[size, code]] += 1.0 / weight
     return counts

@@ -10,87 +10,55 @@ For every source s a breadth-first search gives the shortest paths from it.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
+from .balls import empty_ball, fill_ball, make_ball
 from .compiling import compiled
+from .counting import with_room
 from .hashing import GOLDEN, mix
 from .threads import entry_point
 
 
-class _Search(NamedTuple):
-    """Scratch arrays, an entry for each vertex."""
-
-    distance: np.ndarray  # -1 where not reached
-    queue: np.ndarray
-    place: np.ndarray  # among the vertices at the same distance
-    paths: np.ndarray  # number of shortest paths from the root
-
-
 @compiled
-def _make_search(n):
-    return _Search(
-        np.empty(n, dtype=np.int64),
-        np.empty(n, dtype=np.int64),
-        np.empty(n, dtype=np.int64),
-        np.empty(n),
-    )
-
-
-@compiled
-def _search_from(graphs, base, root, search):
-    """Distances and numbers of shortest paths from the root; returns how many are reached."""
-    indptr, indices = graphs.indptr, graphs.indices
-    distance, queue, paths = search.distance, search.queue, search.paths
-    for v in range(len(distance)):
-        distance[v] = -1
-        paths[v] = 0.0
-    distance[root] = 0
-    paths[root] = 1.0
-    queue[0] = root
-    head = 0
-    tail = 1
-    while head < tail:
-        u = queue[head]
-        head += 1
-        for entry in range(indptr[base + u], indptr[base + u + 1]):
-            v = indices[entry] - base
-            if distance[v] < 0:
-                distance[v] = distance[u] + 1
-                queue[tail] = v
-                tail += 1
-            if distance[v] == distance[u] + 1:
-                paths[v] += paths[u]
-    return tail
-
-
-@compiled
-def _furthest(graphs, base, roots, search, stop):
+def _furthest(graphs, base, roots, ball, stop):
     """Length of the longest shortest path from any of some roots, and the vertex at its end."""
     longest = end = 0
     for root in roots:
         if stop[0]:
             break
-        reached = _search_from(graphs, base, root, search)
-        last = search.queue[reached - 1]
-        if search.distance[last] >= longest:
-            longest, end = search.distance[last], last
+        reached = fill_ball(graphs, base, root, len(ball.place), ball)
+        if ball.distance[reached - 1] >= longest:
+            longest, end = ball.distance[reached - 1], ball.members[reached - 1]
+        empty_ball(ball, reached)
     return longest, end
 
 
 @compiled
-def _layer_begin(search, end):
-    """Where in the queue the vertices begin that are as far away as the one before ``end``."""
-    distance, queue = search.distance, search.queue
+def _count_paths(graphs, base, count, ball, paths):
+    """The number of shortest paths from the centre of a ball to each of its members."""
+    indptr, indices = graphs.indptr, graphs.indices
+    place, distance, members = ball.place, ball.distance, ball.members
+    paths[:count] = 0.0
+    paths[0] = 1.0
+    for i in range(count):
+        v = base + members[i]
+        for entry in range(indptr[v], indptr[v + 1]):
+            j = place[indices[entry] - base]
+            if j >= 0 and distance[j] == distance[i] + 1:
+                paths[j] += paths[i]
+
+
+@compiled
+def _layer_begin(distance, end):
+    """Where the members begin that are as far away as the one before ``end``."""
     begin = end - 1
-    while begin > 0 and distance[queue[begin - 1]] == distance[queue[end - 1]]:
+    while begin > 0 and distance[begin - 1] == distance[end - 1]:
         begin -= 1
     return begin
 
 
 @compiled
-def _add_places(graphs, base, root, rows, sums, search, ways, most):
+def _add_places(graphs, base, root, rows, sums, ball, paths, ways, most):
     """Add what one root contributes: vertex v at a place (column) counts in ``sums[rows[v]]``.
 
     About ``most`` steps are made, from the ends of paths on; places without a column of their own
@@ -98,47 +66,48 @@ def _add_places(graphs, base, root, rows, sums, search, ways, most):
     that grows as it must.
     """
     indptr, indices = graphs.indptr, graphs.indices
-    distance, queue, place, paths = search
-    reached = _search_from(graphs, base, root, search)
-    longest = distance[queue[reached - 1]]
+    members, distance, place = ball
+    reached = fill_ball(graphs, base, root, len(place), ball)
+    _count_paths(graphs, base, reached, ball, paths)
+    longest = distance[reached - 1]
     whole = done = 0.0
     room = 1
     end = reached
     while end > 0:
-        begin = _layer_begin(search, end)
-        width = longest - distance[queue[begin]] + 1
+        begin = _layer_begin(distance, end)
+        width = longest - distance[begin] + 1
         room = max(room, (end - begin) * width)
         for i in range(begin, end):
-            place[queue[i]] = i - begin
-            v = base + queue[i]
+            v = base + members[i]
             whole += (indptr[v + 1] - indptr[v] + 1.0) * width
         end = begin
     if room > ways.shape[1]:
         ways = np.empty((2, room))
     end = reached
     while end > 0 and done < most:
-        begin = _layer_begin(search, end)
-        d = distance[queue[begin]]
+        begin = _layer_begin(distance, end)
+        d = distance[begin]
         left = longest - d
         own, after = ways[d % 2], ways[(d + 1) % 2]
         for i in range(begin, end):
-            v = queue[i]
-            first = place[v] * (left + 1)
+            v = members[i]
+            first = (i - begin) * (left + 1)
             own[first] = 1.0
             for length in range(1, left + 1):
                 own[first + length] = 0.0
             for entry in range(indptr[base + v], indptr[base + v + 1]):
-                w = indices[entry] - base
-                if distance[w] == d + 1:
-                    at = place[w] * left
+                further = place[indices[entry] - base] - end
+                if further >= 0:  # at the next distance
+                    at = further * left
                     for length in range(left):
                         own[first + 1 + length] += after[at + length]
             for length in range(left + 1):
                 j = d + length
                 column = min(j * (j + 1) // 2 + d, sums.shape[1] - 1)
-                sums[rows[v], column] += paths[v] * own[first + length]
+                sums[rows[v], column] += paths[i] * own[first + length]
             done += (indptr[base + v + 1] - indptr[base + v] + 1.0) * (left + 1)
         end = begin
+    empty_ball(ball, reached)
     return done, whole, ways
 
 
@@ -147,14 +116,14 @@ def _add_all_places(graphs, g, rows, n_rows, stop):
     """The sums of all roots, with as many columns as the longest shortest path needs."""
     base = graphs.offsets[g]
     n = graphs.offsets[g + 1] - base
-    search = _make_search(n)
-    longest, _ = _furthest(graphs, base, np.arange(n), search, stop)
+    ball, paths = make_ball(graphs, g, g + 1), np.empty(n)
+    longest, _ = _furthest(graphs, base, np.arange(n), ball, stop)
     sums = np.zeros((n_rows, (longest + 1) * (longest + 2) // 2))
     ways = np.empty((2, 1024))
     for root in range(n):
         if stop[0]:
             break
-        _, _, ways = _add_places(graphs, base, root, rows, sums, search, ways, np.inf)
+        _, _, ways = _add_places(graphs, base, root, rows, sums, ball, paths, ways, np.inf)
     return sums
 
 
@@ -178,7 +147,7 @@ def sample_places(graphs, g, roots, most, columns, stop):
     """
     base = graphs.offsets[g]
     n = graphs.offsets[g + 1] - base
-    search = _make_search(n)
+    ball, paths = make_ball(graphs, g, g + 1), np.empty(n)
     rows = np.zeros(n, dtype=np.int64)
     sums = np.zeros((1, columns))
     ways = np.empty((2, 1))
@@ -186,18 +155,12 @@ def sample_places(graphs, g, roots, most, columns, stop):
     for root in roots:
         if stop[0]:
             break
-        own, all_own, ways = _add_places(graphs, base, root, rows, sums, search, ways, most)
+        own, all_own, ways = _add_places(graphs, base, root, rows, sums, ball, paths, ways, most)
         done += own
         whole += all_own
-    _, end = _furthest(graphs, base, roots, search, stop)
-    longest, _ = _furthest(graphs, base, np.array([end]), search, stop)
+    _, end = _furthest(graphs, base, roots, ball, stop)
+    longest, _ = _furthest(graphs, base, np.array([end]), ball, stop)
     return done / max(whole, 1.0), longest, ways.shape[1]
-
-
-@compiled
-def place_hash(label, column):
-    """Hash of a label at a place of a path."""
-    return mix(label + np.uint64(column + 1) * GOLDEN)
 
 
 @entry_point
@@ -227,14 +190,11 @@ def count_places(graphs, begin, end, stop):
         for row in range(distinct):
             for column in range(sums.shape[1]):
                 found += sums[row, column] > 0.0
-        if total + found > len(hashes):
-            room = 2 * total + found  # enough for a single graph
-            hashes = np.concatenate((hashes[:total], np.empty(room - total, dtype=np.uint64)))
-            counts = np.concatenate((counts[:total], np.empty(room - total)))
+        hashes, counts = with_room(total + found, hashes, counts)
         for row in range(distinct):
             for column in range(sums.shape[1]):
                 if sums[row, column] > 0.0:
-                    hashes[total] = place_hash(labels[row], column)
+                    hashes[total] = mix(labels[row] + np.uint64(column + 1) * GOLDEN)
                     counts[total] = sums[row, column]
                     total += 1
         lengths[g - begin] = found

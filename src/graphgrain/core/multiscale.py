@@ -19,6 +19,7 @@ from .balls import empty_ball, fill_ball, make_ball
 from .compiling import compiled
 from .components import sort_by
 from .hashing import BASE, GOLDEN, mix
+from .refinement import refine_ball
 from .threads import entry_point
 
 #: Similarities below exp of this are zero.
@@ -52,11 +53,10 @@ def ball_keys(graphs, previous, radius, begin, end, keys):
 
     Refinement of colours within the ball, which start from the distances and ``previous``.
     """
-    indptr, indices = graphs.indptr, graphs.indices
     ball = make_ball(graphs, begin, end)
-    place, distance, members = ball.place, ball.distance, ball.members
-    colours = np.empty(len(place), dtype=np.uint64)
-    fresh = np.empty(len(place), dtype=np.uint64)
+    distance, members = ball.distance, ball.members
+    colours = np.empty(len(members), dtype=np.uint64)
+    fresh = np.empty(len(members), dtype=np.uint64)
     for g in range(begin, end):
         base = graphs.offsets[g]
         for centre in range(graphs.offsets[g + 1] - base):
@@ -64,16 +64,8 @@ def ball_keys(graphs, previous, radius, begin, end, keys):
             for i in range(count):
                 colours[i] = mix(previous[base + members[i]] + np.uint64(distance[i]) * GOLDEN)
             for _ in range(_REFINEMENTS):
-                for i in range(count):
-                    v = base + members[i]
-                    total = colours[i] * BASE
-                    for entry in range(indptr[v], indptr[v + 1]):
-                        j = place[indices[entry] - base]
-                        if j >= 0:
-                            total += colours[j]
-                    fresh[i] = mix(total)
-                for i in range(count):
-                    colours[i] = fresh[i]
+                refine_ball(graphs, False, base, ball, count, colours, fresh)
+                colours, fresh = fresh, colours
             key = colours[0] * BASE
             for i in range(count):
                 key += mix(colours[i])
@@ -191,21 +183,10 @@ def log_similarity(first, i, second, j, M, where):
 
     ``M`` and ``where`` are scratch.
     """
-    a_support, a_inverse, a, a_size = (
-        first.supports[i],
-        first.inverses[i],
-        first.widths[i],
-        first.sizes[i],
-    )
-    b_support, b_inverse, b, b_size = (
-        second.supports[j],
-        second.inverses[j],
-        second.widths[j],
-        second.sizes[j],
-    )
-    n = 0
-    i = 0
-    j = 0
+    a_support, a_inverse, a = first.supports[i], first.inverses[i], first.widths[i]
+    b_support, b_inverse, b = second.supports[j], second.inverses[j], second.widths[j]
+    sizes = first.sizes[i] + second.sizes[j]
+    n = i = j = 0
     while i < a or j < b:
         in_a = i < a and (j >= b or a_support[i] <= b_support[j])
         in_b = j < b and (i >= a or b_support[j] <= a_support[i])
@@ -225,7 +206,7 @@ def log_similarity(first, i, second, j, M, where):
     for j in range(b):
         for k in range(j + 1):
             M[where[1, j], where[1, k]] += 0.5 * b_inverse[j, k]
-    return -0.5 * cholesky(M, n) - 0.25 * (a_size + b_size)
+    return -0.5 * cholesky(M, n) - 0.25 * sizes
 
 
 @entry_point

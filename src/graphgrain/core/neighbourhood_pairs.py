@@ -87,12 +87,8 @@ def make_neighbourhood(graphs, begin, end):
     """Scratch arrays for the neighbourhoods of any of the graphs ``begin`` to ``end``."""
     ball = make_ball(graphs, begin, end)
     size = len(ball.place)
-    return (
-        ball,
-        np.empty(size, dtype=np.uint64),
-        np.empty(size, dtype=np.int64),
-        np.empty(size, dtype=np.int64),
-    )
+    distance, queue = np.empty((2, size), dtype=np.int64)
+    return ball, np.empty(size, dtype=np.uint64), distance, queue
 
 
 @entry_point

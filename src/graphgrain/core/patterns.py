@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
@@ -121,12 +122,6 @@ def _most(graphs: Graphs, begin: int, end: int) -> tuple[int, int]:
     offsets = graphs.offsets[begin : end + 1]
     entries = np.diff(graphs.indptr[offsets])
     return int(np.diff(offsets).max(initial=1)), int(entries.max(initial=1))
-
-
-def has_room(work: Work, graphs: Graphs, begin: int, end: int) -> bool:
-    """Whether the structure will do for the graphs ``begin`` to ``end``."""
-    n, entries = _most(graphs, begin, end)
-    return n <= len(work.graph.vertex) and entries <= len(work.graph.adjacent)
 
 
 def make_work(
@@ -560,68 +555,6 @@ def _count_patterns(graphs, classes, options, work, slots, begin, end, found):
     return end
 
 
-class PatternCounter:
-    """Counts the patterns of ranges of graphs at the levels 0 to ``tree_depth``.
-
-    ``classes`` are the centrality classes of vertices. All searches of a graph are kept at once.
-    Threads may count at the same time; scratch arrays, and room for features, go from range to
-    range, because fresh memory costs as much as counting.
-    """
-
-    def __init__(self, graphs: Graphs, classes: np.ndarray, options: Options) -> None:
-        self.graphs, self.classes, self.options = graphs, classes, options
-        self.free: list[tuple[Work, Slots, Found]] = []
-
-    def _scratch(self, begin: int, end: int) -> tuple[Work, Slots, Found]:
-        """Arrays that no other thread uses and that will do for the graphs of a range."""
-        try:
-            work, slots, found = self.free.pop()
-        except IndexError:  # all are in use
-            pass
-        else:
-            if has_room(work, self.graphs, begin, end):
-                return work._replace(stop=stop_flag()), slots, found
-        work = make_work(self.graphs, self.options, stop_flag(), begin, end)
-        return work, make_slots(work.patterns.codes.shape[1]), self._room(work, begin)
-
-    def _room(self, work: Work, begin: int) -> Found:
-        """Empty arrays for the features of the graphs from ``begin`` on, or of as many as fit."""
-        levels, largest = work.patterns.codes.shape
-        pairs = int((np.diff(self.graphs.offsets[begin:]) ** 2).sum())
-        room = max(largest, min(pairs, _ROOM))
-        return Found(
-            np.zeros((levels, 0), dtype=np.int64),
-            np.zeros(levels, dtype=np.int64),
-            np.empty((levels, room), dtype=np.uint64),
-            np.empty((levels, room), dtype=np.int32),
-        )
-
-    def count(self, begin: int, end: int) -> list[Counts]:
-        """The patterns of the graphs ``begin`` to ``end``, level by level."""
-        work, slots, found = self._scratch(begin, end)
-        parts: list[list[Counts]] = []
-        while begin < end or not parts:
-            lengths = np.zeros((len(found.totals), end - begin), dtype=np.int64)
-            found = found._replace(lengths=lengths)
-            before = found.totals.copy()
-            done = _count_patterns(
-                self.graphs, self.classes, self.options, work, slots, begin, end, found
-            )
-            parts.append(
-                [
-                    Counts(lengths[level, : done - begin], hashes[first:last], counts[first:last])
-                    for level, (first, last, hashes, counts) in enumerate(
-                        zip(before, found.totals, found.hashes, found.counts, strict=True)
-                    )
-                ]
-            )
-            begin = done
-            if done < end:
-                found = self._room(work, begin)
-        self.free.append((work, slots, found))
-        return joined(parts)
-
-
 @entry_point
 def trace_patterns(graphs, classes, options, work, g):
     """All patterns of graph ``g`` at the level ``options.tree_depth``, with their vertices.
@@ -777,6 +710,9 @@ def _spread_trees(trees: np.ndarray, colours: np.ndarray, roots: np.ndarray) -> 
 
 # --------------------------------------------------------------------
 # All graphs.
+#
+# All searches of a small graph are kept at once. Scratch arrays, and room for features, go from
+# range to range, because fresh memory costs as much as counting.
 
 
 def count_patterns(
@@ -786,9 +722,51 @@ def count_patterns(
 
     ``classes`` are the centrality classes of vertices.
     """
-    return count_graphs(
-        PatternCounter(graphs, classes, options).count,
-        np.diff(graphs.offsets),
-        n_jobs,
-        partial(PatternRoots, graphs, classes, options),
-    )
+    free: list[tuple[Work, Slots, Found]] = []  # of threads that are done with a range
+
+    def scratch(begin: int, end: int) -> tuple[Work, Slots, Found]:
+        """Arrays that no other thread uses and that will do for the graphs of a range."""
+        with suppress(IndexError):  # all are in use
+            work, slots, found = free.pop()
+            n, entries = _most(graphs, begin, end)
+            if n <= len(work.graph.vertex) and entries <= len(work.graph.adjacent):
+                return work._replace(stop=stop_flag()), slots, found
+        work = make_work(graphs, options, stop_flag(), begin, end)
+        return work, make_slots(work.patterns.codes.shape[1]), empty(work, begin)
+
+    def empty(work: Work, begin: int) -> Found:
+        """Room for the features of the graphs from ``begin`` on, or of as many as fit."""
+        levels, largest = work.patterns.codes.shape
+        pairs = int((np.diff(graphs.offsets[begin:]) ** 2).sum())
+        room = max(largest, min(pairs, _ROOM))
+        return Found(
+            np.zeros((levels, 0), dtype=np.int64),
+            np.zeros(levels, dtype=np.int64),
+            np.empty((levels, room), dtype=np.uint64),
+            np.empty((levels, room), dtype=np.int32),
+        )
+
+    def count(begin: int, end: int) -> list[Counts]:
+        work, slots, found = scratch(begin, end)
+        parts: list[list[Counts]] = []
+        while begin < end or not parts:
+            lengths = np.zeros((len(found.totals), end - begin), dtype=np.int64)
+            found = found._replace(lengths=lengths)
+            before = found.totals.copy()
+            done = _count_patterns(graphs, classes, options, work, slots, begin, end, found)
+            parts.append(
+                [
+                    Counts(lengths[level, : done - begin], hashes[first:last], counts[first:last])
+                    for level, (first, last, hashes, counts) in enumerate(
+                        zip(before, found.totals, found.hashes, found.counts, strict=True)
+                    )
+                ]
+            )
+            begin = done
+            if done < end:
+                found = empty(work, begin)
+        free.append((work, slots, found))
+        return joined(parts)
+
+    roots = partial(PatternRoots, graphs, classes, options)
+    return count_graphs(count, np.diff(graphs.offsets), n_jobs, roots)

@@ -58,12 +58,9 @@ class Columns(NamedTuple):
 def make_columns(graphs, begin, end):
     """Room for the columns of any of the graphs ``begin`` to ``end``."""
     most = most_vertices(graphs.offsets, begin, end)
-    return Columns(
-        np.empty(most),
-        np.empty(most),
-        np.empty(most, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-    )
+    column, after = np.empty((2, most))
+    keys, members = np.empty((2, most), dtype=np.int64)
+    return Columns(column, after, keys, members)
 
 
 @compiled

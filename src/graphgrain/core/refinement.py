@@ -16,7 +16,7 @@ from .balls import empty_ball, fill_ball, make_ball
 from .compiling import compiled, subroutine
 from .components import sort_by
 from .hashing import BASE, mix
-from .structures import most_vertices
+from .structures import most_vertices, partners
 from .threads import entry_point
 
 
@@ -83,6 +83,21 @@ class VertexFeatures(NamedTuple):
     starts: np.ndarray  # first vertex of each graph
 
 
+@compiled
+def refine_ball(graphs, edges, base, ball, count, colours, finer):
+    """The next colours of the ``count`` vertices in a ball; neighbours outside do not count."""
+    indptr, indices, edge_hashes = graphs.indptr, graphs.indices, graphs.edge_hashes
+    for i in range(count):
+        v = base + ball.members[i]
+        total = colours[i] * BASE
+        for entry in range(indptr[v], indptr[v + 1]):
+            j = ball.place[indices[entry] - base]
+            if j >= 0:
+                colour = colours[j]
+                total += mix(colour + edge_hashes[graphs.edge_labels[entry]]) if edges else colour
+        finer[i] = mix(total)
+
+
 @entry_point
 def pattern_colours(graphs, edges, radius, steps, begin, end):
     """The patterns of one radius of the graphs ``begin`` to ``end``, one per vertex, its root.
@@ -91,11 +106,10 @@ def pattern_colours(graphs, edges, radius, steps, begin, end):
     to ``pointers[i + 1]``, counted from the first vertex of the range, with their colours within
     the pattern (one row per step); ``keys[i]`` hashes the pattern.
     """
-    indptr, indices = graphs.indptr, graphs.indices
     first = graphs.offsets[begin]
     roots = graphs.offsets[end] - first
     ball = make_ball(graphs, begin, end)
-    place, inside = ball.place, ball.members
+    inside = ball.members
     pointers = np.zeros(roots + 1, dtype=np.int64)
     keys = np.empty(roots, dtype=np.uint64)
     members = np.empty(max(1024, 4 * roots), dtype=np.int64)
@@ -117,17 +131,8 @@ def pattern_colours(graphs, edges, radius, steps, begin, end):
                 members[total + i] = v - first
                 colours[0, total + i] = graphs.label_hashes[graphs.labels[v]]
             for step in range(steps):
-                for i in range(count):
-                    v = base + inside[i]
-                    code = colours[step, total + i] * BASE
-                    for entry in range(indptr[v], indptr[v + 1]):
-                        j = place[indices[entry] - base]
-                        if j >= 0:
-                            colour = colours[step, total + j]
-                            if edges:
-                                colour = mix(colour + graphs.edge_hashes[graphs.edge_labels[entry]])
-                            code += colour
-                    colours[step + 1, total + i] = mix(code)
+                before, after = colours[step, total:], colours[step + 1, total:]
+                refine_ball(graphs, edges, base, ball, count, before, after)
             key = np.uint64(0)
             for i in range(count):
                 key += mix(colours[steps, total + i])
@@ -207,31 +212,14 @@ def _similarity(left, i, right, j, gaussian, gamma, meetings):
     return total
 
 
-@subroutine
-def _room(left, right):
-    """Room for all pairs of vertices of any two graphs."""
-    n = most_vertices(left.starts, 0, len(left.starts) - 1)
-    return np.empty((n, most_vertices(right.starts, 0, len(right.starts) - 1)))
-
-
 @entry_point
-def compare_vertices(left, right, gaussian, gamma, lower, begin, end, K, stop):
-    """Fill the rows ``begin`` to ``end`` of K; up to the diagonal if ``lower``."""
-    meetings = _room(left, right)
+def compare_vertices(left, right, gaussian, gamma, which, begin, end, K, stop):
+    """Fill the rows ``begin`` to ``end`` of K with the similarities to the :func:`partners`."""
+    n = most_vertices(left.starts, 0, len(left.starts) - 1)
+    meetings = np.empty((n, most_vertices(right.starts, 0, len(right.starts) - 1)))
     for i in range(begin, end):
-        for j in range(i + 1 if lower else len(right.starts) - 1):
+        first, last = partners(which, i, len(right.starts) - 1)
+        for j in range(first, last):
             if stop[0]:
                 return
-            K[i, j] = _similarity(left, i, right, j, gaussian, gamma, meetings)
-
-
-@entry_point
-def own_vertices(graphs, gaussian, gamma, begin, end, stop):
-    """Similarity of the graphs ``begin`` to ``end``, each with itself."""
-    meetings = _room(graphs, graphs)
-    result = np.empty(end - begin)
-    for i in range(begin, end):
-        if stop[0]:
-            break
-        result[i - begin] = _similarity(graphs, i, graphs, i, gaussian, gamma, meetings)
-    return result
+            K[i, j - first] = _similarity(left, i, right, j, gaussian, gamma, meetings)

@@ -24,6 +24,7 @@ import numpy as np
 from .compiling import compiled, inlined
 from .gram import COSINE, DOT, MINMAX
 from .hashing import mix
+from .structures import find_key
 
 #: Leading bits of a feature that choose its bucket, at least and at most.
 FEWEST_BITS, MOST_BITS = 11, 15
@@ -40,19 +41,6 @@ class Lists(NamedTuple):
     starts: np.ndarray  # uint32, where the list of each bucket begins
     gaps: np.ndarray  # uint8
     values: np.ndarray  # float32, what each code stands for; empty if all values are 1
-
-
-@inlined
-def find_key(sorted_keys, key):
-    """The place of a key, or -1."""
-    low, high = 0, len(sorted_keys)
-    while low < high:
-        middle = (low + high) >> 1
-        if sorted_keys[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < len(sorted_keys) and sorted_keys[low] == key else -1
 
 
 @compiled

@@ -207,28 +207,13 @@ def _intercept(gradient, up, down):
 
 @entry_point
 def train(K, y, weights, grid, tolerance, limit, stop):
-    """Coefficients and intercepts for each C of an ascending grid.
+    """``(coefficients, intercepts, solved, converged)`` for each C of an ascending grid.
 
-    Parameters
-    ----------
-    K : array of single precision, square
-    y : array of 1.0 and -1.0, both of them
-    weights : array
-        What C is multiplied by for each row; above 0.
-    grid : array
-    tolerance : float
-        Gradients of free coefficients differ by less than this in the end.
-    limit : int
-        Steps for each C.
-
-    Returns
-    -------
-    coefficients : array, one line for each C
-    intercepts : array
-    solved : int
-        The number of different solutions. Where no coefficient reaches C, the solution is that
-        for every larger C too: the bound is the only place where C enters.
-    converged : bool
+    K is in single precision, y are 1.0 and -1.0, both of them; ``weights``, above 0, are what C is
+    multiplied by for each row. Gradients of free coefficients differ by less than ``tolerance`` in
+    the end, or after ``limit`` steps. ``solved`` is the number of different solutions: where no
+    coefficient reaches C, the bound, the only place where C enters, the solution is that for every
+    larger C too.
     """
     n = len(y)
     coefficients, intercepts = np.zeros((len(grid), n)), np.zeros(len(grid))

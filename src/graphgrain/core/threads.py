@@ -121,6 +121,17 @@ def run(
     return [found[number] for number in range(len(ranges))]
 
 
+def run_each(
+    function: Callable[[int], Result], sizes: np.ndarray, n_jobs: int | None
+) -> list[Result]:
+    """``function(i)`` for items of these sizes, in order, on ``n_jobs`` threads."""
+
+    def some(begin: int, end: int) -> list[Result]:
+        return [function(i) for i in range(begin, end)]
+
+    return [result for part in run(some, chunks(sizes), n_jobs) for result in part]
+
+
 @contextmanager
 def watched(bar: Callable[[int], Any] | None) -> Iterator[None]:
     """Within the block, show how far each :func:`run` of this thread is.

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiling import compiled
-from .structures import most_vertices
+from .structures import most_vertices, partners
 from .threads import entry_point
 
 #: Sets of matched neighbours are kept as bits: more are out of reach anyway.
@@ -114,27 +114,14 @@ def _scratch(left, right):
 
 
 @entry_point
-def compare_patterns(left, right, weights, edges, lower, begin, end, K, stop):
-    """Fill the rows ``begin`` to ``end`` of K; up to the diagonal if ``lower``."""
+def compare_patterns(left, right, weights, edges, which, begin, end, K, stop):
+    """Fill the rows ``begin`` to ``end`` of K with the weights shared with the :func:`partners`."""
     before, after, values, sums = _scratch(left, right)
     for g in range(begin, end):
-        for h in range(g + 1 if lower else len(right.offsets) - 1):
+        first, last = partners(which, g, len(right.offsets) - 1)
+        for h in range(first, last):
             if stop[0]:
                 return
-            K[g, h] = _common_patterns(
+            K[g, h - first] = _common_patterns(
                 left, g, right, h, weights, edges, before, after, values, sums
             )
-
-
-@entry_point
-def own_patterns(graphs, weights, edges, begin, end, stop):
-    """Weight of the tree patterns that each graph has in common with itself."""
-    before, after, values, sums = _scratch(graphs, graphs)
-    result = np.empty(end - begin)
-    for g in range(begin, end):
-        if stop[0]:
-            break
-        result[g - begin] = _common_patterns(
-            graphs, g, graphs, g, weights, edges, before, after, values, sums
-        )
-    return result

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiling import compiled
-from .structures import most_vertices
+from .structures import most_vertices, partners
 from .threads import entry_point
 
 #: An infinite sum ends when a step adds less than this part of it.
@@ -69,13 +69,8 @@ class _Pairs(NamedTuple):
 def _make_pairs(left, right):
     n = most_vertices(left.offsets, 0, len(left.offsets) - 1)
     m = most_vertices(right.offsets, 0, len(right.offsets) - 1)
-    return _Pairs(
-        np.empty(n, dtype=np.int64),
-        np.empty(n, dtype=np.int64),
-        np.empty(n, dtype=np.int64),
-        np.empty((n, m)),
-        np.empty((4, n * m)),
-    )
+    first, last, place = np.empty((3, n), dtype=np.int64)
+    return _Pairs(first, last, place, np.empty((n, m)), np.empty((4, n * m)))
 
 
 @compiled
@@ -230,58 +225,34 @@ def _common_walks(left, g, right, h, steps, alike, pairs):
 
 
 @entry_point
-def compare_walks(left, right, steps, alike, lower, begin, end, K, stop):
-    """Fill the rows ``begin`` to ``end`` of K; up to the diagonal if ``lower``.
+def compare_walks(left, right, steps, alike, which, begin, end, K, stop):
+    """Fill the rows ``begin`` to ``end`` of K with the weights shared with the :func:`partners`.
 
     Walks have at most ``steps`` steps, or any number if that is -1. ``alike`` says that all
     vertices of all graphs have the same weights, of beginning and ending 1.
     """
     pairs = _make_pairs(left, right)
     for g in range(begin, end):
-        for h in range(g + 1 if lower else len(right.offsets) - 1):
+        first, last = partners(which, g, len(right.offsets) - 1)
+        for h in range(first, last):
             if stop[0]:
                 return
-            K[g, h] = _common_walks(left, g, right, h, steps, alike, pairs)
+            K[g, h - first] = _common_walks(left, g, right, h, steps, alike, pairs)
 
 
 @entry_point
-def own_walks(graphs, steps, alike, begin, end, stop):
-    """Weight of the walks that each graph has in common with itself."""
-    pairs = _make_pairs(graphs, graphs)
-    result = np.empty(end - begin)
+def compare_spectra(left, right, which, begin, end, K, stop):
+    """The same for walks of any length without labels."""
     for g in range(begin, end):
-        if stop[0]:
-            break
-        result[g - begin] = _common_walks(graphs, g, graphs, g, steps, alike, pairs)
-    return result
-
-
-@compiled
-def _spectral_sum(left, g, right, h):
-    total = 0.0
-    for i in range(left.offsets[g], left.offsets[g + 1]):
-        value = left.values[i]
-        part = 0.0
-        for j in range(right.offsets[h], right.offsets[h + 1]):
-            part += right.weights[j] / (1.0 - value * right.values[j])
-        total += left.weights[i] * part
-    return total
-
-
-@entry_point
-def compare_spectra(left, right, lower, begin, end, K, stop):
-    """Fill the rows ``begin`` to ``end`` of K; up to the diagonal if ``lower``."""
-    for g in range(begin, end):
-        for h in range(g + 1 if lower else len(right.offsets) - 1):
+        first, last = partners(which, g, len(right.offsets) - 1)
+        for h in range(first, last):
             if stop[0]:
                 return
-            K[g, h] = _spectral_sum(left, g, right, h)
-
-
-@entry_point
-def own_spectra(graphs, begin, end):
-    """Weight of the walks that each graph has in common with itself."""
-    result = np.empty(end - begin)
-    for g in range(begin, end):
-        result[g - begin] = _spectral_sum(graphs, g, graphs, g)
-    return result
+            total = 0.0
+            for i in range(left.offsets[g], left.offsets[g + 1]):
+                value = left.values[i]
+                part = 0.0
+                for j in range(right.offsets[h], right.offsets[h + 1]):
+                    part += right.weights[j] / (1.0 - value * right.values[j])
+                total += left.weights[i] * part
+            K[g, h - first] = total

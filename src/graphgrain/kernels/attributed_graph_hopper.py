@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.hops import hop_matrices
-from ..core.threads import chunks, run
+from ..core.structures import partners
+from ..core.threads import run_each
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, parameter
 from .bases.pairwise import AttributedKernel
@@ -79,12 +80,7 @@ class AttributedGraphHopper(AttributedKernel):
         table = self._attributes(batch)
         arrays, ends = batch.arrays, batch.offsets[1:-1]
         labels = arrays.label_hashes[batch.label_codes]
-        parts = run(
-            lambda begin, end: [hop_matrices(arrays, g) for g in range(begin, end)],
-            chunks(batch.vertex_counts),
-            self.n_jobs,
-        )
-        places = [matrix for part in parts for matrix in part]
+        places = run_each(lambda g: hop_matrices(arrays, g), batch.vertex_counts, self.n_jobs)
         return _Hops(places, np.split(table, ends), np.split(labels, ends))
 
     def _similarity(self, left: _Hops, i: int, right: _Hops, j: int) -> float:
@@ -105,11 +101,9 @@ class AttributedGraphHopper(AttributedKernel):
         return np.array([len(matrix) for matrix in graphs.places], dtype=np.int64)
 
     def _compare(
-        self, left: _Hops, right: _Hops, lower: bool, begin: int, end: int, K: np.ndarray
+        self, left: _Hops, right: _Hops, which: int, begin: int, end: int, K: np.ndarray
     ) -> None:
         for i in range(begin, end):
-            for j in range(i + 1 if lower else K.shape[1]):
-                K[i, j] = self._similarity(left, i, right, j)
-
-    def _compare_own(self, graphs: _Hops, begin: int, end: int) -> np.ndarray:
-        return np.array([self._similarity(graphs, i, graphs, i) for i in range(begin, end)])
+            first, last = partners(which, i, len(right.places))
+            for j in range(first, last):
+                K[i, j - first] = self._similarity(left, i, right, j)

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..core.hashing import GOLDEN, mix_array
-from ..core.refinement import VertexFeatures, compare_vertices, own_vertices
+from ..core.refinement import VertexFeatures, compare_vertices
 from ..graphs.batch import GraphBatch
 from .bases.neighbourhood_roles import PatternedKernel
 from .bases.pairwise import AttributedKernel
@@ -22,23 +22,10 @@ class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
 
     Parameters
     ----------
-    vertex_kernel : {"gaussian", "linear"}, default="gaussian"
-        Similarity of vertices with attributes x and y: exp(-gamma ||x - y||^2), or their product.
-    radius : int, default=2
-        Largest radius of patterns.
-    n_iter : int, default=3
-        Number of colour refinement steps.
-    gamma : float, optional
-        Width of the Gaussian; by default 1 / (number of attributes).
-    invariant : {"local", "global"}, default="local"
-        Take colours within the pattern, or those of the whole graph.
-    match : {"colours", "size"}, default="colours"
-        Patterns match if, after ``n_iter`` steps within them, they have the same colours equally
-        often, or if they have the same number of vertices.
-    edge_labels : bool, default=False
-        Refine by pairs of edge label and neighbour's colour.
-    similarity, n_jobs, verbose
-        As in :class:`GraphKernel`.
+    vertex_kernel, gamma, similarity, n_jobs, verbose
+        As in :class:`AttributedGraphHopper`.
+    radius, n_iter, invariant, match, edge_labels
+        As in :class:`GraphInvariants`.
 
     See Also
     --------
@@ -100,15 +87,10 @@ class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
         self,
         left: VertexFeatures,
         right: VertexFeatures,
-        lower: bool,
+        which: int,
         begin: int,
         end: int,
         K: np.ndarray,
     ) -> None:
         gaussian = self.vertex_kernel == "gaussian"
-        compare_vertices(left, right, gaussian, self._gamma, lower, begin, end, K)
-
-    def _compare_own(self, graphs: VertexFeatures, begin: int, end: int) -> np.ndarray:
-        gaussian = self.vertex_kernel == "gaussian"
-        own: np.ndarray = own_vertices(graphs, gaussian, self._gamma, begin, end)
-        return own
+        compare_vertices(left, right, gaussian, self._gamma, which, begin, end, K)

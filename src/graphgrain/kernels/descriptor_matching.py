@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -107,45 +107,40 @@ class DescriptorMatching(Pyramid, Propagated):
         drawn = np.array([self._uniforms(columns, stream) for stream in streams])
         return self.width * drawn.T.reshape(len(columns), self.n_iter + 1, self.n_draws)
 
-    def _cells(
-        self,
-        batch: GraphBatch,
-        attributes: np.ndarray,
-        columns: np.ndarray,
-        shifts: np.ndarray,
-        begin: int,
-        end: int,
-    ) -> np.ndarray:
-        """The cell of every vertex of a range of graphs, of shape (levels, vertices, grids)."""
+    def _cells(self, batch: GraphBatch) -> Callable[[int, int], np.ndarray]:
+        """A function for the cells of a range of graphs, of shape (levels, vertices, grids)."""
+        attributes, columns = self._columns(batch)
+        shifts = self._shifts(columns)
         with np.errstate(over="ignore"):
             steps = np.arange(1, self.n_iter + 2, dtype=np.uint64) * GOLDEN
             axes = mix_array(columns[:, np.newaxis] + steps)
         scale = 2.0**self.depth / self.width
-        cells = descriptor_cells(
-            batch.arrays, attributes, axes, shifts, scale, self.depth + 1, begin, end
-        )
-        return np.moveaxis(cells, 0, 2)
+
+        def cells(begin: int, end: int) -> np.ndarray:
+            found = descriptor_cells(
+                batch.arrays, attributes, axes, shifts, scale, self.depth + 1, begin, end
+            )
+            return np.moveaxis(found, 0, 2)
+
+        return cells
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
-        attributes, columns = self._columns(batch)
-        shifts = self._shifts(columns)
+        cells = self._cells(batch)
 
         def count(begin: int, end: int) -> list[Counts]:
-            cells = self._cells(batch, attributes, columns, shifts, begin, end)
             first = self.n_draws * (batch.offsets[begin : end + 1] - batch.offsets[begin])
-            return [count_hashes(first, level.ravel()) for level in cells]
+            return [count_hashes(first, level.ravel()) for level in cells(begin, end)]
 
         return count_graphs(count, batch.vertex_counts, self.n_jobs)
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
         """The vertex in the cell."""
-        attributes, columns = self._columns(batch)
-        shifts = self._shifts(columns)
+        cells = self._cells(batch)
         for graph, n in enumerate(batch.vertex_counts.tolist()):
-            cells = self._cells(batch, attributes, columns, shifts, graph, graph + 1)
             vertices = np.repeat(np.arange(n, dtype=np.int32), self.n_draws).reshape(-1, 1)
             near = balls(batch, graph, self.n_iter)
-            yield [Occurrences(level.ravel(), vertices, near) for level in cells]
+            found = cells(graph, graph + 1)
+            yield [Occurrences(level.ravel(), vertices, near) for level in found]
 
-    def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+    def descriptions_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         return [f"level {level}: cell {code:016x}" for code in hashes.tolist()]

@@ -12,7 +12,7 @@ from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, parameter
 from .bases.feature_kernel import FeatureKernel
 from .bases.graph_kernel import check_edge_labels
-from .features import Counts, Occurrences, single_vertices
+from .features import Counts, Occurrences, first_places, single_vertices
 from .naming import Branch, Notation, label_name
 
 
@@ -80,28 +80,26 @@ class EdgeHistogram(FeatureKernel):
         ):
             yield [Occurrences(hashes[own], paths, single_vertices(count))]
 
-    def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+    def descriptions_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         labels = batch.labels
 
         def ends(u: int, v: int) -> list[str]:
             found = sorted(labels[[u, v]].tolist()) if self.vertex_labels else []
             return list(map(label_name, found))
 
-        names = edge_names(batch, self._hashes(batch), ends, self.edge_labels)
-        return [names[code] for code in hashes.tolist()]
+        return edge_names(batch, first_places(self._hashes(batch), hashes), ends, self.edge_labels)
 
-    def _write_names(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+    def names_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         if not self.vertex_labels:
-            return self._describe(batch, level, hashes)
+            return self.descriptions_of(batch, level, hashes)
         notation = Notation(batch)
         edges, labels, ends = batch.edges, batch.edge_labels, batch.labels
-        distinct, where = np.unique(self._hashes(batch), return_index=True)
-        names = {}
-        for code, edge in zip(distinct.tolist(), where.tolist(), strict=True):
+        names = []
+        for edge in first_places(self._hashes(batch), hashes):
             path = [[Branch(ends[vertex], None)] for vertex in edges[edge].tolist()]
             bond = labels[edge] if self.edge_labels and labels is not None else None
-            names[code] = notation.path(path, [bond], "")
-        return [names[code] for code in hashes.tolist()]
+            names.append(notation.path(path, [bond], ""))
+        return names
 
 
 def edge_pointers(batch: GraphBatch) -> np.ndarray:
@@ -135,21 +133,14 @@ def edges_by_graph(batch: GraphBatch) -> Iterator[tuple[slice, np.ndarray]]:
 
 
 def edge_names(
-    batch: GraphBatch,
-    hashes: np.ndarray,
-    ends: Callable[[int, int], list[str]],
-    edge_labels: bool,
-) -> dict[int, str]:
-    """A readable name for each distinct hash: ``ends(u, v)``, with the edge between them.
-
-    ``hashes`` has one for every edge; without names of its ends an edge is its label alone.
-    """
+    batch: GraphBatch, chosen: list[int], ends: Callable[[int, int], list[str]], edge_labels: bool
+) -> list[str]:
+    """Names of some edges: ``ends(u, v)`` with the edge between; without ends its label alone."""
     edges, labels = batch.edges, batch.edge_labels
-    names = {}
-    distinct, where = np.unique(hashes, return_index=True)
-    for code, edge in zip(distinct.tolist(), where.tolist(), strict=True):
+    names = []
+    for edge in chosen:
         link = "-"
         if edge_labels and labels is not None:
             link = f"-[{label_name(labels[edge])}]-"
-        names[code] = f" {link} ".join(ends(*edges[edge].tolist())) or link
+        names.append(f" {link} ".join(ends(*edges[edge].tolist())) or link)
     return names

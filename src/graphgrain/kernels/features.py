@@ -16,6 +16,7 @@ batch, process and machine; no dictionary is needed to compare or merge counts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -178,6 +179,7 @@ class Features:
         return csr_array((sums, columns, _short(indptr)), shape=(graphs, n_features))
 
 
+@dataclass(eq=False)
 class FeatureColumns:
     """The features of some graphs by columns: one for each distinct hash, level after level.
 
@@ -193,13 +195,10 @@ class FeatureColumns:
         As in :class:`Features`.
     """
 
-    def __init__(
-        self, vocabulary: list[np.ndarray], entries: Csc, squares: np.ndarray, whole: bool
-    ) -> None:
-        self.vocabulary = vocabulary
-        self.entries = entries
-        self.squares = squares
-        self.whole = whole
+    vocabulary: list[np.ndarray]
+    entries: Csc
+    squares: np.ndarray
+    whole: bool
 
     def __len__(self) -> int:
         return self.squares.shape[1]
@@ -378,6 +377,12 @@ def columns_of_hashes(hashes: np.ndarray, level: int, n_features: int) -> np.nda
     return (mixed % np.uint64(n_features)).astype(np.int64)
 
 
+def first_places(hashes: np.ndarray, wanted: np.ndarray) -> list[int]:
+    """Where each of the wanted hashes, which all occur, stands first."""
+    distinct, where = np.unique(hashes, return_index=True)
+    return where[np.searchsorted(distinct, wanted)].tolist()
+
+
 # -------------------------------------------------------------------- maps of counts
 
 
@@ -521,6 +526,21 @@ class Tally(NamedTuple):
 def single_vertices(count: int) -> np.ndarray:
     """Paths, or trees, that are one vertex each: 0, 1, ..."""
     return np.arange(count, dtype=np.int32).reshape(-1, 1)
+
+
+def located_vertices(
+    batch: GraphBatch, levels: Sequence[np.ndarray] | np.ndarray
+) -> Iterator[list[Occurrences]]:
+    """Occurrences that are one vertex each, which at level t has seen those t steps around it.
+
+    ``levels`` have a hash for every vertex of the batch.
+    """
+    for graph, (first, last) in enumerate(pairwise(batch.offsets.tolist())):
+        paths = single_vertices(last - first)
+        yield [
+            Occurrences(hashes[first:last], paths, balls(batch, graph, step))
+            for step, hashes in enumerate(levels)
+        ]
 
 
 def balls(batch: GraphBatch, graph: int, radius: int) -> np.ndarray:

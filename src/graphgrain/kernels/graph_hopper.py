@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..core.counting import count_graphs, is_large, timed_sample
+from ..core.counting import count_graphs, is_large, shuffled, timed_sample
 from ..core.hashing import GOLDEN, mix_array
 from ..core.hops import count_places, hop_matrices, sample_places
 from ..core.memory import require_memory
@@ -69,7 +69,7 @@ class GraphHopper(FeatureKernel):
         for graph in np.flatnonzero([is_large(size) for size in batch.vertex_counts.tolist()]):
             alone = batch[graph : graph + 1]
             require_memory(
-                _sampled(alone, _shuffled(alone)[:_ROOTS], 0)[1],
+                _sampled(alone, shuffled(alone.n_vertices)[:_ROOTS], 0)[1],
                 f"The places on shortest paths of a graph with {alone.n_vertices:,} vertices",
                 "Use a kernel with fewer features such as WeisfeilerLehman or PathPattern",
             )
@@ -82,7 +82,7 @@ class GraphHopper(FeatureKernel):
     def estimate_large(self, graph: GraphBatch) -> Estimate:
         found: list[tuple[float, float]] = []
         seconds, _ = timed_sample(
-            lambda roots: found.append(_sampled(graph, roots, _STEPS)), _shuffled(graph)
+            lambda roots: found.append(_sampled(graph, roots, _STEPS)), shuffled(graph.n_vertices)
         )
         part, needed = found[-1]
         return Estimate(seconds / part, needed)
@@ -105,7 +105,7 @@ class GraphHopper(FeatureKernel):
             paths = np.repeat(vertices, times).reshape(-1, 1)
             yield [Occurrences(np.repeat(hashes.ravel(), times), paths, single_vertices(len(M)))]
 
-    def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+    def descriptions_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         names: dict[int, str] = {}
         for graph in range(len(batch)):
             M, codes = self._places(batch, graph)
@@ -120,10 +120,6 @@ class GraphHopper(FeatureKernel):
                     label = label_name(batch.label_table[batch.label_codes[first + vertex]])
                     names[code] = f"{label} at {place} of {length}"
         return [names[code] for code in hashes.tolist()]
-
-
-def _shuffled(graph: GraphBatch) -> np.ndarray:
-    return np.random.default_rng(0).permutation(graph.n_vertices)
 
 
 def _sampled(graph: GraphBatch, roots: np.ndarray, steps: int) -> tuple[float, float]:

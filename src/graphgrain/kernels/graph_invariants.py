@@ -14,7 +14,7 @@ from ..graphs.batch import GraphBatch
 from ..parameters import Whole, parameter
 from .bases.feature_kernel import FeatureKernel
 from .bases.neighbourhood_roles import PatternedKernel
-from .features import Counts, Occurrences, balls
+from .features import Counts, Occurrences, balls, first_places
 from .naming import label_name
 
 
@@ -139,13 +139,12 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
                 levels.append(Occurrences(found.hashes, paths, near, found.weights))
             yield levels
 
-    def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+    def descriptions_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         labels = [label_name(label) for label in batch.labels.tolist()]
         if self._whole_patterns:
             pointers, members, _, keys = self._patterns(batch, level, 0, len(batch))
-            places = _places(keys, hashes)
             texts = []
-            for place in places:
+            for place in first_places(keys, hashes):
                 inside = members[pointers[place] : pointers[place + 1]].tolist()
                 found = sorted(Counter(labels[vertex] for vertex in inside).items())
                 texts.append(", ".join(f"{times} {label}" for label, times in found))
@@ -154,15 +153,9 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
             texts = [
                 f"{labels[roles.vertices[place]]} after {roles.steps[place]} "
                 f"among {roles.sizes[place]}"
-                for place in _places(roles.hashes, hashes)
+                for place in first_places(roles.hashes, hashes)
             ]
         return [
             f"r={level}: {text} ~{code:016x}"
             for text, code in zip(texts, hashes.tolist(), strict=True)
         ]
-
-
-def _places(all_hashes: np.ndarray, wanted: np.ndarray) -> list[int]:
-    """Where each of the wanted hashes stands first."""
-    distinct, where = np.unique(all_hashes, return_index=True)
-    return where[np.searchsorted(distinct, wanted)].tolist()

@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ..core.counting import count_graphs
-from ..core.graphlets import count_connected, list_connected, sample_any, sample_connected
+from ..core.graphlets import count_connected, list_connected, sample_sets
 from ..core.hashing import hash_labels
 from ..core.memory import require_memory
 from ..core.spectra import adjacency
@@ -79,17 +79,12 @@ def type_table(largest: int) -> np.ndarray:
 def all_counts(connected: np.ndarray, size: int) -> np.ndarray:
     """Numbers of all induced subgraphs with ``size`` vertices from those of connected ones.
 
+    ``connected`` has the shape (graphs, sizes, types), the result (graphs, types), in Python
+    integers: they can be larger than 64 bits.
+
     Let D consist of a component A and the rest B. Every pair of an induced A and an induced B
     covers some induced subgraph F, so that N(A) N(B) = sum over F of c(F) N(F), where c(F) says
     how often a pair covers F. Apart from D itself all F are smaller or have fewer components.
-
-    Parameters
-    ----------
-    connected : int array of shape (graphs, sizes, types)
-
-    Returns
-    -------
-    array of Python integers of shape (graphs, types): they can be larger than 64 bits.
     """
     counts: dict[tuple[int, int], np.ndarray] = {}
     for vertices in range(1, size + 1):
@@ -220,6 +215,7 @@ class Graphlet(FeatureKernel):
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
         hashes, table = self._hashes(), type_table(self.size)
+        seed = np.random.SeedSequence(self.random_state).generate_state(1, dtype=np.uint64)[0]
 
         def count(begin: int, end: int) -> list[Counts]:
             if self.n_samples is None:
@@ -230,9 +226,8 @@ class Graphlet(FeatureKernel):
                     else all_counts(found, self.size).reshape(end - begin, len(hashes))
                 )
             else:
-                draw = sample_connected if self.connected else sample_any
-                numbers = draw(
-                    batch.arrays, self.size, table, self.n_samples, self._seed(), begin, end
+                numbers = sample_sets(
+                    batch.arrays, self.size, self.connected, table, self.n_samples, seed, begin, end
                 )
             rows, columns = np.nonzero(numbers)
             values = numbers[rows, columns]
@@ -242,9 +237,6 @@ class Graphlet(FeatureKernel):
             return [Counts(lengths, hashes[columns], values)]
 
         return count_graphs(count, batch.vertex_counts, self.n_jobs)
-
-    def _seed(self) -> np.uint64:
-        return np.random.SeedSequence(self.random_state).generate_state(1, dtype=np.uint64)[0]
 
     def _hashes(self) -> np.ndarray:
         """The hash of each type."""
@@ -270,7 +262,7 @@ class Graphlet(FeatureKernel):
                 types = table[self.size][codes]
             yield [Occurrences(hashes[types], sets.astype(np.int32), single_vertices(n))]
 
-    def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+    def descriptions_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         names = {}
         for code, own in zip(
             graphlet_types(self.size).canonical, self._hashes().tolist(), strict=True

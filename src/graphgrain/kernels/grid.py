@@ -21,7 +21,7 @@ from ..parameters import check_parameters
 from ..views.base import seen_through, view_name
 from .bases.feature_kernel import FeatureKernel
 from .bases.graph_kernel import GraphKernel
-from .features import Counts
+from .features import Features
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class KernelGrid:
         """Raise an error if a parameter has a value that it may not have."""
         for setting in self.settings:
             kernel = self.estimator(setting)
-            check_parameters(kernel, kernel.parameter_rules)
+            check_parameters(kernel)
 
     # ---------------------------------------------------------------- fitting
 
@@ -165,7 +165,7 @@ class KernelGrid:
             and graphs.
         """
         seen = {} if seen is None else seen
-        extractions: dict[tuple[Any, ...], list[Counts]] = {}
+        extractions: dict[tuple[Any, ...], Features] = {}
         keys = [self.extraction_key(setting) for setting in self.settings]
         for key, setting in zip(keys, self.settings, strict=True):
             if id(setting.view) not in seen:
@@ -175,7 +175,7 @@ class KernelGrid:
             kernel = self.estimator(setting, n_jobs)
             if isinstance(kernel, FeatureKernel) and keys.count(key) > 1:
                 if key not in extractions:
-                    extractions[key] = kernel.count_features(batch)
+                    extractions[key] = kernel.count(batch)
                 kernel.fit_counted(batch, extractions[key])
             else:
                 kernel.fit(batch)

@@ -112,7 +112,7 @@ class HashedAttributes(GraphKernel):
         kernel.set_params(similarity=self.similarity, n_jobs=self.n_jobs, verbose=self.verbose)
         if "output" in kernel.get_params():
             kernel.set_params(output="gram")
-        check_parameters(kernel, kernel.parameter_rules)
+        check_parameters(kernel)
         return kernel
 
     def _hashed(self, batch: GraphBatch, draw: int) -> GraphBatch:

@@ -25,7 +25,7 @@ from ..core.multiscale import (
     summaries,
 )
 from ..core.spectra import adjacency
-from ..core.threads import chunks, run
+from ..core.threads import chunks, run, run_each
 from ..graphs.batch import GraphBatch
 from ..parameters import Number, Seed, Whole, parameter
 from .bases.graph_kernel import GraphKernel
@@ -77,13 +77,10 @@ class MultiscaleLaplacian(GraphKernel):
     n_directions : int, default=10
         Features after each level: the leading directions of the anchors' kernel, as far as
         their eigenvalues exceed a hundredth of the largest; more only if the last one repeats.
-    similarity : {"cosine", "dot"}, default="cosine"
-        Every graph has similarity 1 with itself in both; with "cosine", graphs without vertices
-        have similarity 0 with all others.
     random_state : int or None, default=0
         Seed of the draw of anchors.
-    n_jobs, verbose
-        As in :class:`GraphKernel`.
+    similarity, n_jobs, verbose
+        As in :class:`WassersteinWL`.
 
     See Also
     --------
@@ -130,9 +127,9 @@ class MultiscaleLaplacian(GraphKernel):
         for level in range(self.n_levels):
             keys, kinds = self._keys(batch, keys, level), self._keys(batch, kinds, level)
             vertices = _draw(keys, kinds, self.n_anchors, rng)
-            anchors = self._anchors(batch, codes, features, vertices, level)
-            self._levels.append(anchors)
-            features = self._next_features(batch, codes, features, level, anchors)
+            balls = self._balls(batch, codes, features, level)
+            self._levels.append(self._anchors(batch, balls, vertices))
+            features = self._next_features(batch, balls, self._levels[-1])
         self._fitted = self._whole_graphs(batch, features)
 
     def _gram_of_fitted(self) -> np.ndarray:
@@ -141,7 +138,8 @@ class MultiscaleLaplacian(GraphKernel):
     def _gram_with_fitted(self, batch: GraphBatch) -> np.ndarray:
         codes, features = _codes(batch), np.empty((batch.n_vertices, 0))
         for level, anchors in enumerate(self._levels):
-            features = self._next_features(batch, codes, features, level, anchors)
+            balls = self._balls(batch, codes, features, level)
+            features = self._next_features(batch, balls, anchors)
         return self._pairs(*self._whole_graphs(batch, features), self._fitted)
 
     # ---------------------------------------------------------------- levels
@@ -171,17 +169,9 @@ class MultiscaleLaplacian(GraphKernel):
             room = max(1, min(max(sizes, default=1), len(np.unique(codes))))
         return Balls(radius, float(self.eta), float(self.gamma), codes, features, room)
 
-    def _anchors(
-        self,
-        batch: GraphBatch,
-        codes: np.ndarray,
-        features: np.ndarray,
-        vertices: np.ndarray,
-        level: int,
-    ) -> _Anchors:
+    def _anchors(self, batch: GraphBatch, balls: Balls, vertices: np.ndarray) -> _Anchors:
         """The balls around some vertices as anchors, with the directions of their kernel."""
         graphs = np.searchsorted(batch.offsets, vertices, side="right") - 1
-        balls = self._balls(batch, codes, features, level)
         parts = summaries(batch.arrays, balls, graphs, vertices)
         K = anchor_kernel(parts)
         kept: list[int] = []
@@ -195,16 +185,8 @@ class MultiscaleLaplacian(GraphKernel):
         projection = vectors[:, leading] / np.sqrt(values[leading])
         return _Anchors(Summaries(*(part[kept] for part in parts)), projection)
 
-    def _next_features(
-        self,
-        batch: GraphBatch,
-        codes: np.ndarray,
-        features: np.ndarray,
-        level: int,
-        anchors: _Anchors,
-    ) -> np.ndarray:
+    def _next_features(self, batch: GraphBatch, balls: Balls, anchors: _Anchors) -> np.ndarray:
         """The features that a level gives to vertices: projected similarities to its anchors."""
-        balls = self._balls(batch, codes, features, level)
         result = np.empty((batch.n_vertices, anchors.projection.shape[1]))
 
         def fill(begin: int, end: int) -> None:
@@ -226,18 +208,17 @@ class MultiscaleLaplacian(GraphKernel):
         inverses = np.empty((len(batch), width, width))
         sizes = np.empty(len(batch))
 
-        def fill(begin: int, end: int) -> None:
-            for graph in range(begin, end):
-                first, last = int(batch.offsets[graph]), int(batch.offsets[graph + 1])
-                A = adjacency(batch.arrays, graph)
-                values, vectors = np.linalg.eigh(np.diag(A.sum(axis=1)) - A)
-                high = values > _LAPLACIAN_CUT * values.max(initial=0.0)
-                W = (vectors[:, high] / np.sqrt(values[high])).T @ features[first:last]
-                S = np.eye(width) + W.T @ W / self.gamma
-                inverses[graph] = np.linalg.inv(S)
-                sizes[graph] = np.linalg.slogdet(S)[1]
+        def fill(graph: int) -> None:
+            first, last = int(batch.offsets[graph]), int(batch.offsets[graph + 1])
+            A = adjacency(batch.arrays, graph)
+            values, vectors = np.linalg.eigh(np.diag(A.sum(axis=1)) - A)
+            high = values > _LAPLACIAN_CUT * values.max(initial=0.0)
+            W = (vectors[:, high] / np.sqrt(values[high])).T @ features[first:last]
+            S = np.eye(width) + W.T @ W / self.gamma
+            inverses[graph] = np.linalg.inv(S)
+            sizes[graph] = np.linalg.slogdet(S)[1]
 
-        run(fill, chunks(batch.vertex_counts), self.n_jobs)
+        run_each(fill, batch.vertex_counts, self.n_jobs)
         return inverses, sizes
 
     def _pairs(

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..graphs.batch import GraphBatch
-from ..graphs.drawing.molecule import ATOMIC_NUMBER, BOND_ORDERS, Atom, parse_atom
+from ..graphs.drawing.molecule import ATOMIC_NUMBER, Atom, are_molecules, parse_atom
 
 
 def label_name(label: Any) -> str:
@@ -27,31 +27,14 @@ def label_name(label: Any) -> str:
     return str(label)
 
 
-def tree_name(
-    labels: np.ndarray, vertices: np.ndarray, edges: np.ndarray, edge_table: np.ndarray | None
-) -> str:
-    """A tree as ``root(first, second, ...)``, labels in rank order without level marks."""
-    root, *rest = [vertex for vertex in vertices.tolist() if vertex >= 0]
-    parts = []
-    for position, vertex in enumerate(rest, start=1):
-        bond = "" if edge_table is None else f"[{label_name(edge_table[edges[position]])}]"
-        parts.append(bond + label_name(labels[vertex]))
-    return label_name(labels[root]) + (f"({','.join(parts)})" if parts else "")
-
-
-def join_path(elements: Sequence[str], bonds: np.ndarray, edge_table: np.ndarray | None) -> str:
+def join_path(elements: Sequence[str], bonds: Sequence[Any]) -> str:
     """Elements of a path in a line; of both reading directions the smaller text."""
-    if edge_table is None:
-        links = [" - "] * (len(elements) - 1)
-    else:
-        links = [f" -[{label_name(edge_table[bond])}]- " for bond in bonds.tolist()]
+    links = [" - " if bond is None else f" -[{label_name(bond)}]- " for bond in bonds]
+    return min(_chain(elements, links), _chain(elements[::-1], links[::-1]))
 
-    def text(names: Sequence[str], between: Sequence[str]) -> str:
-        return names[0] + "".join(
-            link + name for link, name in zip(between, names[1:], strict=True)
-        )
 
-    return min(text(elements, links), text(elements[::-1], links[::-1]))
+def _chain(parts: Sequence[str], links: Sequence[str]) -> str:
+    return parts[0] + "".join(link + part for link, part in zip(links, parts[1:], strict=True))
 
 
 def at_least(name: str, times: int) -> str:
@@ -98,14 +81,8 @@ class Notation:
     """
 
     def __init__(self, batch: GraphBatch) -> None:
-        table = batch.edge_label_table
+        self.molecules = are_molecules(batch)
         atoms = [parse_atom(label) for label in batch.label_table.tolist()]
-        self.molecules = (
-            batch.label_kind == "string"
-            and table is not None
-            and None not in atoms
-            and all(str(label).partition("@")[0] in BOND_ORDERS for label in table.tolist())
-        )
         self._tells_aromatic = any(atom is not None and atom.aromatic for atom in atoms)
 
     # ---------------------------------------------------------------- what kernels name
@@ -183,9 +160,9 @@ class Notation:
 
     def _path(self, elements: Sequence[Sequence[Branch]], bonds: Sequence[Any], tail: str) -> str:
         if not self.molecules:
-            parts = [_arrow_tree(element[0]) for element in elements]
+            parts = [arrow_tree(element[0]) for element in elements]
             links = [f" -{label_name(b)}-> " if b is not None else "->" for b in bonds]
-            return parts[0] + "".join(a + b for a, b in zip(links, parts[1:], strict=True)) + tail
+            return _chain(parts, links) + tail
         notes: list[str] = []
         text = ""
         self._written = 0
@@ -254,16 +231,11 @@ def _atom_of(label: Any) -> Atom:
     return atom
 
 
-def _arrow_tree(tree: Branch) -> str:
+def arrow_tree(tree: Branch) -> str:
     """``root(first, second, ...)``, labels in rank order without level marks."""
-    return label_name(tree.label) + (
-        f"({','.join(_arrow_branch(branch) for branch in tree.below)})" if tree.below else ""
-    )
-
-
-def _arrow_branch(branch: Branch) -> str:
-    link = "" if branch.bond is None else f"[{label_name(branch.bond)}]"
-    return link + _arrow_tree(branch)
+    link = "" if tree.bond is None else f"[{label_name(tree.bond)}]"
+    below = ",".join(map(arrow_tree, tree.below))
+    return f"{link}{label_name(tree.label)}" + (f"({below})" if below else "")
 
 
 def nested(

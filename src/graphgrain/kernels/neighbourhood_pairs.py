@@ -14,7 +14,7 @@ from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Whole, parameter
 from .bases.feature_kernel import FeatureKernel
 from .bases.graph_kernel import check_edge_labels
-from .features import Counts, Occurrences, balls
+from .features import Counts, Occurrences, balls, first_places
 from .naming import label_name
 
 
@@ -82,8 +82,6 @@ class NeighbourhoodPairs(FeatureKernel):
         return np.ones((self.radius + 1) * (self.distance + 1))
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
-        check_edge_labels(batch, self.edge_labels)
-
         def count(begin: int, end: int) -> list[Counts]:
             levels = self._occurrences(batch, begin, end)
             return [count_hashes(pointers, hashes) for pointers, _, hashes in levels]
@@ -100,6 +98,7 @@ class NeighbourhoodPairs(FeatureKernel):
         self, batch: GraphBatch, begin: int, end: int
     ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """For each level where the pairs of each graph begin, the pairs, and their hashes."""
+        check_edge_labels(batch, self.edge_labels)
         pointers, pairs = near_pairs(batch.arrays, self.distance, begin, end)
         rows = np.repeat(np.arange(end - begin), np.diff(pointers))
         at = [pairs[:, 2] == d for d in range(self.distance + 1)]
@@ -115,7 +114,6 @@ class NeighbourhoodPairs(FeatureKernel):
                 yield ends[d], pairs[there, :2], codes
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
-        check_edge_labels(batch, self.edge_labels)
         for graph in range(len(batch)):
             levels = []
             for level, (_, pairs, codes) in enumerate(self._occurrences(batch, graph, graph + 1)):
@@ -125,20 +123,16 @@ class NeighbourhoodPairs(FeatureKernel):
                 levels.append(Occurrences(codes, paths, trees))
             yield levels
 
-    def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+    def descriptions_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         radius, distance = divmod(level, self.distance + 1)
-        check_edge_labels(batch, self.edge_labels)
         _, pairs, codes = list(self._occurrences(batch, 0, len(batch)))[level]
-        found, where = np.unique(codes, return_index=True)
-        names = {}
-        wanted = set(hashes.tolist())
-        for code, place in zip(found.tolist(), where.tolist(), strict=True):
-            if code in wanted:
-                roots = pairs[place].tolist() if distance else pairs[place, :1].tolist()
-                ends = sorted(self._root_name(batch, vertex, radius) for vertex in roots)
-                mark = f" ~{code:016x}" if radius else ""
-                names[code] = f"r={radius}, d={distance}: {' .. '.join(ends)}{mark}"
-        return [names[code] for code in hashes.tolist()]
+        names = []
+        for code, place in zip(hashes.tolist(), first_places(codes, hashes), strict=True):
+            roots = pairs[place].tolist() if distance else pairs[place, :1].tolist()
+            ends = sorted(self._root_name(batch, vertex, radius) for vertex in roots)
+            mark = f" ~{code:016x}" if radius else ""
+            names.append(f"r={radius}, d={distance}: {' .. '.join(ends)}{mark}")
+        return names
 
     def _root_name(self, batch: GraphBatch, vertex: int, radius: int) -> str:
         """The label of a vertex, followed by those of its neighbours if they matter."""

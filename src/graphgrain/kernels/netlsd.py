@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core.spectra import adjacency
-from ..core.threads import chunks, run
+from ..core.threads import run_each
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
@@ -40,11 +40,8 @@ class NetLSD(GraphKernel):
     gamma : float, optional
         How fast similarity falls with distance; by default 1 / (2 m^2), with m the median distance
         between the signatures of the fitted graphs.
-    similarity : {"cosine", "dot"}, default="cosine"
-        Every graph has similarity 1 with itself in both; with "cosine", graphs without vertices
-        have similarity 0 with all others.
-    n_jobs, verbose
-        As in :class:`GraphKernel`.
+    similarity, n_jobs, verbose
+        As in :class:`WassersteinWL`.
 
     Attributes
     ----------
@@ -91,7 +88,7 @@ class NetLSD(GraphKernel):
         ----------
         X : GraphBatch or sequence of graphs
         """
-        check_parameters(self, self.parameter_rules)
+        check_parameters(self)
         return self._signatures(as_graphs(X))
 
     def _signatures(self, batch: GraphBatch) -> np.ndarray:
@@ -106,14 +103,13 @@ class NetLSD(GraphKernel):
             times = np.linspace(0.0, 2.0 * np.pi, self.n_times)
         result = np.zeros((len(batch), self.n_times))
 
-        def fill(begin: int, end: int) -> None:
-            for graph in range(begin, end):
-                n = int(batch.vertex_counts[graph])
-                if n:
-                    values = _spectrum(adjacency(batch.arrays, graph))
-                    result[graph] = self._trace(values, times) / self._unit(n, times)
+        def fill(graph: int) -> None:
+            n = int(batch.vertex_counts[graph])
+            if n:
+                values = _spectrum(adjacency(batch.arrays, graph))
+                result[graph] = self._trace(values, times) / self._unit(n, times)
 
-        run(fill, chunks(batch.vertex_counts), self.n_jobs)
+        run_each(fill, batch.vertex_counts, self.n_jobs)
         return result
 
     def _trace(self, values: np.ndarray, times: np.ndarray) -> np.ndarray:

@@ -13,13 +13,7 @@ class PathPattern(TreePlusPlus):
 
     Parameters
     ----------
-    path_depth : int, default=6
-        Length of the longest paths, the paper's d.
-    centrality : {"eigenvector", "closeness", "betweenness", "degree", None}, default="eigenvector"
-        Orders vertices with equal labels in the breadth-first trees.
-    edge_labels : bool, default=False
-        Let edge labels take part in trees and patterns.
-    similarity, output, counts, n_features, n_jobs, verbose
+    path_depth, centrality, edge_labels, similarity, output, counts, n_features, n_jobs, verbose
         As in :class:`TreePlusPlus`.
 
     See Also

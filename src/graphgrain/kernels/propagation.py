@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..parameters import Number, OneOf, parameter
 from .bases.propagated import Propagated
-from .features import Counts, Occurrences, balls, single_vertices
+from .features import Counts, Occurrences, located_vertices
 
 #: Bins beyond this are one bin; far inside 64 bits and exact in float64.
 _LARGEST_BIN = 2.0**53
@@ -110,47 +110,33 @@ class Propagation(Propagated):
 
     # ---------------------------------------------------------------- features
 
-    def count_features(self, batch: GraphBatch) -> list[Counts]:
+    def _bins(self, batch: GraphBatch) -> Callable[[int, int], np.ndarray]:
+        """A function for the bins of each vertex of a range of graphs, one row per step."""
         attributes, hashes = self._columns(batch)
         directions, shifts = self._draws(hashes)
+        root = self.metric == "hellinger"
+
+        def bins(begin: int, end: int) -> np.ndarray:
+            values = project(batch.arrays, attributes, directions, root, begin, end)
+            found = np.floor((values + shifts[:, None]) / self._width)
+            return np.clip(found, -_LARGEST_BIN, _LARGEST_BIN).astype(np.int64)
+
+        return bins
+
+    def count_features(self, batch: GraphBatch) -> list[Counts]:
+        bins = self._bins(batch)
 
         def count(begin: int, end: int) -> list[Counts]:
-            bins = self._bins(batch, attributes, directions, shifts, begin, end)
             pointers = batch.offsets[begin : end + 1] - batch.offsets[begin]
-            return [count_hashes(pointers, hash_labels(row)) for row in bins]
+            return [count_hashes(pointers, hash_labels(row)) for row in bins(begin, end)]
 
         return count_graphs(count, batch.vertex_counts, self.n_jobs)
 
-    def _bins(
-        self,
-        batch: GraphBatch,
-        attributes: np.ndarray,
-        directions: np.ndarray,
-        shifts: np.ndarray,
-        begin: int,
-        end: int,
-    ) -> np.ndarray:
-        """The bin of each vertex of a range of graphs at each step."""
-        root = self.metric == "hellinger"
-        values = project(batch.arrays, attributes, directions, root, begin, end)
-        bins = np.floor((values + shifts[:, None]) / self._width)
-        return np.clip(bins, -_LARGEST_BIN, _LARGEST_BIN).astype(np.int64)
-
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
-        attributes, columns = self._columns(batch)
-        directions, shifts = self._draws(columns)
-        bins = self._bins(batch, attributes, directions, shifts, 0, len(batch))
-        for graph in range(len(batch)):
-            own = slice(int(batch.offsets[graph]), int(batch.offsets[graph + 1]))
-            paths = single_vertices(own.stop - own.start)
-            yield [
-                Occurrences(hash_labels(row[own]), paths, balls(batch, graph, step))
-                for step, row in enumerate(bins)
-            ]
+        bins = self._bins(batch)(0, len(batch))
+        return located_vertices(batch, [hash_labels(row) for row in bins])
 
-    def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        attributes, columns = self._columns(batch)
-        directions, shifts = self._draws(columns)
-        bins = np.unique(self._bins(batch, attributes, directions, shifts, 0, len(batch))[level])
+    def descriptions_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+        bins = np.unique(self._bins(batch)(0, len(batch))[level])
         names = dict(zip(hash_labels(bins).tolist(), bins.tolist(), strict=True))
         return [f"t={level}: bin {names[code]}" for code in hashes.tolist()]

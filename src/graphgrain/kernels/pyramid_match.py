@@ -10,11 +10,11 @@ import numpy as np
 from ..core.counting import count_hashes
 from ..core.hashing import hash_labels, mix_array
 from ..core.spectra import adjacency, eigenspace_magnitudes
-from ..core.threads import chunks, run
+from ..core.threads import run_each
 from ..graphs.batch import GraphBatch
 from ..parameters import OneOf, Whole, parameter
 from .bases.pyramid import Pyramid
-from .features import Counts, Occurrences, single_vertices
+from .features import Counts, Occurrences, first_places, single_vertices
 from .naming import label_name
 
 #: Coordinates are rounded to this many digits, so that rounding errors cannot cross a border.
@@ -87,17 +87,15 @@ class PyramidMatch(Pyramid):
         """A row of coordinates per vertex; NaN where a coordinate is left out."""
         points = np.zeros((batch.n_vertices, self.dimension))
 
-        def embed(begin: int, end: int) -> None:
-            for graph in range(begin, end):
-                first, last = int(batch.offsets[graph]), int(batch.offsets[graph + 1])
-                A = adjacency(batch.arrays, graph)
-                values, magnitudes = eigenspace_magnitudes(A)
-                chosen = self._chosen(np.round(values, _DIGITS))
-                points[first:last, : len(chosen)] = magnitudes[:, chosen]
-                if self.form == "grakel":
-                    points[first:last, len(chosen) :] = np.nan
+        def embed(graph: int) -> None:
+            first, last = int(batch.offsets[graph]), int(batch.offsets[graph + 1])
+            values, magnitudes = eigenspace_magnitudes(adjacency(batch.arrays, graph))
+            chosen = self._chosen(np.round(values, _DIGITS))
+            points[first:last, : len(chosen)] = magnitudes[:, chosen]
+            if self.form == "grakel":
+                points[first:last, len(chosen) :] = np.nan
 
-        run(embed, chunks(batch.vertex_counts), self.n_jobs)
+        run_each(embed, batch.vertex_counts, self.n_jobs)
         return np.round(points, _DIGITS)
 
     def _chosen(self, values: np.ndarray) -> np.ndarray:
@@ -135,13 +133,12 @@ class PyramidMatch(Pyramid):
             trees = single_vertices(last - first)
             yield [Occurrences(level[own][there[own]], vertices, trees) for level in codes]
 
-    def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+    def descriptions_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         points = self._points(batch)
-        codes, where = np.unique(self._codes(batch, points, level), return_index=True)
-        names = {}
-        for code, place in zip(codes.tolist(), where.tolist(), strict=True):
+        names = []
+        for place in first_places(self._codes(batch, points, level).ravel(), hashes):
             vertex, axis = divmod(place, self.dimension)
             cell = int(min(np.nan_to_num(points[vertex, axis]) * 2**level, 2**level - 1))
             label = label_name(batch.label_table[batch.label_codes[vertex]])
-            names[code] = f"level {level}, axis {axis + 1}, cell {cell + 1}: {label}"
-        return [names[code] for code in hashes.tolist()]
+            names.append(f"level {level}, axis {axis + 1}, cell {cell + 1}: {label}")
+        return names

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core.spectra import adjacency
-from ..core.threads import chunks, run
-from ..core.walks import WalkSpectra, compare_spectra, own_spectra
+from ..core.threads import run_each
+from ..core.walks import WalkSpectra, compare_spectra
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Number, Whole, parameter
@@ -131,30 +131,19 @@ class RandomWalk(CommonWalks):
     def _prepare(self, batch: GraphBatch) -> Any:
         if not self._spectral:
             return super()._prepare(batch)
-        parts = run(
-            lambda begin, end: [_spectrum(batch, graph) for graph in range(begin, end)],
-            chunks(batch.vertex_counts),
-            self.n_jobs,
-        )
-        spectra = [spectrum for part in parts for spectrum in part]
+        spectra = run_each(lambda g: _spectrum(batch, g), batch.vertex_counts, self.n_jobs)
         offsets = np.concatenate(([0], np.cumsum([len(values) for values, _ in spectra])))
         values = np.concatenate([np.empty(0), *(values for values, _ in spectra)])
         weights = np.concatenate([np.empty(0), *(weights for _, weights in spectra)])
         return WalkSpectra(offsets.astype(np.int64), np.sqrt(self.decay_) * values, weights)
 
     def _compare(
-        self, left: Any, right: Any, lower: bool, begin: int, end: int, K: np.ndarray
+        self, left: Any, right: Any, which: int, begin: int, end: int, K: np.ndarray
     ) -> None:
         if isinstance(left, WalkSpectra):
-            compare_spectra(left, right, lower, begin, end, K)
+            compare_spectra(left, right, which, begin, end, K)
         else:
-            super()._compare(left, right, lower, begin, end, K)
-
-    def _compare_own(self, graphs: Any, begin: int, end: int) -> np.ndarray:
-        if isinstance(graphs, WalkSpectra):
-            own: np.ndarray = own_spectra(graphs, begin, end)
-            return own
-        return super()._compare_own(graphs, begin, end)
+            super()._compare(left, right, which, begin, end, K)
 
 
 def _spectrum(batch: GraphBatch, graph: int) -> tuple[np.ndarray, np.ndarray]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -50,34 +51,26 @@ from .wl_shortest_path import WLShortestPath
 __all__ = ["KERNELS", "KernelGrid", "Setting", "list_kernels"]
 
 
+def _settings(**values: tuple[Any, ...]) -> tuple[Setting, ...]:
+    """A setting for every combination of these values, the last parameter running fastest."""
+    return tuple(
+        Setting(dict(zip(values, chosen, strict=True))) for chosen in product(*values.values())
+    )
+
+
 _GRIDS = [
     # d = 6 and k from 0 to 7, as in the Tree++ paper.
     KernelGrid(
-        "tree++",
-        TreePlusPlus,
-        "Tree++",
-        (Setting({"path_depth": 6, "tree_depth": 7}),),
-        "tree_depth",
+        "tree++", TreePlusPlus, "Tree++", _settings(path_depth=(6,), tree_depth=(7,)), "tree_depth"
     ),
     KernelGrid("path-pattern", PathPattern, "Path pattern"),
-    KernelGrid("wl", WeisfeilerLehman, "WL", (Setting({"n_iter": 10}),), "n_iter"),
+    KernelGrid("wl", WeisfeilerLehman, "WL", _settings(n_iter=(10,)), "n_iter"),
     KernelGrid("sp", ShortestPath, "SP"),
     # The grid of its own paper.
-    KernelGrid(
-        "pm",
-        PyramidMatch,
-        "PM",
-        tuple(
-            Setting({"dimension": d, "depth": depth}) for d in (4, 6, 8, 10) for depth in (2, 4, 6)
-        ),
-    ),
+    KernelGrid("pm", PyramidMatch, "PM", _settings(dimension=(4, 6, 8, 10), depth=(2, 4, 6))),
     # The paper's bin widths, and its 0 to 10 steps; attributes standardised, as its authors do.
     KernelGrid(
-        "propa",
-        Propagation,
-        "Propa",
-        (Setting({"n_iter": 10}),),
-        "n_iter",
+        "propa", Propagation, "Propa", _settings(n_iter=(10,)), "n_iter",
         attribute_view=AttributeScaler(),
     ),
     # From the paper's grid: vectors of 5 to 50 numbers with a window of half that width or so.
@@ -91,21 +84,14 @@ _GRIDS = [
         ),
     ),
     # The defaults of the authors' code, with one to three levels.
-    KernelGrid(
-        "mlg",
-        MultiscaleLaplacian,
-        "MLG",
-        tuple(Setting({"n_levels": levels}) for levels in (1, 2, 3)),
-    ),
+    KernelGrid("mlg", MultiscaleLaplacian, "MLG", _settings(n_levels=(1, 2, 3))),
     KernelGrid("retgk", ReturnProbability, "RetGK"),
     # The authors' bin width for molecules; C is all they validate.
     KernelGrid("fgsd", SpectralDistance, "FGSD"),
     # 0 to 7 steps, as in its paper.
-    KernelGrid("wl-oa", WLOptimalAssignment, "WL-OA", (Setting({"n_iter": 7}),), "n_iter"),
+    KernelGrid("wl-oa", WLOptimalAssignment, "WL-OA", _settings(n_iter=(7,)), "n_iter"),
     # All sizes of its paper, connected subgraphs.
-    KernelGrid(
-        "graphlet", Graphlet, "Graphlet", tuple(Setting({"size": size}) for size in (3, 4, 5))
-    ),
+    KernelGrid("graphlet", Graphlet, "Graphlet", _settings(size=(3, 4, 5))),
     # Within the ranges of its paper.
     KernelGrid("nspdk", NeighbourhoodPairs, "NSPDK"),
     KernelGrid("graph-hopper", GraphHopper, "GraphHopper"),
@@ -113,56 +99,38 @@ _GRIDS = [
     KernelGrid("random-walk", RandomWalk, "Random walk"),
     # The range of its paper, thinned.
     KernelGrid(
-        "marginalized",
-        Marginalized,
-        "Marginalised",
-        tuple(Setting({"stop": stop}) for stop in (0.1, 0.3, 0.5, 0.7, 0.9)),
+        "marginalized", Marginalized, "Marginalised", _settings(stop=(0.1, 0.3, 0.5, 0.7, 0.9))
     ),
     # From the ranges of its paper; C is validated beside. Attributes standardised, as there.
     KernelGrid(
-        "wwl",
-        WassersteinWL,
-        "WWL",
-        tuple(Setting({"n_iter": n, "gamma": g}) for n in (1, 3, 5) for g in (0.1, 1.0, 10.0)),
+        "wwl", WassersteinWL, "WWL", _settings(n_iter=(1, 3, 5), gamma=(0.1, 1.0, 10.0)),
         attribute_view=AttributeScaler(),
     ),
     # Fewer steps than WL: after them nearly every pair is a feature of its own.
-    KernelGrid("wl-sp", WLShortestPath, "WL-SP", (Setting({"n_iter": 5}),), "n_iter"),
-    KernelGrid("wl-edge", WLEdge, "WL-edge", (Setting({"n_iter": 10}),), "n_iter"),
+    KernelGrid("wl-sp", WLShortestPath, "WL-SP", _settings(n_iter=(5,)), "n_iter"),
+    KernelGrid("wl-edge", WLEdge, "WL-edge", _settings(n_iter=(10,)), "n_iter"),
     # Deeper patterns are dominated by their own multiplicity.
     KernelGrid(
-        "subtree-patterns",
-        SubtreePatterns,
-        "Subtree patterns",
-        tuple(Setting({"depth": depth}) for depth in (2, 3, 4)),
+        "subtree-patterns", SubtreePatterns, "Subtree patterns", _settings(depth=(2, 3, 4))
     ),
     # From the ranges of its paper.
     KernelGrid(
-        "tree-patterns",
-        TreePatterns,
-        "Tree patterns",
-        tuple(
-            Setting({"depth": depth, "decay": decay})
-            for depth in (2, 3, 4)
-            for decay in (0.01, 0.1, 1.0)
-        ),
+        "tree-patterns", TreePatterns, "Tree patterns",
+        _settings(depth=(2, 3, 4), decay=(0.01, 0.1, 1.0)),
     ),
     # The length and times of its paper; the width follows from the graphs.
     KernelGrid("netlsd", NetLSD, "NetLSD"),
     # The radii of NSPDK, whose neighbourhoods it generalises.
-    KernelGrid("gik", GraphInvariants, "GIK", (Setting({"radius": 3}),), "radius"),
+    KernelGrid("gik", GraphInvariants, "GIK", _settings(radius=(3,)), "radius"),
     # Walks of few steps: a descriptor says less and less about its own vertex. The largest cells
     # have the side 1, and attributes a range of 1, as labels do.
     KernelGrid(
-        "dm",
-        DescriptorMatching,
-        "DM",
-        tuple(Setting({"n_iter": n}) for n in (1, 2, 3)),
+        "dm", DescriptorMatching, "DM", _settings(n_iter=(1, 2, 3)),
         attribute_view=AttributeScaler(method="range"),
     ),
     KernelGrid("vertex-histogram", VertexHistogram, "Vertex histogram"),
     KernelGrid("edge-histogram", EdgeHistogram, "Edge histogram"),
-]
+]  # fmt: skip
 
 #: Kernels by their short names, which the command line uses.
 KERNELS: dict[str, KernelGrid] = {grid.name: grid for grid in _GRIDS}
@@ -226,7 +194,7 @@ def kernel_from_json(entry: Any) -> GraphKernel:
         raise InvalidFileError(f"The kernel {entry['class']!r} is not one of graphgrain's.")
     try:
         kernel = kind(**entry["parameters"])
-        check_parameters(kernel, kernel.parameter_rules)
+        check_parameters(kernel)
     except (TypeError, ValueError) as error:
         raise InvalidFileError(
             f"{describe_kernel(entry)} is no kernel that this graphgrain knows ({error})."

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from ..core.hashing import hash_labels
 from ..core.laplace_kernel import add_similarities, own_similarities, tiled
 from ..core.spectra import adjacency, return_probabilities
-from ..core.threads import chunks, run
+from ..core.threads import chunks, run, run_each
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Number, Seed, Whole, parameter
 from .bases.graph_kernel import GraphKernel
@@ -63,13 +63,10 @@ class ReturnProbability(GraphKernel):
         Number of random features; for ``approximate=True``.
     gamma : float, default=10.0
         Width of the similarity; for ``approximate=True``.
-    similarity : {"cosine", "dot"}, default="cosine"
-        Every graph has similarity 1 with itself in both; with "cosine", graphs without vertices
-        have similarity 0 with all others.
     random_state : int or None, default=0
         Seed of the vertices from which sigma_1 is taken, and of the random features.
-    n_jobs, verbose
-        As in :class:`GraphKernel`.
+    similarity, n_jobs, verbose
+        As in :class:`WassersteinWL`.
 
     Attributes
     ----------
@@ -111,6 +108,8 @@ class ReturnProbability(GraphKernel):
     random_state: int | None = parameter(Seed(), default=0)
 
     def _fit(self, batch: GraphBatch) -> None:
+        from scipy.spatial.distance import pdist
+
         rng = np.random.default_rng(self.random_state)
         R = self._descriptions(batch)
         if self.approximate:
@@ -119,7 +118,7 @@ class ReturnProbability(GraphKernel):
             )
             self._phases = 2.0 * np.pi * rng.random(self.n_components)
         else:
-            self.sigma_1_ = _median(_distances(_sample(batch, R, rng)))
+            self.sigma_1_ = _median(pdist(_sample(batch, R, rng)))
         self._fitted = self._points(batch, R)
         self._own = self._own_means(self._fitted)
         self._distance = _mmd(self._means(self._fitted, None), self._own, self._own)
@@ -141,13 +140,11 @@ class ReturnProbability(GraphKernel):
         """r(v) for all vertices, one row each."""
         R = np.empty((batch.n_vertices, self.n_steps))
 
-        def describe(begin: int, end: int) -> None:
-            for graph in range(begin, end):
-                first, last = int(batch.offsets[graph]), int(batch.offsets[graph + 1])
-                A = adjacency(batch.arrays, graph)
-                R[first:last] = return_probabilities(A, self.n_steps)
+        def describe(graph: int) -> None:
+            first, last = int(batch.offsets[graph]), int(batch.offsets[graph + 1])
+            R[first:last] = return_probabilities(adjacency(batch.arrays, graph), self.n_steps)
 
-        run(describe, chunks(batch.vertex_counts), self.n_jobs)
+        run_each(describe, batch.vertex_counts, self.n_jobs)
         return R
 
     def _points(self, batch: GraphBatch, R: np.ndarray) -> _Points:
@@ -199,12 +196,13 @@ class ReturnProbability(GraphKernel):
                 K[np.ix_(owners, column_owners)] += rows @ columns.T
                 continue
             tiles = tiled(columns)
-            run(self._adder(rows, owners, tiles, column_owners, symmetric, K), ranges, self.n_jobs)
+            label = partial(self._add, rows, owners, tiles, column_owners, symmetric, K)
+            run(label, ranges, self.n_jobs)
         if symmetric and not self.approximate:
             K = np.tril(K) + np.tril(K, -1).T
         return K / np.maximum(np.outer(left.sizes, other.sizes), 1)
 
-    def _adder(
+    def _add(
         self,
         rows: np.ndarray,
         owners: np.ndarray,
@@ -212,16 +210,14 @@ class ReturnProbability(GraphKernel):
         column_owners: np.ndarray,
         symmetric: bool,
         K: np.ndarray,
-    ) -> Callable[[int, int], None]:
-        """Adds the similarities of one label for a range of graphs."""
-
-        def add(begin: int, end: int) -> None:
-            first, last = np.searchsorted(owners, [begin, end])
-            add_similarities(
-                rows, owners, tiles, column_owners, self.sigma_1_, symmetric, K, first, last
-            )
-
-        return add
+        begin: int,
+        end: int,
+    ) -> None:
+        """Add the similarities of one label for a range of graphs."""
+        first, last = np.searchsorted(owners, [begin, end])
+        add_similarities(
+            rows, owners, tiles, column_owners, self.sigma_1_, symmetric, K, first, last
+        )
 
     def _own_means(self, points: _Points) -> np.ndarray:
         """Mean similarity among the vertices of each graph."""
@@ -256,13 +252,6 @@ def _sample(batch: GraphBatch, R: np.ndarray, rng: np.random.Generator) -> np.nd
         part = part[np.lexsort(np.round(part.T, 9))]
         rows.append(part[rng.permutation(len(part))[:_PER_GRAPH]])
     return np.concatenate(rows)
-
-
-def _distances(rows: np.ndarray) -> np.ndarray:
-    """Euclidean distances between all pairs of rows."""
-    from scipy.spatial.distance import pdist
-
-    return pdist(rows)
 
 
 def _median(values: np.ndarray) -> float:

@@ -64,8 +64,6 @@ class ShortestPath(FeatureKernel):
     edge_labels: bool = parameter(BOOLEAN, default=False)
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
-        check_edge_labels(batch, self.edge_labels)
-
         def count(begin: int, end: int) -> list[Counts]:
             return [Counts(*count_pairs(batch.arrays, self.edge_labels, begin, end))]
 
@@ -89,17 +87,17 @@ class ShortestPath(FeatureKernel):
             trees = single_vertices(len(distances))
             yield [Occurrences(codes[distances > 0], paths, trees)]
 
-    def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+    def descriptions_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         def write(ends: np.ndarray, between: list[Any]) -> str:
             link = f"[{','.join(map(label_name, between))}]" if self.edge_labels else len(between)
             return f"{label_name(ends[0])} {link} {label_name(ends[1])}"
 
         return self._named(batch, hashes, write)
 
-    def _write_names(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+    def names_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         notation = Notation(batch)
         if not notation.molecules:
-            return self._describe(batch, level, hashes)
+            return self.descriptions_of(batch, level, hashes)
         return self._named(
             batch, hashes, lambda ends, between: notation.walk(ends[0], ends[1], between)
         )

@@ -92,7 +92,7 @@ class SpectralDistance(FeatureKernel):
         >>> gg.SpectralDistance().distances([([(0, 1), (1, 2)], [0, 0, 0])]).round(6).tolist()
         [[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]]
         """
-        check_parameters(self, self.parameter_rules)
+        check_parameters(self)
         return self._distances(one_graph(as_graphs(graph), "distances"), 0)
 
     @blas_threads(1)
@@ -114,7 +114,7 @@ class SpectralDistance(FeatureKernel):
             hashes = hash_labels(self._bins(batch, graph))
             yield [Occurrences(hashes, paths, single_vertices(count))]
 
-    def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+    def descriptions_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         names: dict[int, str] = {}
         for graph in range(len(batch)):
             bins = np.unique(self._bins(batch, graph))

@@ -22,7 +22,7 @@ from ..parameters import BOOLEAN, OneOf, Whole, parameter
 from .bases.feature_kernel import FeatureKernel
 from .bases.graph_kernel import check_edge_labels
 from .features import Counts, Occurrences
-from .naming import Branch, Notation, flat, join_path, nested, tree_name
+from .naming import Branch, Notation, arrow_tree, flat, join_path, nested
 
 #: About how many vertices are located in one go.
 _LOCATED_VERTICES = 1024
@@ -64,11 +64,8 @@ class TreePlusPlus(FeatureKernel):
         Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
         learned, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
         column for every feature seen at fit.
-    n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
-    verbose : int, default=0
-        If 1 or more, show a progress bar on standard error for steps that take longer than two
-        seconds.
+    n_jobs, verbose
+        As in :class:`GraphKernel`.
 
     Attributes
     ----------
@@ -161,18 +158,14 @@ class TreePlusPlus(FeatureKernel):
         work = make_work(batch.arrays, options, stop_flag(), graph, graph + 1)
         return trace_patterns(batch.arrays, classes, options, work, graph)
 
-    def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        edge_table = batch.edge_label_table if self.edge_labels else None
+    def descriptions_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         names = [""] * len(hashes)
         for place, seen in self._examples(batch, level, hashes, first=True):
-            elements = [
-                tree_name(seen.labels, seen.trees[vertex], seen.tree_edges[vertex], edge_table)
-                for vertex in seen.path
-            ]
-            names[place] = f"k={level}: {join_path(elements, seen.bonds, edge_table)}"
+            elements = [arrow_tree(tree) for tree in self._elements(seen, level, False)]
+            names[place] = f"k={level}: {join_path(elements, self._edge_names(batch, seen.bonds))}"
         return names
 
-    def _write_names(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+    def names_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         notation = Notation(batch)
         # From two steps on, trees of different form may have the same labels in the same order:
         # SMARTS that match everywhere name all forms.
@@ -180,7 +173,7 @@ class TreePlusPlus(FeatureKernel):
         forms: dict[int, list[list[Branch]]] = {}
         bonds: dict[int, list[Any]] = {}
         for place, seen in self._examples(batch, level, hashes, first=not every):
-            elements = [self._element(seen, vertex, level, notation) for vertex in seen.path]
+            elements = self._elements(seen, level, notation.molecules)
             between = self._edge_names(batch, seen.bonds)
             known = forms.setdefault(place, [[element] for element in elements])
             if bonds.setdefault(place, between) != between or not _fits(known, elements):
@@ -194,17 +187,18 @@ class TreePlusPlus(FeatureKernel):
             for place in range(len(hashes))
         ]
 
-    def _element(self, seen: _Example, vertex: int, level: int, notation: Notation) -> Branch:
-        if vertex in seen.elements:
-            return seen.elements[vertex]
-        vertices = [v for v in seen.trees[vertex].tolist() if v >= 0]
-        edges = self._edge_names(seen.batch, seen.tree_edges[vertex][1 : len(vertices)])
-        if notation.molecules:
-            tree = nested(seen.labels, vertices, [None, *edges], seen.neighbours, level)
-        else:
-            tree = flat(seen.labels, vertices, [None, *edges])
-        seen.elements[vertex] = tree
-        return tree
+    def _elements(self, seen: _Example, level: int, deep: bool) -> list[Branch]:
+        """The trees on a path; nested, or all vertices of each directly below its root."""
+        for vertex in seen.path:
+            if vertex not in seen.elements:
+                vertices = [v for v in seen.trees[vertex].tolist() if v >= 0]
+                edges = self._edge_names(seen.batch, seen.tree_edges[vertex][1 : len(vertices)])
+                seen.elements[vertex] = (
+                    nested(seen.labels, vertices, [None, *edges], seen.neighbours, level)
+                    if deep
+                    else flat(seen.labels, vertices, [None, *edges])
+                )
+        return [seen.elements[vertex] for vertex in seen.path]
 
     def _edge_names(self, batch: GraphBatch, codes: np.ndarray) -> list[Any]:
         table = batch.edge_label_table

@@ -9,7 +9,7 @@ import numpy as np
 from ..core.counting import count_hashes
 from ..graphs.batch import GraphBatch
 from .bases.feature_kernel import FeatureKernel
-from .features import Counts, Occurrences, single_vertices
+from .features import Counts, Occurrences, located_vertices
 from .naming import Notation, label_name
 
 
@@ -43,18 +43,14 @@ class VertexHistogram(FeatureKernel):
         return [count_hashes(batch.offsets, hashes)]
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
-        hashes = batch.arrays.label_hashes[batch.label_codes]
-        for graph in range(len(batch)):
-            own = slice(int(batch.offsets[graph]), int(batch.offsets[graph + 1]))
-            paths = single_vertices(own.stop - own.start)
-            yield [Occurrences(hashes[own], paths, paths)]
+        return located_vertices(batch, [batch.arrays.label_hashes[batch.label_codes]])
 
-    def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+    def descriptions_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         codes = batch.arrays.label_hashes.tolist()
         names = dict(zip(codes, map(label_name, batch.label_table.tolist()), strict=True))
         return [names[code] for code in hashes.tolist()]
 
-    def _write_names(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+    def names_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         codes = batch.arrays.label_hashes.tolist()
         names = dict(zip(codes, map(Notation(batch).vertex, batch.label_table), strict=True))
         return [names[code] for code in hashes.tolist()]

@@ -13,7 +13,7 @@ from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Whole, parameter
 from .bases.feature_kernel import FeatureKernel
 from .bases.graph_kernel import check_edge_labels
-from .features import Counts, Occurrences, balls, single_vertices
+from .features import Counts, Occurrences, first_places, located_vertices
 from .naming import Notation, label_name
 
 #: Longer names of colours are shortened to the root's label and the colour's hash.
@@ -85,39 +85,36 @@ class WeisfeilerLehman(FeatureKernel):
         return count_graphs(count, batch.vertex_counts, self.n_jobs)
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
+        return located_vertices(batch, self._colours(batch, self.n_iter))
+
+    def _colours(self, batch: GraphBatch, steps: int) -> np.ndarray:
+        """The colours of all vertices after 0, 1, ... steps."""
         check_edge_labels(batch, self.edge_labels)
-        colours = refine(batch.arrays, self.edge_labels, self.n_iter, 0, len(batch))
-        for graph in range(len(batch)):
-            own = slice(int(batch.offsets[graph]), int(batch.offsets[graph + 1]))
-            paths = single_vertices(own.stop - own.start)
-            yield [
-                Occurrences(row[own], paths, balls(batch, graph, step))
-                for step, row in enumerate(colours)
-            ]
+        colours: np.ndarray = refine(batch.arrays, self.edge_labels, steps, 0, len(batch))
+        return colours
 
     def _coloured(self, batch: GraphBatch) -> list[Graphs]:
         """The graphs with the colours of each step in place of their labels."""
-        colours = refine(batch.arrays, self.edge_labels, self.n_iter, 0, len(batch))
         own = np.arange(batch.n_vertices, dtype=np.int32)
-        return [batch.arrays._replace(labels=own, label_hashes=row) for row in colours]
+        return [
+            batch.arrays._replace(labels=own, label_hashes=row)
+            for row in self._colours(batch, self.n_iter)
+        ]
 
-    def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+    def descriptions_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         names = self._colour_names(batch, level)[1]
         return [f"t={level}: {names[colour]}" for colour in hashes.tolist()]
 
-    def _write_names(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+    def names_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         notation = Notation(batch)
         if not notation.molecules:
             names = self._colour_names(batch, level)[1]
             tail = f" t={level}" if level else ""
             return [names[colour] + tail for colour in hashes.tolist()]
-        check_edge_labels(batch, self.edge_labels)
-        colours = refine(batch.arrays, self.edge_labels, level, 0, len(batch))[level]
-        distinct, where = np.unique(colours, return_index=True)
-        vertices = where[np.searchsorted(distinct, hashes)].tolist()
+        colours = self._colours(batch, level)[level]
         return [
             notation.neighbourhood(batch, vertex, level, self.edge_labels, code)
-            for vertex, code in zip(vertices, hashes.tolist(), strict=True)
+            for vertex, code in zip(first_places(colours, hashes), hashes.tolist(), strict=True)
         ]
 
     def _vertex_names(self, batch: GraphBatch, level: int) -> list[str]:
@@ -127,8 +124,7 @@ class WeisfeilerLehman(FeatureKernel):
 
     def _colour_names(self, batch: GraphBatch, level: int) -> tuple[np.ndarray, dict[int, str]]:
         """The colours after some steps, and the names of these."""
-        check_edge_labels(batch, self.edge_labels)
-        colours = refine(batch.arrays, self.edge_labels, level, 0, len(batch))
+        colours = self._colours(batch, level)
         examples = []  # for each step one vertex per colour
         for row in colours:
             distinct, where = np.unique(row, return_index=True)

@@ -7,11 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..core.counting import count_hashes
-from ..core.refinement import refine
 from ..graphs.batch import GraphBatch
-from .bases.graph_kernel import check_edge_labels
 from .edge_histogram import edge_hashes, edge_names, edge_pointers, edges_by_graph
-from .features import Counts, Occurrences, balls
+from .features import Counts, Occurrences, balls, first_places
 from .weisfeiler_lehman import WeisfeilerLehman
 
 
@@ -23,14 +21,11 @@ class WLEdge(WeisfeilerLehman):
 
     Parameters
     ----------
-    n_iter : int, default=5
-        Number of refinement steps, the paper's h. All steps come from one pass; see
-        :meth:`gram_levels`.
+    n_iter, similarity, output, counts, n_features, n_jobs, verbose
+        As in :class:`WeisfeilerLehman`.
     edge_labels : bool, default=False
         Distinguish edges by their own labels, and refine by pairs of edge label and neighbour's
         colour.
-    similarity, output, counts, n_features, n_jobs, verbose
-        As in :class:`TreePlusPlus`.
 
     See Also
     --------
@@ -66,8 +61,7 @@ class WLEdge(WeisfeilerLehman):
 
     def _hashes(self, batch: GraphBatch) -> Iterator[np.ndarray]:
         """One hash per edge for each step."""
-        check_edge_labels(batch, self.edge_labels)
-        for row in refine(batch.arrays, self.edge_labels, self.n_iter, 0, len(batch)):
+        for row in self._colours(batch, self.n_iter):
             yield edge_hashes(batch, row, self.edge_labels)
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
@@ -79,15 +73,13 @@ class WLEdge(WeisfeilerLehman):
                 for step, row in enumerate(hashes)
             ]
 
-    def _write_names(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        return self._describe(batch, level, hashes)
+    def names_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+        return self.descriptions_of(batch, level, hashes)
 
-    def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+    def descriptions_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         names = self._vertex_names(batch, level)
-        found = edge_names(
-            batch,
-            list(self._hashes(batch))[level],
-            lambda u, v: sorted((names[u], names[v])),
-            self.edge_labels,
+        edges = first_places(list(self._hashes(batch))[level], hashes)
+        written = edge_names(
+            batch, edges, lambda u, v: sorted((names[u], names[v])), self.edge_labels
         )
-        return [f"t={level}: {found[code]}" for code in hashes.tolist()]
+        return [f"t={level}: {name}" for name in written]

@@ -17,16 +17,11 @@ class WLOptimalAssignment(WeisfeilerLehman):
 
     Parameters
     ----------
-    n_iter : int, default=5
-        Number of refinement steps, the paper's h. All steps come from one pass; see
-        :meth:`gram_levels`.
+    n_iter, edge_labels, similarity, n_features, n_jobs, verbose
+        As in :class:`WeisfeilerLehman`.
     output : {"gram", "features"}, default="gram"
         What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix with
         a column for every "at least c vertices have this colour".
-    edge_labels : bool, default=False
-        Refine by pairs of edge label and neighbour's colour.
-    similarity, n_features, n_jobs, verbose
-        As in :class:`TreePlusPlus`.
 
     See Also
     --------

@@ -11,7 +11,6 @@ from ..core.counting import RootedFeatures, count_graphs
 from ..core.distances import PairRoots, count_pairs, trace_pairs
 from ..core.structures import Graphs
 from ..graphs.batch import GraphBatch
-from .bases.graph_kernel import check_edge_labels
 from .features import Counts, Occurrences, balls
 from .weisfeiler_lehman import WeisfeilerLehman
 
@@ -26,13 +25,8 @@ class WLShortestPath(WeisfeilerLehman):
 
     Parameters
     ----------
-    n_iter : int, default=5
-        Number of refinement steps, the paper's h. All steps come from one pass; see
-        :meth:`gram_levels`.
-    edge_labels : bool, default=False
-        Refine by pairs of edge label and neighbour's colour.
-    similarity, output, counts, n_features, n_jobs, verbose
-        As in :class:`TreePlusPlus`.
+    n_iter, edge_labels, similarity, output, counts, n_features, n_jobs, verbose
+        As in :class:`WeisfeilerLehman`.
 
     See Also
     --------
@@ -63,7 +57,6 @@ class WLShortestPath(WeisfeilerLehman):
     """
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
-        check_edge_labels(batch, self.edge_labels)
         graphs = self._coloured(batch)
 
         def count(begin: int, end: int) -> list[Counts]:
@@ -72,12 +65,10 @@ class WLShortestPath(WeisfeilerLehman):
         return count_graphs(count, batch.vertex_counts, self.n_jobs, _roots_of(graphs))
 
     def _roots(self, batch: GraphBatch) -> Callable[[int], RootedFeatures]:
-        check_edge_labels(batch, self.edge_labels)
         return _roots_of(self._coloured(batch))
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
         """The two ends of each pair."""
-        check_edge_labels(batch, self.edge_labels)
         graphs = self._coloured(batch)
         for graph in range(len(batch)):
             levels = []
@@ -87,11 +78,10 @@ class WLShortestPath(WeisfeilerLehman):
                 levels.append(Occurrences(codes[distances > 0], pairs, balls(batch, graph, step)))
             yield levels
 
-    def _write_names(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        return self._describe(batch, level, hashes)
+    def names_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+        return self.descriptions_of(batch, level, hashes)
 
-    def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        check_edge_labels(batch, self.edge_labels)
+    def descriptions_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         own = self._coloured(batch)[level]
         names = self._vertex_names(batch, level)
         wanted, found = set(hashes.tolist()), {}

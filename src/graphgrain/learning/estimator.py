@@ -157,7 +157,7 @@ class GraphEstimator(Declared, BaseEstimator):
         return as_graphs(items), columns
 
     def _read_to_fit(self, X: Any) -> tuple[GraphBatch, dict[str, np.ndarray]]:
-        check_parameters(self, self.parameter_rules)
+        check_parameters(self)
         batch, columns = self._read(X)
         if not len(batch):
             raise InvalidGraphError(

@@ -21,6 +21,7 @@ from sklearn.pipeline import make_pipeline
 
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
+from ..graphs.drawing.molecule import are_molecules
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.bases.graph_kernel import GraphKernel
 from ..kernels.features import Features
@@ -29,7 +30,7 @@ from ..kernels.registry import KERNELS
 from ..parameters import Rule, check_parameters
 from ..views.attribute_bins import AttributeBins
 from ..views.base import seen_through, view_name
-from ..views.pharmacophore_labels import PharmacophoreLabels, are_molecules
+from ..views.pharmacophore_labels import PharmacophoreLabels
 from ..views.structural_labels import StructuralLabels
 
 AUTO = "auto"
@@ -334,7 +335,7 @@ def _as_it_is(
         kernels = [(item.name, item.estimator(s), s.view) for s in item.settings]
     else:
         known = {each.kernel: each.name for each in KERNELS.values()}
-        check_parameters(item, item.parameter_rules)
+        check_parameters(item)
         kernels = [(known.get(type(item), type(item).__name__), clone(item), None)]
     found = []
     for name, kernel, view in kernels:

@@ -229,7 +229,7 @@ def check_kernel(kernel: Any) -> FeatureKernel:
             "An index needs a kernel with explicit features, such as TreePlusPlus() or "
             f"WeisfeilerLehman(); got {kernel!r}."
         )
-    check_parameters(kernel, kernel.parameter_rules)
+    check_parameters(kernel)
     parameters = kernel.get_params()
     if "random_state" in parameters and parameters["random_state"] is None:
         raise InvalidParameterError(

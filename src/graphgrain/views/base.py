@@ -56,7 +56,7 @@ class View(GraphTransformer):
 
     def fit(self, X: Any, y: Any = None) -> View:
         """Learn from graphs what :meth:`transform` needs."""
-        check_parameters(self, self.parameter_rules)
+        check_parameters(self)
         self._fit(as_graphs(X))
         self.is_fitted_ = True
         return self

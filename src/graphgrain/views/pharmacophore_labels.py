@@ -6,7 +6,7 @@ import numpy as np
 
 from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
-from ..graphs.drawing.molecule import BOND_ORDERS, parse_atom
+from ..graphs.drawing.molecule import BOND_ORDERS, are_molecules, parse_atom
 from .base import View
 
 _HALOGENS = ("F", "Cl", "Br", "I", "At")
@@ -48,17 +48,6 @@ class PharmacophoreLabels(View):
             for code in range(1 << len(table))
         ]
         return batch.with_labels(np.array(texts, dtype=object)[codes])
-
-
-def are_molecules(batch: GraphBatch) -> bool:
-    """Whether vertex and edge labels are those of a molecule reader."""
-    bonds = batch.edge_label_table
-    return (
-        batch.label_kind == "string"
-        and bonds is not None
-        and all(parse_atom(label) is not None for label in batch.label_table.tolist())
-        and all(str(label).partition("@")[0] in BOND_ORDERS for label in bonds.tolist())
-    )
 
 
 _ROLES = ("acceptor", "acid", "aromatic", "base", "donor", "halogen")

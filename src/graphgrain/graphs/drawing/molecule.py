@@ -116,6 +116,17 @@ class Molecule:
         return self.rings(bond for bond, kind in enumerate(self.kinds) if kind == "aromatic")
 
 
+def are_molecules(batch: GraphBatch) -> bool:
+    """Whether vertex and edge labels are those of a molecule reader."""
+    bonds = batch.edge_label_table
+    return (
+        batch.label_kind == "string"
+        and bonds is not None
+        and all(parse_atom(label) is not None for label in batch.label_table.tolist())
+        and all(str(label).partition("@")[0] in BOND_ORDERS for label in bonds.tolist())
+    )
+
+
 def read_molecule(graph: GraphBatch) -> Molecule | None:
     """The atoms and bonds of one graph; None if its labels are not those of a molecule reader."""
     if graph.label_kind != "string" or not graph.n_vertices:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...core.structures import Graphs
-from ...core.tree_patterns import LARGEST_DEGREE, TreeWeights, compare_patterns, own_patterns
+from ...core.tree_patterns import LARGEST_DEGREE, TreeWeights, compare_patterns
 from ...errors import InvalidGraphError
 from ...graphs.batch import GraphBatch
 from ...parameters import BOOLEAN, Share, Whole, parameter
@@ -39,16 +39,9 @@ class CommonTrees(PairwiseKernel):
             )
         return batch.arrays
 
-    def _sizes(self, graphs: Graphs) -> np.ndarray:
-        return np.diff(graphs.offsets)
-
     def _compare(
-        self, left: Graphs, right: Graphs, lower: bool, begin: int, end: int, K: np.ndarray
+        self, left: Graphs, right: Graphs, which: int, begin: int, end: int, K: np.ndarray
     ) -> None:
         weights, factor = self._weights()
-        compare_patterns(left, right, weights, self.edge_labels, lower, begin, end, K)
+        compare_patterns(left, right, weights, self.edge_labels, which, begin, end, K)
         K[begin:end] *= factor
-
-    def _compare_own(self, graphs: Graphs, begin: int, end: int) -> np.ndarray:
-        weights, factor = self._weights()
-        return factor * own_patterns(graphs, weights, self.edge_labels, begin, end)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...core.walks import WalkGraphs, compare_walks, own_walks
+from ...core.walks import WalkGraphs, compare_walks
 from ...graphs.batch import GraphBatch
 from ...parameters import BOOLEAN, parameter
 from .graph_kernel import check_edge_labels
@@ -49,18 +49,8 @@ class CommonWalks(PairwiseKernel):
             batch.offsets, pointers, place[batch.indices[entries]], labels[order], bonds, *weights
         )
 
-    def _sizes(self, graphs: WalkGraphs) -> np.ndarray:
-        return np.diff(graphs.offsets)
-
-    @property
-    def _steps(self) -> int:
-        return -1 if self.n_steps is None else self.n_steps
-
     def _compare(
-        self, left: WalkGraphs, right: WalkGraphs, lower: bool, begin: int, end: int, K: np.ndarray
+        self, left: WalkGraphs, right: WalkGraphs, which: int, begin: int, end: int, K: np.ndarray
     ) -> None:
-        compare_walks(left, right, self._steps, self._alike, lower, begin, end, K)
-
-    def _compare_own(self, graphs: WalkGraphs, begin: int, end: int) -> np.ndarray:
-        own: np.ndarray = own_walks(graphs, self._steps, self._alike, begin, end)
-        return own
+        steps = -1 if self.n_steps is None else self.n_steps
+        compare_walks(left, right, steps, self._alike, which, begin, end, K)

@@ -14,12 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...core.components import breadth_first_order
-from ...core.counting import (
-    SHORT,
-    TABLE_BYTES,
-    estimate_large_graph,
-    is_large,
-)
+from ...core.counting import SHORT, TABLE_BYTES, estimate_large_graph, is_large, shuffled
 from ...graphs.batch import GraphBatch
 
 if TYPE_CHECKING:
@@ -69,7 +64,7 @@ def _estimate_small(kernel: FeatureKernel, batch: GraphBatch) -> Estimate:
     """The cost of many small graphs, from some of them."""
     if not batch.n_vertices:
         return Estimate(0.0, 0.0)
-    order = np.random.default_rng(0).permutation(len(batch))
+    order = shuffled(len(batch))
     few = int(np.searchsorted(np.cumsum(batch.vertex_counts[order]), _SAMPLE_VERTICES)) + 1
     sample = batch[order[:few]]
     kernel.count_features(sample[:1])  # compiles
@@ -126,8 +121,7 @@ def _piece(graph: GraphBatch, size: int) -> GraphBatch:
     """The subgraph of ``size`` vertices of a graph that are near each other."""
     if size == graph.n_vertices:
         return graph
-    starts = np.random.default_rng(0).permutation(graph.n_vertices)
-    vertices = breadth_first_order(graph.arrays, starts, size)
+    vertices = breadth_first_order(graph.arrays, shuffled(graph.n_vertices), size)
     place = np.full(graph.n_vertices, -1)
     place[vertices] = np.arange(len(vertices))
     ends = place[graph.edges]

@@ -8,7 +8,7 @@ matrices, sparse matrices, names, and what it will cost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from copy import copy
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -121,16 +121,35 @@ class FeatureKernel(GraphKernel):
         """For kernels that count root by root: the features of each graph, by its number."""
         return None
 
-    def _describe(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        """The long form of each of the hashes, which all occur in the batch at this level.
+    def names_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+        """Readable names of some features of a level, each of which occurs in the graphs.
+
+        The kernel need not be fitted. Without short names of its own it has the long form.
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> graph = gg.as_graphs([([(0, 1)], ["C", "O"])])
+        >>> [counts] = gg.EdgeHistogram().count_features(graph)
+        >>> gg.EdgeHistogram().names_of(graph, 0, counts.hashes)
+        ['C->O']
+        """
+        return self.descriptions_of(batch, level, hashes)
+
+    def descriptions_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
+        """The same as :meth:`names_of` in the long form: the level first, every label in full.
 
         The hash itself, unless a kernel knows better.
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> graph = gg.as_graphs([([(0, 1)], ["C", "O"])])
+        >>> [counts] = gg.EdgeHistogram().count_features(graph)
+        >>> gg.EdgeHistogram().descriptions_of(graph, 0, counts.hashes)
+        ['C - O']
         """
         return [f"k={level}: {code:016x}" for code in hashes.tolist()]
-
-    def _write_names(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        """Their short names: see :mod:`graphgrain.kernels.naming`. The long form without any."""
-        return self._describe(batch, level, hashes)
 
     # ---------------------------------------------------------------- counting
 
@@ -153,8 +172,14 @@ class FeatureKernel(GraphKernel):
         >>> gg.VertexHistogram().count([([(0, 1)], ["C", "C"]), ([], ["C"])]).levels[0].counts
         array([2, 1])
         """
-        check_parameters(self, self.parameter_rules)
-        return Features(self.count_features(as_graphs(X)), self._whole_counts)
+        check_parameters(self)
+        return self._counted(as_graphs(X))
+
+    def _counted(self, batch: GraphBatch) -> Features:
+        return Features(self.count_features(batch), self._whole_counts)
+
+    def _mapped(self, batch: GraphBatch) -> Features:
+        return self._counted(batch).mapped(self.counts)
 
     def estimate(self, X: Any) -> Estimate:
         """What fitting to these graphs will cost, about; takes seconds at most, as a rule.
@@ -180,7 +205,7 @@ class FeatureKernel(GraphKernel):
         >>> bool(cost.seconds < 60 and cost.bytes < 2**30)
         True
         """
-        check_parameters(self, self.parameter_rules)
+        check_parameters(self)
         return estimate_cost(self, as_graphs(X), self._gives_gram)
 
     # ---------------------------------------------------------------- fit
@@ -197,18 +222,18 @@ class FeatureKernel(GraphKernel):
 
     def _fit(self, batch: GraphBatch) -> None:
         if not self._stateless:
-            self._fit_features(batch, self.count_features(batch))
+            self._fit_features(batch, self._counted(batch))
             return
         for name in ("graphs_", "columns_"):
             self.__dict__.pop(name, None)  # of an earlier fit
 
     def _checked(self, X: Any) -> GraphBatch:
         if self._stateless and not hasattr(self, "n_graphs_"):
-            check_parameters(self, self.parameter_rules)
+            check_parameters(self)
             return as_graphs(X)
         return super()._checked(X)
 
-    def fit_counted(self, batch: GraphBatch, counted: Features | Sequence[Counts]) -> Self:
+    def fit_counted(self, batch: GraphBatch, counted: Features) -> Self:
         """Fit to graphs whose features are counted already.
 
         Kernels that differ in nothing but ``counts`` have the same features; counting them is
@@ -230,18 +255,15 @@ class FeatureKernel(GraphKernel):
         >>> bool((shared.transform(graphs) == alone.transform(graphs)).all())
         True
         """
-        check_parameters(self, self.parameter_rules)
+        check_parameters(self)
         self._begin_fit(batch)
-        self._fit_features(batch, counted.levels if isinstance(counted, Features) else counted)
+        self._fit_features(batch, counted)
         return self
 
-    def _fit_features(self, batch: GraphBatch, counted: Sequence[Counts]) -> None:
+    def _fit_features(self, batch: GraphBatch, counted: Features) -> None:
         self.graphs_ = batch
         self._forget_names()
-        self.columns_: FeatureColumns = self._mapped(counted).columns(self.n_jobs)
-
-    def _mapped(self, counted: Sequence[Counts]) -> Features:
-        return Features(counted, self._whole_counts).mapped(self.counts)
+        self.columns_: FeatureColumns = counted.mapped(self.counts).columns(self.n_jobs)
 
     @property
     def vocabulary_(self) -> list[np.ndarray]:
@@ -259,34 +281,6 @@ class FeatureKernel(GraphKernel):
     def squared_norms_(self) -> np.ndarray:
         """Sum of squares of the features of each level (rows) and fitted graph (columns)."""
         return self.columns_.squares
-
-    def names_of(self, graphs: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        """Readable names of some features of a level, each of which occurs in the graphs.
-
-        The kernel need not be fitted.
-
-        Examples
-        --------
-        >>> import graphgrain as gg
-        >>> graph = gg.as_graphs([([(0, 1)], ["C", "O"])])
-        >>> [counts] = gg.EdgeHistogram().count_features(graph)
-        >>> gg.EdgeHistogram().names_of(graph, 0, counts.hashes)
-        ['C->O']
-        """
-        return self._write_names(graphs, level, hashes)
-
-    def descriptions_of(self, graphs: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        """The same as :meth:`names_of` in the long form: the level first, every label in full.
-
-        Examples
-        --------
-        >>> import graphgrain as gg
-        >>> graph = gg.as_graphs([([(0, 1)], ["C", "O"])])
-        >>> [counts] = gg.EdgeHistogram().count_features(graph)
-        >>> gg.EdgeHistogram().descriptions_of(graph, 0, counts.hashes)
-        ['C - O']
-        """
-        return self._describe(graphs, level, hashes)
 
     @property
     def level_offsets_(self) -> np.ndarray:
@@ -333,7 +327,7 @@ class FeatureKernel(GraphKernel):
         return list(self._grams())[-1]
 
     def _gram_with_fitted(self, batch: GraphBatch) -> np.ndarray:
-        return list(self._grams(self._mapped(self.count_features(batch))))[-1]
+        return list(self._grams(self._mapped(batch)))[-1]
 
     def gram_levels(self, X: Any = None) -> np.ndarray:
         """Gram matrices of all levels from one extraction.
@@ -359,7 +353,7 @@ class FeatureKernel(GraphKernel):
         [[[17, 7], [7, 6]], [[32, 8], [8, 12]]]
         """
         check_is_fitted(self, "columns_")
-        new = None if X is None else self._mapped(self.count_features(self._checked(X)))
+        new = None if X is None else self._mapped(self._checked(X))
         rows = self.n_graphs_ if new is None else len(new)
         self._check_memory(rows, self.n_graphs_, len(self.vocabulary_))
         levels = np.empty((len(self.vocabulary_), rows, self.n_graphs_))
@@ -393,12 +387,12 @@ class FeatureKernel(GraphKernel):
         check_is_fitted(self, "columns_")
         if self.output == "gram":
             return self._gram_with_fitted(batch)
-        return self._sparse(self._mapped(self.count_features(batch)))
+        return self._sparse(self._mapped(batch))
 
     def _hashed(self, batch: GraphBatch) -> csr_array:
         """Columns that are hashes modulo their number."""
         assert self.n_features is not None
-        features = self._mapped(self.count_features(batch))
+        features = self._mapped(batch)
         return features.hashed_matrix(self.n_features, self.level_scales, self.n_jobs)
 
     def _sparse(self, features: Features | None = None) -> csr_array:
@@ -454,14 +448,14 @@ class FeatureKernel(GraphKernel):
         self._check_named()
         vocabulary = self.vocabulary_[level]
         if self.counts != "intersection":
-            return self._write_names(self.graphs_, level, vocabulary)
+            return self.names_of(self.graphs_, level, vocabulary)
         base, times = repeated(self.count_features(self.graphs_)[level])
         found = find_columns(expanded_hashes(base, times), vocabulary)
         hash_of = np.empty(len(vocabulary), dtype=np.uint64)
         times_of = np.empty(len(vocabulary), dtype=np.int64)
         hash_of[found], times_of[found] = base, times
         distinct, place = np.unique(hash_of, return_inverse=True)
-        described = self._write_names(self.graphs_, level, distinct)
+        described = self.names_of(self.graphs_, level, distinct)
         return [
             at_least(described[which], count)
             for which, count in zip(place.tolist(), times_of.tolist(), strict=True)
@@ -505,7 +499,7 @@ class FeatureKernel(GraphKernel):
         >>> len(found.hashes), found.paths.tolist()
         (2, [[0, 1], [1, 2]])
         """
-        check_parameters(self, self.parameter_rules)
+        check_parameters(self)
         [levels] = self.locate_each(one_graph(as_graphs(graph), "locate"))
         return levels
 
@@ -572,7 +566,7 @@ class FeatureKernel(GraphKernel):
         name, times = times_of_name(feature) if self.counts == "intersection" else (feature, 1)
         for level, found in enumerate(levels):
             distinct, counts = np.unique(found.hashes, return_counts=True)
-            for write in (self._write_names, self._describe):
+            for write in (self.names_of, self.descriptions_of):
                 matches = np.array(write(batch, level, distinct), dtype=object) == name
                 if matches.any():
                     return found, distinct[matches & (counts >= times)]

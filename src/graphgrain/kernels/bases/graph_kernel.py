@@ -109,7 +109,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         X : GraphBatch or sequence of graphs
         y : ignored
         """
-        check_parameters(self, self.parameter_rules)
+        check_parameters(self)
         batch = as_graphs(X)
         self._at_work(lambda: self._fit_batch(batch))
         return self
@@ -149,7 +149,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Output:
         """Fit to the graphs and return their Gram matrix (or features)."""
-        check_parameters(self, self.parameter_rules)
+        check_parameters(self)
         batch = as_graphs(X)
         if self._gives_gram:
             self._check_memory(len(batch), len(batch))
@@ -200,7 +200,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
     def _checked(self, X: Any) -> GraphBatch:
         """New graphs for a fitted kernel."""
         check_is_fitted(self, "n_graphs_")
-        check_parameters(self, self.parameter_rules)
+        check_parameters(self)
         for name, value in self._fitted_with.items():
             now = getattr(self, name)
             if not (now is value or (type(now) is type(value) and np.array_equal(now, value))):

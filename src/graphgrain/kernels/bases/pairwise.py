@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...core.memory import require_memory
+from ...core.structures import ALL, LOWER, OWN
 from ...core.threads import chunks, run, thread_count
 from ...graphs.batch import GraphBatch
 from ...parameters import Number, OneOf, parameter
@@ -31,19 +32,15 @@ class PairwiseKernel(GraphKernel):
     def _prepare(self, batch: GraphBatch) -> Any:
         """What comparing needs to know about graphs."""
 
-    @abstractmethod
     def _sizes(self, graphs: Any) -> np.ndarray:
         """How large each prepared graph is: two of them take the product of their sizes."""
+        return np.diff(graphs.offsets)
 
     @abstractmethod
     def _compare(
-        self, left: Any, right: Any, lower: bool, begin: int, end: int, K: np.ndarray
+        self, left: Any, right: Any, which: int, begin: int, end: int, K: np.ndarray
     ) -> None:
-        """Fill the rows ``begin`` to ``end`` of K; up to the diagonal if ``lower``."""
-
-    @abstractmethod
-    def _compare_own(self, graphs: Any, begin: int, end: int) -> np.ndarray:
-        """Similarity of each graph of a range with itself."""
+        """Fill the rows ``begin`` to ``end`` of K: ``ALL``, ``LOWER`` or, one column, ``OWN``."""
 
     def _begin_fit(self, batch: GraphBatch) -> None:
         super()._begin_fit(batch)
@@ -60,39 +57,30 @@ class PairwiseKernel(GraphKernel):
 
     def _fit(self, batch: GraphBatch) -> None:
         self._fitted = self._prepare(batch)
-        self._own = self._self_similarities(self._fitted)
+        self._own = self._similarities(self._fitted, self._fitted, OWN)[:, 0]
 
     def _gram_of_fitted(self) -> np.ndarray:
-        K = self._similarities(self._fitted, self._fitted, True)
+        K = self._similarities(self._fitted, self._fitted, LOWER)
         K = np.tril(K) + np.tril(K, -1).T
         return normalized(K, self._own) if self.similarity == "cosine" else K
 
     def _gram_with_fitted(self, batch: GraphBatch) -> np.ndarray:
         new = self._prepare(batch)
-        K = self._similarities(new, self._fitted, False)
-        return (
-            normalized(K, self._self_similarities(new), self._own)
-            if self.similarity == "cosine"
-            else K
-        )
+        K = self._similarities(new, self._fitted, ALL)
+        if self.similarity != "cosine":
+            return K
+        return normalized(K, self._similarities(new, new, OWN)[:, 0], self._own)
 
-    def _similarities(self, left: Any, right: Any, lower: bool) -> np.ndarray:
+    def _similarities(self, left: Any, right: Any, which: int) -> np.ndarray:
         rows, columns = self._sizes(left), self._sizes(right)
-        K = np.zeros((len(rows), len(columns)))
+        K = np.zeros((len(rows), 1 if which == OWN else len(columns)))
+        pairs = rows**2 if which == OWN else rows * max(int(columns.sum()), 1)
         run(
-            lambda begin, end: self._compare(left, right, lower, begin, end, K),
-            chunks(rows * max(int(columns.sum()), 1), PAIRS_PER_TASK),
+            lambda begin, end: self._compare(left, right, which, begin, end, K),
+            chunks(pairs, PAIRS_PER_TASK),
             self.n_jobs,
         )
         return K
-
-    def _self_similarities(self, graphs: Any) -> np.ndarray:
-        parts = run(
-            lambda begin, end: self._compare_own(graphs, begin, end),
-            chunks(self._sizes(graphs) ** 2, PAIRS_PER_TASK),
-            self.n_jobs,
-        )
-        return np.concatenate([np.empty(0), *parts])
 
 
 def require_pairs(rows: np.ndarray, columns: np.ndarray, numbers: int, n_jobs: int | None) -> None:
