@@ -12,12 +12,11 @@ from sklearn.base import clone
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..graphs.drawing.picture import card, picture, picture_or_reason
+from ..graphs.drawing.picture import Pictured, card, picture, picture_or_reason
 from ..graphs.drawing.shapes import Picture
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.bases.graph_kernel import GraphKernel
 from ..kernels.features import Counts, Occurrences, map_counts
-from .pictures import Pictured
 from .sharing import check_share, share_occurrences
 
 #: How many patterns a notebook shows.

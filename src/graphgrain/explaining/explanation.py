@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..graphs.batch import GraphBatch
-from ..graphs.drawing.picture import card, fragment_list, picture, picture_or_reason
+from ..graphs.drawing.picture import Pictured, card, fragment_list, picture, picture_or_reason
 from ..graphs.drawing.shapes import Picture
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.features import Occurrences, Tally
 from .fragments import Fragment, fragments_of
-from .pictures import Pictured
 
 #: How many patterns a notebook shows.
 _PATTERNS = 8

@@ -32,10 +32,9 @@ from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.drawing.molecule import Molecule, read_molecule
-from ..graphs.drawing.picture import card, picture, picture_or_reason
+from ..graphs.drawing.picture import Pictured, card, picture, picture_or_reason
 from ..graphs.drawing.shapes import Picture
 from ..parameters import Whole, check_value
-from .pictures import Pictured
 
 if TYPE_CHECKING:
     from .explanation import Explanation
