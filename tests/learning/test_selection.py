@@ -155,6 +155,17 @@ def test_scores_are_those_of_scikit_learn():
     assert SCORES_OF_CLASSES["roc_auc"](np.zeros(4, dtype=int), rng.normal(size=4)) == 0.5
 
 
+def test_the_smallest_value_that_is_nearly_as_good():
+    rng = np.random.default_rng(0)
+    best = 0.8 + 0.02 * rng.normal(size=5)
+    noise = 0.01 * (rng.permutation(5) - 2)  # mean 0: no better, no worse
+    clearly_worse = best - 0.05 + 0.001 * rng.normal(size=5)
+    scores = np.array([clearly_worse, best - 0.001 + noise, best, best, best])
+    judged = Judged(scores, best_value(scores.mean(axis=1)))
+    assert (judged.place, judged.smallest) == (4, 1)
+    assert Judged(scores[[0, 2]], 1).smallest == 1
+
+
 def test_units_of_scores_do_not_matter():
     rng = np.random.default_rng(0)
     for _ in range(50):

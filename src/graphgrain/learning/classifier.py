@@ -14,7 +14,7 @@ from ..parameters import Number, OneOf, Whole, parameter
 from .estimator import GraphEstimator, Training, check_coverage
 from .folds import even_sample, stratified_sample
 from .machine import KernelMachine
-from .selection import SCORES_OF_CLASSES, Judge, for_classes
+from .selection import SCORES_OF_CLASSES, Judge, Judged, for_classes
 from .svm import Svm
 from .targets import check_classes, check_two_classes
 from .terms import AUTO, OneOrMore, alternatives
@@ -67,7 +67,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         neighbourhoods.
     C : float or list of float, default=(0.1, 1, 10, 100, 1000)
         How much an error costs the support vector machine. Of equally good values the largest is
-        taken.
+        taken; where a sample of the graphs chooses, the smallest that is nearly as good as these.
     centrality : str or None, or list of these, default="eigenvector"
         As in :class:`TreePlusPlus`.
     edge_labels : "auto", bool or list of bool, default="auto"
@@ -220,8 +220,13 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
             if against.mean > judged.mean:
                 selector.judge, judged, data = other, against, data._replace(weights=weights)
         self._keep(selector, judged)
+
+        def best(judged: Judged) -> float:
+            place = judged.smallest if len(sample) < len(codes) else judged.place
+            return float(learner.grid[place])
+
         if linear:
-            C = self.best_params_[self._tuned]
+            C = best(judged)
             machine, held_out, _ = self._train_features(
                 selector.terms,
                 data,
@@ -234,11 +239,12 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
             machine, K, share, judged = self._kernel_matrix(
                 data, selector, judged, total, np.float32
             )
-            C = self.best_params_[self._tuned] = float(learner.grid[judged.place])
+            C = best(judged)
             only = replace(learner, grid=[C])
             held_out = only.held_out(K, codes, data.folds, data.weights, self.n_jobs)[0]
             coefficients, intercept = learner.fit(K, codes, C, data.weights)
             machine.set_coefficients(coefficients, intercept, share)
+        self.best_params_[self._tuned] = C
         machine, held_out, _ = self._with_forest(machine, held_out, data, selector.judge)
         self._calibrate(machine, held_out, data)
         self.n_graphs_ = len(codes)
