@@ -17,6 +17,7 @@ Machines trained on the features themselves have weights on patterns and no trai
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -36,7 +37,7 @@ BLOCK = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class _PatternSum:
+class _PatternSum(ABC):
     """A term whose value for a graph is a sum over the patterns of the graph.
 
     ``coefficients`` are those of the training graphs, (outputs, training graphs); ``levels`` hold
@@ -49,17 +50,17 @@ class _PatternSum:
         return {own.name: self.__dict__[own.name] for own in fields(self)}
 
     @property
+    @abstractmethod
     def patterns(self) -> list[np.ndarray]:
         """The hashes of each level that some training graph has, ascending."""
-        raise NotImplementedError
 
+    @abstractmethod
     def weights_for(self, coefficients: np.ndarray) -> np.ndarray:
         """Weights of the patterns, (patterns, outputs), for similarities that are products."""
-        raise NotImplementedError
 
+    @abstractmethod
     def without_patterns(self, coefficients: np.ndarray) -> np.ndarray:
         """The value of a graph without any pattern."""
-        raise NotImplementedError
 
     def values(
         self, features: Features, coefficients: np.ndarray, n_jobs: int | None
