@@ -6,6 +6,7 @@ import re
 import sys
 import threading
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
@@ -25,9 +26,14 @@ TOOLS = {
 }
 
 
-def visited(work) -> set[str]:
+def visited(work, monkeypatch) -> set[str]:
     """The files of the package in which a function is called, except to recognise a kind."""
     files = set()
+
+    def to_a_new_worker(piece):  # the only ones that are watched
+        inbox = SimpleQueue()
+        threading.Thread(target=threads._serve, args=(inbox,), daemon=True).start()
+        inbox.put(piece)
 
     def note(frame, event, argument):
         code = frame.f_code
@@ -36,7 +42,7 @@ def visited(work) -> set[str]:
         if event == "call" and SOURCE in path.parents and not recognises:
             files.add(path.relative_to(SOURCE).as_posix())
 
-    threads._idle.clear()  # workers that are new are watched
+    monkeypatch.setattr(threads, "_hand_over", to_a_new_worker)
     threading.setprofile(note)
     sys.setprofile(note)
     try:
@@ -49,10 +55,11 @@ def visited(work) -> set[str]:
 
 
 @pytest.mark.skipif(not CONTRIBUTING.exists(), reason="not part of an installed package")
-def test_the_walk_from_smiles_to_a_gram_matrix():
+def test_the_walk_from_smiles_to_a_gram_matrix(monkeypatch):
     pytest.importorskip("rdkit")
     gg.TreePlusPlus().fit_transform(["CCO", "CC"])  # compiles, imports
-    files = visited(lambda: gg.TreePlusPlus().fit_transform(["CCO", "CC", "CCN"]))
+    graphs = ["CCO", "CC", "CCN"]
+    files = visited(lambda: gg.TreePlusPlus().fit_transform(graphs), monkeypatch)
     text = CONTRIBUTING.read_text(encoding="utf-8").split("From SMILES to a Gram matrix")[1]
     shown = re.findall(r"^\s*(\S+\.py)", text.split("```")[1], re.MULTILINE)
     assert set(shown) == files - TOOLS
