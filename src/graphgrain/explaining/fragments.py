@@ -32,7 +32,7 @@ from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.drawing.molecule import Molecule, read_molecule
-from ..graphs.drawing.picture import Pictured, card, picture, picture_or_reason
+from ..graphs.drawing.picture import card, picture, picture_or_reason, save_png, save_svg
 from ..graphs.drawing.shapes import Picture
 from ..parameters import Whole, check_value
 
@@ -193,7 +193,7 @@ class ClassFragments:
         options
             As in :func:`graphgrain.draw`; ``width`` and ``height`` are those of one graph.
         """
-        return Pictured.by(partial(self._picture, fragment)).to_svg(path, **options)
+        return save_svg(partial(self._picture, fragment), path, **options)
 
     def to_png(
         self,
@@ -204,8 +204,7 @@ class ClassFragments:
         **options: Any,
     ) -> bytes:
         """The same picture as PNG, drawn by matplotlib (``pip install 'graphgrain[plot]'``)."""
-        drawn = Pictured.by(partial(self._picture, fragment))
-        return drawn.to_png(path, scale=scale, **options)
+        return save_png(partial(self._picture, fragment), path, scale, **options)
 
     def _picture(self, fragment: ClassFragment, **options: Any) -> Picture:
         given = {"legend": False, "width": 220, "height": 160, **options}

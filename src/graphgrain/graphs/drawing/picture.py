@@ -187,16 +187,33 @@ def as_png(make: Any, scale: float, **options: Any) -> bytes:
     return make(**options).png(scale)
 
 
+def save_svg(
+    make: Callable[..., Picture], path: str | os.PathLike[str] | None, **options: Any
+) -> str:
+    """The SVG of a function that makes pictures, also in a file if there is a path."""
+    text = make(**options).svg()
+    if path is not None:
+        write_svg(text, path)
+    return text
+
+
+def save_png(
+    make: Callable[..., Picture],
+    path: str | os.PathLike[str] | None,
+    scale: float,
+    **options: Any,
+) -> bytes:
+    """The PNG of a function that makes pictures, also in a file if there is a path."""
+    content = as_png(make, scale, **options)
+    if path is not None:
+        write_png(content, path)
+    return content
+
+
 class Pictured:
     """What can be drawn, by a function that makes the picture."""
 
     _picture: Callable[..., Picture]
-
-    @classmethod
-    def by(cls, make: Callable[..., Picture]) -> Pictured:
-        drawn = cls()
-        drawn._picture = make
-        return drawn
 
     def to_svg(self, path: str | os.PathLike[str] | None = None, **options: Any) -> str:
         """A picture, coloured by values, as SVG.
@@ -209,10 +226,7 @@ class Pictured:
             As in :func:`graphgrain.draw`: ``width``, ``height``, ``theme``, ``legend``, ...; and
             those that the class names.
         """
-        text = self._picture(**options).svg()
-        if path is not None:
-            write_svg(text, path)
-        return text
+        return save_svg(self._picture, path, **options)
 
     def to_png(
         self, path: str | os.PathLike[str] | None = None, *, scale: float = 2.0, **options: Any
@@ -228,10 +242,7 @@ class Pictured:
         options
             As in :meth:`to_svg`.
         """
-        content = as_png(self._picture, scale, **options)
-        if path is not None:
-            write_png(content, path)
-        return content
+        return save_png(self._picture, path, scale, **options)
 
 
 def _one(graph: Any) -> GraphBatch:
