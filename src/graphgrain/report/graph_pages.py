@@ -45,17 +45,17 @@ def explore_page(found: Exploration, links: Links = ()) -> str:
         f"decide.{sampled}"
     )
     about = (
-        f"Predictions and explanations come from {found.folds}-fold cross-validation of weights on "
-        "Tree++ patterns."
+        f"Predictions and explanations come from {found.folds}-fold cross-validation of a sum of "
+        "kernels; both are sums over patterns."
     )
     if score is None:
         title = f"{graphs}: which resemble each other"
         lead = f"Tree++ compares them; nothing is predicted, as there is no target.{sampled}"
         about = "Similarities by Tree++."
     elif classes:
-        title = f"Tree++ tells {classes} classes apart in {100 * score:.1f} % of {graphs}"
+        title = f"{classes} classes are told apart in {100 * score:.1f} % of {graphs}"
     else:
-        title = f"Tree++ explains {100 * score:.0f} % of the variance in {graphs}"
+        title = f"{100 * score:.0f} % of the variance is explained in {graphs}"
     data = {**asdict(found), "single": False, "unlabelled": found.score is None}
     return _page(title, lead, about, data, links)
 
