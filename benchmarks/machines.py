@@ -16,8 +16,9 @@ from rich.console import Console
 from rich.table import Table
 
 import graphgrain as gg
+from graphgrain.evaluation.svm import KernelSvm, split_answers
 from graphgrain.learning.folds import stratified_folds, train_and_test
-from graphgrain.learning.svm import KernelSvm, classes_of, split_answers
+from graphgrain.learning.selection import classes_of
 
 from .data import load_with_classes
 from .stages import best_of_each

@@ -23,8 +23,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 
 import graphgrain as gg
 from graphgrain.evaluation.protocol import Protocol
-from graphgrain.learning.selection import accuracy, best_value
-from graphgrain.learning.svm import KernelSvm, classes_of
+from graphgrain.evaluation.svm import KernelSvm
+from graphgrain.learning.selection import accuracy, best_value, classes_of
 
 DEPTHS = range(4)
 BINS = 4

@@ -64,9 +64,9 @@ ON_TABLES = [
     for_tables(gg.WeisfeilerLehman)(output="features"),
     for_tables(gg.VertexHistogram)(output="features", n_features=64),
     for_tables(gg.PyramidMatch)(depth=1),
-    for_tables(gg.GraphClassifier)(**SMALL, C=1.0, similarity="cosine"),
+    for_tables(gg.GraphClassifier)(**SMALL, alpha=1.0, similarity="cosine"),
     for_tables(gg.GraphRegressor)(**SMALL, alpha=(0.01, 0.1), similarity="cosine"),
-    for_tables(gg.GraphClassifier)("wl", 0, counts="raw", max_terms=1, cv=3, C=1.0),
+    for_tables(gg.GraphClassifier)("wl", 0, counts="raw", max_terms=1, cv=3, alpha=1.0),
 ]
 
 

@@ -1,14 +1,16 @@
 """Formats on disk: named arrays and JSON with a version and checksums; nothing is ever executed.
 
-An archive is one file of named arrays, mapped into memory: what is not used is not read, and an
-array is never larger than the file that holds it. ::
+An archive is one file of named arrays, mapped into memory: what is not used is not read. An array
+is never larger than the file that holds it, unless it is packed: then it says how large it is, and
+unpacking ends there. ::
 
     8 bytes   magic, which names the format
     4 bytes   version of the format, little-endian
     4 bytes   length of the header in bytes
     4 bytes   CRC-32 of the header
     header    JSON: {"about": {...}, "parts": {name: {dtype, shape, offset, crc32}}}
-    parts     raw little-endian arrays, each at a multiple of 64 bytes
+    parts     raw little-endian arrays, each at a multiple of 64 bytes; an entry with "packed", a
+              number of bytes, is deflated: the first byte of all entries, then the second, ...
 
 A document is JSON behind a first line of JSON with the name of the format, its version and the
 CRC-32 of the rest. NumPy's own archives (``.npz``) are read with the same limits by
@@ -39,6 +41,8 @@ _DTYPES = {"|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f4", "<f8"}
 #: Most bytes of a header, and most dimensions of an array.
 _LONGEST_HEADER = 1 << 28
 _DIMENSIONS = 4
+#: Deflated bytes stand for at most so many times as many.
+_MOST_PACKED = 1032
 
 
 class Format(NamedTuple):
@@ -70,29 +74,43 @@ class Format(NamedTuple):
 
 
 def write_archive(
-    file: IO[bytes], form: Format, about: dict[str, Any], parts: dict[str, np.ndarray]
+    file: IO[bytes],
+    form: Format,
+    about: dict[str, Any],
+    parts: dict[str, np.ndarray],
+    packed: bool = False,
 ) -> int:
-    """Write arrays and a dictionary about them to a file that is open; the size in bytes."""
-    arrays = {name: _little_endian(array) for name, array in parts.items()}
+    """Write arrays and a dictionary about them to a file that is open; the size in bytes.
+
+    With ``packed`` arrays are deflated where that makes them smaller.
+    """
+    contents: list[Any] = []
     entries: dict[str, Any] = {}
     offset = 0  # from the end of the header
-    for name, array in arrays.items():
-        entries[name] = {
-            "dtype": array.dtype.str,
-            "shape": list(array.shape),
-            "offset": offset,
-            "crc32": zlib.crc32(array.data) if array.size else 0,
-        }
-        offset += _padded(array.nbytes)
+    for name, part in parts.items():
+        array = _little_endian(part)
+        content = array.data if array.size else b""
+        entries[name] = {"dtype": array.dtype.str, "shape": list(array.shape), "offset": offset}
+        if packed and len(small := zlib.compress(_byte_planes(array), 1)) < array.nbytes:
+            content = small
+            entries[name]["packed"] = len(small)
+        entries[name]["crc32"] = zlib.crc32(content)
+        contents.append(content)
+        offset += _padded(memoryview(content).nbytes)
     header = json.dumps({"about": about, "parts": entries}).encode()
     header += b" " * (_padded(_FIXED.size + len(header)) - _FIXED.size - len(header))
     file.write(_FIXED.pack(form.magic, form.version, len(header), zlib.crc32(header)))
     file.write(header)
-    for array in arrays.values():
-        if array.size:
-            file.write(array.data)
-            file.write(b"\0" * (_padded(array.nbytes) - array.nbytes))
+    for content in contents:
+        size = memoryview(content).nbytes
+        file.write(content)
+        file.write(b"\0" * (_padded(size) - size))
     return _FIXED.size + len(header) + offset
+
+
+def _byte_planes(array: np.ndarray) -> bytes:
+    """The first byte of all entries, then the second: small numbers have many zeros in a row."""
+    return array.reshape(-1).view(np.uint8).reshape(-1, array.itemsize).T.tobytes()
 
 
 def _little_endian(array: np.ndarray) -> np.ndarray:
@@ -174,18 +192,28 @@ class Archive:
         if name not in self._entries:
             raise self.damaged(name, "it is missing")
         entry = self._entries[name]
-        shape = tuple(entry["shape"])
-        array: np.ndarray = np.frombuffer(
-            self._map,
-            dtype=entry["dtype"],
-            count=int(np.prod(shape, dtype=np.int64)),
-            offset=self._base + entry["offset"],
-        ).reshape(shape)
+        size, begin = _bytes_of(entry), self._base + entry["offset"]
+        content = memoryview(self._map)[begin : begin + entry.get("packed", size)]
         if name not in self._checked:
-            if array.size and zlib.crc32(array.data) != entry["crc32"]:
+            if zlib.crc32(content) != entry["crc32"]:
                 raise self.damaged(name, "its checksum does not fit")
             self._checked.add(name)
-        return array
+        if "packed" in entry:
+            content = memoryview(self._unpacked(name, content, size))
+        array: np.ndarray = np.frombuffer(content, dtype=entry["dtype"])
+        return array.reshape(entry["shape"])
+
+    def _unpacked(self, name: str, content: memoryview, size: int) -> bytes:
+        """The bytes of a packed array."""
+        unpacking = zlib.decompressobj()
+        try:
+            planes = unpacking.decompress(content, size + 1)
+        except zlib.error as error:
+            raise self.damaged(name, f"it cannot be unpacked ({error})") from None
+        if len(planes) != size or not unpacking.eof:
+            raise self.damaged(name, f"unpacked it should have {size:,} bytes, no more, no less")
+        width = np.dtype(self._entries[name]["dtype"]).itemsize
+        return np.frombuffer(planes, dtype=np.uint8).reshape(width, -1).T.tobytes()
 
 
 def _wrong_entry(entry: Any, length: int) -> str | None:
@@ -198,12 +226,21 @@ def _wrong_entry(entry: Any, length: int) -> str | None:
         return f"there are no arrays of shape {str(shape)[:40]}"
     if not _is_size(offset) or offset % _ALIGN:
         return f"it cannot begin at {str(offset)[:40]}"
-    size = np.dtype(entry["dtype"]).itemsize
-    for side in shape:  # Python's integers: nothing overflows
-        size *= side
-    if offset + _padded(size) > length:
+    size = _bytes_of(entry)
+    packed: Any = entry.get("packed", size)
+    if not _is_size(packed) or ("packed" in entry and size > _MOST_PACKED * packed):
+        return f"{str(packed)[:40]} bytes cannot hold it"
+    if offset + _padded(packed) > length:
         return "the file ends before it does"
     return None
+
+
+def _bytes_of(entry: dict[str, Any]) -> int:
+    """The size of an array in memory."""
+    size: int = np.dtype(entry["dtype"]).itemsize
+    for side in entry["shape"]:  # Python's integers: nothing overflows
+        size *= side
+    return size
 
 
 def _is_size(value: Any) -> bool:

@@ -50,7 +50,7 @@ def problem(n):
 def training(problem, n_jobs):
     K, y = problem
     while True:
-        support_vectors.train(K, y, np.ones(len(y)), np.array([1e-2, 1e6]), 1e-12, 10**9)
+        support_vectors.train(K, y, np.array([1e-2, 1e6]), 1e-12, 10**9)
 
 def cross_validation(graph, n_jobs):
     model = make_pipeline(gg.TreePlusPlus(n_jobs=n_jobs), SVC(kernel="precomputed"))

@@ -13,7 +13,6 @@ from graphgrain.core.support_vectors import cut, train
 GRID = np.array([0.5, 1.0, 10.0, 100.0, 1000.0])
 TOLERANCE = 1e-3
 STEPS = 10_000_000
-ones = np.ones_like
 
 
 def problem(seed: int, rows: int, rank: int, duplicates: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -50,7 +49,7 @@ def assert_optimal(K: np.ndarray, y: np.ndarray, C: float, b: np.ndarray, interc
 )
 def test_solutions_are_optimal_for_every_C(seed, rows, rank, duplicates):
     K, y = problem(seed, rows, rank, duplicates)
-    coefficients, intercepts, solved, converged = train(K, y, ones(y), GRID, TOLERANCE, STEPS)
+    coefficients, intercepts, solved, converged = train(K, y, GRID, TOLERANCE, STEPS)
     assert converged
     assert 1 <= solved <= len(GRID)
     for C, b, intercept in zip(GRID, coefficients, intercepts, strict=True):
@@ -60,7 +59,7 @@ def test_solutions_are_optimal_for_every_C(seed, rows, rank, duplicates):
 @pytest.mark.parametrize("rank", [3, 40, 900])
 def test_large_problems_where_coefficients_are_set_aside(rank):
     K, y = problem(rank, 700, rank, True)
-    coefficients, intercepts, _, converged = train(K, y, ones(y), GRID[:4].copy(), TOLERANCE, STEPS)
+    coefficients, intercepts, _, converged = train(K, y, GRID[:4].copy(), TOLERANCE, STEPS)
     assert converged
     double = K.astype(np.float64)
     for C, b, intercept in zip(GRID, coefficients, intercepts, strict=False):
@@ -76,7 +75,7 @@ def test_large_problems_where_coefficients_are_set_aside(rank):
 
 def test_nothing_reaches_the_bound_so_one_solution_serves_for_all():
     K, y = np.eye(6, dtype=np.float32), np.array([1.0, -1.0] * 3)
-    coefficients, intercepts, solved, _ = train(K, y, ones(y), GRID[1:].copy(), TOLERANCE, STEPS)
+    coefficients, intercepts, solved, _ = train(K, y, GRID[1:].copy(), TOLERANCE, STEPS)
     # Each graph is similar to itself alone: all coefficients are 1, which is the bound for C = 1.
     assert solved == 2
     np.testing.assert_allclose(coefficients, np.tile(y, (4, 1)), atol=1e-6)
@@ -87,7 +86,7 @@ def test_equal_graphs_of_both_classes_and_graphs_similar_to_nothing():
     K = np.zeros((6, 6), np.float32)
     K[:4, :4] = 1.0  # two of each class, all equal; then two rows of zeros
     y = np.array([1.0, 1.0, -1.0, -1.0, 1.0, -1.0])
-    coefficients, intercepts, _, converged = train(K, y, ones(y), GRID, TOLERANCE, STEPS)
+    coefficients, intercepts, _, converged = train(K, y, GRID, TOLERANCE, STEPS)
     assert converged
     for C, b, intercept in zip(GRID, coefficients, intercepts, strict=True):
         np.testing.assert_allclose(b, C * y)
@@ -96,7 +95,7 @@ def test_equal_graphs_of_both_classes_and_graphs_similar_to_nothing():
 
 def test_it_stops_after_the_most_steps_and_says_so():
     K, y = problem(0, 300, 3, False)
-    assert not train(K, y, ones(y), np.array([1000.0]), 1e-9, 10)[3]
+    assert not train(K, y, np.array([1000.0]), 1e-9, 10)[3]
 
 
 def test_a_part_of_a_matrix():

@@ -225,7 +225,7 @@ def test_classifiers(name):
 
 def test_classifier_over_kernels():
     kernels = ["wl-oa", "sp", gg.WeisfeilerLehman(2, counts="sqrt"), "graph-hopper"]
-    model = gg.GraphClassifier(kernels, 1, cv=2, C=[1, 10]).fit(GRAPHS, Y)
+    model = gg.GraphClassifier(kernels, 1, cv=2, alpha=[0.1, 1.0]).fit(GRAPHS, Y)
     for why, predicted in zip(check(model), model.predict(NEW), strict=True):
         assert why.prediction == predicted
 

@@ -22,9 +22,9 @@ from graphgrain.learning.columns import (
     ColumnForest,
     ColumnKernel,
     molecule_descriptors,
-    split_table,
 )
 from graphgrain.learning.estimator import _best_share
+from graphgrain.learning.inputs import split_table
 from graphgrain.learning.selection import Judged
 
 SMILES = [

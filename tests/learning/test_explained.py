@@ -13,7 +13,7 @@ ONE = {"edge_labels": False, "similarity": "minmax", "views": None, "cv": 2}
 @pytest.fixture(scope="module")
 def model(families):
     graphs, y = families
-    return gg.GraphClassifier(["wl", "sp"], 2, C=1.0, max_terms=4, **ONE).fit(graphs, y)
+    return gg.GraphClassifier(["wl", "sp"], 2, alpha=1.0, max_terms=4, **ONE).fit(graphs, y)
 
 
 def test_patterns_are_located_once_for_each_way_to_count(model, families, monkeypatch):

@@ -11,8 +11,7 @@ import graphgrain as gg
 from graphgrain.errors import InvalidGraphError
 from graphgrain.kernels.features import COUNT_MAPS, SIMILARITIES, Features
 from graphgrain.learning.estimator import grouped_columns
-from graphgrain.learning.machine import FittedTerm, KernelMachine, PatternWeights
-from graphgrain.learning.terms import Source, Term
+from graphgrain.learning.machine import FittedTerm, KernelMachine, PatternWeights, Source, Term
 
 ALL = list(product(SIMILARITIES, COUNT_MAPS))
 EMPTY, BARE = ([], []), ([], ["C"])

@@ -121,7 +121,7 @@ def test_kernels_as_estimators_and_grids(kind, families, tmp_path):
 def test_classes_of_any_kind(classes, families, tmp_path):
     graphs, _ = families
     y = np.array(classes)[np.arange(len(graphs)) % len(classes)]
-    model = gg.GraphClassifier(gg.VertexHistogram(), C=1.0, cv=2).fit(graphs, y)
+    model = gg.GraphClassifier(gg.VertexHistogram(), alpha=1.0, cv=2).fit(graphs, y)
     again = round_trip(model, tmp_path)
     assert again.classes_.dtype == model.classes_.dtype
     assert again.classes_.tolist() == sorted(classes)
@@ -240,7 +240,7 @@ def test_later_formats_and_other_files(saved, tmp_path):
     later = tmp_path / "later.ggm"
     with open(later, "wb") as file:
         write_archive(file, FORMAT._replace(version=FORMAT.version + 1), archive.about, {})
-    with pytest.raises(InvalidFileError, match="version 3 of the format"):
+    with pytest.raises(InvalidFileError, match=f"version {FORMAT.version + 1} of the format"):
         gg.load_model(later)
     (tmp_path / "pickle").write_bytes(pickle.dumps([1, 2]))
     np.save(tmp_path / "one.npy", np.arange(3))
@@ -283,7 +283,7 @@ def test_an_interrupted_write_leaves_what_was_there(saved, tmp_path, monkeypatch
     target = tmp_path / "model.ggm"
     target.write_bytes(b"before")
 
-    def fails(*_):
+    def fails(*_, **__):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("graphgrain.learning.model_file.write_archive", fails)
@@ -296,6 +296,6 @@ def test_an_interrupted_write_leaves_what_was_there(saved, tmp_path, monkeypatch
 def test_models_are_small(drugs, tmp_path):
     """Counts are integers of a byte and features are stored once: far less than a pickle."""
     graphs, y = drugs
-    model = gg.GraphClassifier(max_level=2, C=10.0, cv=2).fit(graphs, y)
+    model = gg.GraphClassifier(max_level=2, alpha=0.1, cv=2).fit(graphs, y)
     model.save(tmp_path / "model.ggm")
     assert (tmp_path / "model.ggm").stat().st_size < 5e6

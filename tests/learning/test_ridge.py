@@ -10,7 +10,13 @@ from sklearn.gaussian_process.kernels import DotProduct
 from sklearn.linear_model import HuberRegressor
 from sklearn.linear_model import Ridge as Peer
 
-from graphgrain.learning.ridge import Posterior, Ridge, SparsePosterior, sparse_ridge
+from graphgrain.learning.ridge import (
+    Posterior,
+    Ridge,
+    SparsePosterior,
+    fit_with_folds,
+    sparse_ridge,
+)
 
 ALPHAS = (1e-3, 0.1, 10.0)
 
@@ -46,6 +52,38 @@ def test_what_is_held_out_is_predicted_by_a_model_of_the_rest(problem, folds):
             train, test = numbers != fold, numbers == fold
             peer = Peer(alpha).fit(X[train], targets[train], weights[train])
             np.testing.assert_allclose(found[place, test], peer.predict(X[test]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("precision", [np.float64, np.float32])
+@pytest.mark.parametrize("alpha", [0.1, 10.0])
+def test_conjugate_gradients_solve_the_model_of_all_and_those_without_a_fold(
+    problem, alpha, precision
+):
+    X, targets, weights = problem
+    signs = np.sign(targets - np.median(targets, axis=0))
+    numbers = np.random.default_rng(0).permutation(50) % 4
+    K = (X @ X.T).astype(precision)
+    coefficients, intercepts, held_out = fit_with_folds(K, signs, alpha, weights, numbers)
+    close = 1e-6 if precision == np.float64 else 2e-3
+    peer = Peer(alpha).fit(X, signs, weights)
+    np.testing.assert_allclose(coefficients @ X, peer.coef_, rtol=0, atol=close)
+    np.testing.assert_allclose(intercepts, peer.intercept_, rtol=0, atol=close)
+    for fold in range(4):
+        train, test = numbers != fold, numbers == fold
+        peer = Peer(alpha).fit(X[train], signs[train], weights[train])
+        np.testing.assert_allclose(held_out[test], peer.predict(X[test]), rtol=0, atol=close)
+
+
+def test_a_class_without_training_graphs_is_never_the_largest():
+    rng = np.random.default_rng(0)
+    X, codes = rng.normal(size=(40, 5)), 2 * rng.integers(0, 2, 40)
+    signs = np.where(codes[:, np.newaxis] == np.arange(4), 1.0, -1.0)
+    coefficients, intercepts, held_out = fit_with_folds(
+        X @ X.T, signs, 0.1, np.ones(40), np.arange(40) % 5
+    )
+    for scores in (X @ X.T @ coefficients.T + intercepts, held_out):
+        assert set(scores.argmax(axis=1)) <= {0, 2}
+        np.testing.assert_allclose(scores[:, [1, 3]], -1.0, atol=1e-6)
 
 
 def test_factors_of_the_posterior_leave_one_out(problem):

@@ -35,7 +35,7 @@ from ..evaluation.records import AUTO, ResultsFile, read_results, under_protocol
 from ..evaluation.splits import DRAWN, FOLDS, NAMED, parts_of
 from ..evaluation.summary import SELECTIONS, Summary, summarise
 from ..kernels.grid import KernelGrid
-from ..learning.targets import are_classes
+from ..learning.inputs import are_classes
 from ..parameters import check_parameters
 from .app import Interrupted, answer, command, err, out
 from .arguments import Jobs, Json, Reading, Set, check_choice, listed

@@ -22,9 +22,9 @@ from ..graphs.files.molecules import MoleculeFile, Record, record_columns, typed
 from ..graphs.processes import progress_bar
 from ..learning.classifier import GraphClassifier
 from ..learning.estimator import GraphEstimator
+from ..learning.inputs import are_classes
 from ..learning.model_file import load_model
 from ..learning.regressor import GraphRegressor
-from ..learning.targets import are_classes
 from ..writing import check_output, is_standard_output, put_in_place
 from .app import Interrupted, answer, command, err, out
 from .arguments import Data, Jobs, Json, Reading, check_choice, listed, output_file

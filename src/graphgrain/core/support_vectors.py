@@ -206,14 +206,13 @@ def _intercept(gradient, up, down):
 
 
 @entry_point
-def train(K, y, weights, grid, tolerance, limit, stop):
+def train(K, y, grid, tolerance, limit, stop):
     """``(coefficients, intercepts, solved, converged)`` for each C of an ascending grid.
 
-    K is in single precision, y are 1.0 and -1.0, both of them; ``weights``, above 0, are what C is
-    multiplied by for each row. Gradients of free coefficients differ by less than ``tolerance`` in
-    the end, or after ``limit`` steps. ``solved`` is the number of different solutions: where no
-    coefficient reaches C, the bound, the only place where C enters, the solution is that for every
-    larger C too.
+    K is in single precision, y are 1.0 and -1.0, both of them. Gradients of free coefficients
+    differ by less than ``tolerance`` in the end, or after ``limit`` steps. ``solved`` is the number
+    of different solutions: where no coefficient reaches C, the bound, the only place where C
+    enters, the solution is that for every larger C too.
     """
     n = len(y)
     coefficients, intercepts = np.zeros((len(grid), n)), np.zeros(len(grid))
@@ -237,8 +236,7 @@ def train(K, y, weights, grid, tolerance, limit, stop):
             for t in range(n):
                 gradient[t] = factor * (gradient[t] + y[t]) - y[t]
                 b[t] *= factor
-        bounds = C * weights
-        low, high = np.minimum(0.0, bounds * y), np.maximum(0.0, bounds * y)
+        low, high = np.minimum(0.0, C * y), np.maximum(0.0, C * y)
         for t in range(n):
             b[t] = min(max(b[t], low[t]), high[t])
             up[t] = ZERO if b[t] < high[t] else NEVER
@@ -253,7 +251,7 @@ def train(K, y, weights, grid, tolerance, limit, stop):
                 )
         converged = converged and done
         coefficients[place], intercepts[place] = b, _intercept(gradient, up, down)
-        if (np.abs(b) < bounds).all():
+        if (np.abs(b) < C).all():
             for rest in range(place + 1, len(grid)):
                 coefficients[rest], intercepts[rest] = b, intercepts[place]
             return coefficients, intercepts, place + 1, converged

@@ -33,8 +33,8 @@ from ..kernels.registry import KERNELS
 from ..kernels.tree_plus_plus import TreePlusPlus
 from ..learning.classifier import GraphClassifier
 from ..learning.folds import random_folds, stratified_folds, train_and_test
+from ..learning.inputs import are_classes
 from ..learning.regressor import GraphRegressor
-from ..learning.targets import are_classes
 
 #: More graphs than this are drawn as a sample in which each class has its share.
 MOST_GRAPHS = 1000

@@ -12,7 +12,7 @@ import numpy as np
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.isomorphism import duplicates
-from ..learning.targets import check_classes, check_folds, check_values
+from ..learning.inputs import check_classes, check_folds, check_values
 
 
 @dataclass(frozen=True)

@@ -25,10 +25,10 @@ import numpy as np
 
 from ..errors import InvalidParameterError
 from ..learning.folds import Split, random_folds, stratified_folds, train_and_test
-from ..learning.selection import accuracy, best_value
-from ..learning.svm import KernelSvm, classes_of, part, split_answers
+from ..learning.selection import accuracy, best_value, classes_of
 from .records import Level, ProtocolKey
 from .splits import FOLDS
+from .svm import KernelSvm, part, split_answers
 
 MODES = ("paper", "nested")
 

@@ -13,15 +13,23 @@ from ..errors import InvalidParameterError
 from ..parameters import Number, OneOf, Whole, parameter
 from .estimator import GraphEstimator, Training, check_coverage
 from .folds import even_sample, stratified_sample
+from .inputs import check_classes, check_two_classes
 from .machine import KernelMachine
-from .selection import SCORES_OF_CLASSES, Judge, Judged, for_classes
-from .svm import Svm
-from .targets import check_classes, check_two_classes
-from .terms import AUTO, OneOrMore, alternatives
-from .terms import OF_CLASSES as USUAL
+from .ridge import Ridge, fit_with_folds, sparse_ridge
+from .selection import (
+    AUTO,
+    OF_CLASSES,
+    SCORES_OF_CLASSES,
+    Judge,
+    OneOrMore,
+    alternatives,
+    for_classes,
+)
 
-#: Bytes for each pair of graphs: the matrix, and room for a term or for what a fold cuts out of it.
+#: Bytes for each pair of graphs: the matrix in single precision, and room for a term.
 PAIR_BYTES = 8.0
+#: Up to this many graphs the matrix is of double precision.
+DOUBLE = 5000
 
 
 class ClassWeightRule:
@@ -45,13 +53,23 @@ def balanced(codes: np.ndarray) -> np.ndarray:
     return shares[codes]
 
 
+def signs_of(codes: np.ndarray, classes: int) -> np.ndarray:
+    """What is learned: 1 for graphs of a class, -1 for others, (graphs, outputs).
+
+    Two classes have one output, that of the second.
+    """
+    positive = np.arange(1, 2) if classes == 2 else np.arange(classes)
+    return np.where(codes[:, np.newaxis] == positive, 1.0, -1.0)
+
+
 class GraphClassifier(ClassifierMixin, GraphEstimator):
-    """Classify graphs: a sum of kernels and a support vector machine that choose for themselves.
+    """Classify graphs: a sum of kernels and ridge regression on classes that tune themselves.
 
     ``fit`` counts features once for each way to count, judges all their similarities by stratified
     cross-validation in rounds (all on a sample, the better part on more), and adds up those that
-    help. One support vector machine is trained on the sum. Sigmoids turn its scores into
-    probabilities; the class with the largest probability is the prediction.
+    help. One ridge regression is trained on the sum: to 1 for graphs of a class, to -1 for all
+    others. Sigmoids turn its scores into probabilities; the class with the largest probability is
+    the prediction.
 
     Parameters
     ----------
@@ -65,9 +83,9 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
     path_depth : int or list of int, default=(0, 6)
         Length of the longest paths of Tree++, the paper's d. With 0 the features are single
         neighbourhoods.
-    C : float or list of float, default=(0.1, 1, 10, 100, 1000)
-        How much an error costs the support vector machine. Of equally good values the largest is
-        taken; where a sample of the graphs chooses, the smallest that is nearly as good as these.
+    alpha : float or list of float, default=(0.01, 0.03, 0.1, 0.3, 1, 3, 10)
+        How much to smooth, for kernels whose graphs have similarity 1 with themselves. Of equally
+        good values the largest is taken.
     centrality : str or None, or list of these, default="eigenvector"
         As in :class:`TreePlusPlus`.
     edge_labels : "auto", bool or list of bool, default="auto"
@@ -119,7 +137,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
     terms_ : list of dict
         The kernels of the sum.
     best_params_ : dict
-        These and C.
+        These and alpha.
     best_score_ : float
         Its score in the inner cross-validation. Having been chosen makes it optimistic: for an
         honest figure give the classifier to ``cross_val_score``.
@@ -149,13 +167,13 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
     """
 
     max_level: int = parameter(Whole(0), default=4, kw_only=False)
-    C: Any = parameter(OneOrMore(Number(0.0)), default=(0.1, 1, 10, 100, 1000))
+    alpha: Any = parameter(OneOrMore(Number(0.0)), default=(0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0))
     scoring: str = parameter(OneOf((AUTO, *SCORES_OF_CLASSES)), default=AUTO)
     class_weight: Any = parameter(ClassWeightRule(), default=AUTO)
 
-    _tuned = "C"
-    _usual = USUAL
-    _rounds = (400, 1500, 3000)
+    _tuned = "alpha"
+    _usual = OF_CLASSES
+    _rounds = (400, 1000, 2000)
 
     # ---------------------------------------------------------------- fit
 
@@ -168,7 +186,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         y : array-like of integers or strings
             The class of each graph.
         sample_weight : array-like, optional
-            What C is multiplied by for each graph; graphs of weight 0 are left out.
+            How much the error of each graph counts; graphs of weight 0 are left out.
         groups : array-like, optional
             Graphs of a group are never in different folds.
         """
@@ -181,7 +199,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         self.scoring_ = for_classes(self.scoring, codes[kept])
         data = self._training(batch, columns, codes, weights, kept, groups, rng)
         with self._blas():
-            self._fit(data, rng)
+            self._fit(data._replace(weights=data.weights / data.weights.mean()), rng)
         return self
 
     def _fit(self, data: Training, rng: np.random.Generator) -> None:
@@ -194,10 +212,11 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
             own = values[:, 0] if values.shape[1] == 1 else values
             return measure(codes[sample][positions], own)
 
-        learner = Svm(sorted(alternatives(self.C)), len(self.classes_))
+        learner = Ridge(sorted(alternatives(self.alpha)))
+        signs = signs_of(codes, len(self.classes_))
         weights = data.weights[sample] * stand_for
         judge = Judge(
-            learner, sample, codes[sample], data.folds[sample], weights, score, self.n_jobs
+            learner, sample, signs[sample], data.folds[sample], weights, score, self.n_jobs
         )
         rounds = [
             self._sample(codes[sample], size, rng)[0]
@@ -208,11 +227,6 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         selector = self._select(data, rounds, judge, self._terms(data.batch, linear))
         total = selector.mean(selector.terms)
         judged = judge(total)
-        if len(self.classes_) > 2 and not linear:
-            other = replace(judge, learner=replace(learner, scheme="rest"))
-            against = other(total)
-            if against.mean >= judged.mean:
-                selector.judge, judged = other, against
         if self.class_weight == AUTO and len(self.classes_) == 2 and self.scoring_ != "accuracy":
             weights = data.weights * balanced(codes)
             other = replace(judge, weights=weights[sample] * stand_for)
@@ -220,31 +234,24 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
             if against.mean > judged.mean:
                 selector.judge, judged, data = other, against, data._replace(weights=weights)
         self._keep(selector, judged)
-
-        def best(judged: Judged) -> float:
-            place = judged.smallest if len(sample) < len(codes) else judged.place
-            return float(learner.grid[place])
-
         if linear:
-            C = best(judged)
+            alpha = float(learner.grid[judged.place])
             machine, held_out, _ = self._train_features(
                 selector.terms,
                 data,
-                lambda matrix, rows: learner.fit_features(
-                    matrix, codes[rows], C, data.weights[rows]
-                ),
+                lambda matrix, rows: sparse_ridge(matrix, signs[rows], alpha, data.weights[rows]),
             )
         else:
-            learner = selector.judge.learner
+            precision = np.float64 if len(codes) <= DOUBLE else np.float32
             machine, K, share, judged = self._kernel_matrix(
-                data, selector, judged, total, np.float32
+                data, selector, judged, total, precision
             )
-            C = best(judged)
-            only = replace(learner, grid=[C])
-            held_out = only.held_out(K, codes, data.folds, data.weights, self.n_jobs)[0]
-            coefficients, intercept = learner.fit(K, codes, C, data.weights)
+            alpha = float(learner.grid[judged.place])
+            coefficients, intercept, held_out = fit_with_folds(
+                K, signs, alpha, data.weights, data.folds
+            )
             machine.set_coefficients(coefficients, intercept, share)
-        self.best_params_[self._tuned] = C
+        self.best_params_[self._tuned] = alpha
         machine, held_out, _ = self._with_forest(machine, held_out, data, selector.judge)
         self._calibrate(machine, held_out, data)
         self.n_graphs_ = len(codes)

@@ -1,7 +1,7 @@
 """Columns beside the graphs: doses, assays, temperatures, descriptors of molecules.
 
-1. A table has one column of graphs, found by its content or named; the others are numbers or
-   categories. ``descriptors="rdkit"`` adds RDKit's descriptors of molecules as such columns.
+1. A table has one column of graphs; the others are numbers or categories.
+   ``descriptors="rdkit"`` adds RDKit's descriptors of molecules as such columns.
 2. Numbers become normal by their quantiles, gaps are filled with the median and marked, categories
    become one column each; all by scikit-learn, fitted to the training rows alone.
 3. What columns add to a decision is one term beside that of the graph: a Gaussian kernel on them,
@@ -29,67 +29,6 @@ TREES_TO_JUDGE, TREES = 100, 300
 SURE = 0.005
 #: Seconds after which the progress of descriptors is shown.
 _PATIENCE = 2.0
-
-
-def split_table(X: Any, graphs: str | None) -> tuple[Any, str | None, dict[str, np.ndarray]]:
-    """The graphs of a table, the name of their column, and all other columns.
-
-    Parameters
-    ----------
-    X : data frame, or anything that holds graphs alone
-    graphs : str or None
-        The name of the column with graphs; None looks for it.
-    """
-    from ..graphs.convert.dispatch import holds_graphs
-
-    # a data frame of pandas or polars, or a dictionary of columns
-    is_frame = hasattr(X, "columns") and hasattr(X, "shape") and len(X.shape) == 2
-    if not is_frame and not isinstance(X, dict):
-        if graphs is not None:
-            raise InvalidParameterError(
-                f"graphs={graphs!r} names a column of a table; got a {type(X).__name__}. Give a "
-                "data frame of pandas or polars, or leave graphs out."
-            )
-        return X, None, {}
-    keys = list(X) if isinstance(X, dict) else list(X.columns)
-    names = [str(name) for name in keys]
-    own = dict(zip(names, keys, strict=True))
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidParameterError(
-            f"The columns of a table must have different names; {twice!r} comes twice."
-        )
-    if graphs is None:
-        found = [name for name, key in own.items() if holds_graphs(X[key])]
-        if len(found) != 1:
-            there = f"these do: {', '.join(found)}" if found else f"none of {', '.join(names)} does"
-            raise InvalidParameterError(
-                f"One column of a table must hold graphs; {there}. Name it with graphs='...'."
-            )
-        graphs = found[0]
-    elif graphs not in names:
-        raise InvalidParameterError(
-            f"The table has no column {graphs!r}; its columns are {', '.join(names)}."
-        )
-    rest = {name: _values(X[key]) for name, key in own.items() if name != graphs}
-    return X[own[graphs]], graphs, rest
-
-
-def _values(column: Any) -> np.ndarray:
-    """A column as an array; pandas' own kinds of missing values become None or NaN."""
-    values = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
-    if values.dtype.kind == "O":
-        values = np.array([None if _is_missing(v) else v for v in values], dtype=object)
-    return values
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None:
-        return True
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):
-        return type(value).__name__ == "NAType"
 
 
 # -------------------------------------------------------------------- descriptors

@@ -51,14 +51,24 @@ from .columns import (
     ColumnKernel,
     ColumnPart,
     molecule_descriptors,
-    split_table,
 )
 from .folds import fold_numbers
-from .machine import FittedTerm, KernelMachine, PatternWeights
+from .inputs import check_folds, split_table
+from .machine import FittedTerm, KernelMachine, PatternWeights, Term
 from .ridge import Posterior, SparsePosterior
-from .selection import Judge, Judged, Selector, helps, term_scale
-from .targets import check_folds
-from .terms import AUTO, DEFAULT, KernelRule, OneOrMore, Term, ViewRule, possible_terms
+from .selection import (
+    AUTO,
+    DEFAULT,
+    Judge,
+    Judged,
+    KernelRule,
+    OneOrMore,
+    Selector,
+    ViewRule,
+    helps,
+    possible_terms,
+    term_scale,
+)
 
 SOLVERS = ("auto", "kernel", "linear")
 #: A kernel matrix may take this part of the memory that is free.

@@ -24,16 +24,108 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from ..core.counting import find_columns
 from ..core.gram import GramSum, add_minima, minima_by_column
+from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
+from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.features import Counts, FeatureColumns, Features
+from ..views.base import seen_through, view_name
 from .columns import ColumnPart
-from .terms import Source, Term
 
 #: About how many similarities are held at a time when graphs are compared with training graphs.
 BLOCK = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """One way to count features.
+
+    Attributes
+    ----------
+    name : str
+        The kernel's name.
+    kernel : FeatureKernel
+        Its parameters, with the highest level; it is not fitted to any graphs.
+    view : fitted view or None
+    label_kind : str
+        Of the vertex labels of the training graphs, as the view shows them.
+    """
+
+    name: str
+    kernel: FeatureKernel
+    view: Any
+    label_kind: str
+
+    def see(self, batch: GraphBatch) -> GraphBatch:
+        """Graphs as the view shows them."""
+        seen = seen_through(self.view, batch)
+        if seen.n_vertices and seen.label_kind != self.label_kind:
+            raise InvalidGraphError(
+                f"The graphs must have labels of the kind seen at fit ({self.label_kind}); got "
+                f"{seen.label_kind}. Convert them with GraphBatch.with_labels."
+            )
+        return seen
+
+    def count(self, batch: GraphBatch, n_jobs: int | None = None) -> Features:
+        """The features of graphs."""
+        kernel = clone(self.kernel).set_params(n_jobs=n_jobs)
+        return kernel.count(self.see(batch))
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """One similarity of what a source counts.
+
+    Attributes
+    ----------
+    source : Source
+    counts : str
+        The count map.
+    similarity : {"cosine", "minmax", "dot"}
+    n_levels : int or None
+        How many levels take part; None where the kernel has no parameter for it.
+    """
+
+    source: Source
+    counts: str
+    similarity: str
+    n_levels: int | None = None
+
+    @property
+    def group(self) -> tuple[int, str, str]:
+        """The same for terms that differ in their levels alone."""
+        return (id(self.source), self.counts, self.similarity)
+
+    @property
+    def kernel(self) -> FeatureKernel:
+        """The kernel of the term, with its parameters, not fitted to any graphs."""
+        kernel = clone(self.source.kernel)
+        own: dict[str, Any] = {"counts": self.counts, "similarity": self.similarity}
+        if kernel.level_parameter is not None and self.n_levels is not None:
+            own[kernel.level_parameter] = self.n_levels - 1
+        known = kernel.get_params()
+        return kernel.set_params(**{name: own[name] for name in own if name in known})
+
+    def parameters(self) -> dict[str, Any]:
+        """What the term is, for the user: the kernel's name and what differs from its defaults."""
+        kernel = self.kernel
+        usual = type(kernel)().get_params(deep=False)
+        chosen = ("counts", "similarity", "edge_labels", kernel.level_parameter)
+        own = {
+            name: value
+            for name, value in kernel.get_params(deep=False).items()
+            if (name in chosen or repr(value) != repr(usual[name]))
+            and name not in ("n_jobs", "verbose", "output", "n_features")
+        }
+        view = {} if self.source.view is None else {"view": view_name(self.source.view)}
+        return {"kernel": self.source.name, **own, **view}
+
+    def prepare(self, features: Features) -> Features:
+        """What its source has counted, as the term compares it."""
+        return features.first_levels(self.n_levels).mapped(self.counts)
 
 
 @dataclass(frozen=True, eq=False)

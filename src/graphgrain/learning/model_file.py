@@ -43,15 +43,14 @@ from ..views import (
 from ..views.base import View
 from ..writing import atomic_write
 from .columns import ColumnEncoder, ColumnForest, ColumnKernel, ColumnPart
-from .machine import FittedTerm, KernelMachine, PatternWeights
-from .targets import TargetScale
-from .terms import Source, Term
+from .machine import FittedTerm, KernelMachine, PatternWeights, Source, Term
+from .regressor import TargetScale
 
 if TYPE_CHECKING:
     from .classifier import GraphClassifier
     from .regressor import GraphRegressor
 
-FORMAT = Format("graphgrain model", b"GGMODEL\0", 2, "Train the model again")
+FORMAT = Format("graphgrain model", b"GGMODEL\0", 3, "Train the model again")
 
 #: Views by the name of their class.
 VIEWS: dict[str, type[View]] = {
@@ -97,7 +96,7 @@ def write_model(model: Any, path: Path) -> None:
         "shared": encoder.shared,
     }
     with atomic_write(path, "The model") as file:
-        write_archive(file, FORMAT, about, encoder.arrays)
+        write_archive(file, FORMAT, about, encoder.arrays, packed=True)
 
 
 def load_model(path: str | Path) -> GraphClassifier | GraphRegressor:
@@ -248,7 +247,7 @@ class _Encoder:
             whole = bool((values == np.round(values)).all())
             levels.append(
                 [
-                    self._array(vocabulary),
+                    self._array(np.diff(vocabulary, prepend=np.uint64(0))),
                     self._array(_small(np.diff(indptr))),
                     self._array(_small(rows)),
                     self._array(_small(values.astype(np.int64)) if whole else values),
@@ -351,11 +350,12 @@ class _Decoder:
     def _features(self, graphs: Any, whole: Any, levels: list[Any]) -> Features:
         found = []
         for level in levels:
-            vocabulary, lengths, rows, values = (self.decode(part) for part in level)
+            gaps, lengths, rows, values = (self.decode(part) for part in level)
+            vocabulary = np.cumsum(gaps, dtype=np.uint64)
             total = int(lengths.sum())
             ascending = bool((vocabulary[1:] > vocabulary[:-1]).all())
             if (
-                vocabulary.dtype != np.uint64
+                gaps.dtype != np.uint64
                 or not ascending
                 or len(lengths) != len(vocabulary)
                 or not len(rows) == len(values) == total

@@ -14,11 +14,21 @@ from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..parameters import Number, OneOf, parameter
 from .estimator import GraphEstimator, Training, check_coverage
+from .inputs import check_values
+from .machine import Term
 from .ridge import Posterior, Ridge, SparsePosterior, likeliest_noise, sparse_ridge
-from .selection import SCORES_OF_NUMBERS, Judge, Judged, Selector, helps, starts_of
-from .targets import TargetScale, check_values
-from .terms import AUTO, OneOrMore, Term, alternatives
-from .terms import OF_NUMBERS as USUAL
+from .selection import (
+    AUTO,
+    OF_NUMBERS,
+    SCORES_OF_NUMBERS,
+    Judge,
+    Judged,
+    OneOrMore,
+    Selector,
+    alternatives,
+    helps,
+    starts_of,
+)
 
 #: Bytes for each pair of graphs: the matrix, its factor, and room for one more.
 PAIR_BYTES = 24.0
@@ -93,7 +103,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
     scoring: str = parameter(OneOf((AUTO, *SCORES_OF_NUMBERS)), default=AUTO)
 
     _tuned = "alpha"
-    _usual = USUAL
+    _usual = OF_NUMBERS
     _rounds = (300, 700, 1000)
 
     def __sklearn_tags__(self) -> Any:
@@ -468,3 +478,126 @@ def _upper_place(number: int, coverage: float) -> int:
             f"coverage={np.floor(1000 * number / (number + 1)) / 1000:g}."
         )
     return place - 1
+
+
+# -------------------------------------------------------------------- scales of targets
+
+
+class TargetScale:
+    """The scale on which targets are learned: as they are, their logarithm, or Yeo-Johnson's power.
+
+    Parameters
+    ----------
+    kind : {"none", "log", "yeo-johnson"}
+    values : array of shape (graphs, targets)
+        NaN where there is none. Scaled targets have mean 0 and standard deviation 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphgrain.learning.regressor import TargetScale
+    >>> y = np.array([[1.0], [10.0], [100.0]])
+    >>> scale = TargetScale("log", y)
+    >>> scale.scaled(y).round(3).ravel().tolist()
+    [-1.225, 0.0, 1.225]
+    >>> scale.original(scale.scaled(y)).round(6).ravel().tolist()
+    [1.0, 10.0, 100.0]
+    """
+
+    def __init__(self, kind: str, values: np.ndarray, weights: np.ndarray | None = None) -> None:
+        self.kind = kind
+        self.powers = np.ones(values.shape[1])
+        if kind == "yeo-johnson":
+            from scipy.stats import yeojohnson_normmax
+
+            for column, own in enumerate(values.T):
+                known = own[np.isfinite(own)]
+                spread = max(float(known.std()), 1e-300)
+                self.powers[column] = float(np.clip(yeojohnson_normmax(known / spread), -4, 4))
+        self.units = np.nanstd(values, axis=0)
+        self.units = np.where(self.units > 0, self.units, 1.0)
+        self.mean, self.spread = np.zeros(values.shape[1]), np.ones(values.shape[1])
+        moved = self.scaled(values)
+        own = np.ones(len(values)) if weights is None else weights
+        known = np.isfinite(moved)
+        total = np.where(known, own[:, np.newaxis], 0.0)
+        filled = np.where(known, moved, 0.0)
+        self.mean = (total * filled).sum(axis=0) / total.sum(axis=0)
+        variance = (total * (filled - self.mean) ** 2).sum(axis=0) / total.sum(axis=0)
+        self.spread = np.where(variance > 0, np.sqrt(variance), 1.0)
+        scaled = self.scaled(values)
+        self.low, self.high = np.nanmin(scaled, axis=0), np.nanmax(scaled, axis=0)
+
+    def scaled(self, values: np.ndarray) -> np.ndarray:
+        """Targets on the scale on which they are learned."""
+        if self.kind == "log":
+            moved = np.log(values)
+        elif self.kind == "yeo-johnson":
+            columns = zip(values.T, self.units, self.powers, strict=True)
+            moved = np.column_stack([_power(own / unit, power) for own, unit, power in columns])
+        else:
+            moved = values
+        result: np.ndarray = (moved - self.mean) / self.spread
+        return result
+
+    def original(self, scaled: np.ndarray) -> np.ndarray:
+        """Back to the user's units.
+
+        Off a straight scale the way back has no limit. So beyond the training targets it goes on
+        straight, as steeply as at their end, but no more than from the least to the greatest of
+        them; below positive ones, whose logarithm is learned, it stays above 0.
+        """
+        if self.kind == "none":
+            return scaled * self.spread + self.mean
+        inside = np.clip(scaled, self.low, self.high)
+        below, above = np.minimum(scaled - self.low, 0.0), np.maximum(scaled - self.high, 0.0)
+        width = np.where(self.high > self.low, self.high - self.low, 1.0)
+        ends = np.vstack([self.low, self.low + 1e-4 * width, self.high - 1e-4 * width, self.high])
+        least, more, less, most = self._back(ends)
+        steepest = (most - least) / width
+        result = self._back(inside if self.kind != "log" else inside + below)
+        result += above * np.minimum((most - less) / (1e-4 * width), steepest)
+        if self.kind != "log":
+            result += below * np.minimum((more - least) / (1e-4 * width), steepest)
+        return result
+
+    def _back(self, scaled: np.ndarray) -> np.ndarray:
+        moved = scaled * self.spread + self.mean
+        if self.kind == "log":
+            return np.exp(moved)
+        return np.column_stack(
+            [u * _unpower(m, p) for m, u, p in zip(moved.T, self.units, self.powers, strict=True)]
+        )
+
+    def slope(self, scaled: np.ndarray) -> np.ndarray:
+        """How much the original changes for a small change on the scale."""
+        step = 1e-4
+        change = self.original(scaled + step) - self.original(scaled - step)
+        return np.maximum(change / (2 * step), 0.0)
+
+
+def _power(values: np.ndarray, power: float) -> np.ndarray:
+    """The transformation of Yeo and Johnson."""
+    from scipy.stats import yeojohnson
+
+    known = np.isfinite(values)
+    result = np.full(values.shape, np.nan)
+    result[known] = yeojohnson(values[known], power)
+    return result
+
+
+def _unpower(values: np.ndarray, power: float) -> np.ndarray:
+    """Its inverse; beyond what the transformation reaches, the last value."""
+    result = np.empty(values.shape)
+    up = values >= 0
+    with np.errstate(all="ignore"):
+        if abs(power) < 1e-12:
+            result[up] = np.expm1(values[up])
+        else:
+            result[up] = np.maximum(power * values[up] + 1, 1e-12) ** (1 / power) - 1
+        if abs(power - 2) < 1e-12:
+            result[~up] = -np.expm1(-values[~up])
+        else:
+            base = np.maximum(1 - (2 - power) * values[~up], 1e-12)
+            result[~up] = 1 - base ** (1 / (2 - power))
+    return result

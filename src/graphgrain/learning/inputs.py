@@ -1,4 +1,4 @@
-"""What a classifier or a regressor is to learn: checked once, in one style."""
+"""What a classifier or a regressor is given, checked once: a table with graphs, targets, folds."""
 
 from __future__ import annotations
 
@@ -15,13 +15,74 @@ _LARGEST = 1e150
 _MOST_CLASSES = 50
 
 
+def split_table(X: Any, graphs: str | None) -> tuple[Any, str | None, dict[str, np.ndarray]]:
+    """The graphs of a table, the name of their column, and all other columns.
+
+    Parameters
+    ----------
+    X : data frame, or anything that holds graphs alone
+    graphs : str or None
+        The name of the column with graphs; None looks for it.
+    """
+    from ..graphs.convert.dispatch import holds_graphs
+
+    # a data frame of pandas or polars, or a dictionary of columns
+    is_frame = hasattr(X, "columns") and hasattr(X, "shape") and len(X.shape) == 2
+    if not is_frame and not isinstance(X, dict):
+        if graphs is not None:
+            raise InvalidParameterError(
+                f"graphs={graphs!r} names a column of a table; got a {type(X).__name__}. Give a "
+                "data frame of pandas or polars, or leave graphs out."
+            )
+        return X, None, {}
+    keys = list(X) if isinstance(X, dict) else list(X.columns)
+    names = [str(name) for name in keys]
+    own = dict(zip(names, keys, strict=True))
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidParameterError(
+            f"The columns of a table must have different names; {twice!r} comes twice."
+        )
+    if graphs is None:
+        found = [name for name, key in own.items() if holds_graphs(X[key])]
+        if len(found) != 1:
+            there = f"these do: {', '.join(found)}" if found else f"none of {', '.join(names)} does"
+            raise InvalidParameterError(
+                f"One column of a table must hold graphs; {there}. Name it with graphs='...'."
+            )
+        graphs = found[0]
+    elif graphs not in names:
+        raise InvalidParameterError(
+            f"The table has no column {graphs!r}; its columns are {', '.join(names)}."
+        )
+    rest = {name: _values(X[key]) for name, key in own.items() if name != graphs}
+    return X[own[graphs]], graphs, rest
+
+
+def _values(column: Any) -> np.ndarray:
+    """A column as an array; pandas' own kinds of missing values become None or NaN."""
+    values = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+    if values.dtype.kind == "O":
+        values = np.array([None if _is_missing(v) else v for v in values], dtype=object)
+    return values
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):
+        return type(value).__name__ == "NAType"
+
+
 def are_classes(y: np.ndarray) -> bool:
     """Whether targets are classes: strings, or a few whole numbers.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from graphgrain.learning.targets import are_classes
+    >>> from graphgrain.learning.inputs import are_classes
     >>> are_classes(np.array([0, 1, 1])), are_classes(np.array([0.5, 1.25, 3.0]))
     (True, False)
     """
@@ -47,7 +108,7 @@ def check_classes(y: Any, graphs: int, *, members: int = 2) -> tuple[np.ndarray,
 
     Examples
     --------
-    >>> from graphgrain.learning.targets import check_classes
+    >>> from graphgrain.learning.inputs import check_classes
     >>> classes, codes = check_classes(["b", "a", "b", "a"], 4)
     >>> classes.tolist(), codes.tolist()
     (['a', 'b'], [1, 0, 1, 0])
@@ -172,123 +233,3 @@ def _one_per_graph(y: Any, graphs: int, what: str, gaps: bool = False) -> np.nda
             f"({len(missing)} in all). Remove these graphs, or fill in what is missing."
         )
     return values
-
-
-class TargetScale:
-    """The scale on which targets are learned: as they are, their logarithm, or Yeo-Johnson's power.
-
-    Parameters
-    ----------
-    kind : {"none", "log", "yeo-johnson"}
-    values : array of shape (graphs, targets)
-        NaN where there is none. Scaled targets have mean 0 and standard deviation 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from graphgrain.learning.targets import TargetScale
-    >>> y = np.array([[1.0], [10.0], [100.0]])
-    >>> scale = TargetScale("log", y)
-    >>> scale.scaled(y).round(3).ravel().tolist()
-    [-1.225, 0.0, 1.225]
-    >>> scale.original(scale.scaled(y)).round(6).ravel().tolist()
-    [1.0, 10.0, 100.0]
-    """
-
-    def __init__(self, kind: str, values: np.ndarray, weights: np.ndarray | None = None) -> None:
-        self.kind = kind
-        self.powers = np.ones(values.shape[1])
-        if kind == "yeo-johnson":
-            from scipy.stats import yeojohnson_normmax
-
-            for column, own in enumerate(values.T):
-                known = own[np.isfinite(own)]
-                spread = max(float(known.std()), 1e-300)
-                self.powers[column] = float(np.clip(yeojohnson_normmax(known / spread), -4, 4))
-        self.units = np.nanstd(values, axis=0)
-        self.units = np.where(self.units > 0, self.units, 1.0)
-        self.mean, self.spread = np.zeros(values.shape[1]), np.ones(values.shape[1])
-        moved = self.scaled(values)
-        own = np.ones(len(values)) if weights is None else weights
-        known = np.isfinite(moved)
-        total = np.where(known, own[:, np.newaxis], 0.0)
-        filled = np.where(known, moved, 0.0)
-        self.mean = (total * filled).sum(axis=0) / total.sum(axis=0)
-        variance = (total * (filled - self.mean) ** 2).sum(axis=0) / total.sum(axis=0)
-        self.spread = np.where(variance > 0, np.sqrt(variance), 1.0)
-        scaled = self.scaled(values)
-        self.low, self.high = np.nanmin(scaled, axis=0), np.nanmax(scaled, axis=0)
-
-    def scaled(self, values: np.ndarray) -> np.ndarray:
-        """Targets on the scale on which they are learned."""
-        if self.kind == "log":
-            moved = np.log(values)
-        elif self.kind == "yeo-johnson":
-            columns = zip(values.T, self.units, self.powers, strict=True)
-            moved = np.column_stack([_power(own / unit, power) for own, unit, power in columns])
-        else:
-            moved = values
-        result: np.ndarray = (moved - self.mean) / self.spread
-        return result
-
-    def original(self, scaled: np.ndarray) -> np.ndarray:
-        """Back to the user's units.
-
-        Off a straight scale the way back has no limit. So beyond the training targets it goes on
-        straight, as steeply as at their end, but no more than from the least to the greatest of
-        them; below positive ones, whose logarithm is learned, it stays above 0.
-        """
-        if self.kind == "none":
-            return scaled * self.spread + self.mean
-        inside = np.clip(scaled, self.low, self.high)
-        below, above = np.minimum(scaled - self.low, 0.0), np.maximum(scaled - self.high, 0.0)
-        width = np.where(self.high > self.low, self.high - self.low, 1.0)
-        ends = np.vstack([self.low, self.low + 1e-4 * width, self.high - 1e-4 * width, self.high])
-        least, more, less, most = self._back(ends)
-        steepest = (most - least) / width
-        result = self._back(inside if self.kind != "log" else inside + below)
-        result += above * np.minimum((most - less) / (1e-4 * width), steepest)
-        if self.kind != "log":
-            result += below * np.minimum((more - least) / (1e-4 * width), steepest)
-        return result
-
-    def _back(self, scaled: np.ndarray) -> np.ndarray:
-        moved = scaled * self.spread + self.mean
-        if self.kind == "log":
-            return np.exp(moved)
-        return np.column_stack(
-            [u * _unpower(m, p) for m, u, p in zip(moved.T, self.units, self.powers, strict=True)]
-        )
-
-    def slope(self, scaled: np.ndarray) -> np.ndarray:
-        """How much the original changes for a small change on the scale."""
-        step = 1e-4
-        change = self.original(scaled + step) - self.original(scaled - step)
-        return np.maximum(change / (2 * step), 0.0)
-
-
-def _power(values: np.ndarray, power: float) -> np.ndarray:
-    """The transformation of Yeo and Johnson."""
-    from scipy.stats import yeojohnson
-
-    known = np.isfinite(values)
-    result = np.full(values.shape, np.nan)
-    result[known] = yeojohnson(values[known], power)
-    return result
-
-
-def _unpower(values: np.ndarray, power: float) -> np.ndarray:
-    """Its inverse; beyond what the transformation reaches, the last value."""
-    result = np.empty(values.shape)
-    up = values >= 0
-    with np.errstate(all="ignore"):
-        if abs(power) < 1e-12:
-            result[up] = np.expm1(values[up])
-        else:
-            result[up] = np.maximum(power * values[up] + 1, 1e-12) ** (1 / power) - 1
-        if abs(power - 2) < 1e-12:
-            result[~up] = -np.expm1(-values[~up])
-        else:
-            base = np.maximum(1 - (2 - power) * values[~up], 1e-12)
-            result[~up] = 1 - base ** (1 / (2 - power))
-    return result

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
 from graphgrain.errors import InvalidParameterError
-from graphgrain.learning.targets import TargetScale, check_classes, check_folds, check_values
+from graphgrain.learning.inputs import check_classes, check_folds, check_values
+from graphgrain.learning.regressor import TargetScale
 
 
 @pytest.mark.parametrize(

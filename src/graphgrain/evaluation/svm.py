@@ -1,0 +1,133 @@
+"""Support vector machines on precomputed kernel matrices, for a whole grid of C at once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ..core.support_vectors import cut, train
+from ..learning.folds import Split
+
+#: How exactly machines are trained; the same as scikit-learn's.
+TOLERANCE = 1e-3
+MOST_STEPS = 10_000_000
+
+
+@dataclass(frozen=True)
+class SvmModel:
+    """A trained support vector machine.
+
+    Attributes
+    ----------
+    known : tuple of int
+        The classes of the training graphs, ascending.
+    n_classes : int
+        Classes are numbers from 0 to ``n_classes - 1``.
+    coefficients, intercepts : array
+        One line for each pair of known classes, of shape (pairs, training graphs); positive
+        values are for the second.
+    """
+
+    known: tuple[int, ...]
+    n_classes: int
+    coefficients: np.ndarray
+    intercepts: np.ndarray
+
+    def answers(self, outputs: np.ndarray) -> np.ndarray:
+        """From the values of pairs: one per graph for two classes, else one per graph and class.
+
+        Among several classes it is the number of pairs that a class wins; between classes that
+        win equally many, the sum of the decision values decides.
+        """
+        if self.n_classes == 2:
+            if len(self.known) == 2:
+                return outputs[:, 0]
+            return np.full(len(outputs), 1.0 if self.known[0] else -1.0)
+        wins = np.zeros((len(outputs), self.n_classes))
+        sums = np.zeros((len(outputs), self.n_classes))
+        for value, (first, second) in zip(outputs.T, combinations(self.known, 2), strict=True):
+            wins[:, second] += value > 0
+            wins[:, first] += value <= 0
+            sums[:, second] += value
+            sums[:, first] -= value
+        result = wins + sums / (3 * (np.abs(sums) + 1))  # less than half a win
+        # A class that was not among the training graphs comes after all others.
+        unknown = np.setdiff1d(np.arange(self.n_classes), self.known)
+        result[:, unknown] = result.min(initial=0.0) - 1.0
+        return result
+
+    def scores(self, K: np.ndarray) -> np.ndarray:
+        """The same for rows of a kernel matrix."""
+        return self.answers(K @ self.coefficients.T + self.intercepts)
+
+
+@dataclass(frozen=True)
+class KernelSvm:
+    """C-SVMs for an ascending grid of C; several classes are told apart pair by pair."""
+
+    grid: Sequence[float]
+    n_classes: int
+
+    def fit(self, K: np.ndarray, targets: np.ndarray, warn: bool = True) -> list[SvmModel]:
+        """One machine per C; models that are the same object are the same solution."""
+        known = tuple(np.unique(targets).tolist())
+        pairs = list(combinations(known, 2))
+        shape = (len(self.grid), len(pairs), len(targets))
+        coefficients, intercepts = np.zeros(shape), np.zeros(shape[:2])
+        solutions = 1
+        K = np.ascontiguousarray(K, dtype=np.float32)
+        grid = np.array(self.grid, dtype=np.float64)
+        for number, (first, second) in enumerate(pairs):
+            rows = np.flatnonzero((targets == first) | (targets == second))
+            signs = np.where(targets[rows] == second, 1.0, -1.0)
+            square = K if len(rows) == len(K) else part(K, rows, rows, np.float32)
+            found = train(square, signs, grid, TOLERANCE, MOST_STEPS)
+            coefficients[:, number, rows], intercepts[:, number], solved, converged = found
+            solutions = max(solutions, solved)
+            if warn and not converged:
+                warnings.warn(
+                    f"A support vector machine with C={float(grid[-1]):g} was stopped after "
+                    f"{MOST_STEPS:,} steps, close to its solution but not within the tolerance. A "
+                    "grid of C without such large values is solved exactly.",
+                    ConvergenceWarning,
+                    stacklevel=2,
+                )
+        models = [
+            SvmModel(known, self.n_classes, coefficients[place], intercepts[place])
+            for place in range(solutions)
+        ]
+        return models + models[-1:] * (len(self.grid) - solutions)
+
+
+def part(
+    gram: np.ndarray, rows: np.ndarray, columns: np.ndarray, dtype: type = np.float64
+) -> np.ndarray:
+    """The part of a kernel matrix with these rows and columns."""
+    return cut(gram, rows, columns, np.empty((len(rows), len(columns)), dtype))
+
+
+def split_answers(
+    svm: KernelSvm, gram: np.ndarray, targets: np.ndarray, split: Split
+) -> tuple[list[np.ndarray], int]:
+    """What the machine of each C answers on the test part of one split.
+
+    Returned with the number of different machines that were trained for it.
+    """
+    train_rows, test = split
+    training = part(gram, train_rows, train_rows, np.float32)
+    models = svm.fit(training, targets[train_rows], warn=False)
+    K = part(gram, test, train_rows)
+    different = list({id(model): model for model in models}.values())
+    # one product for all machines: the matrix is read once
+    outputs = K @ np.concatenate([model.coefficients for model in different]).T
+    bounds = np.cumsum([len(model.coefficients) for model in different])[:-1]
+    answers = {
+        id(model): model.answers(values + model.intercepts)
+        for model, values in zip(different, np.split(outputs, bounds, axis=1), strict=True)
+    }
+    return [answers[id(model)] for model in models], len(different)
