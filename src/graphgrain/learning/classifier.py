@@ -112,7 +112,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         What kernels are judged by. "auto" is the ROC AUC if one of two classes has less than a
         third of the graphs, else the accuracy.
     class_weight : None, "auto", "balanced" or dict, default="auto"
-        What C is multiplied by for each class; "balanced" lets all classes weigh the same. "auto"
+        How much errors of each class count; "balanced" lets all classes weigh the same. "auto"
         is "balanced" for two classes that are not judged by their accuracy, if that is better in
         cross-validation. Probabilities follow the data, whatever the weights.
     graphs : str, optional
@@ -276,7 +276,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
 
         A measure that does not depend on how large the classes are is known best from a sample
         with as many graphs of the rare class as there are. Standing for many, each of the others
-        weighs more, so that a C means the same there as for all graphs.
+        weighs more, so that an alpha means the same there as for all graphs.
         """
         if len(codes) <= size:
             return np.arange(len(codes)), np.ones(len(codes))
