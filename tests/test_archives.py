@@ -64,6 +64,65 @@ def test_what_was_written(path):
         archive["y"]
 
 
+@pytest.fixture
+def packed(tmp_path):
+    rng = np.random.default_rng(0)
+    arrays = {
+        "gaps": rng.integers(0, 2**40, 300, dtype=np.uint64).reshape(3, 100),
+        "ones": np.ones(10_000, dtype=np.uint16),
+        "noise": rng.integers(0, 256, 500, dtype=np.uint8),
+        "empty": np.empty((0, 3)),
+    }
+    path = tmp_path / "packed.test"
+    with open(path, "wb") as file:
+        size = write_archive(file, FORM, {}, arrays, packed=True)
+    assert path.stat().st_size == size < 4000
+    return path, arrays
+
+
+def test_packed_arrays_are_what_was_packed(packed):
+    path, arrays = packed
+    archive = Archive(path, FORM)
+    for name, array in arrays.items():
+        found = archive[name]
+        np.testing.assert_array_equal(found, array)
+        assert (found.dtype, found.flags.writeable) == (array.dtype, False)
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"shape": [9_999]}, "should have 19,998 bytes, no more, no less"),
+        ({"shape": [10_001]}, "should have 20,002 bytes, no more, no less"),
+        ({"shape": [2**30]}, "bytes cannot hold it"),  # a small file asks for no memory
+        ({"packed": -1}, "bytes cannot hold it"),
+        ({"packed": "1"}, "bytes cannot hold it"),
+        ({"packed": 2**40}, "the file ends"),
+    ],
+)
+def test_packed_arrays_that_lie(packed, entry, words):
+    path, _ = packed
+    crafted(path, lambda header: header["parts"]["ones"].update(entry))
+    with pytest.raises(InvalidFileError, match=words):
+        Archive(path, FORM)["ones"]
+
+
+def test_packed_arrays_that_are_damaged(packed):
+    path, _ = packed
+    content = bytearray(path.read_bytes())
+    archive = Archive(path, FORM)
+    entry = archive._entries["ones"]
+    begin = archive._base + entry["offset"]
+    content[begin + 5] ^= 255
+    path.write_bytes(content)
+    with pytest.raises(InvalidFileError, match="checksum does not fit"):
+        Archive(path, FORM)["ones"]
+    crc = zlib.crc32(bytes(content[begin : begin + entry["packed"]]))
+    crafted(path, lambda header: header["parts"]["ones"].update(crc32=crc))
+    with pytest.raises(InvalidFileError, match=r"cannot be unpacked|no more, no less"):
+        Archive(path, FORM)["ones"]
+
+
 @pytest.mark.parametrize(
     "entry",
     [
