@@ -257,6 +257,9 @@ def finish(
     of minima and ``left`` and ``right`` the sums of the features.
     """
     out: np.ndarray = np.empty(K.shape)
+    # one type of each: every other would be compiled by itself
+    left, right = left.astype(np.float64, copy=False), right.astype(np.float64, copy=False)
+    similarity = int(similarity)
 
     def rows(begin: int, end: int) -> None:
         _fill(K, left, right, symmetric, similarity, begin, end, 1.0, False, out)

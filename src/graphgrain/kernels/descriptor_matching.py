@@ -110,7 +110,7 @@ class DescriptorMatching(Pyramid, Propagated):
     def _cells(self, batch: GraphBatch) -> Callable[[int, int], np.ndarray]:
         """A function for the cells of a range of graphs, of shape (levels, vertices, grids)."""
         attributes, columns = self._columns(batch)
-        shifts = self._shifts(columns)
+        shifts = np.ascontiguousarray(self._shifts(columns))
         with np.errstate(over="ignore"):
             steps = np.arange(1, self.n_iter + 2, dtype=np.uint64) * GOLDEN
             axes = mix_array(columns[:, np.newaxis] + steps)
