@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import DotProduct
 from sklearn.linear_model import HuberRegressor
@@ -72,6 +73,13 @@ def test_conjugate_gradients_solve_the_model_of_all_and_those_without_a_fold(
         train, test = numbers != fold, numbers == fold
         peer = Peer(alpha).fit(X[train], signs[train], weights[train])
         np.testing.assert_allclose(held_out[test], peer.predict(X[test]), rtol=0, atol=close)
+
+
+def test_too_few_steps_are_told(problem, monkeypatch):
+    X, targets, weights = problem
+    monkeypatch.setattr("graphgrain.learning.ridge.MOST_STEPS", 2)
+    with pytest.warns(ConvergenceWarning, match=r"alpha=0\.001 was stopped after 2 steps"):
+        fit_with_folds(X @ X.T, targets, 1e-3, weights, np.arange(50) % 5)
 
 
 def test_a_class_without_training_graphs_is_never_the_largest():

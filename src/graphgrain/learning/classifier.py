@@ -29,7 +29,7 @@ from .selection import (
 #: Bytes for each pair of graphs: the matrix in single precision, and room for a term.
 PAIR_BYTES = 8.0
 #: Up to this many graphs the matrix is of double precision.
-DOUBLE = 5000
+DOUBLE = 3000
 
 
 class ClassWeightRule:

@@ -15,10 +15,12 @@ but products with the matrix, and so goes as far as one of single precision fits
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 #: Beyond this many times the spread of the residuals an error counts linearly with "huber".
 BEND = 1.345
@@ -29,7 +31,7 @@ JITTER = 1e-8
 #: Steps of conjugate gradients at most, and the part of a residual that is left, in double and in
 #: single precision.
 MOST_STEPS = 1000
-LEFT = {8: 1e-10, 4: 1e-4}
+LEFT = {8: 1e-8, 4: 1e-4}
 
 
 @dataclass(frozen=True)
@@ -346,6 +348,13 @@ def fit_with_folds(
         if (squares <= enough).all():
             break
         direction = residual + squares / np.where(before > 0, before, 1.0) * direction
+    else:
+        warnings.warn(
+            f"Ridge regression with alpha={alpha:g} was stopped after {MOST_STEPS:,} steps, close "
+            "to its solution but not within the tolerance. A larger alpha is solved exactly.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     found = (roots * solved).reshape(graphs, len(numbers) + 1, outputs + 1)
     own, ones = found[:, :, :-1], found[:, :, -1:]
     intercepts = own.sum(axis=0) / ones.sum(axis=0)  # coefficients add up to zero
