@@ -62,7 +62,8 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         "huber" lets large errors count linearly, so that a few wild values do not rule.
     scoring : {"auto", "rmse", "mae", "r2", "spearman"}, default="auto"
         What kernels and scales are judged by. "auto" is the root mean squared error, and the mean
-        absolute one with ``loss="huber"``.
+        absolute one with ``loss="huber"`` and for targets that are learned on another scale:
+        squared errors of skewed targets are those of the few largest.
 
     Attributes
     ----------
@@ -164,6 +165,8 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         judge_of = partial(self._judge, learner, data, sample, chosen)
         self._target_scale = self._choose_scale(terms, data, sample, rounds[0], judge_of)
         self.scale_ = self._target_scale.kind
+        if self.scoring == AUTO and self.scale_ != "none":
+            self.scoring_ = "mae"
         judge = judge_of(self._target_scale, self.scoring_)
         selector = self._select(data, rounds, judge, terms)
         total = selector.mean(selector.terms)
@@ -213,8 +216,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
     ) -> TargetScale:
         """The scale by which plain kernels predict best in the user's units.
 
-        Unless the user has chosen a score, absolute errors judge: squared ones of skewed targets
-        are those of the few largest, and no scale is clearly better by them.
+        Unless the user has chosen a score, absolute errors judge.
         What grows with a graph is straight for a dot product alone: without one, another scale
         would have to make up for that.
         """
