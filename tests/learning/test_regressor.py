@@ -435,9 +435,9 @@ def test_auto_scoring(families):
     y = graphs.edge_counts.astype(float)
     assert gg.GraphRegressor(**ONE, alpha=1.0).fit(graphs, y).scoring_ == "rmse"
     assert gg.GraphRegressor(**ONE, alpha=1.0, loss="huber").fit(graphs, y).scoring_ == "mae"
-    assert gg.GraphRegressor(**ONE, alpha=1.0, scale="log").fit(graphs, y).scoring_ == "mae"
-    given = gg.GraphRegressor(**ONE, alpha=1.0, scale="log", scoring="r2")
-    assert given.fit(graphs, y).scoring_ == "r2"
+    skewed = {**ONE, "alpha": 1.0, "scale": "log"}
+    assert gg.GraphRegressor(**skewed).fit(graphs, y).scoring_ == "mae"
+    assert gg.GraphRegressor(**skewed, scoring="r2").fit(graphs, y).scoring_ == "r2"
 
 
 # ---------------------------------------------------------------- bad input
