@@ -1,16 +1,16 @@
-"""Features: counted patterns of graphs, the one value that everything behind the kernels takes.
+"""Features: counted patterns of graphs, the input of everything that builds on the kernels.
 
-A pattern is a 64-bit hash that depends on label values alone, so that it means the same in every
-batch, process and machine; no dictionary is needed to compare or merge counts.
+A pattern is identified by a 64-bit hash that depends only on label values. It is therefore the same
+in every batch, process and machine, and counts can be compared and merged without a dictionary.
 
-1. A kernel counts: for every level the distinct hashes of each graph and how often each occurs
-   (:class:`Counts`). Levels are what a kernel sums over, such as tree depths or refinement steps.
-2. :class:`Features` are the levels of some graphs. A count map may be applied to them; they can be
-   sliced by graphs and by levels.
-3. By columns, one for each distinct hash (:class:`FeatureColumns`), they give similarities: the
-   dot product, the cosine, or min-max, the sum of minima over the sum of maxima. By rows, with a
-   vocabulary or with a fixed number of columns, they are a sparse matrix.
-4. Where they sit in a graph a kernel says apart from that (:class:`Occurrences`).
+1. A kernel determines, for every level, the distinct hashes of each graph and their counts
+   (:class:`Counts`). A kernel is a sum over its levels, such as tree depths or refinement steps.
+2. :class:`Features` holds all levels of some graphs. It can be sliced by graphs and by levels, and
+   counts can be mapped.
+3. :class:`FeatureColumns` holds the same in CSC form, one column per distinct hash. It computes
+   similarities (dot product, cosine, or min-max: the sum of minima over the sum of maxima) and
+   sparse matrices with a vocabulary or a fixed number of columns.
+4. :class:`Occurrences` holds the positions of features in a graph, computed separately.
 """
 
 from __future__ import annotations
@@ -48,28 +48,28 @@ from ..graphs.batch import GraphBatch
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-#: Most entries that the unary map of "intersection" may have: 8 GiB.
+#: Maximum number of entries of the unary map of "intersection" (8 GiB).
 _MOST_ONES = 2**29
-#: Patterns of graphs that are compared by one thread at a time.
+#: Number of patterns compared per task of a thread.
 _TOGETHER = 1 << 14
 
 COUNT_MAPS = ("raw", "sqrt", "log", "binary", "intersection")
-#: Similarities of features, by the names that users give.
+#: Similarities of features by their public names.
 SIMILARITIES = {"cosine": COSINE, "minmax": MINMAX, "dot": DOT}
 
-#: Makes a matrix of zeros.
+#: Allocates a matrix of zeros.
 Zeros = Callable[[tuple[int, int], type], np.ndarray]
 
 
 class Features:
-    """The counted patterns of some graphs.
+    """Counted patterns of some graphs.
 
     Parameters
     ----------
     levels : sequence of Counts
-        One for each level of the kernel that counted them.
+        Counts of each level of the kernel.
     whole : bool, default=True
-        Whether counts are integers below 2^53, so that their products may be added in any order.
+        Whether counts are integers below 2^53, so that sums of products are exact in any order.
 
     Examples
     --------
@@ -98,16 +98,16 @@ class Features:
         return f"Features({graphs}, {levels}, {entries:,} entries)"
 
     def __getitem__(self, graphs: Any) -> Features:
-        """The features of some graphs: a slice, a mask or positions."""
+        """Select graphs by a slice, a mask or positions."""
         wanted = np.arange(len(self))[graphs]
         return Features([_rows_of(level, wanted) for level in self.levels], self.whole)
 
     def first_levels(self, number: int | None) -> Features:
-        """The first levels alone; None stands for all."""
+        """Return the first ``number`` levels; None means all."""
         return Features(self.levels[:number], self.whole)
 
     def mapped(self, how: str) -> Features:
-        """The features after a count map; see :func:`map_counts`."""
+        """Apply a count map; see :func:`map_counts`."""
         whole = how in ("binary", "intersection") or (how == "raw" and self.whole)
         return Features([map_counts(level, how) for level in self.levels], whole)
 
@@ -122,8 +122,8 @@ class Features:
         return np.array([_sums(level, level.counts) for level in self.levels])
 
     def columns(self, n_jobs: int | None = None) -> FeatureColumns:
-        """The features by columns, one for each distinct hash, level after level."""
-        levels = run(  # the last level has most features: threads that begin there end together
+        """Return the features in CSC form: one column per distinct hash, level after level."""
+        levels = run(  # starting with the last level, the largest, balances the load of the threads
             lambda level, _: group_hashes(*self.levels[level]),
             [(level, level + 1) for level in reversed(range(len(self.levels)))],
             n_jobs,
@@ -138,7 +138,7 @@ class Features:
     def similarities(
         self, similarity: str = "cosine", other: Features | None = None, n_jobs: int | None = None
     ) -> np.ndarray:
-        """Similarities among the graphs, or of these (rows) to others (columns)."""
+        """Compute similarities among the graphs, or of these (rows) to others (columns)."""
         if other is None:
             return self.columns(n_jobs).gram(similarity, n_jobs)
         return other.columns(n_jobs).compare(self, similarity, n_jobs)
@@ -146,10 +146,10 @@ class Features:
     def hashed_matrix(
         self, n_features: int, scales: np.ndarray | None = None, n_jobs: int | None = None
     ) -> csr_array:
-        """A sparse matrix with ``n_features`` columns, which needs no vocabulary.
+        """Return a sparse matrix with ``n_features`` columns, without a vocabulary.
 
-        A feature's column is its hash, mixed with its level, modulo their number; ``scales``
-        multiply the levels.
+        The column of a feature is its hash, mixed with its level, modulo ``n_features``. ``scales``
+        are factors of the levels.
         """
         from scipy.sparse import csr_array
 
@@ -181,14 +181,14 @@ class Features:
 
 @dataclass(eq=False)
 class FeatureColumns:
-    """The features of some graphs by columns: one for each distinct hash, level after level.
+    """Features of some graphs in CSC form: one column per distinct hash, level after level.
 
     Attributes
     ----------
     vocabulary : list of uint64 arrays
         Sorted hashes of each level.
     entries : Csc
-        The matrix; rows are graphs.
+        Sparse matrix whose rows are graphs.
     squares : array of shape (levels, graphs)
         Sum of squares of each level and graph.
     whole : bool
@@ -205,7 +205,7 @@ class FeatureColumns:
 
     @property
     def offsets(self) -> np.ndarray:
-        """Where the columns of each level begin."""
+        """First column of each level, and the total number of columns."""
         return np.cumsum([0] + [len(vocabulary) for vocabulary in self.vocabulary])
 
     @property
@@ -220,7 +220,7 @@ class FeatureColumns:
         )
 
     def first_levels(self, number: int) -> FeatureColumns:
-        """The first levels alone; nothing is copied."""
+        """Return the first levels as views, without copying."""
         columns = int(self.offsets[number])
         entries = int(self.entries.indptr[columns])
         return FeatureColumns(
@@ -235,7 +235,7 @@ class FeatureColumns:
         )
 
     def of(self, features: Features) -> Csc:
-        """Other graphs in these columns; what has no column is left out."""
+        """Return other graphs in these columns; features without a column are dropped."""
         parts = []
         for level, vocabulary in zip(features.levels, self.vocabulary, strict=True):
             columns = find_columns(level.hashes, vocabulary)
@@ -246,12 +246,12 @@ class FeatureColumns:
         return _side_by_side(parts)
 
     def gram(self, similarity: str, n_jobs: int | None = None) -> np.ndarray:
-        """Similarities of the graphs to each other."""
+        """Compute the similarities among the graphs."""
         [K] = self.grams(similarity, n_jobs, every_level=False)
         return K
 
     def compare(self, features: Features, similarity: str, n_jobs: int | None = None) -> np.ndarray:
-        """Similarities of other graphs (rows) to these (columns)."""
+        """Compute the similarities of other graphs (rows) to these (columns)."""
         [K] = self.comparisons(features, similarity, n_jobs, every_level=False)
         return K
 
@@ -261,7 +261,7 @@ class FeatureColumns:
         n_jobs: int | None = None,
         every_level: bool = True,
     ) -> Iterator[np.ndarray]:
-        """Similarities to each other with the first level, the first two, ...; or with all."""
+        """Yield similarities of the first level, the first two, ...; or only of all levels."""
         columns = len(self.entries.indptr) - 1
         if not every_level and similarity != "minmax" and 0 < columns <= FEW_COLUMNS:
             norms = self.squares.sum(axis=0)
@@ -272,7 +272,7 @@ class FeatureColumns:
             yield finish(K, norms, norms, True, SIMILARITIES[similarity], n_jobs)
 
     def add_gram(self, similarity: str, total: GramSum, factor: float, n_jobs: int | None) -> None:
-        """Add a multiple of the similarities to each other to a sum."""
+        """Add ``factor`` times the similarities among the graphs to a sum."""
         for K, norms, _ in self._own_products(similarity, n_jobs, False, total.zeros):
             total.add(K, norms, SIMILARITIES[similarity], factor, n_jobs)
 
@@ -301,7 +301,7 @@ class FeatureColumns:
         n_jobs: int | None = None,
         every_level: bool = True,
     ) -> Iterator[np.ndarray]:
-        """Similarities of other graphs to these with the first level, the first two, ..."""
+        """As :meth:`grams`, for the similarities of other graphs (rows) to these (columns)."""
         found = (
             self._minima(features, n_jobs, every_level)
             if similarity == "minmax"
@@ -316,9 +316,9 @@ class FeatureColumns:
     def _minima(
         self, features: Features, n_jobs: int | None, every_level: bool
     ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Sums of minima of other graphs and these, and sums of both, after each level or all.
+        """Yield sums of minima with other graphs, and the sums of both, per level or for all.
 
-        Graph by graph: cutting these into units, as for their own Gram matrix, takes longer.
+        Computed graph by graph, which is faster here than the units used for Gram matrices.
         """
         own, fitted = features.sums.cumsum(axis=0), self.sums.cumsum(axis=0)
         K: np.ndarray = np.zeros((own.shape[1], fitted.shape[1]))
@@ -343,13 +343,13 @@ class FeatureColumns:
         zeros: Zeros = np.zeros,
         symmetric: bool | None = None,
     ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Products of two matrices with the same columns, and norms, after each level or all."""
+        """Yield products of two matrices with the same columns, and norms, per level or for all."""
         symmetric = right is None if symmetric is None else symmetric
         own, fitted = norms[0].cumsum(axis=0), norms[1].cumsum(axis=0)
         bound = max(own[-1].max(initial=0.0), fitted[-1].max(initial=0.0))
         K = zeros((own.shape[1], fitted.shape[1]), precision(bound, self.whole))
         kind = K.dtype
-        left = left._replace(values=left.values.astype(kind, copy=False))  # once for all levels
+        left = left._replace(values=left.values.astype(kind, copy=False))
         right = right and right._replace(values=right.values.astype(kind, copy=False))
         ends = offsets[1:] if every_level else offsets[-1:]
         begin = 0
@@ -360,7 +360,7 @@ class FeatureColumns:
             begin = end
 
     def matrix(self, features: Features | None = None) -> csr_array:
-        """These graphs, or others in these columns, as a sparse matrix by rows."""
+        """Return these graphs, or others with these columns, as a sparse matrix in CSR form."""
         from scipy.sparse import csr_array
 
         columns = self.entries if features is None else self.of(features)
@@ -371,14 +371,14 @@ class FeatureColumns:
 
 
 def columns_of_hashes(hashes: np.ndarray, level: int, n_features: int) -> np.ndarray:
-    """The column of each feature of a level, as :meth:`Features.hashed_matrix` chooses it."""
+    """Return the column of each feature of a level in :meth:`Features.hashed_matrix`."""
     with np.errstate(over="ignore"):
         mixed = mix_array(hashes + np.uint64(level + 1) * GOLDEN)
     return (mixed % np.uint64(n_features)).astype(np.int64)
 
 
 def first_places(hashes: np.ndarray, wanted: np.ndarray) -> list[int]:
-    """Where each of the wanted hashes, which all occur, stands first."""
+    """Return the first position of each of the wanted hashes, all of which occur."""
     distinct, where = np.unique(hashes, return_index=True)
     return where[np.searchsorted(distinct, wanted)].tolist()
 
@@ -387,7 +387,7 @@ def first_places(hashes: np.ndarray, wanted: np.ndarray) -> list[int]:
 
 
 def _rows_of(level: Counts, wanted: np.ndarray) -> Counts:
-    """The features of some graphs of a level."""
+    """Select graphs of a level."""
     starts = np.concatenate(([0], np.cumsum(level.lengths)))
     lengths = level.lengths[wanted]
     ends = np.cumsum(lengths)
@@ -397,21 +397,20 @@ def _rows_of(level: Counts, wanted: np.ndarray) -> Counts:
 
 
 def _sums(level: Counts, values: np.ndarray) -> np.ndarray:
-    """Sums of values, one for each feature of a level, by graph."""
+    """Sum the values, one per feature of a level, by graph."""
     rows = np.repeat(np.arange(len(level.lengths)), level.lengths)
     return np.bincount(rows, weights=values.astype(np.float64), minlength=len(level.lengths))
 
 
 def squared_norms(level: Counts) -> np.ndarray:
-    """Sum of squared counts of each graph."""
+    """Return the sum of squared counts of each graph."""
     return _sums(level, level.counts.astype(np.float64) ** 2)
 
 
 def map_counts(level: Counts, how: str) -> Counts:
-    """Counts after the map; an intersection turns a count of c into c ones.
+    """Map the counts; "intersection" turns a count of c into c features of count 1.
 
-    Beside the maps that users choose from there is "unit": the level of each graph scaled to
-    length 1.
+    In addition to the public maps, "unit" scales the level of each graph to Euclidean norm 1.
     """
     if how == "unit":
         lengths = np.sqrt(squared_norms(level))
@@ -437,7 +436,7 @@ def map_counts(level: Counts, how: str) -> Counts:
 
 
 def repeated(level: Counts) -> tuple[np.ndarray, np.ndarray]:
-    """Each hash as often as it occurs, with the running number 1, 2, ... of the occurrence."""
+    """Return each hash once per occurrence, with the running number 1, 2, ... of the occurrence."""
     counts = level.counts.astype(np.int64)
     first = np.concatenate(([0], np.cumsum(counts)))[:-1]
     times = np.arange(counts.sum()) - np.repeat(first, counts) + 1
@@ -445,14 +444,14 @@ def repeated(level: Counts) -> tuple[np.ndarray, np.ndarray]:
 
 
 def expanded_hashes(hashes: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """A hash for "occurs at least this often"; for once it is the hash itself."""
+    """Return a hash for "occurs at least ``times`` times", the hash itself for one."""
     with np.errstate(over="ignore"):
         again = mix_array(hashes + times.astype(np.uint64) * GOLDEN)
     return np.where(times == 1, hashes, again)
 
 
 def _side_by_side(parts: Sequence[Sequence[np.ndarray]]) -> Csc:
-    """One matrix from the levels, all in CSC form."""
+    """Concatenate the columns of several matrices in CSC form."""
     if len(parts) == 1:
         return Csc(*parts[0])
     base = np.cumsum([0] + [len(rows) for _, rows, _ in parts])
@@ -465,11 +464,11 @@ def _side_by_side(parts: Sequence[Sequence[np.ndarray]]) -> Csc:
 
 
 def _short(indptr: np.ndarray) -> np.ndarray:
-    """Row pointers in 32 bits where they fit: scikit-learn's linear models ask for it."""
+    """Use 32-bit row pointers if possible, as scikit-learn's linear models require."""
     return indptr.astype(np.int32) if indptr[-1] <= np.iinfo(np.int32).max else indptr
 
 
-# -------------------------------------------------------------------- where features sit in a graph
+# -------------------------------------------------------------------- positions of features
 
 
 class Occurrences(NamedTuple):
@@ -478,14 +477,15 @@ class Occurrences(NamedTuple):
     Attributes
     ----------
     hashes : uint64 array
-        The feature of each occurrence: each hash as often as the feature occurs.
+        Feature of each occurrence; a hash is repeated once per occurrence.
     paths : int32 array of shape (occurrences, longest)
-        The vertices of each occurrence, in order; -1 fills the rest. Vertices are numbered
-        within the graph.
+        Vertices of each occurrence, in order, padded with -1. Vertices are numbered within the
+        graph.
     trees : int32 array of shape (vertices, largest)
-        Row v: the vertices whose labels take part wherever v stands on a path, v first.
+        Row v contains the vertices whose labels contribute wherever v is on a path, v first.
     weights : float array, optional
-        What each occurrence adds to its feature, the same for all of a feature; 1 without it.
+        Contribution of each occurrence to the value of its feature, equal for all occurrences of
+        a feature. By default 1.
 
     Examples
     --------
@@ -501,12 +501,12 @@ class Occurrences(NamedTuple):
     weights: np.ndarray | None = None
 
     def of(self, wanted: np.ndarray) -> list[tuple[int, ...]]:
-        """The sorted vertex paths of some features."""
+        """Return the sorted vertex paths of some features."""
         rows = self.paths[np.isin(self.hashes, wanted)].tolist()
         return sorted(tuple(vertex for vertex in row if vertex >= 0) for row in rows)
 
     def tally(self) -> Tally:
-        """The features that occur, how often, and what the occurrences add up to."""
+        """Return the distinct features, the number of occurrences and the sum of their weights."""
         hashes, place, times = np.unique(self.hashes, return_inverse=True, return_counts=True)
         values = times
         if self.weights is not None:
@@ -518,22 +518,22 @@ class Tally(NamedTuple):
     """The features of one level in one graph."""
 
     hashes: np.ndarray  # ascending
-    place: np.ndarray  # of each occurrence among them
-    times: np.ndarray
-    values: np.ndarray  # before the map of counts
+    place: np.ndarray  # index of each occurrence in hashes
+    times: np.ndarray  # number of occurrences
+    values: np.ndarray  # sums of weights, before the count map
 
 
 def single_vertices(count: int) -> np.ndarray:
-    """Paths, or trees, that are one vertex each: 0, 1, ..."""
+    """Return paths, or trees, of one vertex each: 0, 1, ..."""
     return np.arange(count, dtype=np.int32).reshape(-1, 1)
 
 
 def located_vertices(
     batch: GraphBatch, levels: Sequence[np.ndarray] | np.ndarray
 ) -> Iterator[list[Occurrences]]:
-    """Occurrences that are one vertex each, which at level t has seen those t steps around it.
+    """Yield occurrences of one vertex each; at level t they depend on all vertices within t steps.
 
-    ``levels`` have a hash for every vertex of the batch.
+    ``levels`` has, for each level, a hash per vertex of the batch.
     """
     for graph, (first, last) in enumerate(pairwise(batch.offsets.tolist())):
         paths = single_vertices(last - first)
@@ -544,7 +544,7 @@ def located_vertices(
 
 
 def balls(batch: GraphBatch, graph: int, radius: int) -> np.ndarray:
-    """Trees that hold all vertices up to a distance."""
+    """Return the vertices within a distance of each vertex, in the form of trees."""
     if radius == 0:
         return single_vertices(int(batch.vertex_counts[graph]))
     return balls_of(batch.arrays, graph, radius)

@@ -24,7 +24,7 @@ from .bases.graph_kernel import check_edge_labels
 from .features import Counts, Occurrences
 from .naming import Branch, Notation, arrow_tree, flat, join_path, nested
 
-#: About how many vertices are located in one go.
+#: Approximate number of vertices located per call.
 _LOCATED_VERTICES = 1024
 
 CENTRALITIES = ("eigenvector", "closeness", "betweenness", "degree", None)
@@ -35,35 +35,36 @@ class TreePlusPlus(FeatureKernel):
 
     From every vertex a breadth-first tree of depth ``path_depth`` is grown. Its paths, read as
     sequences of labels, are the features of level 0. At level i each vertex on a path is
-    replaced by its whole neighbourhood, the breadth-first tree of depth i (a super path). The
-    kernel adds the products of the counts of all levels from 0 to ``tree_depth``. The result
-    does not depend on how vertices are numbered.
+    replaced by its neighbourhood, the breadth-first tree of depth i (a super path). The kernel is
+    the sum over the levels 0 to ``tree_depth`` of the dot products of the counts. The result does
+    not depend on the numbering of the vertices.
 
     Parameters
     ----------
     path_depth : int, default=6
-        Length of the longest paths, the paper's d.
+        Length of the longest paths, d in the paper.
     tree_depth : int, default=3
-        Depth of the largest trees on a path, the paper's k. All levels come from one pass;
+        Depth of the largest trees on a path, k in the paper. All levels are computed in one pass;
         see :meth:`gram_levels`.
     similarity : {"cosine", "minmax", "dot"}, default="cosine"
-        How the features of two graphs are compared: "dot", their dot product; "cosine", the same
-        divided by both norms; "minmax", the sum of minima over the sum of maxima (the Tanimoto
-        coefficient of counts). Does not concern ``output="features"``.
+        Comparison of the features of two graphs. "dot" is the dot product, "cosine" the dot
+        product divided by both norms, "minmax" the sum of minima over the sum of maxima (the
+        Tanimoto coefficient of counts). Ignored if ``output="features"``.
     output : {"gram", "features"}, default="gram"
-        What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix of
-        features with the columns seen at fit, whose products are the kernel.
+        Output of ``transform``: similarities to the fitted graphs, or a sparse matrix of features
+        with one column per feature seen in ``fit``. Dot products of its rows are the kernel values.
     centrality : {"eigenvector", "closeness", "betweenness", "degree", None}, default="eigenvector"
-        Orders vertices with equal labels in the breadth-first trees.
+        Centrality that orders vertices with equal labels in the breadth-first trees, or None to
+        use none.
     edge_labels : bool, default=False
-        Let edge labels take part in trees and patterns.
+        If True, trees and patterns include edge labels.
     counts : {"raw", "sqrt", "log", "binary", "intersection"}, default="raw"
-        Map applied to each count c before the product: c, its root, log(1 + c), 1, or c ones (so
-        that the product becomes the sum of the minima).
+        Map applied to each count c before features are compared: c, sqrt(c), log(1 + c), 1, or c
+        ones ("intersection", with which the dot product becomes the sum of minima).
     n_features : int, optional
-        Number of columns of ``output="features"``: hashes modulo this number, so that nothing is
-        learned, any graphs can be transformed anywhere and ``fit`` is not needed. By default a
-        column for every feature seen at fit.
+        Number of columns of ``output="features"``. Each feature is assigned to its hash modulo
+        this number, so no vocabulary is learned and ``transform`` works without ``fit``. By
+        default there is one column per feature seen in ``fit``.
     n_jobs, verbose
         As in :class:`GraphKernel`.
 
@@ -76,20 +77,21 @@ class TreePlusPlus(FeatureKernel):
 
     See Also
     --------
-    PathPattern : Level 0 alone: paths of labels.
+    PathPattern : Level 0 only: paths of labels.
     WeisfeilerLehman : Neighbourhoods without the paths between them.
-    GraphClassifier : Chooses depths and count maps by itself.
+    GraphClassifier : Classifier that selects depths and count maps itself.
 
     Notes
     -----
-    Labels must be integers or strings. Without labels all vertices have the same one; see
-    :meth:`GraphBatch.with_degree_labels` for another choice. Features of new graphs that were
-    not seen at fit do not add to similarities but do count in the norm of the new graph.
+    Labels must be integers or strings. In graphs without labels all vertices have the same label;
+    :meth:`GraphBatch.with_degree_labels` uses degrees instead. Features of new graphs that were
+    not seen in ``fit`` do not contribute to similarities, but do contribute to the norm of the
+    new graph.
 
-    Labels are compared as well as told apart: vertices are visited in the order of their labels,
-    integers as numbers, strings by code points. A renaming that keeps this order (and that of edge
-    labels, where they take part) changes nothing; one that does not may change trees and patterns,
-    and with them values.
+    Results depend on the order of the labels, not only on which labels are equal: vertices are
+    visited in label order, integers numerically and strings by code point. Renaming labels leaves
+    all values unchanged if it preserves this order (and that of the edge labels, if used);
+    otherwise trees, patterns and values may change.
 
     References
     ----------
@@ -119,7 +121,7 @@ class TreePlusPlus(FeatureKernel):
         return partial(PatternRoots, *self._given(batch))
 
     def _given(self, batch: GraphBatch) -> tuple[Graphs, np.ndarray, Options]:
-        """What all graphs are searched with."""
+        """Return the arguments that counting and tracing share."""
         check_edge_labels(batch, self.edge_labels)
         options = Options(self.path_depth, self.tree_depth, self.edge_labels)
         return batch.arrays, self._centrality_classes(batch), options
@@ -131,7 +133,7 @@ class TreePlusPlus(FeatureKernel):
             return batch.degrees.astype(np.int32)
         return centrality_classes(batch.arrays, self.centrality, self.n_jobs)
 
-    # ---------------------------------------------------------------- reading features
+    # ---------------------------------------------------------------- occurrences and names
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
         graphs, classes, given = self._given(batch)
@@ -148,7 +150,7 @@ class TreePlusPlus(FeatureKernel):
                     own.append(Occurrences(hashes, paths, trees))
             return found
 
-        # Some graphs at once: each call of a worker costs more than a small graph.
+        # Several graphs at once: a call to a worker costs more than tracing a small graph.
         for begin, end in chunks(batch.vertex_counts, _LOCATED_VERTICES):
             yield from call(trace_all, begin, end)
 
@@ -167,8 +169,8 @@ class TreePlusPlus(FeatureKernel):
 
     def names_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         notation = Notation(batch)
-        # From two steps on, trees of different form may have the same labels in the same order:
-        # SMARTS that match everywhere name all forms.
+        # From level 2 on, trees of different shapes can have the same label sequence. The SMARTS
+        # must match every occurrence, so it lists all shapes.
         every = notation.molecules and level > 1
         forms: dict[int, list[list[Branch]]] = {}
         bonds: dict[int, list[Any]] = {}
@@ -177,7 +179,7 @@ class TreePlusPlus(FeatureKernel):
             between = self._edge_names(batch, seen.bonds)
             known = forms.setdefault(place, [[element] for element in elements])
             if bonds.setdefault(place, between) != between or not _fits(known, elements):
-                elements.reverse()  # the same path, met from its other end
+                elements.reverse()  # the same path, found from its other end
             for those, element in zip(known, elements, strict=True):
                 if element not in those:
                     those.append(element)
@@ -188,7 +190,7 @@ class TreePlusPlus(FeatureKernel):
         ]
 
     def _elements(self, seen: _Example, level: int, deep: bool) -> list[Branch]:
-        """The trees on a path; nested, or all vertices of each directly below its root."""
+        """Return the trees on a path, nested or with all vertices directly below the root."""
         for vertex in seen.path:
             if vertex not in seen.elements:
                 vertices = [v for v in seen.trees[vertex].tolist() if v >= 0]
@@ -209,10 +211,7 @@ class TreePlusPlus(FeatureKernel):
     def _examples(
         self, batch: GraphBatch, level: int, hashes: np.ndarray, first: bool
     ) -> Iterator[tuple[int, _Example]]:
-        """Occurrences of some hashes, ascending: one of each, or one of each in every graph.
-
-        In a graph in which a hash has trees of different form, one occurrence of each form.
-        """
+        """Yield occurrences of the given hashes (ascending): the first of each, or all of them."""
         if not len(hashes):
             return
         classes = self._centrality_classes(batch)
@@ -246,7 +245,7 @@ class TreePlusPlus(FeatureKernel):
 
 
 class _Example(NamedTuple):
-    """An occurrence of a pattern, with all that its name could tell."""
+    """An occurrence of a pattern and the data needed to name it."""
 
     batch: GraphBatch
     labels: np.ndarray
@@ -255,11 +254,11 @@ class _Example(NamedTuple):
     bonds: np.ndarray
     trees: np.ndarray
     tree_edges: np.ndarray
-    elements: dict[int, Branch]  # the trees of the graph that have been read already
+    elements: dict[int, Branch]  # trees of the graph decoded so far
 
 
 def _fits(known: list[list[Branch]], elements: list[Branch]) -> bool:
-    """Whether the labels of both, read breadth first, are the same from left to right."""
+    """Check that both have the same labels, read breadth first, from left to right."""
     return all(
         _breadth_first(those[0]) == _breadth_first(element)
         for those, element in zip(known, elements, strict=True)

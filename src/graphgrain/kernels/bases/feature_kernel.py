@@ -1,9 +1,9 @@
-"""FeatureKernel: kernels whose features can be listed, all along one path.
+"""FeatureKernel: base class of the kernels with explicit features.
 
-A subclass counts (``count_features``: for every level, the distinct 64-bit hashes of each graph
-and how often each occurs) and, to be explained, points (``locate_each``: where features sit).
-Everything else is done here and in :class:`~graphgrain.kernels.features.Features`: columns, Gram
-matrices, sparse matrices, names, and what it will cost.
+A subclass implements ``count_features``: for every level, the distinct 64-bit hashes of each graph
+and their counts. To support explanations it also implements ``locate_each``: the vertices of each
+occurrence. Everything else (columns, Gram matrices, sparse matrices, names, cost estimates) is
+implemented here and in :class:`~graphgrain.kernels.features.Features`.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 class FeatureKernel(GraphKernel):
     """Base class of the kernels with explicit features.
 
-    A kernel of your own writes one method, ``count_features``: for every level the distinct
-    features of each graph, as 64-bit hashes, and how often each occurs. To be explained it also
-    says where features are (``locate_each``). All others come from here, and so do the parameters;
-    those of its own it declares as in the example.
+    Subclasses implement ``count_features``: for every level, the distinct features of each graph,
+    as 64-bit hashes, and their counts. To support explanations they also implement
+    ``locate_each``, which gives the position of each occurrence. All other methods and the
+    parameters below are inherited; additional parameters are declared as in the example.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ class FeatureKernel(GraphKernel):
 
     See Also
     --------
-    count_hashes : Counts from one hash for each occurrence.
-    hash_labels : Hashes of labels.
+    count_hashes : Count hashes, given one per occurrence.
+    hash_labels : Hash labels.
 
     Examples
     --------
@@ -82,31 +82,31 @@ class FeatureKernel(GraphKernel):
 
     parameters_after_counting = GraphKernel.parameters_after_counting | {"counts", "n_features"}
     _used_at_fit = frozenset({"counts"})
-    #: The parameter that says where the levels end; None for kernels with a single level.
+    #: Name of the parameter that sets the last level; None for kernels with a single level.
     level_parameter: ClassVar[str | None] = None
 
-    #: Whether counts are integers below 2^53, so that their products may be added in any order.
+    #: Whether counts are integers below 2^53, so that sums of products are exact in any order.
     _whole_counts: ClassVar[bool] = True
 
     @property
     def level_scales(self) -> np.ndarray:
-        """What the (mapped) counts of each level are multiplied with to become features."""
+        """Factor applied to the (mapped) counts of each level in the feature matrix."""
         name = self.level_parameter
         return np.ones(1 if name is None else 1 + getattr(self, name))
 
-    # ---------------------------------------------------------------- what a kernel writes
+    # ---------------------------------------------------------------- implemented by subclasses
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
-        """Distinct features of each graph and their counts, one item per level."""
+        """Return the distinct features of each graph and their counts, one item per level."""
         raise InvalidParameterError(
             f"{type(self).__name__} must say what it counts: give it a method count_features, as "
             "VertexHistogram has it."
         )
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
-        """What :meth:`locate` gives, for each graph of a batch.
+        """Yield the result of :meth:`locate` for each graph of a batch.
 
-        A kernel that does not say where its features are can do all but point to them.
+        Optional: without it, a kernel supports everything except locating its features.
         """
         raise InvalidParameterError(
             f"{type(self).__name__} does not say where its features are. Give it a method "
@@ -114,17 +114,17 @@ class FeatureKernel(GraphKernel):
         )
 
     def estimate_large(self, graph: GraphBatch) -> Estimate:
-        """What counting the features of one large graph will cost."""
+        """Estimate the cost of counting the features of one large graph."""
         return estimate_by_pieces(self, graph)
 
     def _roots(self, batch: GraphBatch) -> Callable[[int], RootedFeatures] | None:
-        """For kernels that count root by root: the features of each graph, by its number."""
+        """Return a factory of the features of graph i for kernels that count root by root."""
         return None
 
     def names_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        """Readable names of some features of a level, each of which occurs in the graphs.
+        """Return readable names of some features of a level, each of which occurs in the graphs.
 
-        The kernel need not be fitted. Without short names of its own it has the long form.
+        The kernel need not be fitted. Defaults to :meth:`descriptions_of`.
 
         Examples
         --------
@@ -137,9 +137,9 @@ class FeatureKernel(GraphKernel):
         return self.descriptions_of(batch, level, hashes)
 
     def descriptions_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
-        """The same as :meth:`names_of` in the long form: the level first, every label in full.
+        """Return the long form of :meth:`names_of`: the level first, and every label in full.
 
-        The hash itself, unless a kernel knows better.
+        Defaults to the hash.
 
         Examples
         --------
@@ -154,9 +154,9 @@ class FeatureKernel(GraphKernel):
     # ---------------------------------------------------------------- counting
 
     def count(self, X: Any) -> Features:
-        """The features of graphs, as they are counted, before any map of counts.
+        """Count the features of graphs, without applying the map ``counts``.
 
-        The kernel need not be fitted, and stays as it is.
+        The kernel need not be fitted and is not modified.
 
         Parameters
         ----------
@@ -182,10 +182,11 @@ class FeatureKernel(GraphKernel):
         return self._counted(batch).mapped(self.counts)
 
     def estimate(self, X: Any) -> Estimate:
-        """What fitting to these graphs will cost, about; takes seconds at most, as a rule.
+        """Estimate the cost of fitting to these graphs, usually within seconds.
 
-        The features of some graphs, and of some vertices or pieces of each graph with thousands of
-        vertices, are counted. The kernel need not be fitted, and stays as it is.
+        Features are counted for a sample of the graphs, and for a sample of the vertices or
+        subgraphs of each graph with thousands of vertices. The kernel need not be fitted and is
+        not modified.
 
         Parameters
         ----------
@@ -194,8 +195,8 @@ class FeatureKernel(GraphKernel):
         Returns
         -------
         Estimate
-            Processor seconds until the features are counted, and bytes of memory, those of a
-            Gram matrix included where ``output="gram"``.
+            Processor time in seconds to count the features, and memory in bytes, including the Gram
+            matrix if ``output="gram"``.
 
         Examples
         --------
@@ -212,7 +213,7 @@ class FeatureKernel(GraphKernel):
 
     @property
     def _stateless(self) -> bool:
-        """Whether the output needs nothing that fit could learn."""
+        """Whether the output depends on nothing learned in fit."""
         return self.output == "features" and self.n_features is not None
 
     def __sklearn_tags__(self) -> Any:
@@ -234,16 +235,16 @@ class FeatureKernel(GraphKernel):
         return super()._checked(X)
 
     def fit_counted(self, batch: GraphBatch, counted: Features) -> Self:
-        """Fit to graphs whose features are counted already.
+        """Fit to graphs whose features have already been counted.
 
-        Kernels that differ in nothing but ``counts`` have the same features; counting them is
-        most of the work, and is done once for all of them.
+        Kernels that differ only in ``counts`` have the same features. Counting them is most of the
+        work and can be shared.
 
         Parameters
         ----------
         batch : GraphBatch
         counted : Features
-            What :meth:`count` of such a kernel has given.
+            Result of :meth:`count` of this kernel or of one that differs only in ``counts``.
 
         Examples
         --------
@@ -274,7 +275,7 @@ class FeatureKernel(GraphKernel):
 
     @property
     def features_(self) -> Csc:
-        """The features of the fitted graphs by columns, counts mapped, levels not scaled."""
+        """Features of the fitted graphs in CSC form, with mapped counts and unscaled levels."""
         return self.columns_.entries
 
     @property
@@ -284,17 +285,17 @@ class FeatureKernel(GraphKernel):
 
     @property
     def level_offsets_(self) -> np.ndarray:
-        """Where the columns of each level begin."""
+        """First column of each level, and the total number of columns."""
         return self.columns_.offsets
 
     def at_level(self, level: int) -> Self:
-        """The fitted kernel as it would be if it stopped at a lower level, without a new pass.
+        """Return the fitted kernel truncated at a lower level, without counting again.
 
         Parameters
         ----------
         level : int
-            The new value of :attr:`level_parameter` (for Tree++ ``tree_depth``), at most that of
-            this kernel.
+            New value of :attr:`level_parameter` (``tree_depth`` for Tree++), at most that of this
+            kernel.
 
         Examples
         --------
@@ -330,15 +331,15 @@ class FeatureKernel(GraphKernel):
         return list(self._grams(self._mapped(batch)))[-1]
 
     def gram_levels(self, X: Any = None) -> np.ndarray:
-        """Gram matrices of all levels from one extraction.
+        """Return the Gram matrices of all levels, computed in one pass.
 
-        Entry ``k`` of the result is the Gram matrix that the same kernel would give if it stopped
-        at level ``k`` (for Tree++: with ``tree_depth=k``).
+        Entry ``k`` of the result is the Gram matrix of the same kernel truncated at level ``k``
+        (for Tree++, with ``tree_depth=k``).
 
         Parameters
         ----------
         X : graphs, optional
-            New graphs, compared with the fitted ones. Without it: the fitted graphs.
+            New graphs to compare with the fitted ones. By default the fitted graphs themselves.
 
         Returns
         -------
@@ -362,14 +363,14 @@ class FeatureKernel(GraphKernel):
         return levels
 
     def each_gram_level(self) -> Iterator[np.ndarray]:
-        """The Gram matrices of :meth:`gram_levels` one by one, for sets too large to hold all."""
+        """Yield the matrices of :meth:`gram_levels` one by one, to save memory."""
         check_is_fitted(self, "columns_")
         yield from self._grams(every_level=True)
 
     def _grams(
         self, new: Features | None = None, every_level: bool = False
     ) -> Iterator[np.ndarray]:
-        """Gram matrices of the fitted graphs, or of new ones with them; the last level or all."""
+        """Gram matrices of the fitted graphs, or of new with fitted graphs; last level or all."""
         if new is None:
             return self.columns_.grams(self.similarity, self.n_jobs, every_level)
         return self.columns_.comparisons(new, self.similarity, self.n_jobs, every_level)
@@ -390,13 +391,13 @@ class FeatureKernel(GraphKernel):
         return self._sparse(self._mapped(batch))
 
     def _hashed(self, batch: GraphBatch) -> csr_array:
-        """Columns that are hashes modulo their number."""
+        """Return the matrix whose columns are hashes modulo ``n_features``."""
         assert self.n_features is not None
         features = self._mapped(batch)
         return features.hashed_matrix(self.n_features, self.level_scales, self.n_jobs)
 
     def _sparse(self, features: Features | None = None) -> csr_array:
-        """The fitted graphs, or new ones, in the fitted columns."""
+        """Return the fitted graphs, or new ones, as a sparse matrix with the fitted columns."""
         matrix = self.columns_.matrix(features)
         scales = self.level_scales
         if (scales != 1.0).any():
@@ -405,11 +406,11 @@ class FeatureKernel(GraphKernel):
         return matrix
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """A name for each column of the output.
+        """Return a name for each column of the output.
 
-        With ``output="features"`` the names of :meth:`feature_names`; with ``output="gram"``,
-        where a column is a fitted graph, and with ``n_features``, where features share columns,
-        the class in small letters and a number.
+        With ``output="features"`` these are the :meth:`feature_names`. With ``output="gram"``,
+        where columns are fitted graphs, and with ``n_features``, where features share columns,
+        they are the lowercase class name and a number.
 
         Parameters
         ----------
@@ -421,10 +422,11 @@ class FeatureKernel(GraphKernel):
         return super().get_feature_names_out() if self.output == "gram" else self.feature_names()
 
     def feature_names(self) -> np.ndarray:
-        """Readable names of the features, one for each, whatever ``output`` is.
+        """Return readable names of the features, independent of ``output``.
 
-        For molecules they are SMARTS that match wherever the feature occurs, with the level and
-        what SMARTS cannot say behind a space; for other graphs labels with arrows between them.
+        For molecules, names are SMARTS that match every occurrence of the feature, followed by a
+        space, the level and details that SMARTS cannot express. For other graphs, names are labels
+        joined by arrows.
 
         Examples
         --------
@@ -462,7 +464,7 @@ class FeatureKernel(GraphKernel):
         ]
 
     def _names(self, level: int) -> list[str]:
-        """The names of the fitted features of a level, in order; decoded once and remembered."""
+        """Return the names of the fitted features of a level, in order (cached)."""
         remembered: dict[int, list[str]] = self.__dict__.setdefault("_remembered_names", {})
         if level not in remembered:
             remembered[level] = self._decoded_names(level)
@@ -475,10 +477,10 @@ class FeatureKernel(GraphKernel):
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_remembered_names"}
 
-    # ---------------------------------------------------------------- pointing to features
+    # ---------------------------------------------------------------- locating features
 
     def locate(self, graph: Any) -> list[Occurrences]:
-        """All occurrences of all features of one graph, level by level.
+        """Return all occurrences of all features of one graph, level by level.
 
         The kernel need not be fitted.
 
@@ -489,8 +491,8 @@ class FeatureKernel(GraphKernel):
         Returns
         -------
         list of Occurrences
-            One per level, with the arrays ``hashes``, ``paths``, ``trees`` and, where occurrences
-            do not count 1 each, ``weights``.
+            One per level, with the arrays ``hashes``, ``paths``, ``trees`` and, unless every
+            occurrence counts 1, ``weights``.
 
         Examples
         --------
@@ -504,7 +506,7 @@ class FeatureKernel(GraphKernel):
         return levels
 
     def occurrences(self, graph: Any, feature: int | str) -> list[tuple[int, ...]]:
-        """The vertices of a graph that produce a feature.
+        """Return the vertices of a graph at which a feature occurs.
 
         Parameters
         ----------
@@ -515,12 +517,12 @@ class FeatureKernel(GraphKernel):
         Returns
         -------
         list of tuples of vertex numbers
-            As many as the feature counts: the vertices along a path, the ends of an edge or of
-            a pair, or a single vertex, as the kernel has it. For Tree++ a path and its reverse
-            both count; where several shortest paths carry the same pattern, one of them stands
-            for all. With ``counts="intersection"`` the column "at least 3 times" gives all
-            occurrences where there are 3 or more, and none elsewhere. With ``n_features`` a
-            column may hold several patterns: the occurrences of all of them.
+            One tuple per occurrence: the vertices along a path, the ends of an edge or of a pair,
+            or a single vertex, depending on the kernel. For Tree++ a path and its reverse both
+            count; if several shortest paths have the same pattern, one of them represents all.
+            With ``counts="intersection"``, the column "at least 3 times" gives all occurrences
+            if there are 3 or more, and none otherwise. With ``n_features`` a column may contain
+            several patterns; the occurrences of all of them are returned.
 
         Examples
         --------
@@ -542,7 +544,7 @@ class FeatureKernel(GraphKernel):
         return found.of(patterns)
 
     def _in_shared_column(self, levels: list[Occurrences], column: int) -> list[tuple[int, ...]]:
-        """The occurrences of all patterns that meet in a column of ``n_features``."""
+        """Return the occurrences of all patterns that share a column of ``n_features``."""
         assert self.n_features is not None
         if not 0 <= column < self.n_features:
             raise IndexError(f"Feature {column} is out of range: there are {self.n_features}.")
@@ -558,10 +560,10 @@ class FeatureKernel(GraphKernel):
     def _with_name(
         self, batch: GraphBatch, levels: list[Occurrences], feature: str
     ) -> tuple[Occurrences, np.ndarray]:
-        """The patterns of a graph that bear a name, and their level.
+        """Return the occurrences of the level of a named feature, and the hashes with that name.
 
-        The names of the graph's own patterns are read first; those of the fitted graphs only if
-        it is not among them, level by level, and then remembered.
+        The graph's own patterns are searched first. Names of the fitted graphs are decoded only if
+        the name is not found there.
         """
         name, times = times_of_name(feature) if self.counts == "intersection" else (feature, 1)
         for level, found in enumerate(levels):
@@ -571,7 +573,7 @@ class FeatureKernel(GraphKernel):
                 if matches.any():
                     return found, distinct[matches & (counts >= times)]
         for level, found in enumerate(levels):
-            # The fitted graphs may show more forms of a pattern, and its name then tells them all.
+            # With several shapes of a pattern in the fitted graphs, its name lists all of them.
             names = self._names(level)
             if feature in names:
                 code = self.vocabulary_[level][names.index(feature)]
@@ -594,7 +596,7 @@ class FeatureKernel(GraphKernel):
 
 
 def one_graph(batch: GraphBatch, method: str) -> GraphBatch:
-    """The batch, or an error if it is not a single graph."""
+    """Return the batch, or raise an error if it does not contain exactly one graph."""
     if len(batch) != 1:
         raise InvalidGraphError(f"{method} looks at one graph; got {len(batch)}. Use graphs[i].")
     return batch

@@ -1,7 +1,7 @@
-"""GraphKernel: what all kernels share as scikit-learn estimators.
+"""GraphKernel: scikit-learn interface shared by all kernels.
 
-A kernel declares its parameters and writes three steps, ``_fit``, ``_gram_of_fitted`` and
-``_gram_with_fitted``; input, validation and the scikit-learn side are done here.
+A kernel declares its parameters and implements ``_fit``, ``_gram_of_fitted`` and
+``_gram_with_fitted``; input conversion and validation are handled here.
 """
 
 from __future__ import annotations
@@ -27,44 +27,44 @@ from ...views.base import GraphTransformer
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    #: A Gram matrix, or a sparse matrix of features where a kernel gives them.
+    #: A Gram matrix, or a sparse feature matrix for kernels with explicit features.
     Output: TypeAlias = np.ndarray | csr_array
 
 Result = TypeVar("Result")
 
-#: A part of the work that takes longer than this shows its progress, in seconds.
+#: Seconds after which a step shows a progress bar.
 _PATIENCE = 2.0
 
 
 class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
     """Base class of all graph kernels.
 
-    ``fit`` takes graphs in any form that :func:`graphgrain.as_graphs` accepts;
-    ``fit_transform`` gives the square Gram matrix of the fitted graphs, ``transform`` the
-    rectangular one between new graphs (rows) and the fitted graphs (columns).
+    ``fit`` accepts graphs in any form supported by :func:`graphgrain.as_graphs`. ``fit_transform``
+    returns the square Gram matrix of the fitted graphs, ``transform`` the rectangular matrix
+    between new graphs (rows) and the fitted graphs (columns).
 
-    Unless the similarity is the dot product, graphs without features are equal: 1 with each
-    other, 0 with all others. A graph without vertices has no features for any kernel.
+    Unless the similarity is the dot product, graphs without features have similarity 1 with each
+    other and 0 with all other graphs. A graph without vertices has no features for any kernel.
 
-    A kernel of your own writes three methods: ``_fit``, ``_gram_of_fitted`` and
-    ``_gram_with_fitted``. All others come from here, and so do the parameters; those of its own it
-    declares as a data class does, each with a type and a default (``radius: int = 2``), or in an
-    ``__init__``.
+    Subclasses implement ``_fit``, ``_gram_of_fitted`` and ``_gram_with_fitted`` and inherit the
+    parameters below. They declare their own parameters as in a dataclass, with a type and a
+    default (``radius: int = 2``), or in ``__init__``.
 
     Parameters
     ----------
     similarity : {"cosine", "dot"}, default="cosine"
-        "dot" is the kernel itself; "cosine" divides it by the roots of both graphs' values with
-        themselves, so that every graph has similarity 1 with itself.
+        "dot" is the kernel value itself; "cosine" divides it by the square roots of both graphs'
+        self-similarities, so that every graph has similarity 1 with itself.
     n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
+        Number of threads. None means 1 unless set by ``joblib.parallel_config``, -1 all cores.
+        The result does not depend on it.
     verbose : int, default=0
         If 1 or more, show a progress bar on standard error for steps that take longer than two
         seconds.
 
     See Also
     --------
-    FeatureKernel : Base class of the kernels with explicit features, which are easier to write.
+    FeatureKernel : Base class of the kernels with explicit features; easier to subclass.
 
     Examples
     --------
@@ -89,20 +89,20 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
     n_jobs: int | None = parameter(Jobs(), default=None)
     verbose: int = parameter(Verbosity(), default=0)
 
-    #: Parameters that say what is done with what a kernel has found in graphs, not what it looks
-    #: for: kernels that differ in these alone share their work.
+    #: Parameters that only affect how extracted features are used. Kernels that differ in no
+    #: other parameters can share the extraction.
     parameters_after_counting: ClassVar[frozenset[str]] = frozenset(
         {"n_jobs", "similarity", "output", "verbose"}
     )
-    #: Of them those that are used at fit, so that they may not change afterwards.
+    #: Those of ``parameters_after_counting`` that fit uses; they must not change afterwards.
     _used_at_fit: ClassVar[frozenset[str]] = frozenset()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        # scikit-learn's set_output: a Gram matrix may become a table with a column per graph
+        # scikit-learn's set_output: a Gram matrix can be returned as a table, one column per graph
         super().__init_subclass__(**{"auto_wrap_output_keys": ("transform",), **kwargs})
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from graphs what :meth:`transform` needs.
+        """Fit the kernel to graphs.
 
         Parameters
         ----------
@@ -115,16 +115,16 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         return self
 
     def _at_work(self, work: Callable[[], Result]) -> Result:
-        """Do the work of a kernel: progress shown if asked, and no threads of BLAS beside ours.
+        """Run ``work`` with a progress bar if requested, and with BLAS limited to one thread.
 
-        Values must not depend on ``n_jobs``, and sums of BLAS would depend on its threads.
+        Results must not depend on ``n_jobs``, and BLAS sums depend on its number of threads.
         """
         bar = None
         if self.verbose:
             name = type(self).__name__
             bar = partial(progress_bar, True, unit="parts", description=name, delay=_PATIENCE)
         with watched(bar), blas_threads(1):
-            # A kernel of a user may compute in Python, which Ctrl-C ends in the main thread alone.
+            # User-defined kernels may run Python, which Ctrl-C only stops in the main thread.
             if type(self).__module__.startswith("graphgrain."):
                 return in_one_worker(work, self.n_jobs)
             return work()
@@ -161,7 +161,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         return self._at_work(work)
 
     def gram(self) -> np.ndarray:
-        """The Gram matrix of the fitted graphs, as ``fit_transform`` gives it.
+        """Return the Gram matrix of the fitted graphs, equal to that of ``fit_transform``.
 
         Examples
         --------
@@ -173,7 +173,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         return self._at_work(self._own_gram)
 
     def transform(self, X: Any) -> Output:
-        """Compare graphs with the fitted ones: a matrix (graphs, fitted graphs), or features."""
+        """Compare graphs (rows) with the fitted graphs (columns), or return their features."""
         batch = self._checked(X)
         if self._gives_gram:
             self._check_memory(len(batch), self.n_graphs_)
@@ -184,21 +184,21 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         return getattr(self, "output", "gram") == "gram"
 
     def _check_memory(self, rows: int, columns: int, levels: int = 1) -> None:
-        """Refuse Gram matrices that will not fit before anything is computed."""
+        """Raise an error if Gram matrices of this size would not fit into memory."""
         instead = "Use fewer graphs"
         if hasattr(self, "output"):
             instead += ", or output='features' with a linear model"
             if hasattr(self, "n_features"):
                 instead += " (n_features=2**20 needs no vocabulary)"
         require_memory(
-            8.0 * rows * columns * (levels + 1),  # one more while it is computed
+            8.0 * rows * columns * (levels + 1),  # one extra during the computation
             f"A kernel matrix of {rows:,} x {columns:,} graphs"
             + (f" for {levels} levels" if levels > 1 else ""),
             instead,
         )
 
     def _checked(self, X: Any) -> GraphBatch:
-        """New graphs for a fitted kernel."""
+        """Convert and validate new graphs for a fitted kernel."""
         check_is_fitted(self, "n_graphs_")
         check_parameters(self)
         for name, value in self._fitted_with.items():
@@ -216,15 +216,15 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
             )
         return batch
 
-    #: Whether the kernel takes only graphs with attributes.
+    #: Whether the kernel requires graphs with attributes.
     needs_attributes: ClassVar[bool] = False
 
-    #: Whether vertex labels matter to the kernel.
+    #: Whether the kernel uses vertex labels.
     _uses_labels: ClassVar[bool] = True
 
     @property
     def sees(self) -> tuple[str, ...]:
-        """What of graphs the kernel looks at beside their structure, with these parameters.
+        """Inputs that the kernel uses besides the structure of graphs, with its current parameters.
 
         Examples
         --------
@@ -232,18 +232,18 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         >>> gg.WeisfeilerLehman(edge_labels=True).sees, gg.Propagation(attributes=True).sees
         (('vertex labels', 'edge labels'), ('attributes',))
         """
-        told = self.get_params(deep=False)
-        if told.get("attributes", False):  # in place of labels
+        parameters = self.get_params(deep=False)
+        if parameters.get("attributes", False):  # in place of labels
             return ("attributes",)
         kinds = {
             "vertex labels": self._uses_labels,
-            "edge labels": bool(told.get("edge_labels", False)),
+            "edge labels": bool(parameters.get("edge_labels", False)),
             "attributes": self.needs_attributes,
         }
-        return tuple(kind for kind, looked_at in kinds.items() if looked_at)
+        return tuple(kind for kind, used in kinds.items() if used)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """A name for each column of the output: the class in small letters and a number.
+        """Return a name for each output column: the lowercase class name and a number.
 
         Parameters
         ----------
@@ -253,7 +253,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         return numbered_names(self, self.n_graphs_)
 
     def _output_of_fitted(self, batch: GraphBatch) -> Output:
-        """What ``transform`` gives for the fitted graphs, ``batch``."""
+        """Return the output of ``transform`` for the fitted graphs, ``batch``."""
         return self._own_gram()
 
     def _own_gram(self) -> np.ndarray:
@@ -263,7 +263,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         return self._with_empty(self._gram_with_fitted(batch), batch.vertex_counts == 0)
 
     def _with_empty(self, K: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """The matrix with the rule for graphs without vertices, which ``rows`` marks."""
+        """Apply the convention for graphs without vertices; ``rows`` marks the empty rows."""
         if self.similarity != "dot" and (rows.any() or self._empty.any()):
             K[rows[:, np.newaxis] != self._empty] = 0.0
             K[rows[:, np.newaxis] & self._empty] = 1.0
@@ -271,23 +271,23 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
 
     @abstractmethod
     def _fit(self, batch: GraphBatch) -> None:
-        """Keep in attributes ending in ``_`` all that the other steps need."""
+        """Store everything the other methods need in attributes ending in ``_``."""
 
     @abstractmethod
     def _gram_of_fitted(self) -> np.ndarray:
-        """Gram matrix of the fitted graphs."""
+        """Return the Gram matrix of the fitted graphs."""
 
     @abstractmethod
     def _gram_with_fitted(self, batch: GraphBatch) -> np.ndarray:
-        """Gram matrix between new graphs (rows) and the fitted graphs (columns)."""
+        """Return the Gram matrix between new graphs (rows) and the fitted graphs (columns)."""
 
 
 def normalized(K: np.ndarray, left: np.ndarray, right: np.ndarray | None = None) -> np.ndarray:
-    """``K[i, j] / sqrt(left[i] right[j])``, for kernels that are not sums over features.
+    """Compute ``K[i, j] / sqrt(left[i] * right[j])`` for kernels without explicit features.
 
-    ``left`` and ``right`` are self-similarities. Without ``right`` the matrix is square and gets
-    a diagonal of ones. Graphs without any similarity to themselves are equal: 1 with each other,
-    0 with others, never NaN.
+    ``left`` and ``right`` are self-similarities. If ``right`` is omitted the matrix is square and
+    its diagonal is set to 1. Graphs with self-similarity 0 have similarity 1 with each other and 0
+    with all others, never NaN.
     """
     other = left if right is None else right
     roots = np.sqrt(np.outer(left, other))
@@ -300,18 +300,18 @@ def normalized(K: np.ndarray, left: np.ndarray, right: np.ndarray | None = None)
 
 @cache
 def _parameter_names(kernel: type[GraphKernel]) -> tuple[str, ...]:
-    """The names of a kernel's parameters; to read its signature takes longer than a small fit."""
+    """Return the names of a kernel's parameters; cached, since it is slower than a small fit."""
     return tuple(name for name in signature(kernel.__init__).parameters if name != "self")
 
 
 def numbered_names(kernel: GraphKernel, count: int) -> np.ndarray:
-    """Column names in scikit-learn's manner: treeplusplus0, treeplusplus1, ..."""
+    """Return column names as scikit-learn does: treeplusplus0, treeplusplus1, ..."""
     prefix = type(kernel).__name__.lower()
     return np.array([f"{prefix}{number}" for number in range(count)], dtype=object)
 
 
 def check_edge_labels(batch: GraphBatch, wanted: bool) -> None:
-    """Refuse graphs that have edges without labels where the labels are wanted."""
+    """Raise an error if edge labels are wanted but the graphs have none."""
     if wanted and batch.n_edges and batch.edge_label_codes is None:
         raise InvalidGraphError(
             "edge_labels=True needs graphs with edge labels; these have none. Give them "
