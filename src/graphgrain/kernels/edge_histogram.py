@@ -1,4 +1,4 @@
-"""The edge histogram kernel, and edges as features."""
+"""The edge histogram kernel, and helpers for edges as features."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .naming import Branch, Notation, label_name
 
 
 class EdgeHistogram(FeatureKernel):
-    """Edge histogram kernel: counts of the edges by the labels of their ends.
+    """Edge histogram kernel: counts of edges by the labels of their ends.
 
     Parameters
     ----------
     vertex_labels : bool, default=True
-        Distinguish edges by the labels of their two ends.
+        If True, distinguish edges by the labels of their two ends.
     edge_labels : bool, default=False
-        Distinguish edges by their own labels.
+        If True, distinguish edges by their own labels.
     similarity, output, counts, n_features, n_jobs, verbose
         As in :class:`TreePlusPlus`.
 
@@ -35,9 +35,9 @@ class EdgeHistogram(FeatureKernel):
 
     Notes
     -----
-    Each undirected edge counts once. GraKeL's kernel of that name is the form
-    ``vertex_labels=False, edge_labels=True``; its entries are four times as large where its input
-    lists every edge in both directions. A graph without edges has similarity 0 with all others.
+    Each undirected edge counts once. GraKeL's kernel of this name corresponds to
+    ``vertex_labels=False, edge_labels=True``; its values are four times as large if its input lists
+    every edge in both directions. A graph without edges has similarity 0 with all others.
 
     References
     ----------
@@ -69,7 +69,7 @@ class EdgeHistogram(FeatureKernel):
         return [count_hashes(edge_pointers(batch), self._hashes(batch))]
 
     def _hashes(self, batch: GraphBatch) -> np.ndarray:
-        """One hash per edge."""
+        """Return one hash per edge."""
         ends = batch.arrays.label_hashes[batch.label_codes] if self.vertex_labels else None
         return edge_hashes(batch, ends, self.edge_labels)
 
@@ -103,14 +103,14 @@ class EdgeHistogram(FeatureKernel):
 
 
 def edge_pointers(batch: GraphBatch) -> np.ndarray:
-    """Where the edges of each graph begin."""
+    """Return the position of the first edge of each graph, and the total."""
     return np.concatenate(([0], np.cumsum(batch.edge_counts)))
 
 
 def edge_hashes(batch: GraphBatch, ends: np.ndarray | None, edge_labels: bool) -> np.ndarray:
-    """A hash per edge, from those of all vertices, if given, and its label, if wanted.
+    """Hash each edge from the hashes of its ends, if given, and its label, if wanted.
 
-    The ends are added up, so that it is the same from both.
+    The hashes of the ends are added, so that the result does not depend on their order.
     """
     own = np.zeros(batch.n_edges, dtype=np.uint64)
     if edge_labels and batch.n_edges:
@@ -125,7 +125,7 @@ def edge_hashes(batch: GraphBatch, ends: np.ndarray | None, edge_labels: bool) -
 
 
 def edges_by_graph(batch: GraphBatch) -> Iterator[tuple[slice, np.ndarray]]:
-    """For each graph which edges are its own, and their ends, counted from its first vertex."""
+    """Yield, for each graph, the slice of its edges, and their ends numbered within the graph."""
     edges, ends = batch.edges, edge_pointers(batch).tolist()
     for graph, first in enumerate(batch.offsets[:-1].tolist()):
         own = slice(ends[graph], ends[graph + 1])
@@ -135,7 +135,7 @@ def edges_by_graph(batch: GraphBatch) -> Iterator[tuple[slice, np.ndarray]]:
 def edge_names(
     batch: GraphBatch, chosen: list[int], ends: Callable[[int, int], list[str]], edge_labels: bool
 ) -> list[str]:
-    """Names of some edges: ``ends(u, v)`` with the edge between; without ends its label alone."""
+    """Name some edges: ``ends(u, v)`` joined by the edge, or the edge label if there are none."""
     edges, labels = batch.edges, batch.edge_labels
     names = []
     for edge in chosen:

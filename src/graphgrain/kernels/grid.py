@@ -1,10 +1,10 @@
-"""A kernel with its grid and its views: what validation chooses from, in one form everywhere.
+"""Kernels with their parameter grids and views, as used in model selection.
 
-1. A :class:`Setting` is one choice: parameters, and the view through which the kernel sees graphs.
-2. A :class:`KernelGrid` is a kernel with its settings, in order, and the names it goes by.
-3. :meth:`KernelGrid.fit_each` fits setting after setting. Settings that differ in the count map
-   alone share one extraction of features; each view is fitted once; and where a parameter counts
-   levels, one fitted kernel stands for all its values.
+1. A :class:`Setting` is one candidate: kernel parameters, and a view applied to graphs first.
+2. A :class:`KernelGrid` is a kernel with its ordered settings and its names.
+3. :meth:`KernelGrid.fit_each` fits one setting after the other. Settings that differ only in the
+   count map share the extraction of features, each view is fitted once, and a single fitted kernel
+   covers all values of a level parameter.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from .features import Features
 
 @dataclass(frozen=True)
 class Setting:
-    """One choice of a grid: what the kernel is told and what it sees.
+    """One candidate of a grid: kernel parameters and a view.
 
     Attributes
     ----------
     parameters : dict
-        Parameters of the kernel. Of the level parameter the highest value; all lower ones come
-        with it.
+        Kernel parameters. The value of the level parameter is the highest one; all lower values
+        are included.
     view : estimator or None
-        Turns graphs into the graphs that the kernel sees; None shows them as they are.
+        Transformer applied to graphs before the kernel; None leaves them unchanged.
 
     Examples
     --------
@@ -48,31 +48,31 @@ class Setting:
     view: Any = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Parameters and, if there is one, the name of the view: what records and tables keep."""
+        """Return the parameters and, if any, the name of the view, as stored in records."""
         view = {} if self.view is None else {"view": view_name(self.view)}
         return {**self.parameters, **view}
 
 
 @dataclass(frozen=True)
 class KernelGrid:
-    """A kernel with the settings that validation chooses from.
+    """A kernel with the settings that model selection compares.
 
     Attributes
     ----------
     name : str
-        The short name, as on the command line.
+        Short name, as on the command line.
     kernel : class
     title : str
-        How tables and figures call it; for the nine kernels of the Tree++ paper as there.
+        Name in tables and figures. The nine kernels of the Tree++ paper are named as there.
     settings : tuple of Setting
-        What to try, the plainest first.
+        Candidates, the simplest first.
     level_parameter : str or None
-        The parameter of which one fitted kernel gives all values from 0 to that of the setting.
+        Parameter whose values from 0 to that of the setting all come from one fitted kernel.
     variant : str
-        Empty for the usual grid of the kernel, else what tells this one from it.
+        Empty for the default grid of the kernel, otherwise a description of the difference.
     attribute_view : view or None
-        What brings attributes to the scale that the kernel's settings are meant for, if it is
-        told to look at them (``attributes=True``).
+        View that scales attributes to the range that the settings are meant for. Used with
+        ``attributes=True``.
 
     Examples
     --------
@@ -100,17 +100,17 @@ class KernelGrid:
 
     @property
     def label(self) -> str:
-        """The title, with the variant if it is one."""
+        """Title, followed by the variant if there is one."""
         return f"{self.title} ({self.variant})" if self.variant else self.title
 
     # ---------------------------------------------------------------- other grids
 
     def with_settings(self, settings: Iterable[Setting], variant: str = "") -> KernelGrid:
-        """The same kernel with other settings."""
+        """Return the same kernel with other settings."""
         return replace(self, settings=tuple(settings), variant=variant)
 
     def with_parameters(self, **parameters: Any) -> KernelGrid:
-        """The same grid with some parameters fixed, which the variant then names."""
+        """Return the same grid with some parameters fixed, and named in the variant."""
         settings: list[Setting] = []
         view = {"view": self.attribute_view} if parameters.get("attributes") is True else {}
         for setting in self.settings:
@@ -120,27 +120,27 @@ class KernelGrid:
         words = ", ".join(f"{key}={value}" for key, value in sorted(parameters.items()))
         return self.with_settings(settings, words)
 
-    # ---------------------------------------------------------------- what there is to try
+    # ---------------------------------------------------------------- candidates
 
     def levels(self, setting: Setting) -> list[dict[str, Any]]:
-        """For each matrix of a setting the level that it stands for; one empty item without."""
+        """Return the level parameter of each matrix of a setting, or one empty dict."""
         if self.level_parameter is None:
             return [{}]
         highest = self.estimator(setting).get_params()[self.level_parameter]
         return [{self.level_parameter: level} for level in range(highest + 1)]
 
     def candidates(self) -> list[dict[str, Any]]:
-        """Everything that validation compares, levels written out, in the order of the matrices."""
+        """Return all candidates, one per matrix of :meth:`FittedSetting.grams`, in order."""
         return [
             setting.as_dict() | level for setting in self.settings for level in self.levels(setting)
         ]
 
     def estimator(self, setting: Setting, n_jobs: int | None = None) -> GraphKernel:
-        """The kernel of a setting, not fitted."""
+        """Return the unfitted kernel of a setting."""
         return self.kernel(**setting.parameters, n_jobs=n_jobs)
 
     def check(self) -> None:
-        """Raise an error if a parameter has a value that it may not have."""
+        """Raise an error if a parameter of a setting is invalid."""
         for setting in self.settings:
             kernel = self.estimator(setting)
             check_parameters(kernel)
@@ -153,7 +153,7 @@ class KernelGrid:
         n_jobs: int | None = None,
         seen: dict[int, tuple[Any, GraphBatch]] | None = None,
     ) -> Iterator[FittedSetting]:
-        """Fit the settings one after the other; nothing is done before it is asked for.
+        """Fit the settings lazily, one after the other.
 
         Parameters
         ----------
@@ -161,7 +161,7 @@ class KernelGrid:
         n_jobs : int, optional
             Number of threads.
         seen : dict, optional
-            Where fitted views and what they show are kept, for other grids with the same views
+            Cache of fitted views and transformed graphs, shared by grids that use the same views
             and graphs.
         """
         seen = {} if seen is None else seen
@@ -182,7 +182,7 @@ class KernelGrid:
             yield FittedSetting(self, setting, view, batch, kernel)
 
     def extraction_key(self, setting: Setting) -> tuple[Any, ...]:
-        """Equal for settings with the same features."""
+        """Return a key that is equal for settings with the same features."""
         own = self.estimator(setting).get_params()
         if own.get("random_state", 0) is None:
             return (id(setting),)
@@ -202,9 +202,9 @@ class FittedSetting:
     view : estimator or None
         The fitted view.
     graphs : GraphBatch
-        The fitted graphs as the view shows them.
+        The transformed graphs that the kernel is fitted to.
     kernel : GraphKernel
-        Fitted to them, with the highest level.
+        The kernel fitted with the highest level.
     """
 
     grid: KernelGrid
@@ -214,18 +214,18 @@ class FittedSetting:
     kernel: GraphKernel
 
     def candidates(self) -> list[dict[str, Any]]:
-        """What each matrix of :meth:`grams` stands for."""
+        """Return the parameters of each matrix of :meth:`grams`."""
         return [self.setting.as_dict() | level for level in self.grid.levels(self.setting)]
 
     def grams(self) -> Iterator[np.ndarray]:
-        """The Gram matrix of each level, one after the other."""
+        """Yield the Gram matrix of each level."""
         if self.grid.level_parameter is None or not isinstance(self.kernel, FeatureKernel):
             yield self.kernel.gram()
         else:
             yield from self.kernel.each_gram_level()
 
     def at_level(self, level: int) -> GraphKernel:
-        """The fitted kernel of one of the :meth:`candidates`."""
+        """Return the fitted kernel of one of the :meth:`candidates`."""
         if self.grid.level_parameter is None or not isinstance(self.kernel, FeatureKernel):
             return self.kernel
         return self.kernel.at_level(level)

@@ -1,9 +1,8 @@
-"""Names of patterns: SMARTS for molecules, arrows for other graphs; and the long form for both.
+"""Names of patterns: SMARTS for molecules, arrows for other graphs, and a long form for both.
 
-SMARTS are what chemists search with; RDKit reads these names, and finds a match wherever the
-pattern occurs. What SMARTS cannot say stands behind a space, where readers of SMARTS expect a
-title: the level, CIP descriptors ``(2R,5S)`` by the number of the atom in the name, rare kinds of
-bonds.
+RDKit can parse the SMARTS and finds a match at every occurrence of the pattern. Details that SMARTS
+cannot express follow after a space, where SMARTS parsers expect a title: the level, CIP descriptors
+with the number of the atom in the name, such as ``(2R,5S)``, and rare bond types.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from ..graphs.drawing.molecule import ATOMIC_NUMBER, Atom, are_molecules, parse_
 
 
 def label_name(label: Any) -> str:
-    """The label itself; quoted if it is a string that could be misread."""
+    """Return the label, quoted if it is a string that could be misread."""
     if isinstance(label, str) and not (label and all(c.isalnum() or c in "_+#*." for c in label)):
         return json.dumps(label, ensure_ascii=False)
     return str(label)
 
 
 def join_path(elements: Sequence[str], bonds: Sequence[Any]) -> str:
-    """Elements of a path in a line; of both reading directions the smaller text."""
+    """Join the elements of a path; of both directions, return the smaller string."""
     links = [" - " if bond is None else f" -[{label_name(bond)}]- " for bond in bonds]
     return min(_chain(elements, links), _chain(elements[::-1], links[::-1]))
 
@@ -38,12 +37,12 @@ def _chain(parts: Sequence[str], links: Sequence[str]) -> str:
 
 
 def at_least(name: str, times: int) -> str:
-    """The name of "this pattern, at least so often"; once is the pattern itself."""
+    """Return the name of "this pattern, at least ``times`` times"; the name itself for one."""
     return f"{name} (at least {times} times)" if times > 1 else name
 
 
 def times_of_name(name: str) -> tuple[str, int]:
-    """The reverse of :func:`at_least`."""
+    """Invert :func:`at_least`."""
     found = re.fullmatch(r"(.*) \(at least (\d+) times\)", name, re.DOTALL)
     return (found[1], int(found[2])) if found else (name, 1)
 
@@ -51,18 +50,18 @@ def times_of_name(name: str) -> tuple[str, int]:
 # -------------------------------------------------------------------- short names
 
 _BONDS = {"single": "-", "double": "=", "triple": "#", "aromatic": ":", "quadruple": "$"}
-#: Longer conditions are a symbol and a hash.
+#: Longer conditions are replaced by a symbol and a hash.
 _LONGEST_CONDITION = 200
 #: Symbols that need no brackets.
 _BARE = frozenset("B C N O P S F Cl Br I b c n o p s".split())  # noqa: SIM905
-#: Elements whose atoms may be aromatic; what else is written in capitals is aliphatic for sure.
+#: Elements that can be aromatic; all others are always written with a capital letter.
 _MAY_BE_AROMATIC = frozenset(["B", "C", "N", "O", "P", "S", "Se", "Te", "As", "Si"])
 
 
 class Branch(NamedTuple):
-    """A vertex of a tree, the label of the edge that leads to it, and what lies below it.
+    """A vertex of a tree, the label of the edge that leads to it, and its children.
 
-    ``bond`` is None where edge labels do not take part; ``whole``: all neighbours are in the tree.
+    ``bond`` is None if edge labels are not used; ``whole`` means all neighbours are in the tree.
     """
 
     label: Any
@@ -72,36 +71,36 @@ class Branch(NamedTuple):
 
 
 class Notation:
-    """How the patterns of some graphs are written.
+    """Names of the patterns of some graphs.
 
     Attributes
     ----------
     molecules : bool
-        Whether vertex and edge labels are those of a molecule reader.
+        Whether the vertex and edge labels are those of a molecule reader.
     """
 
     def __init__(self, batch: GraphBatch) -> None:
         self.molecules = are_molecules(batch)
         atoms = [parse_atom(label) for label in batch.label_table.tolist()]
-        self._tells_aromatic = any(atom is not None and atom.aromatic for atom in atoms)
+        self._marks_aromatic = any(atom is not None and atom.aromatic for atom in atoms)
 
-    # ---------------------------------------------------------------- what kernels name
+    # ---------------------------------------------------------------- names of features
 
     def path(self, elements: Sequence[Sequence[Branch]], bonds: Sequence[Any], tail: str) -> str:
-        """A path whose elements are vertices or trees; of both directions the smaller text.
+        """Return the name of a path of vertices or trees; of both directions, the smaller string.
 
-        Each element is a list of trees, any of which may stand there; ``bonds`` are the labels of
-        the edges between them, None where they do not take part.
+        Each element is a list of alternative trees. ``bonds`` are the labels of the edges between
+        the elements, None if edge labels are not used.
         """
         forth = self._path(elements, bonds, tail)
         return min(forth, self._path(elements[::-1], bonds[::-1], tail))
 
     def vertex(self, label: Any) -> str:
-        """One vertex."""
+        """Return the name of a vertex."""
         return self.path([[Branch(label, None)]], [], "")
 
     def walk(self, first: Any, last: Any, bonds: Sequence[Any]) -> str:
-        """Two atoms with any others between them, read from the first to the last."""
+        """Return the name of two atoms with any atoms between them, from first to last."""
         notes: list[str] = []
         self._written = 0
         text = self._atom(first, bonds[:1], False, notes)
@@ -117,10 +116,10 @@ class Notation:
     def neighbourhood(
         self, batch: GraphBatch, vertex: int, steps: int, edge_labels: bool, code: int
     ) -> str:
-        """A vertex of a molecule with all neighbours, each with all of its own, some steps far.
+        """Return the name of an atom with its neighbours, up to ``steps`` steps away.
 
-        An atom may be met again: each neighbourhood is a condition of its own. Where that would be
-        too long, the symbol and the hash.
+        Each neighbourhood is a condition of its own, so an atom can appear more than once. Names
+        that would be too long are replaced by the symbol and the hash.
         """
         table, codes = batch.edge_label_table, batch.edge_label_codes
 
@@ -182,7 +181,7 @@ class Notation:
     def _tree(self, tree: Branch, notes: list[str]) -> str:
         near = [tree.bond, *(branch.bond for branch in tree.below)]
         if tree.bond is None and tree.below and tree.below[0].bond is not None:
-            near = near[1:]  # a root has no edge that leads to it
+            near = near[1:]  # the root has no incoming edge
         text = self._atom(tree.label, near, tree.whole, notes)
         for branch in tree.below:
             inside = self._bond(branch.bond, notes) + self._tree(branch, notes)
@@ -210,7 +209,7 @@ class Notation:
         return inside if inside in _BARE else f"[{inside}]"
 
     def _symbol(self, atom: Atom, kinds: set[str], whole: bool) -> str:
-        """The symbol in small or capital letters; its number where both are possible."""
+        """Return the symbol, lowercase if aromatic, or the atomic number if that is unknown."""
         symbol = atom.symbol
         if symbol in ("H", "*"):
             return f"#{ATOMIC_NUMBER[symbol]}"
@@ -219,7 +218,7 @@ class Notation:
         if atom.aromatic or "aromatic" in kinds:
             return symbol.lower()
         aliphatic = "triple" in kinds or ("double" in kinds and symbol == "O")
-        if self._tells_aromatic or whole or aliphatic:
+        if self._marks_aromatic or whole or aliphatic:
             return symbol
         return f"#{ATOMIC_NUMBER[symbol]}"
 
@@ -232,7 +231,7 @@ def _atom_of(label: Any) -> Atom:
 
 
 def arrow_tree(tree: Branch) -> str:
-    """``root(first, second, ...)``, labels in rank order without level marks."""
+    """Return ``root(first, second, ...)``, with labels in rank order and without level marks."""
     link = "" if tree.bond is None else f"[{label_name(tree.bond)}]"
     below = ",".join(map(arrow_tree, tree.below))
     return f"{link}{label_name(tree.label)}" + (f"({below})" if below else "")
@@ -245,7 +244,7 @@ def nested(
     neighbours: Sequence[set[int]],
     depth: int,
 ) -> Branch:
-    """The breadth-first tree whose vertices are given in the order of the search."""
+    """Build the breadth-first tree from its vertices in search order."""
     depths = {vertices[0]: 0}
     children: dict[int, list[int]] = {vertex: [] for vertex in vertices}
     bond_of = dict(zip(vertices, bonds, strict=True))
@@ -262,7 +261,7 @@ def nested(
 
 
 def flat(labels: np.ndarray, vertices: Sequence[int], bonds: Sequence[Any]) -> Branch:
-    """The same tree with all vertices directly below the root, in the order of the search."""
+    """Return the same tree with all vertices directly below the root, in search order."""
     below = tuple(
         Branch(labels[vertex], bond) for vertex, bond in zip(vertices[1:], bonds[1:], strict=True)
     )

@@ -1,10 +1,10 @@
-"""All kernels by their short names, each with the settings among which validation chooses.
+"""All kernels by their short names, with the parameter grids for model selection.
 
-The grids are small on purpose: ten repetitions of ten folds must stay feasible. They take the
-values of the original papers, thinned where neighbouring values hardly differ; none was chosen by
-the accuracy that it leads to. On small sets a validation fold has a few dozen graphs, and choosing
-among many settings can end below a single good one. Levels, which one extraction gives for free,
-are kept in full where the paper validates them.
+The grids are deliberately small, so that ten repetitions of ten folds stay feasible. They use the
+values of the original papers, thinned where neighbouring values hardly differ; no value was chosen
+by the accuracy it leads to. On small datasets a validation fold has a few dozen graphs, and
+selecting among many settings can be worse than a single good one. Level parameters, whose values
+all come from one extraction, keep their full range where the paper validates it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ __all__ = ["KERNELS", "KernelGrid", "Setting", "list_kernels"]
 
 
 def _settings(**values: tuple[Any, ...]) -> tuple[Setting, ...]:
-    """A setting for every combination of these values, the last parameter running fastest."""
+    """Return a setting for every combination of the values; the last parameter varies fastest."""
     return tuple(
         Setting(dict(zip(values, chosen, strict=True))) for chosen in product(*values.values())
     )
@@ -66,14 +66,14 @@ _GRIDS = [
     KernelGrid("path-pattern", PathPattern, "Path pattern"),
     KernelGrid("wl", WeisfeilerLehman, "WL", _settings(n_iter=(10,)), "n_iter"),
     KernelGrid("sp", ShortestPath, "SP"),
-    # The grid of its own paper.
+    # The grid of the paper.
     KernelGrid("pm", PyramidMatch, "PM", _settings(dimension=(4, 6, 8, 10), depth=(2, 4, 6))),
-    # The paper's bin widths, and its 0 to 10 steps; attributes standardised, as its authors do.
+    # The paper's bin widths and 0 to 10 steps; attributes are standardised as by the authors.
     KernelGrid(
         "propa", Propagation, "Propa", _settings(n_iter=(10,)), "n_iter",
         attribute_view=AttributeScaler(),
     ),
-    # From the paper's grid: vectors of 5 to 50 numbers with a window of half that width or so.
+    # From the paper's grid: dimensions of 5 to 50 with a window of about half that size.
     KernelGrid(
         "dgk",
         DeepGraphKernel,
@@ -86,44 +86,44 @@ _GRIDS = [
     # The defaults of the authors' code, with one to three levels.
     KernelGrid("mlg", MultiscaleLaplacian, "MLG", _settings(n_levels=(1, 2, 3))),
     KernelGrid("retgk", ReturnProbability, "RetGK"),
-    # The authors' bin width for molecules; C is all they validate.
+    # The authors' bin width for molecules; they validate only C.
     KernelGrid("fgsd", SpectralDistance, "FGSD"),
-    # 0 to 7 steps, as in its paper.
+    # 0 to 7 steps, as in the paper.
     KernelGrid("wl-oa", WLOptimalAssignment, "WL-OA", _settings(n_iter=(7,)), "n_iter"),
-    # All sizes of its paper, connected subgraphs.
+    # All sizes of the paper, connected subgraphs.
     KernelGrid("graphlet", Graphlet, "Graphlet", _settings(size=(3, 4, 5))),
-    # Within the ranges of its paper.
+    # Within the ranges of the paper.
     KernelGrid("nspdk", NeighbourhoodPairs, "NSPDK"),
     KernelGrid("graph-hopper", GraphHopper, "GraphHopper"),
-    # Walks of any length; the decay follows from the graphs.
+    # Walks of any length; the decay is derived from the graphs.
     KernelGrid("random-walk", RandomWalk, "Random walk"),
-    # The range of its paper, thinned.
+    # The range of the paper, thinned.
     KernelGrid(
         "marginalized", Marginalized, "Marginalised", _settings(stop=(0.1, 0.3, 0.5, 0.7, 0.9))
     ),
-    # From the ranges of its paper; C is validated beside. Attributes standardised, as there.
+    # From the ranges of the paper, where attributes are standardised; C is validated separately.
     KernelGrid(
         "wwl", WassersteinWL, "WWL", _settings(n_iter=(1, 3, 5), gamma=(0.1, 1.0, 10.0)),
         attribute_view=AttributeScaler(),
     ),
-    # Fewer steps than WL: after them nearly every pair is a feature of its own.
+    # Fewer steps than WL: with more, nearly every pair has a feature of its own.
     KernelGrid("wl-sp", WLShortestPath, "WL-SP", _settings(n_iter=(5,)), "n_iter"),
     KernelGrid("wl-edge", WLEdge, "WL-edge", _settings(n_iter=(10,)), "n_iter"),
     # Deeper patterns are dominated by their own multiplicity.
     KernelGrid(
         "subtree-patterns", SubtreePatterns, "Subtree patterns", _settings(depth=(2, 3, 4))
     ),
-    # From the ranges of its paper.
+    # From the ranges of the paper.
     KernelGrid(
         "tree-patterns", TreePatterns, "Tree patterns",
         _settings(depth=(2, 3, 4), decay=(0.01, 0.1, 1.0)),
     ),
-    # The length and times of its paper; the width follows from the graphs.
+    # The length and times of the paper; the width is derived from the graphs.
     KernelGrid("netlsd", NetLSD, "NetLSD"),
     # The radii of NSPDK, whose neighbourhoods it generalises.
     KernelGrid("gik", GraphInvariants, "GIK", _settings(radius=(3,)), "radius"),
-    # Walks of few steps: a descriptor says less and less about its own vertex. The largest cells
-    # have the side 1, and attributes a range of 1, as labels do.
+    # Few steps, because descriptors become less specific to their vertex with each step. The
+    # largest cells have side 1, so attributes are scaled to a range of 1, like labels.
     KernelGrid(
         "dm", DescriptorMatching, "DM", _settings(n_iter=(1, 2, 3)),
         attribute_view=AttributeScaler(method="range"),
@@ -132,12 +132,12 @@ _GRIDS = [
     KernelGrid("edge-histogram", EdgeHistogram, "Edge histogram"),
 ]  # fmt: skip
 
-#: Kernels by their short names, which the command line uses.
+#: Kernels by their short names, as used on the command line.
 KERNELS: dict[str, KernelGrid] = {grid.name: grid for grid in _GRIDS}
 
 
 def list_kernels() -> dict[str, type[GraphKernel]]:
-    """All kernels by their short names.
+    """Return all kernels by their short names.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def list_kernels() -> dict[str, type[GraphKernel]]:
 
 
 def kernel_to_json(kernel: GraphKernel, leave_out: Iterable[str] = ()) -> dict[str, Any]:
-    """A kernel as it is written to files: the name of its class and its parameters, never code.
+    """Return a kernel in the form stored in files: class name and parameters, never code.
 
     Examples
     --------
@@ -178,9 +178,9 @@ def kernel_to_json(kernel: GraphKernel, leave_out: Iterable[str] = ()) -> dict[s
 
 
 def kernel_from_json(entry: Any) -> GraphKernel:
-    """The kernel that :func:`kernel_to_json` has written, one of graphgrain's own.
+    """Return the kernel written by :func:`kernel_to_json`.
 
-    Raises ``InvalidFileError`` with the reason if there is none.
+    Raises ``InvalidFileError`` if it is not one of graphgrain's kernels.
     """
     if not (
         isinstance(entry, dict)
@@ -203,6 +203,6 @@ def kernel_from_json(entry: Any) -> GraphKernel:
 
 
 def describe_kernel(entry: dict[str, Any]) -> str:
-    """A kernel in a file as Python would write it."""
+    """Return the Python expression of a kernel in a file."""
     inside = ", ".join(f"{name}={value!r}" for name, value in entry["parameters"].items())
     return f"{entry['class']}({inside})"

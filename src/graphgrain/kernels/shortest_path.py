@@ -21,30 +21,30 @@ from .naming import Notation, label_name
 class ShortestPath(FeatureKernel):
     """Shortest-path kernel: counts of pairs of vertices by their labels and their distance.
 
-    Every ordered pair of two different vertices with a path between them is one occurrence of
-    the feature (label of the first, label of the second, number of edges between them). The
-    kernel is the product of the counts.
+    Every ordered pair of distinct connected vertices is one occurrence of the feature (label of
+    the first, label of the second, number of edges between them). The kernel is the dot product of
+    the counts.
 
     Parameters
     ----------
     edge_labels : bool, default=False
-        Distinguish pairs also by the labels of the edges between them: the sequence along the
-        shortest path, and of several shortest paths the one that comes first in order.
+        If True, also distinguish pairs by the sequence of edge labels along the shortest path;
+        among several shortest paths, the first sequence in sorted order is used.
     similarity, output, counts, n_features, n_jobs, verbose
         As in :class:`TreePlusPlus`.
 
     See Also
     --------
     WLShortestPath : The same with refined labels.
-    GraphHopper : All vertices on shortest paths, not their ends alone.
+    GraphHopper : All vertices on shortest paths, not only their ends.
     PathPattern : The labels along shortest paths.
 
     Notes
     -----
-    Counts equal those of GraKeL with labels. A graph without edges has no features: it has
-    similarity 0 with all others, where GraKeL's normalised matrix has NaN. Edges have length 1.
-    GraKeL forgets edge labels; its form is ``edge_labels=False``. Time grows with the product of
-    vertices and edges of a graph.
+    Edges have length 1. Counts are equal to those of GraKeL with labels. A graph without edges has
+    no features and similarity 0 with all others, where GraKeL's normalised matrix has NaN. GraKeL
+    ignores edge labels, as ``edge_labels=False`` does. The cost is proportional to the number of
+    vertices times the number of edges of a graph.
 
     References
     ----------
@@ -75,7 +75,7 @@ class ShortestPath(FeatureKernel):
         return partial(PairRoots, batch.arrays, hashes, self.edge_labels)
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
-        """The two ends of each pair; with edge labels the whole path between them."""
+        """Yield the two ends of each pair; with edge labels, the whole path between them."""
         check_edge_labels(batch, self.edge_labels)
         for graph in range(len(batch)):
             codes, distances, before, _ = trace_pairs(batch.arrays, self.edge_labels, graph)
@@ -108,7 +108,7 @@ class ShortestPath(FeatureKernel):
         hashes: np.ndarray,
         write: Callable[[np.ndarray, list[Any]], str],
     ) -> list[str]:
-        """Names from the labels of both ends and of the edges between; None each without them."""
+        """Name pairs from the labels of their ends and of the edges between (None if not used)."""
         check_edge_labels(batch, self.edge_labels)
         table = batch.edge_label_table if self.edge_labels else None
         names: dict[int, str] = {}
@@ -132,7 +132,7 @@ class ShortestPath(FeatureKernel):
 def _labels_between(
     u: int, v: int, before: np.ndarray, via: np.ndarray, table: np.ndarray
 ) -> list[Any]:
-    """The labels of the edges on the way from u to v."""
+    """Return the labels of the edges along the path from u to v."""
     labels = []
     while v != u:
         labels.append(table[via[u, v]])

@@ -14,7 +14,7 @@ from .naming import Notation, label_name
 
 
 class VertexHistogram(FeatureKernel):
-    """Vertex histogram kernel: counts of the vertex labels. Edges do not matter.
+    """Vertex histogram kernel: counts of the vertex labels. Edges are ignored.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class VertexHistogram(FeatureKernel):
     See Also
     --------
     EdgeHistogram : Edges instead of vertices.
-    WeisfeilerLehman : Labels refined by their neighbours'.
+    WeisfeilerLehman : Labels refined by those of the neighbours.
 
     References
     ----------

@@ -16,25 +16,25 @@ from .bases.graph_kernel import check_edge_labels
 from .features import Counts, Occurrences, first_places, located_vertices
 from .naming import Notation, label_name
 
-#: Longer names of colours are shortened to the root's label and the colour's hash.
+#: Longer names of colours are replaced by the root's label and the colour's hash.
 _LONGEST_NAME = 120
 
 
 class WeisfeilerLehman(FeatureKernel):
     """Weisfeiler-Lehman subtree kernel: counts of the vertex colours of every refinement step.
 
-    A vertex starts with its label as its colour. In each step its new colour stands for its old
-    one together with the multiset of its neighbours' old colours, so that after t steps it
-    describes the tree of all walks of length t from the vertex. The kernel adds the products of
-    the colour counts of the steps 0 to ``n_iter``.
+    The initial colour of a vertex is its label. In each step its new colour encodes its old
+    colour and the multiset of its neighbours' old colours, so that after t steps it describes the
+    tree of all walks of length t from the vertex. The kernel is the sum over the steps 0 to
+    ``n_iter`` of the dot products of the colour counts.
 
     Parameters
     ----------
     n_iter : int, default=5
-        Number of refinement steps, the paper's h. All steps come from one pass; see
+        Number of refinement steps, h in the paper. All steps are computed in one pass; see
         :meth:`gram_levels`.
     edge_labels : bool, default=False
-        Refine by pairs of edge label and neighbour's colour.
+        If True, refine by pairs of edge label and neighbour's colour.
     similarity, output, counts, n_features, n_jobs, verbose
         As in :class:`TreePlusPlus`.
 
@@ -47,12 +47,12 @@ class WeisfeilerLehman(FeatureKernel):
 
     Notes
     -----
-    Colours are 64-bit hashes of label values, the same in every run: graphs can be added or
-    left out without changing the features of others. Counts equal those of GraKeL, whose
-    ``n_iter`` means the same. GraKeL forgets edge labels; its form is ``edge_labels=False``.
+    Colours are 64-bit hashes of label values and are the same in every run, so adding or removing
+    graphs does not change the features of the others. Counts are equal to those of GraKeL, whose
+    ``n_iter`` has the same meaning. GraKeL ignores edge labels, as ``edge_labels=False`` does.
 
-    A feature name shows the tree that a colour stands for, such as ``t=1: C(C,O)``; where that
-    would be longer than a line, the root's label and the hash of the colour.
+    A feature name shows the tree that a colour represents, such as ``C(C,O) t=1``. Trees longer
+    than a line are replaced by the root's label and the hash of the colour.
 
     References
     ----------
@@ -88,13 +88,13 @@ class WeisfeilerLehman(FeatureKernel):
         return located_vertices(batch, self._colours(batch, self.n_iter))
 
     def _colours(self, batch: GraphBatch, steps: int) -> np.ndarray:
-        """The colours of all vertices after 0, 1, ... steps."""
+        """Return the colours of all vertices after 0, 1, ... steps."""
         check_edge_labels(batch, self.edge_labels)
         colours: np.ndarray = refine(batch.arrays, self.edge_labels, steps, 0, len(batch))
         return colours
 
     def _coloured(self, batch: GraphBatch) -> list[Graphs]:
-        """The graphs with the colours of each step in place of their labels."""
+        """Return the graphs with the colours of each step in place of their labels."""
         own = np.arange(batch.n_vertices, dtype=np.int32)
         return [
             batch.arrays._replace(labels=own, label_hashes=row)
@@ -118,14 +118,14 @@ class WeisfeilerLehman(FeatureKernel):
         ]
 
     def _vertex_names(self, batch: GraphBatch, level: int) -> list[str]:
-        """The name of the colour of each vertex after some steps."""
+        """Return the name of the colour of each vertex after ``level`` steps."""
         colours, names = self._colour_names(batch, level)
         return [names[colour] for colour in colours.tolist()]
 
     def _colour_names(self, batch: GraphBatch, level: int) -> tuple[np.ndarray, dict[int, str]]:
-        """The colours after some steps, and the names of these."""
+        """Return the colours after ``level`` steps, and their names."""
         colours = self._colours(batch, level)
-        examples = []  # for each step one vertex per colour
+        examples = []  # one vertex per colour, for each step
         for row in colours:
             distinct, where = np.unique(row, return_index=True)
             examples.append(dict(zip(distinct.tolist(), where.tolist(), strict=True)))
@@ -148,7 +148,7 @@ class WeisfeilerLehman(FeatureKernel):
     def _branches(
         self, batch: GraphBatch, vertex: int, names: dict[int, str], colours: np.ndarray
     ) -> list[str]:
-        """The names of a vertex's neighbours, with edge labels where they matter, sorted."""
+        """Return the sorted names of a vertex's neighbours, with edge labels if used."""
         entries = range(int(batch.indptr[vertex]), int(batch.indptr[vertex + 1]))
         branches = [names[int(colours[batch.indices[entry]])] for entry in entries]
         codes, table = batch.edge_label_codes, batch.edge_label_table

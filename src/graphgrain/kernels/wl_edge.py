@@ -14,18 +14,18 @@ from .weisfeiler_lehman import WeisfeilerLehman
 
 
 class WLEdge(WeisfeilerLehman):
-    """Weisfeiler-Lehman edge kernel: edges by the colours of their ends, at every step.
+    """Weisfeiler-Lehman edge kernel: counts of the colours of the edges' ends at every step.
 
-    After each refinement step every edge counts as the pair of the colours of its ends. The kernel
-    adds the products of the counts of the steps 0 to ``n_iter``.
+    After each refinement step an edge is represented by the colours of its two ends. The kernel
+    is the sum over the steps 0 to ``n_iter`` of the dot products of the counts.
 
     Parameters
     ----------
     n_iter, similarity, output, counts, n_features, n_jobs, verbose
         As in :class:`WeisfeilerLehman`.
     edge_labels : bool, default=False
-        Distinguish edges by their own labels, and refine by pairs of edge label and neighbour's
-        colour.
+        If True, distinguish edges by their own labels, and refine by pairs of edge label and
+        neighbour's colour.
 
     See Also
     --------
@@ -34,10 +34,10 @@ class WLEdge(WeisfeilerLehman):
 
     Notes
     -----
-    It sees vertex labels, structure and, if asked, edge labels. The cost is that of colour
-    refinement, linear in the edges and the steps. Step 0 is :class:`EdgeHistogram`. A graph
-    without edges has no features. GraKeL has no kernel of this form: its EdgeHistogram knows
-    labels of edges only.
+    Uses structure, vertex labels and optionally edge labels. The cost is that of colour
+    refinement, linear in the number of edges and steps. Step 0 is :class:`EdgeHistogram`. A graph
+    without edges has no features. GraKeL has no such kernel; its EdgeHistogram uses edge labels
+    only.
 
     References
     ----------
@@ -60,12 +60,12 @@ class WLEdge(WeisfeilerLehman):
         return [count_hashes(pointers, hashes) for hashes in self._hashes(batch)]
 
     def _hashes(self, batch: GraphBatch) -> Iterator[np.ndarray]:
-        """One hash per edge for each step."""
+        """Yield one hash per edge for each step."""
         for row in self._colours(batch, self.n_iter):
             yield edge_hashes(batch, row, self.edge_labels)
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
-        """The two ends of each edge."""
+        """Yield the two ends of each edge."""
         hashes = list(self._hashes(batch))
         for graph, (own, paths) in enumerate(edges_by_graph(batch)):
             yield [

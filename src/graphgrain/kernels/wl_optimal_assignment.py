@@ -9,31 +9,31 @@ from .weisfeiler_lehman import WeisfeilerLehman
 class WLOptimalAssignment(WeisfeilerLehman):
     """Weisfeiler-Lehman optimal assignment kernel (WL-OA): vertices matched one to one.
 
-    Two vertices are as similar as the number of refinement steps, from 0 to ``n_iter``, in which
-    they have the same colour. The kernel is the total similarity of the best assignment of the
-    vertices of the smaller graph to those of the larger. Since colours only ever split, the best
-    assignment need not be searched: its value is the number of common colours, the sum over all
-    colours of the smaller of both counts.
+    The similarity of two vertices is the number of refinement steps, from 0 to ``n_iter``, after
+    which they have the same colour. The kernel is the total similarity of the optimal assignment of
+    the vertices of the smaller graph to those of the larger. Since refinement only splits colours,
+    no search is needed: the value of the optimal assignment is the number of common colours, the
+    sum over all colours of the smaller of the two counts.
 
     Parameters
     ----------
     n_iter, edge_labels, similarity, n_features, n_jobs, verbose
         As in :class:`WeisfeilerLehman`.
     output : {"gram", "features"}, default="gram"
-        What ``transform`` returns: similarities to the fitted graphs, or a sparse matrix with
-        a column for every "at least c vertices have this colour".
+        Output of ``transform``: similarities to the fitted graphs, or a sparse matrix with one
+        column for each "at least c vertices have this colour".
 
     See Also
     --------
-    WeisfeilerLehman : Products of counts of the same colours.
+    WeisfeilerLehman : Dot products of the counts of the same colours.
     PyramidMatch : Matches vertices by their embedding.
 
     Notes
     -----
-    It sees what :class:`WeisfeilerLehman` sees, vertex labels, structure and, if asked, edge
-    labels, and is the same as that kernel with ``counts="intersection"``. Its cost is that of
-    colour refinement, linear in the edges and the steps: with the unary map (a count of c is c
-    ones) it is an explicit kernel, and linear models need no Gram matrix. GraKeL's kernel of this
+    Equivalent to :class:`WeisfeilerLehman` with ``counts="intersection"``, and uses the same
+    inputs: structure, vertex labels and optionally edge labels. The cost is that of colour
+    refinement, linear in the number of edges and steps. Due to the unary map (a count of c becomes
+    c ones) features are explicit, and linear models need no Gram matrix. GraKeL's kernel of this
     name has the same values and compares histograms pair by pair.
 
     References
@@ -49,4 +49,4 @@ class WLOptimalAssignment(WeisfeilerLehman):
     [[6.0, 3.0], [3.0, 4.0]]
     """
 
-    counts: str = parameter(default="intersection", init=False)  # the best assignment, always
+    counts: str = parameter(default="intersection", init=False)  # the optimal assignment

@@ -16,12 +16,12 @@ from .weisfeiler_lehman import WeisfeilerLehman
 
 
 class WLShortestPath(WeisfeilerLehman):
-    """Weisfeiler-Lehman shortest-path kernel: pairs of colours at their distance, at every step.
+    """Weisfeiler-Lehman shortest-path kernel: pairs of colours by their distance at every step.
 
-    After each refinement step the shortest-path kernel is taken with colours in place of labels:
-    every ordered pair of vertices with a path between them counts as (colour of the first,
-    colour of the second, number of edges between them). The kernel adds the products of the
-    counts of the steps 0 to ``n_iter``.
+    After each refinement step the shortest-path kernel is evaluated with colours in place of
+    labels: every ordered pair of connected vertices is one occurrence of the feature (colour of
+    the first, colour of the second, number of edges between them). The kernel is the sum over the
+    steps 0 to ``n_iter`` of the dot products of the counts.
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ class WLShortestPath(WeisfeilerLehman):
 
     Notes
     -----
-    It sees vertex labels, structure and, if asked, edge labels. The cost is that of
-    :class:`ShortestPath`, the product of vertices and edges, times the number of steps; nearly
-    every pair is a feature of its own after a few of them. Values equal those of GraKeL's
+    Uses structure, vertex labels and optionally edge labels. The cost is that of
+    :class:`ShortestPath`, the number of vertices times the number of edges, for each step. After a
+    few steps nearly every pair has a feature of its own. Values are equal to those of GraKeL's
     WeisfeilerLehman with ShortestPath as its base kernel. A graph without edges has no features.
 
     References
@@ -68,7 +68,7 @@ class WLShortestPath(WeisfeilerLehman):
         return _roots_of(self._coloured(batch))
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
-        """The two ends of each pair."""
+        """Yield the two ends of each pair."""
         graphs = self._coloured(batch)
         for graph in range(len(batch)):
             levels = []
@@ -96,5 +96,5 @@ class WLShortestPath(WeisfeilerLehman):
 
 
 def _roots_of(graphs: list[Graphs]) -> Callable[[int], RootedFeatures]:
-    """The pairs of large graphs; the levels differ in the hashes of labels alone."""
+    """Return the roots of large graphs; the levels differ only in the label hashes."""
     return partial(PairRoots, graphs[0], np.array([own.label_hashes for own in graphs]), False)

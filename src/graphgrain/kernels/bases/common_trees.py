@@ -1,4 +1,4 @@
-"""What the kernels that match neighbours one to one share: weights for one recursion."""
+"""Base class of the kernels that match neighbours one to one: weights of one recursion."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class CommonTrees(PairwiseKernel):
     depth: int = parameter(Whole(1), default=3, kw_only=False)
     decay: float = parameter(Share(), default=0.5)
     edge_labels: bool = parameter(BOOLEAN, default=False)
-    _numbers_per_pair: ClassVar[int] = 2  # patterns of one depth and of the next
+    _numbers_per_pair: ClassVar[int] = 2  # patterns of the current and the next depth
 
     @abstractmethod
     def _weights(self) -> tuple[TreeWeights, float]:
-        """The weights of the recursion, and a factor for its result."""
+        """Return the weights of the recursion, and a factor applied to its result."""
 
     def _prepare(self, batch: GraphBatch) -> Graphs:
         check_edge_labels(batch, self.edge_labels)

@@ -1,4 +1,4 @@
-"""What the kernels that compare walks share: graphs in the order of labels, and their weights."""
+"""Base class of the kernels that compare walks: label-sorted graphs and walk weights."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from .pairwise import PairwiseKernel
 
 
 class CommonWalks(PairwiseKernel):
-    """Base class of the kernels that add up the common walks of two graphs."""
+    """Base class of the kernels that sum over the common walks of two graphs."""
 
     n_steps: int | None = parameter(default=None, init=False)
     labels: bool = parameter(default=True, init=False)
     edge_labels: bool = parameter(BOOLEAN, default=False)
-    #: Whether all vertices weigh the same, with 1 for beginning and ending.
+    #: Whether all vertices have equal weights, with start and end weights of 1.
     _alike: ClassVar[bool] = False
     _numbers_per_pair: ClassVar[int] = 5  # four vectors, and sums over neighbours
 
     @abstractmethod
     def _weights(self, batch: GraphBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """For each vertex the weights of beginning, of going on to a neighbour and of ending."""
+        """Return the weights of each vertex for starting, continuing and ending a walk."""
 
     def _prepare(self, batch: GraphBatch) -> WalkGraphs:
         check_edge_labels(batch, self.edge_labels)

@@ -1,9 +1,10 @@
-"""What counting features will cost, asked before it is begun.
+"""Cost estimates for counting features.
 
-1. Of many small graphs some are counted, drawn at random, and the cost grows with their vertices.
-2. Of a large graph whose features are counted root by root, those of some roots are.
-3. Of any other large graph pieces are, each twice as large as the one before, until that takes a
-   time that says something. The cost grows on like a power of the size, at least in proportion.
+1. Small graphs: a random sample is counted, and the cost is scaled by the number of vertices.
+2. A large graph whose features are counted root by root: a sample of the roots is counted.
+3. Any other large graph: subgraphs of doubling size are counted until the time is long enough to
+   be meaningful. The cost is extrapolated as a power of the size, with an exponent of at least 1
+   for the time.
 """
 
 from __future__ import annotations
@@ -20,21 +21,21 @@ from ...graphs.batch import GraphBatch
 if TYPE_CHECKING:
     from .feature_kernel import FeatureKernel
 
-#: Vertices of the small graphs, and at least of the piece of a large one, that are counted.
+#: Vertices in the sample of small graphs, and minimum vertices in a subgraph of a large graph.
 _SAMPLE_VERTICES, _PIECE_VERTICES = 4096, 2048
-#: Bytes of a feature of a graph: as it is counted, and again as an entry of the matrix.
+#: Bytes per feature of a graph: while it is counted, and again as a matrix entry.
 _FEATURE_BYTES = 40
 
 
 class Estimate(NamedTuple):
-    """What a kernel needs for some graphs, about.
+    """Approximate cost of a kernel for some graphs.
 
     Attributes
     ----------
     seconds : float
-        Processor time of counting the features, of all threads together.
+        Processor time to count the features, summed over all threads.
     bytes : float
-        Memory beyond that of the graphs.
+        Memory in addition to that of the graphs.
 
     Examples
     --------
@@ -51,17 +52,17 @@ class Estimate(NamedTuple):
 
 
 def estimate_cost(kernel: FeatureKernel, batch: GraphBatch, matrix: bool) -> Estimate:
-    """What counting the features of graphs will cost, with a Gram matrix of them if asked."""
+    """Estimate the cost of counting the features and, if ``matrix``, of the Gram matrix."""
     large = np.array([is_large(size) for size in batch.vertex_counts.tolist()], dtype=bool)
     parts = [_estimate_small(kernel, batch[np.flatnonzero(~large)])]
     parts += [kernel.estimate_large(batch[g : g + 1]) for g in np.flatnonzero(large).tolist()]
-    needed_gram = 16.0 * len(batch) ** 2 if matrix else 0.0  # twice while it is computed
+    needed_gram = 16.0 * len(batch) ** 2 if matrix else 0.0  # two copies during the computation
     seconds, needed = np.sum(parts, axis=0).tolist()
     return Estimate(seconds, needed + needed_gram)
 
 
 def _estimate_small(kernel: FeatureKernel, batch: GraphBatch) -> Estimate:
-    """The cost of many small graphs, from some of them."""
+    """Estimate the cost of many small graphs from a sample."""
     if not batch.n_vertices:
         return Estimate(0.0, 0.0)
     order = shuffled(len(batch))
@@ -74,7 +75,7 @@ def _estimate_small(kernel: FeatureKernel, batch: GraphBatch) -> Estimate:
 
 
 def estimate_by_pieces(kernel: FeatureKernel, graph: GraphBatch) -> Estimate:
-    """The cost of one large graph, from some of its roots or from pieces of it."""
+    """Estimate the cost of one large graph from some of its roots or from subgraphs."""
     start = process_time()
     roots = kernel._roots(graph)
     prepared = process_time() - start
@@ -101,7 +102,7 @@ def estimate_by_pieces(kernel: FeatureKernel, graph: GraphBatch) -> Estimate:
 
 
 def _measured(kernel: FeatureKernel, batch: GraphBatch) -> _Measured:
-    """What counting the features of some graphs takes."""
+    """Measure the cost of counting the features of some graphs."""
     start = process_time()
     lengths = [len(level.hashes) for level in kernel.count_features(batch)]
     seconds = process_time() - start
@@ -110,7 +111,7 @@ def _measured(kernel: FeatureKernel, batch: GraphBatch) -> _Measured:
 
 
 class _Measured(NamedTuple):
-    """Vertices and edges of some graphs, and what counting their features took."""
+    """Number of vertices and edges of some graphs, and the measured cost."""
 
     size: int
     seconds: float
@@ -118,7 +119,7 @@ class _Measured(NamedTuple):
 
 
 def _piece(graph: GraphBatch, size: int) -> GraphBatch:
-    """The subgraph of ``size`` vertices of a graph that are near each other."""
+    """Return a subgraph of ``size`` vertices that are close to each other."""
     if size == graph.n_vertices:
         return graph
     vertices = breadth_first_order(graph.arrays, shuffled(graph.n_vertices), size)

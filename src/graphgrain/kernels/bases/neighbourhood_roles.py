@@ -1,9 +1,9 @@
-"""PatternedKernel: kernels of vertices that play the same role in matching neighbourhoods.
+"""PatternedKernel: kernels that compare the roles of vertices in neighbourhoods.
 
-1. The patterns of a graph are the neighbourhoods of all vertices, one for each radius.
-2. A vertex invariant, the colour of a vertex after some refinement steps, says which role the
-   vertex plays, in its pattern or in the whole graph.
-3. Two vertices count as far as they play the same role in matching patterns.
+1. The patterns of a graph are the neighbourhoods of all its vertices, one per radius.
+2. The role of a vertex, in its pattern or in the whole graph, is a vertex invariant: its colour
+   after some refinement steps.
+3. Pairs of vertices contribute if they have the same role in matching patterns.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from .graph_kernel import GraphKernel, check_edge_labels
 
 
 class VertexRoles(NamedTuple):
-    """Which role every vertex plays in every pattern of one radius, an entry for each step."""
+    """Roles of the vertices in the patterns of one radius, with one entry per refinement step."""
 
-    pointers: np.ndarray  # where the entries of each graph begin
-    vertices: np.ndarray  # counted from the first vertex of the range
-    hashes: np.ndarray  # of (pattern, step, colour): what must agree
-    sizes: np.ndarray  # number of vertices of the pattern, the same for equal hashes
+    pointers: np.ndarray  # first entry of each graph
+    vertices: np.ndarray  # numbered from the first vertex of the range
+    hashes: np.ndarray  # of (pattern, step, colour); equal hashes match
+    sizes: np.ndarray  # number of vertices of the pattern, equal for equal hashes
     steps: np.ndarray
 
 
@@ -41,7 +41,7 @@ class PatternedKernel(GraphKernel):
     def _patterns(
         self, batch: GraphBatch, radius: int, begin: int, end: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """The patterns of one radius, see :func:`pattern_colours`."""
+        """Return the patterns of one radius; see :func:`pattern_colours`."""
         check_edge_labels(batch, self.edge_labels)
         patterns: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] = pattern_colours(
             batch.arrays, self.edge_labels, radius, self.n_iter, begin, end
@@ -49,7 +49,7 @@ class PatternedKernel(GraphKernel):
         return patterns
 
     def _roles(self, batch: GraphBatch, radius: int, begin: int, end: int) -> VertexRoles:
-        """The roles that the vertices of a range of graphs play in their patterns of one radius."""
+        """Return the vertex roles in the patterns of one radius, for a range of graphs."""
         pointers, members, colours, keys = self._patterns(batch, radius, begin, end)
         if self.invariant == "global":
             colours = refine(batch.arrays, self.edge_labels, self.n_iter, begin, end)[:, members]

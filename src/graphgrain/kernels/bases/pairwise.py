@@ -15,32 +15,32 @@ from ...parameters import Number, OneOf, parameter
 from ...views.base import attribute_columns
 from .graph_kernel import GraphKernel, normalized
 
-#: Pairs of vertices that one task compares, about: well below a second.
+#: Approximate number of vertex pairs per task, so that a task takes well below a second.
 PAIRS_PER_TASK = 1 << 22
 
 
 class PairwiseKernel(GraphKernel):
-    """Base class of the kernels without features.
+    """Base class of the kernels without explicit features.
 
-    A subclass prepares graphs once and compares rows of pairs of them.
+    Subclasses preprocess graphs once (``_prepare``) and compare pairs of them (``_compare``).
     """
 
-    #: How many numbers it keeps for every pair of vertices while it compares two graphs.
+    #: Number of 8-byte values kept per vertex pair while two graphs are compared.
     _numbers_per_pair: ClassVar[int] = 0
 
     @abstractmethod
     def _prepare(self, batch: GraphBatch) -> Any:
-        """What comparing needs to know about graphs."""
+        """Return the preprocessed graphs that ``_compare`` needs."""
 
     def _sizes(self, graphs: Any) -> np.ndarray:
-        """How large each prepared graph is: two of them take the product of their sizes."""
+        """Return the sizes of preprocessed graphs; a comparison costs their product."""
         return np.diff(graphs.offsets)
 
     @abstractmethod
     def _compare(
         self, left: Any, right: Any, which: int, begin: int, end: int, K: np.ndarray
     ) -> None:
-        """Fill the rows ``begin`` to ``end`` of K: ``ALL``, ``LOWER`` or, one column, ``OWN``."""
+        """Fill rows ``begin`` to ``end`` of K; ``which`` is ALL, LOWER or OWN (one column)."""
 
     def _begin_fit(self, batch: GraphBatch) -> None:
         super()._begin_fit(batch)
@@ -84,9 +84,9 @@ class PairwiseKernel(GraphKernel):
 
 
 def require_pairs(rows: np.ndarray, columns: np.ndarray, numbers: int, n_jobs: int | None) -> None:
-    """Refuse graphs if ``numbers`` numbers for every pair of vertices do not fit into memory.
+    """Raise an error if ``numbers`` values per vertex pair do not fit into memory.
 
-    ``rows`` and ``columns`` are the sizes of the graphs; each thread has room of its own.
+    ``rows`` and ``columns`` are the sizes of the graphs; each thread has its own buffer.
     """
     n, m = int(rows.max(initial=0)), int(columns.max(initial=0))
     threads = min(thread_count(n_jobs), max(len(rows), 1))
@@ -98,17 +98,13 @@ def require_pairs(rows: np.ndarray, columns: np.ndarray, numbers: int, n_jobs: i
     )
 
 
-# --------------------------------------------------------------------
-# AttributedKernel: kernels that compare the attributes of pairs of vertices.
-
-
 class AttributedKernel(PairwiseKernel):
-    """Base class: how vertices are compared.
+    """Base class of the kernels that compare the attributes of pairs of vertices.
 
     Attributes
     ----------
     n_attributes_ : int
-        Number of attributes of the vertices seen at fit.
+        Number of vertex attributes seen during fit.
     """
 
     vertex_kernel: str = parameter(OneOf(("gaussian", "linear")), default="gaussian", kw_only=False)

@@ -1,7 +1,7 @@
-"""Propagated: kernels that spread labels or attributes over a graph and hash what arrives.
+"""Propagated: kernels that propagate labels or attributes over a graph and hash the result.
 
-Random numbers are drawn from the seed and the label (or the number of the attribute) they belong
-to, so that they do not depend on which other labels there are: new graphs may bring new labels.
+Random numbers are derived from the seed and the label (or the number of the attribute), so they do
+not depend on which other labels exist, and new graphs may have new labels.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .feature_kernel import FeatureKernel
 
 
 class Propagated(FeatureKernel):
-    """Base class: what is propagated, and random numbers for it."""
+    """Base class: the propagated values and their random numbers."""
 
     n_iter: int = parameter(Whole(0), default=3, kw_only=False)
     attributes: bool = parameter(BOOLEAN, default=False)
@@ -43,14 +43,14 @@ class Propagated(FeatureKernel):
         return int(seed.generate_state(1, dtype=np.uint64)[0])
 
     def _uniforms(self, hashes: np.ndarray, stream: int) -> np.ndarray:
-        """Numbers in [0, 1) that depend on the seed, the hash and the stream alone."""
+        """Return numbers in [0, 1) that depend only on the seed, the hash and the stream."""
         seed = self.seed_ if hasattr(self, "seed_") else self._new_seed()
         with np.errstate(over="ignore"):
             salt = mix_array(np.array([seed], np.uint64) + np.uint64(stream + 1) * GOLDEN)
             return (mix_array(mix_array(hashes + salt) + salt) >> np.uint64(11)) * 2.0**-53
 
     def _columns(self, batch: GraphBatch) -> tuple[np.ndarray, np.ndarray]:
-        """The attributes that are propagated (no columns: labels are), and a hash per column."""
+        """Return the attributes (no columns if labels are propagated) and a hash per column."""
         if not self.attributes:
             return np.empty((batch.n_vertices, 0)), hash_labels(batch.label_table)
         if batch.vertex_attributes is None and batch.n_vertices:

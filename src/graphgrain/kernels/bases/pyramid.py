@@ -1,10 +1,10 @@
-"""Pyramid: kernels that match two sets of points in ever smaller cells.
+"""Pyramid: kernels that match two sets of points in a hierarchy of cells.
 
-1. At level l every point of a graph falls into a cell; cells of one level are parts of those of
-   the level before.
-2. I_l is the number of points of two graphs that can be matched in the same cell: the
+1. At level l every point of a graph belongs to a cell; each cell is a part of a cell of the
+   previous level.
+2. I_l is the number of points of two graphs that can be matched within cells of level l: the
    intersection of two histograms.
-3. Matches that are new at a level count half as much as those one level finer.
+3. New matches at a level have half the weight of those one level finer.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from .feature_kernel import FeatureKernel
 
 
 class Pyramid(FeatureKernel):
-    """Base class of the pyramid match kernels: a subclass counts the points of each cell.
+    """Base class of the pyramid match kernels; subclasses count the points of each cell.
 
     With L = ``depth`` the kernel is I_L + sum over l < L of 2^-(L-l) (I_l - I_{l+1}).
     """
 
-    counts: str = parameter(default="intersection", init=False)  # of histograms, always
+    counts: str = parameter(default="intersection", init=False)  # by definition
     level_parameter = "depth"
 
     def _weights(self, depth: int) -> np.ndarray:
-        """The weight of each I_l in the kernel of this depth."""
+        """Return the weight of each I_l in the kernel of this depth."""
         weights = 0.5 ** np.arange(depth + 1.0, 0.0, -1.0)
         weights[0] *= 2.0
         return weights
