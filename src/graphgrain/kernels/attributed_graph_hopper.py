@@ -15,9 +15,9 @@ from .bases.pairwise import AttributedKernel
 
 
 class _Hops(NamedTuple):
-    """What the kernel needs to know about graphs."""
+    """Preprocessed graphs."""
 
-    places: list[np.ndarray]  # for each graph how often each vertex stands at each place
+    places: list[np.ndarray]  # number of paths with a vertex at a position, per graph
     attributes: list[np.ndarray]
     labels: list[np.ndarray]  # hashes
 
@@ -25,19 +25,20 @@ class _Hops(NamedTuple):
 class AttributedGraphHopper(AttributedKernel):
     """GraphHopper kernel with attributes: shortest paths compared vertex by vertex.
 
-    Two shortest paths of the same length have as similarity the sum, over their places, of the
-    similarity of the vertices there; the kernel adds the similarities of all pairs of shortest
-    paths. It need not compare paths: how often two vertices meet at the same place of paths of
-    the same length follows from how often each stands there.
+    The similarity of two shortest paths of equal length is the sum over their positions of the
+    similarity of the vertices there. The kernel is the sum over all pairs of shortest paths. Paths
+    need not be compared individually: the number of times that two vertices coincide follows from
+    the number of paths with each vertex at each position.
 
     Parameters
     ----------
     vertex_kernel : {"gaussian", "linear"}, default="gaussian"
-        Similarity of vertices with attributes x and y: exp(-gamma ||x - y||^2), or their product.
+        Similarity of vertices with attributes x and y: exp(-gamma ||x - y||^2), or their dot
+        product.
     gamma : float, optional
-        Width of the Gaussian; by default 1 / (number of attributes), as in the paper.
+        Parameter of the Gaussian; by default 1 / (number of attributes), as in the paper.
     labels : bool, default=True
-        Vertices with different labels have similarity 0.
+        If True, vertices with different labels have similarity 0.
     similarity, n_jobs, verbose
         As in :class:`GraphKernel`.
 
@@ -48,13 +49,13 @@ class AttributedGraphHopper(AttributedKernel):
 
     Notes
     -----
-    It sees vertex attributes, vertex labels and all shortest paths, in both directions; a vertex
-    alone is a path of length 0. A pair of graphs with n vertices and diameter D takes n^2 D^2.
-    :class:`GraphHopper` is the form for labels, with explicit features. The authors' program calls
-    the Gaussian "gaussian", or "diractimesgaussian" with ``labels=True``, has mu for gamma, 1 where
-    it is not given, and a third node kernel, "bridge", which is not offered. GraKeL's kernel has
-    the same values with ``labels=False``; its ``("gaussian", mu)`` has mu for gamma. Attributes are
-    taken as they are: scale them to comparable ranges first (:class:`AttributeScaler`).
+    Uses vertex attributes, vertex labels and all shortest paths, in both directions; a single
+    vertex is a path of length 0. A pair of graphs with n vertices and diameter D takes n^2 D^2
+    steps. The authors' program calls the Gaussian "gaussian", or "diractimesgaussian" with
+    ``labels=True``; its mu is gamma, with a default of 1. Its third node kernel, "bridge", is not
+    implemented. GraKeL's kernel has the same values with ``labels=False``; the mu of its
+    ``("gaussian", mu)`` is gamma. Attributes are not scaled; bring them to comparable ranges first
+    (:class:`AttributeScaler`).
 
     References
     ----------
@@ -84,18 +85,18 @@ class AttributedGraphHopper(AttributedKernel):
         return _Hops(places, np.split(table, ends), np.split(labels, ends))
 
     def _similarity(self, left: _Hops, i: int, right: _Hops, j: int) -> float:
-        """Sum over pairs of vertices: how often they meet times how similar they are."""
+        """Sum the products of coincidences and similarities over all pairs of vertices."""
         columns = min(left.places[i].shape[1], right.places[j].shape[1])
-        meetings = left.places[i][:, :columns] @ right.places[j][:, :columns].T
+        coincidences = left.places[i][:, :columns] @ right.places[j][:, :columns].T
         x, y = left.attributes[i], right.attributes[j]
         if self.vertex_kernel == "linear":
-            alike = x @ y.T
+            similar = x @ y.T
         else:
             squares = (x**2).sum(axis=1)[:, np.newaxis] + (y**2).sum(axis=1) - 2.0 * x @ y.T
-            alike = np.exp(-self._gamma * np.maximum(squares, 0.0))
+            similar = np.exp(-self._gamma * np.maximum(squares, 0.0))
         if self.labels:
-            alike = alike * (left.labels[i][:, np.newaxis] == right.labels[j])
-        return float((meetings * alike).sum())
+            similar = similar * (left.labels[i][:, np.newaxis] == right.labels[j])
+        return float((coincidences * similar).sum())
 
     def _sizes(self, graphs: _Hops) -> np.ndarray:
         return np.array([len(matrix) for matrix in graphs.places], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The deep graph kernel: substructures of graphs as words with learned vectors."""
+"""The deep graph kernel: substructures of graphs as words with learned embeddings."""
 
 from __future__ import annotations
 
@@ -19,66 +19,66 @@ from .weisfeiler_lehman import WeisfeilerLehman
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-#: gensim cuts sentences after this many words.
+#: gensim truncates sentences after this number of words.
 _LONGEST_SENTENCE = 10_000
 
 
 class DeepGraphKernel(GraphKernel):
-    """Deep graph kernel: similar substructures count as similar, not only equal ones.
+    """Deep graph kernel: also compares substructures that are similar but not equal.
 
-    A graph is read as a sentence whose words are its substructures: the colours of
+    A graph is treated as a sentence whose words are its substructures: the colours of
     Weisfeiler-Lehman refinement, or pairs of vertices with their labels and distance. word2vec
-    (skip-gram with hierarchical softmax) gives every word a vector, V for all. With the counts P
-    of the words the kernel is P M P^T, where M = V V^T says how similar words are.
+    (skip-gram with hierarchical softmax) learns a vector for every word, the rows of V. With the
+    word counts P the kernel is P M P^T, where M = V V^T contains the similarities of the words.
 
     Parameters
     ----------
     substructure : {"wl", "sp"}, default="wl"
-        What the words are: those of :class:`WeisfeilerLehman`, counted, or those of
+        Type of the words: features of :class:`WeisfeilerLehman`, as counts, or of
         :class:`ShortestPath`, as relative frequencies.
     n_iter : int, default=2
-        Refinement steps; for ``substructure="wl"``.
+        Number of refinement steps; only used if ``substructure="wl"``.
     dimension : int, default=10
-        Length of the word vectors (in the paper 2, 5, 10, 25 or 50).
+        Dimension of the word vectors (2, 5, 10, 25 or 50 in the paper).
     window : int, default=5
-        How many words before and after a word are its context (in the paper 2, 5, 10, 25 or 50).
+        Context of a word: number of words before and after it (2, 5, 10, 25 or 50 in the paper).
     word_similarity : {"vectors", "norms", "identity"}, default="vectors"
-        M: products of word vectors, the diagonal matrix of their norms, or the identity, which
-        gives the plain kernel of the substructures and needs no vectors.
+        M: dot products of the word vectors, the diagonal matrix of their norms, or the identity,
+        which gives the plain kernel of the substructures and needs no vectors.
     random_state : int or None, default=0
         Seed of word2vec.
     n_jobs : int, optional
-        Number of threads for the substructures; -1 takes all cores. word2vec runs on one thread,
-        so that its result can be repeated.
+        Number of threads for the substructures; -1 means all cores. word2vec runs on one thread
+        to be reproducible.
     similarity, verbose
         As in :class:`GraphKernel`.
 
     Attributes
     ----------
     vectors_ : array of shape (words, dimension)
-        V; a row for each column of ``substructures_``. Not there if M is the identity.
+        V, one row for each column of ``substructures_``. Not set if M is the identity.
     substructures_ : WeisfeilerLehman or ShortestPath
         The kernel whose features are the words.
 
     See Also
     --------
-    WeisfeilerLehman : The plain kernel of its words.
-    ShortestPath : The plain kernel of its other words.
+    WeisfeilerLehman : Kernel of the same words, for ``substructure="wl"``.
+    ShortestPath : Kernel of the same words, for ``substructure="sp"``.
 
     Notes
     -----
     Needs gensim (``pip install graphgrain[deep]``) unless ``word_similarity="identity"``. Words of
-    new graphs that were not seen at fit have no vector and are left out.
+    new graphs that were not seen in ``fit`` have no vector and are ignored.
 
-    The authors order a sentence by iteration and within it by vertex numbers. Here the words of
-    an iteration stand in an order that depends on the words alone, so that renumbering the
-    vertices of a graph changes nothing. The authors read graphs in the order of the file. word2vec
-    learns less and less on its way, so that its vectors tell where in the file a rare word stood;
-    on ENZYMES, which is sorted by class, this alone gave 80 % accuracy. Here the order of graphs
-    depends on their words alone: reordering the graphs changes nothing. Pairs of vertices are
-    ordered words as in the shortest-path kernel, where the authors join (a, b) and (b, a).
-    word2vec is run as in the authors' code of 2015 (one epoch, no subsampling); newer defaults of
-    gensim give others.
+    The authors order the words of a sentence by iteration and then by vertex number. Here the words
+    of an iteration are sorted by their hashes, so that the result does not depend on the numbering
+    of the vertices. The authors present graphs in the order of the file. Since the learning rate of
+    word2vec decreases, the vector of a rare word then reveals its position in the file; on ENZYMES,
+    which is sorted by class, this alone gave 80 % accuracy. Here graphs are sorted by a hash of
+    their words, so that the result does not depend on their order. Pairs of vertices are ordered,
+    as in the shortest-path kernel, while the authors merge (a, b) and (b, a). word2vec uses the
+    settings of the authors' code of 2015 (one epoch, no subsampling), which differ from gensim's
+    current defaults.
 
     References
     ----------
@@ -107,7 +107,7 @@ class DeepGraphKernel(GraphKernel):
             )
         else:
             self.substructures_ = ShortestPath(output="features", n_jobs=self.n_jobs)
-        self.substructures_.set_output(transform="default")  # whatever is configured for tables
+        self.substructures_.set_output(transform="default")  # ignore the global setting
         counts = self.substructures_.fit_transform(batch)
         self.__dict__.pop("vectors_", None)  # of an earlier fit
         if self.word_similarity != "identity":
@@ -125,11 +125,11 @@ class DeepGraphKernel(GraphKernel):
             return K
         own = _squares(new)
         sizes = batch.vertex_counts if self.substructure == "wl" else batch.edge_counts
-        own[(own == 0) & (sizes > 0)] = 1.0  # it has words, though none that was seen at fit
+        own[(own == 0) & (sizes > 0)] = 1.0  # has words, but none seen in fit
         return normalized(K, own, _squares(self._fitted))
 
     def _embedded(self, counts: csr_array) -> Any:
-        """E with E E^T = P M P^T: dense and narrow for word vectors, otherwise sparse."""
+        """Return E with E E^T = P M P^T: dense with few columns for word vectors, else sparse."""
         P = counts
         if self.substructure == "sp":
             totals = np.maximum(P.sum(axis=1), 1.0)
@@ -144,7 +144,7 @@ class DeepGraphKernel(GraphKernel):
         return P
 
     def _word_vectors(self, counts: csr_array) -> np.ndarray:
-        """Vectors of all columns, learned from the graphs as sentences."""
+        """Learn the vectors of all columns, with the graphs as sentences."""
         try:
             from gensim.models import Word2Vec
         except ImportError:
@@ -173,11 +173,12 @@ class DeepGraphKernel(GraphKernel):
 
 
 class _Sentences:
-    """The graphs as lists of words, each word a column number; made anew for every pass.
+    """The graphs as lists of words, which are column numbers; regenerated for every pass.
 
-    They come in an order that depends on their words alone, which looks random. word2vec learns
-    less and less on its way, so that rare words tell when they came; data sets are often sorted
-    by class, and in their order the vectors would tell the class of graphs that are to be tested.
+    Graphs are sorted by a hash of their words, which is a random order independent of the input.
+    The learning rate of word2vec decreases, so vectors of rare words depend on when the words are
+    seen. Datasets are often sorted by class; in that order the vectors would leak the class of
+    test graphs.
     """
 
     def __init__(self, counts: csr_array, kernel: FeatureKernel) -> None:
@@ -201,7 +202,7 @@ class _Sentences:
                 yield [str(word) for word in words[start : start + _LONGEST_SENTENCE].tolist()]
 
     def _in_order(self, columns: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """Each column as often as it counts, by level, scattered evenly within a level."""
+        """Repeat each column by its count; sort by level, pseudorandomly within a level."""
         words = np.repeat(columns, counts)
         ends = np.cumsum(counts)
         times = np.arange(len(words)) - np.repeat(ends - counts, counts)
@@ -216,6 +217,6 @@ def _product(left: Any, right: Any) -> np.ndarray:
 
 
 def _squares(rows: Any) -> np.ndarray:
-    """Squared norm of each row."""
+    """Return the squared norm of each row."""
     squares = rows * rows if isinstance(rows, np.ndarray) else rows.multiply(rows)
     return np.asarray(squares.sum(axis=1)).ravel()

@@ -1,10 +1,10 @@
 """The descriptor matching kernel.
 
-1. Labels, or attributes, spread over the graph; what a vertex holds after 0, 1, ... steps is its
-   descriptor.
-2. Randomly shifted grids with ever smaller cells cut the space of descriptors.
-3. Two graphs are as similar as their descriptors can be matched in the same cells, small cells
-   counting most.
+1. Labels, or attributes, are propagated over the graph. The values at a vertex after 0, 1, ...
+   steps are its descriptor.
+2. Randomly shifted grids with cells of decreasing size partition the space of descriptors.
+3. The similarity of two graphs is the number of descriptors that can be matched within the same
+   cells, with more weight on small cells.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ from .features import Counts, Occurrences, balls
 
 
 class DescriptorMatching(Pyramid, Propagated):
-    """Descriptor matching kernel (DM): vertices with similar surroundings are matched.
+    """Descriptor matching kernel (DM): matches vertices with similar surroundings.
 
-    The descriptor of a vertex holds, for each step t from 0 to ``n_iter``, with which probability
-    a random walk of t steps from the vertex ends at each label; with attributes, their mean where
-    it ends. A grid is shifted at random along every axis; at level l its cells have the side
-    ``width`` / 2^l. I_l counts how many vertices of two graphs can be matched in the same cell,
-    each vertex once. New matches at a level count half as much as those one level finer: with
-    L = ``depth`` a grid gives I_L + sum over l < L of 2^-(L-l) (I_l - I_{l+1}), and the kernel is
-    the mean over ``n_draws`` grids.
+    The descriptor of a vertex contains, for each step t from 0 to ``n_iter``, the probabilities
+    that a random walk of t steps from the vertex ends at each label; with attributes, the mean
+    attributes where it ends. A grid is shifted at random along every axis; at level l its cells
+    have side ``width`` / 2^l. I_l is the number of vertices of two graphs that can be matched
+    within the same cell, each vertex at most once. New matches at a level have half the weight of
+    those one level finer: with L = ``depth`` a grid gives I_L + sum over l < L of 2^-(L-l) (I_l -
+    I_{l+1}), and the kernel is the mean over ``n_draws`` grids.
 
     Parameters
     ----------
     n_iter : int, default=2
-        Number of steps of the walks.
+        Number of steps of the random walks.
     depth : int, default=4
-        The finest level. All levels come from one pass; see :meth:`gram_levels`.
+        Finest level. All levels are computed in one pass; see :meth:`gram_levels`.
     width : float, default=1.0
         Side of the largest cells. Vertices whose descriptors differ by this or more along any axis
-        are never matched. With labels all axes run from 0 to 1; attributes do through
+        are never matched. With labels all axes range from 0 to 1; for attributes use
         ``AttributeScaler(method="range")``.
     n_draws : int, default=10
         Number of grids.
     attributes : bool, default=False
-        Describe vertices by their attributes instead of their labels.
+        If True, describe vertices by their attributes instead of their labels.
     random_state : int or None, default=0
         Seed of the shifts.
     similarity, output, n_features, n_jobs, verbose
@@ -55,27 +55,28 @@ class DescriptorMatching(Pyramid, Propagated):
 
     See Also
     --------
-    Propagation : Counts of the same kind of cells.
+    Propagation : Counts of vertices in similar cells.
     PyramidMatch : Matches vertices by eigenvectors.
 
     Notes
     -----
-    It sees vertex labels or attributes, and structure. Two descriptors that differ by d along an
-    axis share a cell of side s with the probability of the product, over all axes, of 1 - d / s, or
-    0 where d passes s: with many attributes few vertices are matched. The time is linear: edges x
-    labels x steps, and vertices x labels x steps x grids x levels. The shift along an axis is drawn
-    from the seed and the label, or the number of the attribute, so that nothing depends on which
-    graphs are fitted: new graphs may bring new labels. Attributes are taken as they are
-    (:class:`AttributeScaler`). An isolated vertex holds nothing after the first step.
+    Uses structure and vertex labels or attributes. Two descriptors that differ by d along an axis
+    share a cell of side s with probability 1 - d / s on this axis (0 if d > s); the probability of
+    a match is the product over all axes, so with many attributes few vertices are matched. The cost
+    is linear: edges x labels x steps, and vertices x labels x steps x grids x levels. The shift
+    along an axis is derived from the seed and the label, or the number of the attribute. It does
+    not depend on the fitted graphs, so new graphs may have new labels. Attributes are not scaled
+    (see :class:`AttributeScaler`). The descriptor of an isolated vertex is zero after the first
+    step.
 
-    From the paper come the two parts: attributes spread along edges make descriptors, and the two
-    sets of descriptors are compared by a pyramid match; there it is that of Grauman and Darrell
-    for high dimensions, whose cells are clusters of the descriptors at hand. All else is a choice
-    made here, for want of published code: the cells are the grids of their first pyramid match,
-    which need no data and stay the same for graphs that come later; descriptors are those of a
+    The paper propagates attributes along edges to obtain descriptors and compares the two sets of
+    descriptors by a pyramid match, that of Grauman and Darrell for high dimensions, whose cells are
+    clusters of the given descriptors. No code was published, and the other details are choices of
+    this implementation: cells are the grids of the first pyramid match of Grauman and Darrell,
+    which do not depend on the data and remain valid for new graphs; descriptors are those of a
     random walk; all steps have the same weight; weights are halved from level to level; several
-    grids are averaged. So figures published for the kernel are not to be expected of this one.
-    GraKeL has no such kernel.
+    grids are averaged. Results published for the kernel may therefore not be reproduced. GraKeL has
+    no such kernel.
 
     References
     ----------
@@ -102,13 +103,13 @@ class DescriptorMatching(Pyramid, Propagated):
         return super()._weights(depth) / self.n_draws
 
     def _shifts(self, columns: np.ndarray) -> np.ndarray:
-        """How far each grid is shifted, of shape (columns, steps, grids)."""
+        """Return the shift of each grid, of shape (columns, steps, grids)."""
         streams = range((self.n_iter + 1) * self.n_draws)
         drawn = np.array([self._uniforms(columns, stream) for stream in streams])
         return self.width * drawn.T.reshape(len(columns), self.n_iter + 1, self.n_draws)
 
     def _cells(self, batch: GraphBatch) -> Callable[[int, int], np.ndarray]:
-        """A function for the cells of a range of graphs, of shape (levels, vertices, grids)."""
+        """Return a function for the cells of a range of graphs, (levels, vertices, grids)."""
         attributes, columns = self._columns(batch)
         shifts = np.ascontiguousarray(self._shifts(columns))
         with np.errstate(over="ignore"):
@@ -134,7 +135,7 @@ class DescriptorMatching(Pyramid, Propagated):
         return count_graphs(count, batch.vertex_counts, self.n_jobs)
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
-        """The vertex in the cell."""
+        """Yield the vertices in each cell."""
         cells = self._cells(batch)
         for graph, n in enumerate(batch.vertex_counts.tolist()):
             vertices = np.repeat(np.arange(n, dtype=np.int32), self.n_draws).reshape(-1, 1)

@@ -19,37 +19,37 @@ from .naming import label_name
 
 
 class _Found(NamedTuple):
-    """All occurrences of features, graph after graph."""
+    """Occurrences of features, graph after graph."""
 
-    pointers: np.ndarray  # where the occurrences of each graph begin
-    vertices: np.ndarray  # counted from the first vertex of the range
+    pointers: np.ndarray  # first occurrence of each graph
+    vertices: np.ndarray  # numbered from the first vertex of the range
     hashes: np.ndarray
-    weights: np.ndarray  # the same for all occurrences of a feature
+    weights: np.ndarray  # equal for all occurrences of a feature
 
 
 class GraphInvariants(FeatureKernel, PatternedKernel):
-    """Graph invariant kernel (GIK): vertices that play the same role in matching neighbourhoods.
+    """Graph invariant kernel (GIK): vertices with the same role in matching neighbourhoods.
 
-    The patterns of radius r of a graph are the subgraphs of all vertices within distance r of a
-    vertex, one for each vertex. A pair of vertices v and v' has, for every pair of matching
-    patterns of the same radius to which they belong, the weight k_inv(v, v') / (n n'), where
-    k_inv is the number of refinement steps, from 0 to ``n_iter``, after which v and v' have the
-    same colour, and n and n' are the numbers of vertices of the patterns. The kernel is the sum
-    of the weights of all pairs of vertices, over the radii 0 to ``radius``.
+    The patterns of radius r of a graph are the subgraphs induced by all vertices within distance r
+    of a vertex, one pattern per vertex. For every pair of matching patterns of the same radius that
+    contain them, a pair of vertices v and v' contributes k_inv(v, v') / (n n'), where k_inv is the
+    number of refinement steps, from 0 to ``n_iter``, after which v and v' have the same colour, and
+    n and n' are the numbers of vertices of the patterns. The kernel is the sum over all pairs of
+    vertices and the radii 0 to ``radius``.
 
     Parameters
     ----------
     radius : int, default=2
-        Largest radius of patterns. All radii come from one pass; see :meth:`gram_levels`.
+        Largest radius of patterns. All radii are computed in one pass; see :meth:`gram_levels`.
     n_iter : int, default=3
         Number of colour refinement steps.
     invariant : {"local", "global"}, default="local"
-        Take colours within the pattern, or those of the whole graph.
+        Whether colours are refined within the pattern or in the whole graph.
     match : {"colours", "size"}, default="colours"
-        Patterns match if, after ``n_iter`` steps within them, they have the same colours equally
-        often, or if they have the same number of vertices.
+        Patterns match if they have the same multiset of colours after ``n_iter`` steps within
+        them, or if they have the same number of vertices.
     edge_labels : bool, default=False
-        Refine by pairs of edge label and neighbour's colour.
+        If True, refine by pairs of edge label and neighbour's colour.
     similarity, output, n_features, n_jobs, verbose
         As in :class:`TreePlusPlus`.
 
@@ -60,23 +60,23 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
 
     Notes
     -----
-    It sees vertex labels, structure and, if asked, edge labels. A feature is a colour at a step
-    within a pattern; its value is how often it occurs, divided by the number of vertices of the
-    pattern. With the defaults, local colours and patterns that agree in all of them, it is the
-    whole pattern instead: the weights of all pairs of vertices of two such patterns add up to the
-    same number for each. The time is that of refining every neighbourhood: vertices x edges of a
-    neighbourhood x steps. :class:`AttributedGraphInvariants` compares vertices by attributes too.
+    Uses structure, vertex labels and optionally edge labels. A feature is a colour at a step within
+    a pattern; its value is its number of occurrences divided by the number of vertices of the
+    pattern. With the defaults, where matching patterns agree in all local colours, a feature is a
+    whole pattern instead: the weights of all pairs of vertices of two such patterns have the same
+    sum for each. The cost is that of refining every neighbourhood: vertices x edges of a
+    neighbourhood x steps.
 
     The paper describes a family: k(G, G') is the sum over v and v' of w(v, v') k_attr(v, v'), where
-    w(v, v') adds k_inv(v, v') delta_m(g, g') / (n n') over the patterns g and g' that hold v and
-    v'; patterns, invariant and matching are open. ``invariant`` and ``match`` choose between
-    instances that it evaluates: what it calls GWL with WL for matching is ``invariant="global"``
-    with ``match="colours"``. Choices made here, for want of published code: patterns are
-    neighbourhoods without a mark at their root, of all radii up to ``radius`` with equal weight;
-    only those of the same radius are compared; colours begin with the labels, so that k_attr,
-    equality of labels, is implied by k_inv, and all steps weigh the same; isomorphism of patterns
-    is decided by colours, as far as refinement can tell. The paper's spectral colouring of vertices
-    is not offered. GraKeL has no such kernel.
+    w(v, v') is the sum of k_inv(v, v') delta_m(g, g') / (n n') over the patterns g and g' that
+    contain v and v'. It leaves patterns, invariant and matching open. ``invariant`` and ``match``
+    select instances that it evaluates: its GWL with WL matching is ``invariant="global"`` with
+    ``match="colours"``. No code was published, and these details are choices of this
+    implementation: patterns are neighbourhoods without a marked root, of all radii up to ``radius``
+    with equal weight; only patterns of the same radius are compared; initial colours are the
+    labels, so that k_attr, equality of labels, is implied by k_inv, and all steps have equal
+    weight; isomorphism of patterns is decided by colours, within the limits of refinement. The
+    paper's spectral colouring of vertices is not implemented. GraKeL has no such kernel.
 
     References
     ----------
@@ -96,7 +96,7 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
     radius: int = parameter(Whole(0), default=2, kw_only=False)
     n_iter: int = parameter(Whole(0), default=3, kw_only=False)
     level_parameter = "radius"
-    counts: str = parameter(default="raw", init=False)  # shares of patterns, always
+    counts: str = parameter(default="raw", init=False)  # values are fractions of patterns
     _whole_counts: ClassVar[bool] = False
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
@@ -106,7 +106,7 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
         return count_graphs(count, batch.vertex_counts, self.n_jobs)
 
     def _shares(self, batch: GraphBatch, radius: int, begin: int, end: int) -> Counts:
-        """How often each feature occurs, times the weight of its occurrences, which is one."""
+        """Return the number of occurrences of each feature times their weight."""
         found = self._found(batch, radius, begin, end)
         distinct, where = np.unique(found.hashes, return_index=True)
         level = count_hashes(found.pointers, found.hashes)
@@ -114,7 +114,7 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
         return level._replace(counts=level.counts * weights)
 
     def _found(self, batch: GraphBatch, radius: int, begin: int, end: int) -> _Found:
-        """All occurrences of the features of one radius in a range of graphs."""
+        """Return all occurrences of the features of one radius in a range of graphs."""
         if not self._whole_patterns:
             roles = self._roles(batch, radius, begin, end)
             return _Found(roles.pointers, roles.vertices, roles.hashes, 1.0 / roles.sizes)
@@ -125,11 +125,11 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
 
     @property
     def _whole_patterns(self) -> bool:
-        """Whether matching patterns agree in all roles that their vertices play."""
+        """Whether features are whole patterns: matching patterns agree in all vertex roles."""
         return self.invariant == "local" and self.match == "colours"
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
-        """The root of each pattern, or the vertex that plays a role in it."""
+        """Yield the root of each pattern, or the vertex with a role in it."""
         for graph in range(len(batch)):
             levels = []
             for radius in range(self.radius + 1):

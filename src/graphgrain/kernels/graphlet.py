@@ -21,7 +21,7 @@ from .bases.feature_kernel import FeatureKernel
 from .features import Counts, Occurrences, single_vertices
 
 # --------------------------------------------------------------------
-# The graphs of up to five vertices up to isomorphism, and how their counts hang together.
+# Graphs of up to five vertices up to isomorphism, and relations between their counts.
 
 LARGEST = 5
 
@@ -29,8 +29,8 @@ LARGEST = 5
 class GraphletTypes(NamedTuple):
     """All graphs with a given number of vertices.
 
-    A graph is written as bits, edge (i, j) with i < j at place j (j - 1) / 2 + i; the smallest
-    number that any order of the vertices gives is its canonical code.
+    The adjacency code of a graph has a bit for each edge (i, j), i < j, at position
+    j (j - 1) / 2 + i. Its canonical code is the smallest over all orders of the vertices.
     """
 
     of_code: np.ndarray  # type of every adjacency code
@@ -43,13 +43,13 @@ def _pairs(size: int) -> list[tuple[int, int]]:
 
 
 def edges_of(size: int, code: int) -> list[tuple[int, int]]:
-    """The edges that an adjacency code stands for."""
+    """Return the edges of an adjacency code."""
     return [pair for place, pair in enumerate(_pairs(size)) if code >> place & 1]
 
 
 @lru_cache
 def graphlet_types(size: int) -> GraphletTypes:
-    """The types of graphs with ``size`` vertices, by number of edges, then by code."""
+    """Return the types of graphs with ``size`` vertices, sorted by number of edges and code."""
     pairs = _pairs(size)
     codes = np.arange(1 << len(pairs))
     smallest = codes.copy()
@@ -68,7 +68,7 @@ def graphlet_types(size: int) -> GraphletTypes:
 
 @lru_cache
 def type_table(largest: int) -> np.ndarray:
-    """``table[size, code]``: the types of all sizes up to ``largest`` for compiled code."""
+    """Return the types of all sizes up to ``largest`` as an array ``table[size, code]``."""
     table = np.zeros((largest + 1, 1 << (largest * (largest - 1) // 2)), dtype=np.int64)
     for size in range(1, largest + 1):
         of_code = graphlet_types(size).of_code
@@ -77,14 +77,14 @@ def type_table(largest: int) -> np.ndarray:
 
 
 def all_counts(connected: np.ndarray, size: int) -> np.ndarray:
-    """Numbers of all induced subgraphs with ``size`` vertices from those of connected ones.
+    """Derive the counts of all induced subgraphs from those of the connected ones.
 
-    ``connected`` has the shape (graphs, sizes, types), the result (graphs, types), in Python
-    integers: they can be larger than 64 bits.
+    ``connected`` has shape (graphs, sizes, types), the result (graphs, types), in Python integers,
+    since counts can exceed 64 bits.
 
-    Let D consist of a component A and the rest B. Every pair of an induced A and an induced B
-    covers some induced subgraph F, so that N(A) N(B) = sum over F of c(F) N(F), where c(F) says
-    how often a pair covers F. Apart from D itself all F are smaller or have fewer components.
+    Let D consist of a component A and the remainder B. The union of an induced A and an induced B
+    is an induced subgraph F, so N(A) N(B) = sum over F of c(F) N(F), where c(F) is the number of
+    such pairs that cover F. All F except D itself are smaller or have fewer components.
     """
     counts: dict[tuple[int, int], np.ndarray] = {}
     for vertices in range(1, size + 1):
@@ -106,7 +106,7 @@ def all_counts(connected: np.ndarray, size: int) -> np.ndarray:
 def _decomposition(
     size: int, number: int
 ) -> tuple[tuple[int, int], tuple[int, int], dict[tuple[int, int], int]]:
-    """A component, the rest, and how often a pair of these covers each graph."""
+    """Return a component, the remainder, and the number of such pairs that cover each graph."""
     code = graphlet_types(size).canonical[number]
     component = _component_sets(size, code)[0]
     rest = [v for v in range(size) if v not in component]
@@ -128,7 +128,7 @@ def _decomposition(
 
 
 def _induced(code: int, members: list[int]) -> tuple[int, int]:
-    """Size and type of the subgraph that some vertices induce."""
+    """Return the size and type of the subgraph induced by some vertices."""
     result = 0
     for place, (i, j) in enumerate(_pairs(len(members))):
         a, b = sorted((members[i], members[j]))
@@ -144,47 +144,43 @@ def _component_sets(size: int, code: int) -> list[list[int]]:
     return [[v for v in range(size) if owner[v] == o] for o in dict.fromkeys(owner)]
 
 
-# --------------------------------------------------------------------
-# The kernel.
-
-
 class Graphlet(FeatureKernel):
     """Graphlet kernel: counts of the induced subgraphs with three, four or five vertices.
 
-    Every set of ``size`` vertices, or every connected one, is an occurrence of the graph that it
-    induces, up to isomorphism. The kernel is the product of the counts. Labels do not matter.
+    Every set of ``size`` vertices, or every connected one, is one occurrence of the graph it
+    induces, up to isomorphism. The kernel is the dot product of the counts. Labels are ignored.
 
     Parameters
     ----------
     size : int, default=4
         Number of vertices, from 3 to 5.
     connected : bool, default=True
-        Count connected subgraphs only; otherwise all, of which sparse graphs have mostly edgeless
-        ones.
+        If True, count only connected subgraphs; if False all, most of which have no edges in
+        sparse graphs.
     n_samples : int, optional
-        Draw this number of vertex sets in each graph and estimate the counts, for graphs with too
-        many; by default all are counted.
+        Number of vertex sets sampled per graph to estimate the counts, for graphs with too many
+        of them. By default all are counted.
     random_state : int, default=0
-        Seed of the draws. A graph gets the same ones in every call.
+        Seed of the samples. A graph gets the same samples in every call.
     similarity, output, counts, n_features, n_jobs, verbose
         As in :class:`TreePlusPlus`.
 
     See Also
     --------
     NeighbourhoodPairs : Labelled neighbourhoods instead of small subgraphs.
-    SpectralDistance : Another kernel of structure alone.
+    SpectralDistance : Another kernel that uses only the structure.
 
     Notes
     -----
-    It sees structure alone: no labels, nothing beyond ``size`` vertices. The time grows with
-    the number of connected sets, at most n d^(size - 1) for n vertices of degree d. Disconnected
-    subgraphs are not enumerated: their numbers follow exactly from those of the connected ones.
-    Estimates are unbiased: a connected set is grown by random neighbours and counts with the
-    inverse of the probability of being drawn; with ``connected=False`` all sets are equally
-    likely. A sample depends on how vertices are numbered, an exact count does not.
+    Uses only the structure, within ``size`` vertices. The cost is proportional to the number of
+    connected sets, at most n d^(size - 1) for n vertices of degree d. Disconnected subgraphs are
+    not enumerated; their counts follow exactly from those of the connected ones. Estimates are
+    unbiased: a connected set is grown by random neighbours and weighted by the inverse of its
+    probability; with ``connected=False`` all sets are equally likely. Samples depend on the
+    numbering of the vertices, exact counts do not.
 
-    GraKeL's GraphletSampling takes connected and disconnected subgraphs of all sizes from 3 to k
-    together, and needs pynauty: it has no form with the same values.
+    GraKeL's GraphletSampling combines connected and disconnected subgraphs of all sizes from 3 to k
+    and needs pynauty; no setting gives the same values.
 
     References
     ----------
@@ -211,7 +207,7 @@ class Graphlet(FeatureKernel):
 
     @property
     def _whole_counts(self) -> bool:  # type: ignore[override]
-        return self.n_samples is None and self.connected  # others may pass 2^53
+        return self.n_samples is None and self.connected  # otherwise they may exceed 2^53
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
         hashes, table = self._hashes(), type_table(self.size)
@@ -239,12 +235,12 @@ class Graphlet(FeatureKernel):
         return count_graphs(count, batch.vertex_counts, self.n_jobs)
 
     def _hashes(self) -> np.ndarray:
-        """The hash of each type."""
+        """Return the hash of each type."""
         codes = np.array(graphlet_types(self.size).canonical, dtype=np.int64)
         return hash_labels(codes + (self.size << 16), 3)
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
-        """All vertex sets, drawn or not."""
+        """Yield all vertex sets, including those not sampled."""
         hashes, table = self._hashes(), type_table(self.size)
         for graph, n in enumerate(batch.vertex_counts.tolist()):
             if self.connected:
@@ -273,14 +269,14 @@ class Graphlet(FeatureKernel):
 
 
 def _all_sets(n: int, size: int) -> np.ndarray:
-    """All sets of ``size`` of n vertices, a row for each."""
+    """Return all sets of ``size`` of n vertices, one per row."""
     _require_sets(how_many := comb(n, size), n, size)
     vertices = chain.from_iterable(combinations(range(n), size))
     return np.fromiter(vertices, dtype=np.int64, count=how_many * size).reshape(-1, size)
 
 
 def _require_sets(how_many: int, n: int, size: int) -> None:
-    """Refuse to list what does not fit."""
+    """Raise an error if a list of this many sets does not fit into memory."""
     require_memory(
         8.0 * how_many * (2 * size + 4),  # the vertices twice, types, codes and hashes
         f"The {how_many:,} sets of {size} among {n:,} vertices, listed one by one,",

@@ -10,33 +10,32 @@ from .bases.common_walks import CommonWalks
 
 
 class Marginalized(CommonWalks):
-    """Marginalised kernel: the probability that two random walks see the same labels.
+    """Marginalised kernel: the probability that two random walks have the same labels.
 
-    A walk starts at any vertex with equal probability, ends after every step with probability
-    ``stop`` and otherwise goes on to any neighbour with equal probability. The kernel is the
-    probability that independent walks on two graphs read the same sequence of labels.
+    A walk starts at a vertex chosen uniformly, ends at every vertex with probability ``stop`` and
+    otherwise continues to a neighbour chosen uniformly. The kernel is the probability that
+    independent walks on two graphs have the same sequence of labels.
 
     Parameters
     ----------
     stop : float, default=0.1
-        Probability of ending at each vertex, the paper's p_q, between 0 and 1.
+        Probability of ending at each vertex, p_q in the paper, between 0 and 1.
     edge_labels : bool, default=False
-        Walks also read the labels of their edges.
+        If True, the labels of edges along the walks must also agree.
     similarity, n_jobs, verbose
         As in :class:`GraphKernel`.
 
     See Also
     --------
-    RandomWalk : Common walks, longer ones weighted less.
+    RandomWalk : Common walks, with less weight on longer ones.
 
     Notes
     -----
-    It sees vertex labels, edge labels if asked, and walks, which may turn back at every step.
-    From a vertex without neighbours a walk cannot go on: it ends there. A step of a pair of graphs
-    costs as much as in :class:`RandomWalk`; the number of steps grows as ``stop`` nears 0. Labels
-    are compared for equality, as for the molecules of the paper. The paper's linear system is
-    solved by summing up lengths of walks until thirteen digits stand. GraKeL does not have this
-    kernel.
+    Uses structure, vertex labels and optionally edge labels. Walks may turn back at every step, and
+    end at vertices without neighbours. An iteration costs as much as in :class:`RandomWalk`; the
+    number of iterations increases as ``stop`` approaches 0. Labels are compared for equality, as
+    for the molecules of the paper. The paper's linear system is solved by summing over walk lengths
+    up to a precision of thirteen digits. GraKeL does not have this kernel.
 
     References
     ----------

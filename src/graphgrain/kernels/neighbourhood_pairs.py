@@ -21,19 +21,19 @@ from .naming import label_name
 class NeighbourhoodPairs(FeatureKernel):
     """NSPDK: counts of pairs of neighbourhoods at small distances.
 
-    The neighbourhood of radius r of a vertex is the subgraph of all vertices within distance r,
-    with the vertex as its root. For every r up to ``radius`` and every d up to ``distance`` the
-    kernel counts the pairs of equal neighbourhoods of radius r whose roots have distance d, and
-    takes the cosine of the counts; it is the sum of these over all (r, d).
+    The neighbourhood of radius r of a vertex is the subgraph induced by all vertices within
+    distance r, with the vertex as its root. For every r up to ``radius`` and every d up to
+    ``distance``, the features are the pairs of neighbourhoods of radius r whose roots have distance
+    d. The kernel is the sum over all (r, d) of the cosine similarities of the counts.
 
     Parameters
     ----------
     radius : int, default=3
-        Largest radius, the paper's r*.
+        Largest radius, r* in the paper.
     distance : int, default=4
-        Largest distance, the paper's d*.
+        Largest distance, d* in the paper.
     edge_labels : bool, default=False
-        Let edge labels take part in neighbourhoods.
+        If True, neighbourhoods include edge labels.
     similarity, output, n_features, n_jobs, verbose
         As in :class:`TreePlusPlus`.
 
@@ -44,16 +44,16 @@ class NeighbourhoodPairs(FeatureKernel):
 
     Notes
     -----
-    It sees vertex labels, structure and, if asked, edge labels. Neighbourhoods are compared by
-    the invariant of the paper (each edge described by its ends, each end by its distances to all
-    vertices and their labels), which in rare cases does not tell non-isomorphic ones apart. The
-    time grows with the cube of the size of the neighbourhoods, times the number of vertices;
-    pairs cost what a shortest-path kernel cut off at ``distance`` costs. Each pair of vertices
-    counts once, and for d = 0 each vertex.
+    Uses structure, vertex labels and optionally edge labels. Neighbourhoods are compared by the
+    invariant of the paper (each edge is described by its ends, each end by its distances to all
+    vertices and their labels), which in rare cases does not distinguish non-isomorphic ones. The
+    cost is cubic in the size of the neighbourhoods, times the number of vertices; pairs cost as
+    much as a shortest-path kernel truncated at ``distance``. Each pair of vertices counts once, and
+    for d = 0 each vertex.
 
-    The levels of :meth:`gram_levels` are the pairs (r, d), d running faster. GraKeL's kernel of
-    that name counts ordered pairs, always reads edge labels and has another invariant, so that
-    values differ but for r = d = 0.
+    The levels of :meth:`gram_levels` are the pairs (r, d), with d varying faster. GraKeL's kernel
+    of this name counts ordered pairs, always uses edge labels and has a different invariant, so
+    values differ except for r = d = 0.
 
     References
     ----------
@@ -75,7 +75,7 @@ class NeighbourhoodPairs(FeatureKernel):
     edge_labels: bool = parameter(BOOLEAN, default=False)
     counts: str = parameter(
         default="unit", init=False
-    )  # every (r, d) weighs the same, as in the paper
+    )  # equal weight for every (r, d), as in the paper
 
     @property
     def level_scales(self) -> np.ndarray:
@@ -97,7 +97,7 @@ class NeighbourhoodPairs(FeatureKernel):
     def _occurrences(
         self, batch: GraphBatch, begin: int, end: int
     ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """For each level where the pairs of each graph begin, the pairs, and their hashes."""
+        """Yield, for each level, the first pair of each graph, the pairs, and their hashes."""
         check_edge_labels(batch, self.edge_labels)
         pointers, pairs = near_pairs(batch.arrays, self.distance, begin, end)
         rows = np.repeat(np.arange(end - begin), np.diff(pointers))
@@ -135,7 +135,7 @@ class NeighbourhoodPairs(FeatureKernel):
         return names
 
     def _root_name(self, batch: GraphBatch, vertex: int, radius: int) -> str:
-        """The label of a vertex, followed by those of its neighbours if they matter."""
+        """Return the label of a vertex, followed by those of its neighbours if ``radius`` > 0."""
         own = label_name(batch.label_table[batch.label_codes[vertex]])
         if not radius:
             return own

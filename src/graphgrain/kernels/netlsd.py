@@ -1,4 +1,4 @@
-"""NetLSD: graphs as the sound of their Laplacian."""
+"""NetLSD: spectral signatures of graphs."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from ..graphs.convert.dispatch import as_graphs
 from ..parameters import Number, OneOf, Whole, check_parameters, parameter
 from .bases.graph_kernel import GraphKernel
 
-#: The range of times of the paper.
+#: Range of times in the paper.
 _FIRST_TIME, _LAST_TIME = 1e-2, 1e2
 
 
 class NetLSD(GraphKernel):
-    """NetLSD: heat (or waves) on a graph, heard at many times.
+    """NetLSD: heat (or wave) traces of the Laplacian at many times.
 
-    The signature of a graph is the trace of exp(-t L), its normalised Laplacian being L, at
-    ``n_times`` times t from 0.01 to 100, evenly spaced on a logarithmic scale: early times tell of
-    edges and triangles, late ones of components and communities. Waves, the trace of exp(-i t L),
-    are heard at evenly spaced times from 0 to 2 pi. Two graphs with the
-    signatures s and s' have the similarity exp(-gamma ||s - s'||^2).
+    The signature of a graph with normalised Laplacian L is the trace of exp(-t L) at ``n_times``
+    times t from 0.01 to 100, evenly spaced on a logarithmic scale. Early times reflect edges and
+    triangles, late ones components and communities. The wave signature is the real part of the
+    trace of exp(-i t L) at evenly spaced times from 0 to 2 pi. Two graphs with signatures s and s'
+    have similarity exp(-gamma ||s - s'||^2).
 
     Parameters
     ----------
@@ -34,11 +34,12 @@ class NetLSD(GraphKernel):
     signature : {"heat", "wave"}, default="heat"
         The trace of exp(-t L), or the real part of that of exp(-i t L).
     scale : {"empty", "complete", "none"}, default="empty"
-        Divide the signature by that of the graph without edges, or (heat only) of the complete
-        graph, with as many vertices n, so that graphs of different size can be compared; or leave
-        it as it is. The complete graph is taken to have n - 1 eigenvalues of 1, as in the paper.
+        Divide the signature by that of the edgeless graph, or (heat only) of the complete graph,
+        with the same number n of vertices, so that graphs of different sizes are comparable; or
+        leave it unscaled. The complete graph is assumed to have n - 1 eigenvalues of 1, as in the
+        paper.
     gamma : float, optional
-        How fast similarity falls with distance; by default 1 / (2 m^2), with m the median distance
+        Decay of the similarity with distance. By default 1 / (2 m^2), with m the median distance
         between the signatures of the fitted graphs.
     similarity, n_jobs, verbose
         As in :class:`WassersteinWL`.
@@ -46,21 +47,21 @@ class NetLSD(GraphKernel):
     Attributes
     ----------
     gamma_ : float
-        What is used for gamma.
+        Value of gamma in use.
 
     See Also
     --------
-    SpectralDistance : Distances between vertices by the spectrum.
-    ReturnProbability : Random walks that come back.
+    SpectralDistance : Distances between vertices from the spectrum.
+    ReturnProbability : Return probabilities of random walks.
 
     Notes
     -----
-    It sees structure alone, by its spectrum: graphs with equal spectra are equal. All eigenvalues
-    are computed, which takes the cube of the number of vertices; the authors' program, whose
-    signatures are the same, approximates them for large graphs. The published method is the
-    signature (:meth:`signatures`); the authors compare its Euclidean distances, for which a
-    Gaussian is the usual kernel. An isolated vertex has the eigenvalue 0. With the default gamma
-    the similarity of two graphs depends on which graphs were fitted with them.
+    Uses only the spectrum of the structure: graphs with equal spectra have similarity 1. All
+    eigenvalues are computed, which takes time cubic in the number of vertices; the authors'
+    program, which has the same signatures, approximates them for large graphs. The published method
+    is the signature (:meth:`signatures`), and the authors compare signatures by Euclidean distance,
+    for which a Gaussian is the usual kernel. An isolated vertex has eigenvalue 0. With the default
+    gamma the similarity of two graphs depends on the set of fitted graphs.
 
     References
     ----------
@@ -82,7 +83,7 @@ class NetLSD(GraphKernel):
     _uses_labels: ClassVar[bool] = False
 
     def signatures(self, X: Any) -> np.ndarray:
-        """The signature of each graph, one row each; the kernel need not be fitted.
+        """Return the signatures of graphs, one per row; the kernel need not be fitted.
 
         Parameters
         ----------
@@ -114,11 +115,11 @@ class NetLSD(GraphKernel):
 
     def _trace(self, values: np.ndarray, times: np.ndarray) -> np.ndarray:
         products = np.outer(times, values)
-        # eigenvalues ascend, so that a sum does not depend on how vertices are numbered
+        # eigenvalues ascend, so the sum does not depend on the numbering of the vertices
         return (np.exp(-products) if self.signature == "heat" else np.cos(products)).sum(axis=1)
 
     def _unit(self, n: int, times: np.ndarray) -> Any:
-        """What the signature of n vertices is divided by."""
+        """Return the divisor of the signature of a graph with n vertices."""
         if self.scale == "none":
             return 1.0
         if self.scale == "empty":
@@ -149,7 +150,7 @@ class NetLSD(GraphKernel):
 
 
 def _spectrum(A: np.ndarray) -> np.ndarray:
-    """Eigenvalues of the normalised Laplacian I - D^-1/2 A D^-1/2, 0 for isolated vertices."""
+    """Return the eigenvalues of I - D^-1/2 A D^-1/2, 0 for isolated vertices."""
     degrees = A.sum(axis=1)
     roots = np.sqrt(np.maximum(degrees, 1.0))
     return np.linalg.eigvalsh(np.diag((degrees > 0).astype(float)) - A / np.outer(roots, roots))

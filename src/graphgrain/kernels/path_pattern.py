@@ -9,7 +9,7 @@ from .tree_plus_plus import TreePlusPlus
 class PathPattern(TreePlusPlus):
     """Path-pattern graph kernel: counts of the label sequences along shortest paths.
 
-    It is level 0 of :class:`TreePlusPlus` on its own.
+    Equivalent to level 0 of :class:`TreePlusPlus`.
 
     Parameters
     ----------

@@ -15,32 +15,33 @@ from ..parameters import Number, OneOf, parameter
 from .bases.propagated import Propagated
 from .features import Counts, Occurrences, located_vertices
 
-#: Bins beyond this are one bin; far inside 64 bits and exact in float64.
+#: Bins are clipped to this value, which is exact in float64 and fits into 64 bits.
 _LARGEST_BIN = 2.0**53
 
 
 class Propagation(Propagated):
-    """Propagation kernel: counts of vertices whose label distributions fall into the same bin.
+    """Propagation kernel: counts of vertices by bins of their label distributions.
 
-    Every vertex starts with its label and takes, step by step, the average of its neighbours'
-    label distributions. After each of the steps 0 to ``n_iter`` the distributions are cut into
-    bins by a random projection that keeps close ones together (locality-sensitive hashing), and
-    the vertices of each graph are counted per bin. The kernel adds the products of the counts of
-    all steps.
+    Every vertex starts with its label; in each step its distribution becomes the average of its
+    neighbours' label distributions. After each of the steps 0 to ``n_iter`` the distributions are
+    binned by a random projection that keeps similar ones together (locality-sensitive hashing),
+    and the vertices of each graph are counted per bin. The kernel is the sum over the steps of the
+    dot products of the counts.
 
     Parameters
     ----------
     n_iter : int, default=3
-        Number of propagation steps, the paper's t_max. All steps come from one pass; see
+        Number of propagation steps, t_max in the paper. All steps are computed in one pass; see
         :meth:`gram_levels`.
     bin_width : float, optional
-        Width w of the bins: how different two distributions in one bin may be. By default that of
-        the paper's authors: 1e-5 for labels, and 1 for attributes, meant for standardised ones.
+        Bin width w: larger bins tolerate larger differences between distributions. Defaults to the
+        values of the paper's authors: 1e-5 for labels, and 1 for attributes, which assumes
+        standardised attributes.
     metric : {"tv", "hellinger", "l2"}, default="tv"
-        The distance that bins preserve: total variation (L1), Hellinger or Euclidean.
+        Distance preserved by the bins: total variation (L1), Hellinger or Euclidean.
     attributes : bool, default=False
-        Propagate the vertex attributes instead of the labels. They are taken as they are; put
-        :class:`AttributeScaler` in front, or choose ``bin_width`` to suit their scale.
+        If True, propagate the vertex attributes instead of the labels. Attributes are not scaled;
+        apply :class:`AttributeScaler` first or choose ``bin_width`` accordingly.
     random_state : int or None, default=0
         Seed of the projections.
     similarity, output, counts, n_features, n_jobs, verbose
@@ -48,21 +49,21 @@ class Propagation(Propagated):
 
     See Also
     --------
-    DescriptorMatching : What propagates, matched in ever smaller cells.
+    DescriptorMatching : Matches propagated values in a hierarchy of cells.
     WeisfeilerLehman : Exact neighbourhoods instead of averages.
 
     Notes
     -----
-    The random direction of a label is drawn from the seed and the label itself, so that it does
-    not depend on which other labels there are: new graphs may bring new labels. GraKeL draws
-    one number per label in the order of its dictionary, so equal seeds give other matrices
-    there; with the same draws both agree. Its ``t_max`` counts step 0: ``t_max=5`` is
-    ``n_iter=4`` here. Its default bin width is 0.01.
+    The random direction of a label is derived from the seed and the label itself. It does not
+    depend on which other labels exist, so new graphs may have new labels. GraKeL draws one number
+    per label in the order of its dictionary, so equal seeds give different matrices; with the same
+    draws both agree. Its ``t_max`` includes step 0: ``t_max=5`` corresponds to ``n_iter=4`` here.
+    Its default bin width is 0.01.
 
-    With attributes a vertex takes the average of its neighbours' attributes, and all columns fall
-    into bins together along one direction, as in GraKeL's PropagationAttr. The paper's authors do
-    more: their kernel P2K spreads mixtures of Gaussians around the attributes, looks at them in a
-    hundred places, and counts pairs of a label bin and the bin of one such place.
+    With attributes, a vertex takes the average of its neighbours' attributes, and all attributes
+    are binned together along one direction, as in GraKeL's PropagationAttr. The paper's kernel P2K
+    instead propagates mixtures of Gaussians around the attributes, evaluates them at a hundred
+    points, and counts pairs of a label bin and the bin of one such point.
 
     References
     ----------
@@ -98,11 +99,11 @@ class Propagation(Propagated):
     # ---------------------------------------------------------------- random draws
 
     def _draws(self, hashes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """A direction for each step (entries for the hashes) and a shift for each step."""
+        """Return directions of shape (steps, hashes), and a shift for each step."""
         steps = range(self.n_iter + 1)
         first = np.array([self._uniforms(hashes, 3 * t) for t in steps])
         shifts = np.array([self._uniforms(np.zeros(1, np.uint64), 3 * t + 2)[0] for t in steps])
-        if self.metric == "tv":  # Cauchy, the distribution of a ratio of normals
+        if self.metric == "tv":  # Cauchy distribution
             return np.tan(np.pi * (first - 0.5)), self._width * shifts
         second = np.array([self._uniforms(hashes, 3 * t + 1) for t in steps])
         normals = np.sqrt(-2.0 * np.log1p(-first)) * np.cos(2.0 * np.pi * second)
@@ -111,7 +112,7 @@ class Propagation(Propagated):
     # ---------------------------------------------------------------- features
 
     def _bins(self, batch: GraphBatch) -> Callable[[int, int], np.ndarray]:
-        """A function for the bins of each vertex of a range of graphs, one row per step."""
+        """Return a function that bins the vertices of a range of graphs, one row per step."""
         attributes, hashes = self._columns(batch)
         directions, shifts = self._draws(hashes)
         root = self.metric == "hellinger"

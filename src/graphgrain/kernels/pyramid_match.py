@@ -17,28 +17,29 @@ from .bases.pyramid import Pyramid
 from .features import Counts, Occurrences, first_places, single_vertices
 from .naming import label_name
 
-#: Coordinates are rounded to this many digits, so that rounding errors cannot cross a border.
+#: Digits to which coordinates are rounded, so that rounding errors do not change their cell.
 _DIGITS = 9
 
 
 class PyramidMatch(Pyramid):
-    """Pyramid match kernel: vertices as points in a cube, matched in ever smaller cells.
+    """Pyramid match kernel: vertices as points in a unit cube, matched in a hierarchy of cells.
 
-    A vertex becomes the point of its entries, in magnitude, in the ``dimension`` eigenvectors of
-    the adjacency matrix with the largest eigenvalues. At level l each axis on its own is cut into
-    2^l cells, and I_l counts how many vertices of two graphs can be matched in the same cell with
-    the same label. New matches at a level count half as much as those one level finer: with
-    L = ``depth`` the kernel is I_L + sum over l < L of 2^-(L-l) (I_l - I_{l+1}).
+    The coordinates of a vertex are the absolute values of its entries in the ``dimension``
+    eigenvectors of the adjacency matrix with the largest eigenvalues. At level l each axis is
+    divided independently into 2^l cells, and I_l is the number of vertices of two graphs that can
+    be matched within the same cell with the same label. New matches at a level have half the weight
+    of those one level finer: with L = ``depth`` the kernel is
+    I_L + sum over l < L of 2^-(L-l) (I_l - I_{l+1}).
 
     Parameters
     ----------
     dimension : int, default=6
-        Number of eigenvectors, the paper's d (there 4, 6, 8 or 10).
+        Number of eigenvectors, d in the paper (4, 6, 8 or 10 there).
     depth : int, default=4
-        The finest level, the paper's L (there 2, 4 or 6). All levels come from one pass; see
+        Finest level, L in the paper (2, 4 or 6 there). All levels are computed in one pass; see
         :meth:`gram_levels`.
     form : {"paper", "grakel"}, default="paper"
-        The kernel of the paper, or that of GraKeL (see the notes).
+        The kernel of the paper, or that of GraKeL (see Notes).
     similarity, output, n_features, n_jobs, verbose
         As in :class:`TreePlusPlus`.
 
@@ -49,15 +50,15 @@ class PyramidMatch(Pyramid):
 
     Notes
     -----
-    If an eigenvalue repeats, its eigenvectors are a matter of choice, and a kernel that takes
-    them from a solver depends on how vertices are numbered. Here each of them stands for the
-    root mean square over the eigenspace; for single eigenvalues this is the paper's embedding.
-    Graphs with fewer than d vertices get zeros for the missing coordinates.
+    The eigenvectors of a repeated eigenvalue are not unique, and a kernel that uses those of the
+    solver depends on the numbering of the vertices. Here each of them is replaced by the root mean
+    square over the eigenspace; for simple eigenvalues this is the embedding of the paper. Graphs
+    with fewer than d vertices have zeros in the missing coordinates.
 
-    GraKeL differs in three ways, all of which ``form="grakel"`` follows: its sum over levels
-    runs inside a loop over levels, which gives I_p the weight (L+1-p) 2^-(L+1-p) for p > 0 and
-    (L+1) 2^-L for p = 0; it orders the chosen eigenvectors by eigenvalue, not by magnitude; and
-    it leaves out missing coordinates. Its parameter ``L`` counts levels: ``L=depth + 1``.
+    GraKeL differs in three ways, which ``form="grakel"`` reproduces: its sum over levels runs
+    inside a loop over levels, which gives I_p the weight (L+1-p) 2^-(L+1-p) for p > 0 and
+    (L+1) 2^-L for p = 0; it orders the selected eigenvectors by eigenvalue, not by magnitude; and
+    it omits missing coordinates. Its parameter ``L`` is the number of levels: ``L=depth + 1``.
 
     References
     ----------
@@ -84,7 +85,7 @@ class PyramidMatch(Pyramid):
     # ---------------------------------------------------------------- points and cells
 
     def _points(self, batch: GraphBatch) -> np.ndarray:
-        """A row of coordinates per vertex; NaN where a coordinate is left out."""
+        """Return the coordinates of each vertex; omitted ones are NaN."""
         points = np.zeros((batch.n_vertices, self.dimension))
 
         def embed(graph: int) -> None:
@@ -99,7 +100,7 @@ class PyramidMatch(Pyramid):
         return np.round(points, _DIGITS)
 
     def _chosen(self, values: np.ndarray) -> np.ndarray:
-        """Which eigenvectors become coordinates, in order; ``values`` ascend."""
+        """Return the eigenvectors used as coordinates, in order; ``values`` ascend."""
         by_magnitude = np.lexsort((-values, -np.abs(values)))
         if self.form == "paper":
             return by_magnitude[: self.dimension]
@@ -108,7 +109,7 @@ class PyramidMatch(Pyramid):
         return np.sort(by_magnitude[: self.dimension])[::-1]
 
     def _codes(self, batch: GraphBatch, points: np.ndarray, level: int) -> np.ndarray:
-        """A hash of (axis, cell, label) for each coordinate."""
+        """Return a hash of (axis, cell, label) for each coordinate."""
         cells = np.minimum(np.floor(np.nan_to_num(points) * 2.0**level), 2.0**level - 1)
         axes = np.arange(self.dimension, dtype=np.uint64) << np.uint64(32)
         labels = hash_labels(batch.label_table)[batch.label_codes]

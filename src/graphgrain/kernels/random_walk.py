@@ -15,58 +15,60 @@ from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Number, Whole, parameter
 from .bases.common_walks import CommonWalks
 
-#: Eigenvectors whose squared sum is a smaller part of the vertices have the sum 0 but for rounding.
+#: Eigenvectors with a smaller squared sum, relative to the number of vertices, are orthogonal to
+#: the vector of ones up to rounding error.
 _NO_WALK = 1e-20
-#: Graphs with more vertices get their largest eigenvalue by iteration.
+#: For graphs with more vertices the largest eigenvalue is computed iteratively.
 _DENSE = 500
 
 
 class RandomWalk(CommonWalks):
-    """Random walk kernel: the walks that two graphs have in common, longer ones weighted less.
+    """Random walk kernel: common walks of two graphs, with less weight on longer ones.
 
-    Two walks are common if they agree in the labels of their vertices. The kernel adds up
-    ``decay`` to the power of the length over all pairs of common walks: of any length (the
-    geometric random walk kernel), or of at most ``n_steps`` steps.
+    Two walks are common if the labels of their vertices agree. The kernel is the sum of ``decay``
+    to the power of the length over all pairs of common walks, of any length (the geometric random
+    walk kernel) or of at most ``n_steps`` steps.
 
     Parameters
     ----------
     n_steps : int, optional
-        Length of the longest walks, the p of p-step kernels; by default there is no longest.
+        Length of the longest walks, p in p-step kernels. By default unlimited.
     decay : float, optional
-        Weight of each step. By default half of what walks of any length allow on the fitted
-        graphs: 1 / (2 r^2), with r the largest eigenvalue of any of their adjacency matrices.
+        Weight of each step. By default half of the largest value for which the sum over walks of
+        any length converges on the fitted graphs: 1 / (2 r^2), with r the largest eigenvalue of
+        their adjacency matrices.
     labels : bool, default=True
-        Compare walks by the labels of their vertices; otherwise by their length alone.
+        Whether the vertex labels of walks must agree; if False, only their lengths.
     edge_labels : bool, default=False
-        Compare walks by the labels of their edges, too.
+        Whether the edge labels of walks must also agree.
     similarity, n_jobs, verbose
         As in :class:`GraphKernel`.
 
     Attributes
     ----------
     decay_ : float
-        The weight of each step that is used.
+        Value of decay in use.
 
     See Also
     --------
-    Marginalized : Walks with probabilities.
+    Marginalized : Walks weighted by their probabilities.
     PathPattern : Shortest paths instead of walks, with explicit features.
 
     Notes
     -----
-    It sees vertex labels, edge labels if asked, and walks, which may turn back at every step
-    (tottering): one edge makes walks of any length. The sum over walks of any length is found by
-    conjugate gradients. A step of a pair of graphs with n vertices and m edges takes at most n m,
-    less where vertices have different labels, and not the n^4 of a product graph; about twelve
-    steps give thirteen digits with the default decay, more as it nears the limit 1 / r^2, beyond
-    which the sum is infinite and refused. Without labels it takes the eigenvalues of each graph,
-    n^3, and n^2 for a pair. With the default decay the similarity of two graphs depends on which
-    graphs were fitted with them.
+    Uses structure, vertex labels and optionally edge labels. Walks may turn back at every step
+    (tottering), so a single edge has walks of any length. The sum over walks of any length is
+    computed by conjugate gradients. An iteration for a pair of graphs with n vertices and m edges
+    takes at most n m steps, fewer if vertices have different labels, compared to n^4 with a product
+    graph. With the default decay about twelve iterations give thirteen digits, and more are needed
+    as it approaches the limit 1 / r^2, beyond which the sum diverges and an error is raised.
+    Without labels the kernel uses the eigenvalues of each graph, which take n^3, and n^2 for a
+    pair. With the default decay the similarity of two graphs depends on the set of fitted graphs.
 
-    GraKeL's RandomWalkLabeled with ``kernel_type="geometric"`` differs in walks without a step,
-    which it counts for vertices with different labels, too; the rest agrees for the same decay
-    (there ``lamda``, 0.1 by default), and so does its RandomWalk with ``labels=False``. Where the
-    sum is infinite it returns numbers without a meaning.
+    GraKeL's RandomWalkLabeled with ``kernel_type="geometric"`` differs in walks of length 0, which
+    it also counts for vertices with different labels. Otherwise it agrees for the same decay
+    (``lamda`` there, 0.1 by default), and so does its RandomWalk with ``labels=False``. If the sum
+    diverges, it returns meaningless numbers.
 
     References
     ----------
@@ -104,7 +106,7 @@ class RandomWalk(CommonWalks):
         return super()._gram_with_fitted(batch)
 
     def _check_finite(self, batch: GraphBatch) -> None:
-        """Refuse infinite sums: with r^2 < 1 / decay for all graphs, all pairs are finite."""
+        """Raise an error if sums may diverge; they converge if r^2 < 1 / decay for all graphs."""
         if self.n_steps is not None:
             return
         largest = _largest_eigenvalue(batch)
@@ -121,7 +123,7 @@ class RandomWalk(CommonWalks):
 
     @property
     def _spectral(self) -> bool:
-        """Whether eigenvalues tell all: if nothing but the lengths of walks matters."""
+        """Whether only the lengths of walks count, so that eigenvalues suffice."""
         return not (self.labels or self.edge_labels) and self.n_steps is None
 
     @property
@@ -147,9 +149,9 @@ class RandomWalk(CommonWalks):
 
 
 def _spectrum(batch: GraphBatch, graph: int) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues of an adjacency matrix, and the squared sums of the eigenvectors.
+    """Return eigenvalues of an adjacency matrix, and the squared sums of the eigenvectors.
 
-    Only of those whose sum is not 0: the others see no walk.
+    Eigenvectors with sum 0 are omitted, since they contribute no walks.
     """
     values, vectors = np.linalg.eigh(adjacency(batch.arrays, graph))
     weights = vectors.sum(axis=0) ** 2
@@ -158,9 +160,9 @@ def _spectrum(batch: GraphBatch, graph: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _largest_eigenvalue(batch: GraphBatch) -> float:
-    """The largest eigenvalue of any adjacency matrix of a batch."""
+    """Return the largest eigenvalue of the adjacency matrices of a batch."""
     largest = 0.0
-    # Row sums of the squared matrix bound its square; graphs below that are passed over.
+    # Row sums of the squared matrix bound the squared eigenvalue; graphs below it are skipped.
     running = np.concatenate(([0], np.cumsum(batch.degrees[batch.indices])))
     around = running[batch.indptr[1:]] - running[batch.indptr[:-1]]
     bounds = [around[a:b].max(initial=0) for a, b in pairwise(batch.offsets.tolist())]

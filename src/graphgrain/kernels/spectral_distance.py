@@ -19,12 +19,12 @@ from .features import Counts, Occurrences, single_vertices
 
 
 class SpectralDistance(FeatureKernel):
-    """FGSD: the histogram of the spectral distances between all vertices of a graph.
+    """FGSD: histogram of the spectral distances between all vertices of a graph.
 
     The distance of two vertices is S(u, v) = f(L)_uu + f(L)_vv - 2 f(L)_uv for a function f of
-    the Laplacian L = D - A. With the harmonic one, f(L) = pseudo-inverse of L, it is the
-    resistance between them if every edge is a resistor of 1 ohm. All n^2 entries of S fall into
-    bins of equal width; the kernel is the product of the counts. Labels do not matter.
+    the Laplacian L = D - A. With the harmonic function, f(L) = pseudo-inverse of L, it is the
+    resistance distance, with every edge a resistor of 1 ohm. All n^2 entries of S are counted in
+    bins of equal width; the kernel is the dot product of the counts. Labels are ignored.
 
     Parameters
     ----------
@@ -42,13 +42,13 @@ class SpectralDistance(FeatureKernel):
 
     Notes
     -----
-    Bin b holds the distances that round to b times the width: in trees distances are whole
-    numbers, and they lie in the middle of a bin rather than on its border as in the authors'
-    code. Distances are rounded to a ten-thousandth of the width first, so that rounding errors
-    cannot split equal distances. Between the components of a graph f(L)_uv is 0. The authors
-    give the histogram to a support vector machine as it is: ``output="features"``, or
-    ``similarity="dot"`` for the linear kernel. They fix the range of bins by the data; here it
-    is open, and new graphs may have larger distances.
+    Bin b contains the distances that round to b times the width. In trees, where distances are
+    integers, they lie in the centre of a bin rather than on its boundary as in the authors' code.
+    Distances are first rounded to a ten-thousandth of the width, so that rounding errors do not
+    split equal distances. Between components of a graph f(L)_uv is 0. The authors pass the
+    histogram itself to a support vector machine: ``output="features"``, or ``similarity="dot"``
+    for the linear kernel. They derive the range of bins from the data; here it is unlimited, and
+    new graphs may have larger distances.
 
     References
     ----------
@@ -80,7 +80,7 @@ class SpectralDistance(FeatureKernel):
         return count_graphs(count, batch.vertex_counts, self.n_jobs)
 
     def distances(self, graph: Any) -> np.ndarray:
-        """The matrix S of spectral distances between the vertices of one graph.
+        """Return the matrix S of spectral distances between the vertices of one graph.
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ class SpectralDistance(FeatureKernel):
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
         for graph, count in enumerate(batch.vertex_counts.tolist()):
             paths = np.indices((count, count), dtype=np.int32).reshape(2, -1).T.copy()
-            paths[paths[:, 0] == paths[:, 1], 1] = -1  # a vertex and itself: one vertex
+            paths[paths[:, 0] == paths[:, 1], 1] = -1  # a pair of equal vertices
             hashes = hash_labels(self._bins(batch, graph))
             yield [Occurrences(hashes, paths, single_vertices(count))]
 

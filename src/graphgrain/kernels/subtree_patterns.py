@@ -9,18 +9,18 @@ from .bases.common_trees import CommonTrees
 class SubtreePatterns(CommonTrees):
     """Subtree kernel of Ramon and Gaertner: common tree patterns with any choice of branches.
 
-    Two vertices with equal labels have in common, up to depth h, all patterns that consist of
-    their label and, below it, common patterns up to depth h - 1 of some of their neighbours,
-    matched one to one in all ways. The kernel adds up the common patterns of all pairs of vertices.
+    Up to depth h, two vertices with equal labels share every pattern that consists of their label
+    and, below it, common patterns up to depth h - 1 of some of their neighbours, matched one to one
+    in all possible ways. The kernel is the sum of the common patterns over all pairs of vertices.
 
     Parameters
     ----------
     depth : int, default=3
-        Number of vertices on the longest way down a pattern, the paper's h.
+        Number of vertices on the longest path from the root of a pattern, h in the paper.
     decay : float, default=0.5
-        Weight of every vertex that has branches below it, the paper's lambda, at most 1.
+        Weight of every vertex with children, lambda in the paper, at most 1.
     edge_labels : bool, default=False
-        Matched neighbours must also be reached over edges with equal labels.
+        If True, neighbours match only if the edges leading to them have equal labels.
     similarity, n_jobs, verbose
         As in :class:`GraphKernel`.
 
@@ -31,10 +31,10 @@ class SubtreePatterns(CommonTrees):
 
     Notes
     -----
-    It sees vertex labels, structure, edge labels if asked, and patterns that may meet a vertex
-    again. Each step of a pair of graphs with n vertices of degree d takes n^2 d^2 2^d; degrees
-    above 16 are refused. The choice of no branch counts, as in the paper. GraKeL does not have this
-    kernel.
+    Uses structure, vertex labels and optionally edge labels. A pattern may visit a vertex more than
+    once. Each level of a pair of graphs with n vertices of degree d takes n^2 d^2 2^d steps; graphs
+    with degrees above 16 raise an error. As in the paper, choosing no branch counts as a pattern.
+    GraKeL does not have this kernel.
 
     References
     ----------

@@ -10,25 +10,25 @@ from .bases.common_trees import CommonTrees
 class TreePatterns(CommonTrees):
     """Tree-pattern kernel of Mahe and Vert: trees weighted by their size or their branching.
 
-    A tree pattern of depth h is a tree all of whose leaves are h - 1 steps below the root,
-    mapped into the graph so that the children of a vertex are different neighbours of it. The
-    kernel counts pairs of equal patterns in two graphs. A tree t counts with ``decay`` to the power
-    of its size beyond a path, ``|t| - h``, or of its branching, its leaves - 1.
+    A tree pattern of depth h is a tree whose leaves are all h - 1 steps below the root, mapped into
+    the graph such that the children of a vertex are distinct neighbours of it. The kernel counts
+    pairs of equal patterns in two graphs. The weight of a tree t is ``decay`` to the power of
+    ``|t| - h``, its size in excess of a path, or of its number of leaves - 1, its branching.
 
     Parameters
     ----------
     depth : int, default=3
-        Number of vertices from the root to a leaf, the paper's h.
+        Number of vertices from the root to a leaf, h in the paper.
     weighting : {"size", "branching"}, default="branching"
-        What the weight of a tree falls with.
+        Whether the weight of a tree decreases with its size or its branching.
     decay : float, default=0.1
-        The paper's lambda, above 0 and at most 1. Near 0 only paths are left, and the kernel is
-        that of walks; with 1 all trees weigh the same.
+        Lambda in the paper, above 0 and at most 1. Near 0 only paths contribute and the kernel
+        becomes a walk kernel; with 1 all trees have the same weight.
     until : bool, default=False
-        Count the trees of all depths up to ``depth``, with leaves at any depth; the weights are
-        then ``decay`` to the power of ``|t|``, or of the leaves - 1.
+        If True, count trees of all depths up to ``depth``, with leaves at any depth. The weights
+        are then ``decay`` to the power of ``|t|``, or of the number of leaves - 1.
     edge_labels : bool, default=False
-        Matched neighbours must also be reached over edges with equal labels.
+        If True, neighbours match only if the edges leading to them have equal labels.
     similarity, n_jobs, verbose
         As in :class:`GraphKernel`.
 
@@ -39,10 +39,10 @@ class TreePatterns(CommonTrees):
 
     Notes
     -----
-    It sees vertex labels, structure, edge labels if asked, and patterns that may go back to the
-    vertex they came from (the paper's extension against this tottering is not offered). Each step
-    of a pair of graphs with n vertices of degree d takes n^2 d^2 2^d; degrees above 16 are
-    refused. GraKeL does not have this kernel.
+    Uses structure, vertex labels and optionally edge labels. Patterns may return to the vertex they
+    came from; the paper's extension against this tottering is not implemented. Each level of a pair
+    of graphs with n vertices of degree d takes n^2 d^2 2^d steps; graphs with degrees above 16
+    raise an error. GraKeL does not have this kernel.
 
     References
     ----------

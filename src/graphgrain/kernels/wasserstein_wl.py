@@ -1,10 +1,10 @@
 """The Wasserstein Weisfeiler-Lehman kernel.
 
-1. A vertex is described by its colours, or its attributes smoothed over its neighbours, after 0,
-   1, ... refinement steps.
-2. A graph is the distribution of its vertices' descriptions; the distance of two graphs is what it
-   costs to move one distribution onto the other.
-3. The kernel falls exponentially with the distance.
+1. A vertex is described by its colours, or by its attributes smoothed over its neighbours, after
+   0, 1, ... refinement steps.
+2. A graph is the distribution of its vertices' descriptions; the distance of two graphs is the
+   optimal transport cost between their distributions.
+3. The kernel decreases exponentially with the distance.
 """
 
 from __future__ import annotations
@@ -23,57 +23,57 @@ from .bases.pairwise import require_pairs
 from .features import Counts
 from .weisfeiler_lehman import WeisfeilerLehman
 
-#: Pairs of vertices that one task compares, about.
+#: Approximate number of vertex pairs per task.
 _TASK = 1 << 21
 
 
 class WassersteinWL(GraphKernel):
     """Wasserstein Weisfeiler-Lehman kernel: graphs as distributions of refined vertices.
 
-    With labels, a vertex is the sequence of its colours after 0 to ``n_iter`` refinement steps,
-    and two vertices are as far apart as the share of steps in which their colours differ. With
-    attributes, each step moves the attributes of a vertex halfway to the mean of its neighbours';
-    a vertex is the sequence of all of these, and distances are Euclidean. The distance W of two
-    graphs is the cheapest transport between their vertices, each graph having weight 1, and the
-    kernel is exp(-gamma W).
+    With labels, a vertex is represented by its colours after 0 to ``n_iter`` refinement steps, and
+    the distance of two vertices is the fraction of steps in which their colours differ. With
+    attributes, each step moves the attributes of a vertex halfway to the mean of its neighbours; a
+    vertex is represented by the attributes after all steps, and distances are Euclidean. The
+    distance W of two graphs is the optimal transport cost between their vertices, with the vertices
+    of each graph weighted equally and summing to 1. The kernel is exp(-gamma W).
 
     Parameters
     ----------
     n_iter : int, default=3
-        Number of refinement steps, the paper's H.
+        Number of refinement steps, H in the paper.
     gamma : float, default=1.0
-        How fast similarity falls with distance, the paper's lambda.
+        Decay of the similarity with distance, lambda in the paper.
     attributes : bool, default=False
-        Use the vertex attributes instead of the labels.
+        If True, use the vertex attributes instead of the labels.
     edge_labels : bool, default=False
-        Refine labels by pairs of edge label and neighbour's colour.
+        If True, refine labels by pairs of edge label and neighbour's colour.
     similarity : {"cosine", "dot"}, default="cosine"
-        Every graph has similarity 1 with itself in both; with "cosine", graphs without vertices
-        have similarity 0 with all others.
+        Every graph has similarity 1 with itself in both cases. With "cosine", graphs without
+        vertices have similarity 0 with all others.
     n_jobs, verbose
         As in :class:`GraphKernel`.
 
     See Also
     --------
     WeisfeilerLehman : Counts of the same colours, as explicit features.
-    HashedAttributes : Kernels of labels for graphs with attributes.
+    HashedAttributes : Applies kernels for labels to graphs with attributes.
 
     Notes
     -----
-    It sees labels or attributes, and structure. Colours only ever split, so that their distances
-    are those of a tree, and the cheapest transport has a closed form: W is half of the summed
-    differences of the colours' shares, averaged over steps. The kernel with labels is therefore
-    positive definite and costs little more than :class:`WeisfeilerLehman`.
+    Uses structure and labels or attributes. Since refinement only splits colours, the distances of
+    colours form a tree metric, and optimal transport has a closed form: W is half of the summed
+    absolute differences of the colours' frequencies, averaged over the steps. The kernel with
+    labels is therefore positive definite and costs little more than :class:`WeisfeilerLehman`.
 
-    With attributes the matrix need not be positive semi-definite: the Wasserstein distance in
-    several dimensions does not embed into a Hilbert space. Support vector machines then solve a
-    problem that is no longer convex; the paper's authors use a solver for Krein spaces. Each pair
-    of graphs takes about the cube of its vertices. Attributes are taken as they are: the authors
-    standardise them, which is :class:`AttributeScaler` in front of the kernel.
+    With attributes the matrix need not be positive semi-definite, because the Wasserstein distance
+    in several dimensions does not embed into a Hilbert space. The problem of a support vector
+    machine is then not convex; the paper's authors use a solver for Krein spaces. The cost for a
+    pair of graphs is about cubic in the number of vertices. Attributes are not scaled; the authors
+    standardise them, as :class:`AttributeScaler` does.
 
-    The authors' program computes the transport for labels as well, and has the same distances.
-    With attributes it differs for vertices without neighbours alone, whose attributes it halves
-    in every step; here they stay as they are.
+    The authors' program also computes the transport for labels, with the same distances. With
+    attributes it differs only for vertices without neighbours, whose attributes it halves in every
+    step; here they do not change.
 
     References
     ----------
@@ -101,10 +101,10 @@ class WassersteinWL(GraphKernel):
         return not self.attributes
 
     def distances(self, X: object) -> np.ndarray:
-        """Wasserstein distances between graphs (rows) and the fitted graphs (columns).
+        """Compute the Wasserstein distances of graphs (rows) to the fitted graphs (columns).
 
-        A graph without vertices has distance 0 from such graphs and an infinite one from others
-        (1 with labels, where nothing is further apart).
+        A graph without vertices has distance 0 to other such graphs, and an infinite distance to
+        all others (with labels 1, the largest possible distance).
         """
         return self._distances_to_fitted(self._checked(X))
 
@@ -142,7 +142,7 @@ class WassersteinWL(GraphKernel):
     # ---------------------------------------------------------------- labels
 
     def _shares(self, batch: GraphBatch) -> list[Counts]:
-        """Colours of each step with their shares of the vertices."""
+        """Return the colours of each step with their relative frequencies."""
         kernel = WeisfeilerLehman(self.n_iter, edge_labels=self.edge_labels, n_jobs=self.n_jobs)
         sizes = batch.vertex_counts
         return [
@@ -151,7 +151,7 @@ class WassersteinWL(GraphKernel):
         ]
 
     def _tree_distances(self, columns: list[Csc], offsets: np.ndarray, lower: bool) -> np.ndarray:
-        """1 - mean over the steps of the shares in common; 0 between graphs without vertices."""
+        """Return 1 - the common frequencies, averaged over steps; 0 between empty graphs."""
         empty, fitted_empty = np.diff(offsets) == 0, np.diff(self._offsets) == 0
         shared = np.zeros((len(empty), len(fitted_empty)))
         ranges = chunks(np.full(len(empty), len(fitted_empty)), _TASK)
@@ -172,7 +172,7 @@ class WassersteinWL(GraphKernel):
     # ---------------------------------------------------------------- attributes
 
     def _smoothed(self, batch: GraphBatch) -> np.ndarray:
-        """The attributes of each vertex after 0 to ``n_iter`` steps, side by side."""
+        """Return the attributes of each vertex after 0 to ``n_iter`` steps, side by side."""
         current = attribute_columns(batch, "vertex", self.n_attributes_)
         if not len(current):
             current = np.zeros((batch.n_vertices, self.n_attributes_))
@@ -188,7 +188,7 @@ class WassersteinWL(GraphKernel):
         return np.ascontiguousarray(np.hstack(steps))
 
     def _transport(self, points: np.ndarray, offsets: np.ndarray, lower: bool) -> np.ndarray:
-        # the cost of every pair, and what goes from one to the other
+        # two numbers per pair of vertices: cost and flow
         require_pairs(np.diff(offsets), np.diff(self._offsets), 2, self.n_jobs)
         W = np.zeros((len(offsets) - 1, len(self._offsets) - 1))
         work = np.diff(offsets) * max(int(self._offsets[-1]), 1)
