@@ -1,23 +1,22 @@
-"""Formats on disk: named arrays and JSON with a version and checksums; nothing is ever executed.
+"""File formats: named arrays, and JSON, with a version and checksums. Code is never executed.
 
-An archive is one file of named arrays, mapped into memory: what is not used is not read. An array
-is never larger than the file that holds it, unless it is packed: then it says how large it is, and
-unpacking ends there. ::
+An archive is a single memory-mapped file of named arrays; only the arrays that are used are read
+from disk. An array cannot be larger than its file unless it is packed. A packed array declares its
+size, and decompression stops there. ::
 
-    8 bytes   magic, which names the format
+    8 bytes   magic number of the format
     4 bytes   version of the format, little-endian
     4 bytes   length of the header in bytes
     4 bytes   CRC-32 of the header
     header    JSON: {"about": {...}, "parts": {name: {dtype, shape, offset, crc32}}}
-    parts     raw little-endian arrays, each at a multiple of 64 bytes; an entry with "packed", a
-              number of bytes, is deflated: the first byte of all entries, then the second, ...
+    parts     raw little-endian arrays, aligned to 64 bytes; an entry with "packed", a number of
+              bytes, is deflated: the first byte of all elements, then the second, ...
 
-A document is JSON behind a first line of JSON with the name of the format, its version and the
-CRC-32 of the rest. NumPy's own archives (``.npz``) are read with the same limits by
-:func:`read_npz`.
+A document is JSON, preceded by a line of JSON with the name of the format, its version and the
+CRC-32 of the rest. NumPy archives (``.npz``) are read with the same limits by :func:`read_npz`.
 
-Checksums find accidents, not intent: who uses an archive checks what its arrays say before
-compiled code follows it.
+Checksums detect accidental damage, not manipulation: the contents of arrays must be validated
+before they are used as indices in compiled code.
 """
 
 from __future__ import annotations
@@ -38,23 +37,23 @@ from .errors import InvalidFileError
 _FIXED = struct.Struct("<8sIII")
 _ALIGN = 64
 _DTYPES = {"|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f4", "<f8"}
-#: Most bytes of a header, and most dimensions of an array.
+#: Maximum size of a header in bytes, and maximum number of dimensions of an array.
 _LONGEST_HEADER = 1 << 28
 _DIMENSIONS = 4
-#: Deflated bytes stand for at most so many times as many.
+#: Maximum compression ratio of deflate.
 _MOST_PACKED = 1032
 
 
 class Format(NamedTuple):
-    """What the files of a format have in common."""
+    """Properties of a file format."""
 
     name: str  # "graphgrain index"
-    magic: bytes  # 8 bytes; files that are documents have none
+    magic: bytes  # 8 bytes; empty for documents
     version: int
-    remedy: str  # the way out of an error: "Build the index again"
+    remedy: str  # advice in error messages: "Build the index again"
 
     def check_version(self, version: Any, path: Path) -> None:
-        """Raise for a version of the format that this version of the library does not know."""
+        """Raise an error if this version of the library cannot read a version of the format."""
         if version != self.version or isinstance(version, bool):
             raise InvalidFileError(
                 f"{str(path)!r} has version {version!r} of the format {self.name!r}; this version "
@@ -63,7 +62,7 @@ class Format(NamedTuple):
             )
 
     def damaged(self, path: Path, part: str, why: str) -> InvalidFileError:
-        """The error for a file whose content cannot be right."""
+        """Return the error for a damaged part of a file."""
         return InvalidFileError(
             f"The part {part!r} of {path.name} in {str(path.parent)!r} is damaged: {why}. Restore "
             f"it from a copy. {self.remedy}."
@@ -80,13 +79,13 @@ def write_archive(
     parts: dict[str, np.ndarray],
     packed: bool = False,
 ) -> int:
-    """Write arrays and a dictionary about them to a file that is open; the size in bytes.
+    """Write arrays and a dictionary of metadata to an open file, and return its size in bytes.
 
-    With ``packed`` arrays are deflated where that makes them smaller.
+    With ``packed``, arrays are deflated if that makes them smaller.
     """
     contents: list[Any] = []
     entries: dict[str, Any] = {}
-    offset = 0  # from the end of the header
+    offset = 0  # relative to the end of the header
     for name, part in parts.items():
         array = _little_endian(part)
         content = array.data if array.size else b""
@@ -109,7 +108,7 @@ def write_archive(
 
 
 def _byte_planes(array: np.ndarray) -> bytes:
-    """The first byte of all entries, then the second: small numbers have many zeros in a row."""
+    """Group bytes by significance, which gives small numbers long runs of zeros."""
     return array.reshape(-1).view(np.uint8).reshape(-1, array.itemsize).T.tobytes()
 
 
@@ -168,7 +167,7 @@ class Archive:
                 raise self.damaged(name, why)
 
     def damaged(self, part: str, why: str) -> InvalidFileError:
-        """The error for a part whose content cannot be right."""
+        """Return the error for a damaged part."""
         return self.form.damaged(self.path, part, why)
 
     def __contains__(self, name: str) -> bool:
@@ -176,11 +175,11 @@ class Archive:
 
     @property
     def parts(self) -> list[str]:
-        """The names of all arrays."""
+        """Names of all arrays."""
         return list(self._entries)
 
     def array(self, name: str, dtype: str, shape: tuple[int | None, ...]) -> np.ndarray:
-        """An array that must have this type (``f4``, ``u8``, ...) and shape; None is any length."""
+        """Return an array after checking its type (``f4``, ``u8``, ...) and shape (None is any)."""
         array = self[name]
         fits = array.dtype.str[1:] == dtype and len(array.shape) == len(shape)
         if not fits or any(b not in (None, a) for a, b in zip(array.shape, shape, strict=True)):
@@ -188,7 +187,7 @@ class Archive:
         return array
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """An array of the file, read-only, as it was when its checksum was made."""
+        """Return a read-only array, after verifying its checksum on first access."""
         if name not in self._entries:
             raise self.damaged(name, "it is missing")
         entry = self._entries[name]
@@ -204,7 +203,7 @@ class Archive:
         return array.reshape(entry["shape"])
 
     def _unpacked(self, name: str, content: memoryview, size: int) -> bytes:
-        """The bytes of a packed array."""
+        """Return the decompressed bytes of a packed array."""
         unpacking = zlib.decompressobj()
         try:
             planes = unpacking.decompress(content, size + 1)
@@ -217,7 +216,7 @@ class Archive:
 
 
 def _wrong_entry(entry: Any, length: int) -> str | None:
-    """What is wrong with the header's entry of an array; ``length`` bytes are there for all."""
+    """Return what is wrong with a header entry, or None; all parts have ``length`` bytes."""
     if not isinstance(entry, dict) or str(entry.get("dtype")) not in _DTYPES:
         return "there are no arrays of its type"
     shape: Any = entry.get("shape")
@@ -236,9 +235,9 @@ def _wrong_entry(entry: Any, length: int) -> str | None:
 
 
 def _bytes_of(entry: dict[str, Any]) -> int:
-    """The size of an array in memory."""
+    """Return the uncompressed size of an array in bytes."""
     size: int = np.dtype(entry["dtype"]).itemsize
-    for side in entry["shape"]:  # Python's integers: nothing overflows
+    for side in entry["shape"]:  # Python integers do not overflow
         size *= side
     return size
 
@@ -251,14 +250,14 @@ def _is_size(value: Any) -> bool:
 
 
 def document(form: Format, content: Any) -> bytes:
-    """JSON behind a line with the format, its version and a checksum."""
+    """Return JSON preceded by a line with the format, its version and a checksum."""
     text = json.dumps(content, indent=1).encode()
     head = {"format": form.name, "version": form.version, "crc32": zlib.crc32(text)}
     return json.dumps(head).encode() + b"\n" + text + b"\n"
 
 
 def read_document(path: Path, form: Format) -> Any:
-    """The content of a document."""
+    """Return the content of a document."""
     try:
         first, _, text = path.read_bytes().partition(b"\n")
     except OSError as error:
@@ -276,21 +275,21 @@ def read_document(path: Path, form: Format) -> Any:
 
 
 def parsed_json(text: bytes) -> Any:
-    """A value from JSON, or None if it is none."""
+    """Parse JSON; return None if it is invalid."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
 
 
-# -------------------------------------------------------------------- NumPy's archives
+# -------------------------------------------------------------------- NumPy archives
 
 
 def read_npz(path: Path, what: str, remedy: str) -> dict[str, np.ndarray]:
-    """All arrays of an uncompressed NumPy archive (``.npz``), none of them of Python objects.
+    """Read all arrays of an uncompressed NumPy archive (``.npz``); object arrays are rejected.
 
-    Members are stored as they are, so that a small file cannot ask for much memory: what is read
-    is never more than the file. Messages say what the file should be, and the way out.
+    Compressed members are rejected, so that no more memory is used than the size of the file. Error
+    messages contain ``what`` the file should be and a ``remedy``.
     """
 
     def wrong(why: object) -> InvalidFileError:
@@ -323,7 +322,7 @@ def read_npz(path: Path, what: str, remedy: str) -> dict[str, np.ndarray]:
 
 
 def _npy(file: IO[bytes], size: int) -> np.ndarray:
-    """An array in NumPy's format; its header is compared with the bytes that there are."""
+    """Read an array in NumPy's format, after comparing its header with the available bytes."""
     version = np.lib.format.read_magic(file)
     if version == (1, 0):
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)

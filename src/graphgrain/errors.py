@@ -1,11 +1,11 @@
-"""The errors that graphgrain raises on purpose.
+"""Exceptions raised by graphgrain.
 
-Each message states the rule, the value that broke it and the way out.
+Each message states the rule, the value that violates it and a remedy.
 """
 
 
 class GraphgrainError(Exception):
-    """Base class of all errors that graphgrain raises on purpose.
+    """Base class of all exceptions raised by graphgrain.
 
     Examples
     --------
@@ -19,7 +19,7 @@ class GraphgrainError(Exception):
 
 
 class InvalidGraphError(GraphgrainError, ValueError):
-    """The graphs given are not valid: an edge out of range, a missing label, ...
+    """The graphs are invalid, for example an edge is out of range or a label is missing.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class InvalidGraphError(GraphgrainError, ValueError):
 
 
 class InvalidParameterError(GraphgrainError, ValueError):
-    """A parameter has a value outside what it may be.
+    """A parameter has an invalid value.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class InvalidParameterError(GraphgrainError, ValueError):
 
 
 class InvalidFileError(GraphgrainError, ValueError):
-    """A file does not hold what its format asks for.
+    """A file does not conform to its format.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class InvalidFileError(GraphgrainError, ValueError):
 
 
 class DownloadError(GraphgrainError, OSError):
-    """A file could not be downloaded, or is not the one that was expected.
+    """A file could not be downloaded, or its checksum is wrong.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class DownloadError(GraphgrainError, OSError):
 
 
 class UnwritableFileError(GraphgrainError, OSError):
-    """A file that is to be written cannot be.
+    """A file cannot be written.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class UnwritableFileError(GraphgrainError, OSError):
 
 
 class WorkerError(GraphgrainError, RuntimeError):
-    """Processes that shared the work were killed, again and again.
+    """Worker processes were killed repeatedly.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class WorkerError(GraphgrainError, RuntimeError):
 
 
 class MissingDependencyError(GraphgrainError, ImportError):
-    """An optional package is needed that is not installed.
+    """A required optional package is not installed.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class MissingDependencyError(GraphgrainError, ImportError):
 
 
 class NotEnoughMemoryError(GraphgrainError, MemoryError):
-    """A result would not fit into memory; known before it was begun.
+    """A result would not fit into memory; raised before it is computed.
 
     Examples
     --------
@@ -113,12 +113,12 @@ class NotEnoughMemoryError(GraphgrainError, MemoryError):
 
 
 class GraphgrainWarning(UserWarning):
-    """Something was left out or left undecided; the message says what.
+    """Some input was skipped or left undecided; the message gives details.
 
     Examples
     --------
     >>> import graphgrain as gg
     >>> import warnings
-    >>> warnings.simplefilter("error", gg.GraphgrainWarning)  # let nothing be left out
+    >>> warnings.simplefilter("error", gg.GraphgrainWarning)  # turn into errors
     >>> warnings.resetwarnings()
     """

@@ -1,7 +1,7 @@
-"""Locks on open files, on every system: they end with the process, however that ends.
+"""Portable locks on open files, released when the process ends for any reason.
 
-POSIX locks a whole file (``flock``). Windows locks bytes, and nobody else can read a locked byte:
-it is one far behind everything that is ever written.
+On POSIX a whole file is locked (``flock``). On Windows a range of bytes is locked, which other
+processes then cannot read, so a single byte far beyond the end of the file is used.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
-#: The byte that is locked on Windows: the last that its C library can name on every version.
+#: Offset of the locked byte on Windows: the largest that all versions of its C library support.
 FAR = 2**31 - 2
-#: How long to wait before trying again where waiting for a lock ends by itself, in seconds.
+#: Seconds between attempts to acquire a lock on Windows.
 _PAUSE = 0.05
 
 
 @contextmanager
 def locked(descriptor: int, wait: bool = True) -> Iterator[bool]:
-    """Hold the lock of an open file during a block.
+    """Hold the lock of an open file during a ``with`` block.
 
     Parameters
     ----------
     descriptor : int
-        Of a file that is open for writing. Its position may change.
+        Descriptor of a file open for writing. Its position may change.
     wait : bool
-        Wait until nobody else has the lock; otherwise go on without it.
+        Whether to wait until the lock is free; if False, continue without it.
 
     Yields
     ------
@@ -74,7 +74,7 @@ def _lock_byte(descriptor: int, wait: bool) -> bool:
                 raise _unlockable(error) from None
             if not wait:
                 return False
-            time.sleep(_PAUSE)  # LK_LOCK would wait too, but give up after ten seconds
+            time.sleep(_PAUSE)  # LK_LOCK waits too, but only ten seconds
         else:
             return True
 

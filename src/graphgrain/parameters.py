@@ -1,4 +1,4 @@
-"""Parameters of estimators: declared once, with their rules, which are checked at fit time."""
+"""Declaration and validation of estimator parameters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .errors import InvalidParameterError
 
 
 class Rule(Protocol):
-    """Says whether a value is allowed, and in words which ones are."""
+    """A constraint on a value; its string describes the allowed values."""
 
     def allows(self, value: Any) -> bool: ...
 
@@ -20,7 +20,7 @@ class Rule(Protocol):
 
 @dataclass(frozen=True)
 class Whole:
-    """An integer of at least ``low``, at most ``high``; None too if ``optional``."""
+    """An integer from ``low`` to ``high``, or None if ``optional``."""
 
     low: int = 0
     high: int | None = None
@@ -42,7 +42,7 @@ class Whole:
 
 @dataclass(frozen=True)
 class Number:
-    """A finite number above ``low`` (or equal to it, if ``closed``)."""
+    """A finite number above ``low``, or equal to it if ``closed``."""
 
     low: float = 0.0
     closed: bool = False
@@ -74,7 +74,7 @@ class Share:
 
 @dataclass(frozen=True)
 class OneOf:
-    """One of a few values; ``note`` says why others are not among them."""
+    """One of a few values; ``note`` explains why others are excluded."""
 
     values: tuple[Any, ...]
     note: str = ""
@@ -91,7 +91,7 @@ class OneOf:
 
 
 class Jobs:
-    """A number of threads as scikit-learn counts them."""
+    """A number of threads, with the conventions of scikit-learn's ``n_jobs``."""
 
     def allows(self, value: Any) -> bool:
         return value is None or (
@@ -103,7 +103,7 @@ class Jobs:
 
 
 class Verbosity:
-    """How much to show of the work, as scikit-learn has it: 0 is nothing."""
+    """A verbosity level as in scikit-learn; 0 is silent."""
 
     def allows(self, value: Any) -> bool:
         return isinstance(value, Integral) and int(value) >= 0
@@ -113,7 +113,7 @@ class Verbosity:
 
 
 class Seed:
-    """What numpy.random.default_rng accepts as a reproducible seed, or None."""
+    """A non-negative integer seed, or None for a random one."""
 
     def allows(self, value: Any) -> bool:
         return value is None or (
@@ -132,9 +132,9 @@ Value = TypeVar("Value")
 def parameter(
     rule: Rule | None = None, *, default: Value, kw_only: bool = True, init: bool = True
 ) -> Value:
-    """A parameter of an estimator: what it may be, and its default.
+    """Declare a parameter of an estimator, with its rule and default.
 
-    With ``init=False`` it is none: a class whose base has the parameter fixes its value.
+    With ``init=False`` the value is fixed: the class does not take a parameter of its base class.
     """
     metadata = {} if rule is None else {"rule": rule}
     return field(default=default, kw_only=kw_only, init=init, metadata=metadata)
@@ -142,20 +142,20 @@ def parameter(
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(parameter,))
 class Declared:
-    """Base class of the estimators whose parameters are declared in the body of the class.
+    """Base class of estimators whose parameters are declared in the class body.
 
-    ``n_iter: int = parameter(Whole(0), default=5)`` is a parameter of ``__init__``, the attribute
-    and the rule. A class may write an ``__init__`` of its own, which its subclasses inherit.
+    ``n_iter: int = parameter(Whole(0), default=5)`` declares the argument of ``__init__``, the
+    attribute and the rule. A class may define its own ``__init__``, which its subclasses inherit.
     """
 
-    #: What each parameter may be.
+    #: Rule of each parameter.
     parameter_rules: ClassVar[dict[str, Rule]] = {}
     _own_init: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls._own_init = cls._own_init or "__init__" in vars(cls)
-        # An annotation without a value tells the type of what is learned: it is no parameter.
+        # An annotation without a value is the type of a fitted attribute, not a parameter.
         annotations = get_annotations(cls)
         cls.__annotations__ = {name: of for name, of in annotations.items() if name in vars(cls)}
         dataclass(init=not cls._own_init, repr=False, eq=False, match_args=False, kw_only=True)(cls)
@@ -169,7 +169,7 @@ class Declared:
 
 
 def check_parameters(owner: Declared) -> None:
-    """Raise :class:`InvalidParameterError` for the first parameter that breaks its rule."""
+    """Raise :class:`InvalidParameterError` for the first parameter that violates its rule."""
     for name, rule in owner.parameter_rules.items():
         value = getattr(owner, name)
         if not rule.allows(value):
@@ -180,7 +180,7 @@ def check_parameters(owner: Declared) -> None:
 
 
 def check_value(name: str, value: Any, rule: Rule) -> Any:
-    """The value of an argument, if it follows its rule."""
+    """Return the value of an argument, or raise an error if it violates its rule."""
     if not rule.allows(value):
         raise InvalidParameterError(f"{name} must be {rule}; got {value!r}.")
     return value

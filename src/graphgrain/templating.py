@@ -1,8 +1,8 @@
-"""HTML and SVG from templates and plain data; everything that is put in is escaped.
+"""HTML and SVG from templates and plain data; all inserted values are escaped.
 
-Templates stand in the folder ``templates`` of the package that uses them. In them
-``{{ source("page.css") }}`` includes a file as it is, and ``{{ values | tojson }}`` writes JSON
-that cannot end the element that holds it, whatever names it contains.
+Templates are in the folder ``templates`` of the package that uses them. In templates,
+``{{ source("page.css") }}`` includes a file verbatim, and ``{{ values | tojson }}`` writes JSON
+that cannot close the enclosing element, whatever text it contains.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @cache
 def environment(package: str) -> Environment:
-    """The templates of a package; what is put into them is escaped unless it is marked safe."""
+    """Return the template environment of a package, with autoescaping."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -34,13 +34,13 @@ def environment(package: str) -> Environment:
 
 
 def render(package: str, template: str, **values: Any) -> str:
-    """Fill a template of a package.
+    """Render a template of a package.
 
     Examples
     --------
     >>> from graphgrain.templating import render
-    >>> told = dict.fromkeys(("title", "lead", "about", "version"), "<b>")
-    >>> page = render("graphgrain.report", "cards.html", answers=[], links=[], **told)
+    >>> values = dict.fromkeys(("title", "lead", "about", "version"), "<b>")
+    >>> page = render("graphgrain.report", "cards.html", answers=[], links=[], **values)
     >>> "&lt;b&gt;" in page
     True
     """

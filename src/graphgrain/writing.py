@@ -1,8 +1,8 @@
-"""Output files: either whole or not there, and never in place of something that is not a file.
+"""Output files that are either complete or absent, and never replace anything but a file.
 
-Regular files are replaced in one step, through symbolic links. Pipes, terminals and other character
-devices get the whole content as a stream once it is complete; so does standard output, which is
-``-``. Read-only files, folders, block devices and sockets are refused.
+Regular files are replaced atomically, through symbolic links. Pipes, terminals and other character
+devices receive the whole content as a stream once it is complete; so does standard output, ``-``.
+Read-only files, folders, block devices and sockets are rejected.
 """
 
 from __future__ import annotations
@@ -24,36 +24,36 @@ from uuid import uuid4
 
 from .errors import UnwritableFileError
 
-#: Windows neither replaces nor deletes a file that somebody reads or has mapped into memory.
+#: Windows neither replaces nor deletes a file that is open or mapped into memory elsewhere.
 _READERS_BLOCK = sys.platform == "win32"
-#: What the system says of a full disk.
+#: Error numbers of a full disk.
 _FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
-#: How long to wait for readers to finish before each further attempt, in seconds.
+#: Seconds to wait for readers before each further attempt.
 _PAUSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-#: Names of standard output; a file behind it that was opened by a shell must not be replaced.
+#: Names of standard output; a file that the shell redirects it to must not be replaced.
 _STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
-#: Content for a pipe is in memory up to this size, and in a temporary file beyond it.
+#: Content for a pipe is kept in memory up to this size, and in a temporary file beyond it.
 _IN_MEMORY = 16 << 20
 
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str], what: str = "The file") -> Iterator[IO[bytes]]:
-    """Write a file so that nobody ever sees half of it.
+    """Write a file such that no reader ever sees an incomplete file.
 
     Parameters
     ----------
     path : path
-        A regular file is replaced (its permissions stay), a symbolic link is followed, a file
-        with several hard links is overwritten. ``-`` is standard output. Untouched if anything
-        fails before everything is written. Its folder must exist.
+        A regular file is replaced with its permissions preserved, a symbolic link is followed, and
+        a file with several hard links is overwritten. ``-`` is standard output. The file is left
+        untouched if anything fails before all content is written. Its folder must exist.
     what : str
-        What is written, for the message if it cannot be: "The report", "The figure".
+        Description of the content for error messages: "The report", "The figure".
 
     Yields
     ------
     file : binary file
-        Seekable. Takes the place of ``path``, or goes into the pipe, when the block ends without
-        an error.
+        Seekable. Its content replaces ``path``, or is copied to the pipe, when the block ends
+        without an error.
     """
     try:
         if is_standard_output(path):
@@ -68,7 +68,7 @@ def atomic_write(path: str | os.PathLike[str], what: str = "The file") -> Iterat
             with _replaced(Path(os.path.realpath(path)), there) as file:
                 yield file
     except BrokenPipeError:
-        raise  # the reader of a pipe has seen enough: no error of the file
+        raise  # the reader closed the pipe, which is not an error
     except OSError as error:
         if isinstance(error, UnwritableFileError):
             raise
@@ -80,19 +80,19 @@ def atomic_write(path: str | os.PathLike[str], what: str = "The file") -> Iterat
 
 
 def is_standard_output(path: str | os.PathLike[str]) -> bool:
-    """Whether a path means standard output."""
+    """Return whether a path means standard output."""
     return os.fspath(path) in _STANDARD_OUTPUT
 
 
 def suffix_of(path: str | os.PathLike[str], of_streams: str) -> str:
-    """The suffix that chooses a format; standard output, pipes and devices have a given one."""
+    """Return the suffix of a path, or ``of_streams`` for standard output, pipes and devices."""
     place = Path(path)
     stream = is_standard_output(path) or (place.exists() and not place.is_file())
     return of_streams if stream and not place.is_dir() else place.suffix
 
 
 def check_output(path: str | os.PathLike[str], what: str = "The file") -> None:
-    """Raise now, before the work, if :func:`atomic_write` would refuse a path."""
+    """Raise an error early if :func:`atomic_write` would reject a path."""
     if is_standard_output(path):
         return
     try:
@@ -108,7 +108,7 @@ def check_output(path: str | os.PathLike[str], what: str = "The file") -> None:
 
 
 def _checked(path: str | os.PathLike[str]) -> os.stat_result | None:
-    """What is at a path (None if nothing is), unless it is something that must not be written."""
+    """Return the status of a path (None if absent); raise an error if it must not be written."""
     try:
         there = os.stat(path)
     except FileNotFoundError:
@@ -118,7 +118,7 @@ def _checked(path: str | os.PathLike[str]) -> os.stat_result | None:
         raise IsADirectoryError(errno.EISDIR, "it is a folder")
     if not (stat.S_ISREG(mode) or stat.S_ISCHR(mode) or stat.S_ISFIFO(mode)):
         raise PermissionError(errno.EPERM, "it is neither a file nor a pipe")
-    # Without any write permission even for root, who would not be stopped by the system.
+    # Root could write a file without any write permission, but should not.
     if not (mode & 0o222 and os.access(path, os.W_OK)):
         raise PermissionError(errno.EACCES, "it is read-only")
     return there
@@ -126,8 +126,8 @@ def _checked(path: str | os.PathLike[str]) -> os.stat_result | None:
 
 @contextmanager
 def _replaced(place: Path, there: os.stat_result | None) -> Iterator[IO[bytes]]:
-    """A file beside the regular file, which it replaces in the end."""
-    # A name of its own for every writer: two at a time end with the file of one of them, whole.
+    """Write to a temporary file that finally replaces the regular file."""
+    # With a unique name, concurrent writers end with the complete file of one of them.
     temporary = place.with_name(f".{place.name}-{uuid4().hex[:12]}.part")
     try:
         with open(temporary, "xb") as file:
@@ -136,13 +136,13 @@ def _replaced(place: Path, there: os.stat_result | None) -> Iterator[IO[bytes]]:
             to_disk(file.fileno())
         take_over(temporary, place, there)
     finally:
-        with suppress(OSError):  # in a folder that cannot be written nothing was left behind
+        with suppress(OSError):  # nothing was created in a folder without write permission
             temporary.unlink(missing_ok=True)
 
 
 @contextmanager
 def _streamed(open_stream: Any) -> Iterator[IO[bytes]]:
-    """A file whose content goes into a stream in the end."""
+    """Write to a temporary file whose content is finally copied to a stream."""
     with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as file:
         yield file  # type: ignore[misc]  # has all methods of a binary file
         file.seek(0)
@@ -158,7 +158,7 @@ def _open_standard_output() -> Iterator[IO[bytes]]:
 
 
 def write_csv(path: str | os.PathLike[str], rows: Iterable[Iterable[object]]) -> None:
-    """Write a table of comma-separated values; its first row are the names of the columns."""
+    """Write comma-separated values; the first row contains the column names."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     with atomic_write(path, "The table") as file:
@@ -166,9 +166,9 @@ def write_csv(path: str | os.PathLike[str], rows: Iterable[Iterable[object]]) ->
 
 
 def take_over(temporary: Path, place: Path, there: os.stat_result | None) -> None:
-    """Let a finished file take the place of another, if there is one, under all its names."""
+    """Replace ``place`` by a finished file, preserving permissions and hard links."""
     if there is not None and there.st_nlink > 1:
-        # A new file would be known under one of its names alone.
+        # Replacing the file would break its other hard links.
         with open(temporary, "rb") as source, open(place, "r+b") as target:
             shutil.copyfileobj(source, target)
             target.truncate()
@@ -181,7 +181,7 @@ def take_over(temporary: Path, place: Path, there: os.stat_result | None) -> Non
 
 
 def put_in_place(temporary: str | os.PathLike[str], place: str | os.PathLike[str]) -> None:
-    """Rename a file to one that may exist, in one step; where readers block that, wait for them."""
+    """Rename a file atomically over ``place``; wait for readers if they block it."""
     for pause in _PAUSES if _READERS_BLOCK else ():
         try:
             os.replace(temporary, place)
@@ -193,7 +193,7 @@ def put_in_place(temporary: str | os.PathLike[str], place: str | os.PathLike[str
 
 
 def delete_if_free(path: Path) -> bool:
-    """Delete a file that nobody needs any more, unless a reader blocks that: later, then."""
+    """Delete a file; return False if a reader prevents it, so that it can be tried later."""
     try:
         path.unlink(missing_ok=True)
     except PermissionError:
@@ -204,12 +204,12 @@ def delete_if_free(path: Path) -> bool:
 
 
 def to_disk(descriptor: int) -> None:
-    """Wait until the disk has what was written to a file."""
+    """Flush the content of a file to disk."""
     if sys.platform == "darwin":
-        # There fsync hands over to the drive, which may keep it in its own memory for a while.
+        # On macOS, fsync does not flush the drive's own cache.
         import fcntl
 
-        with suppress(OSError):  # not every file system can do it
+        with suppress(OSError):  # not supported by every file system
             fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
             return
     os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""Graph kernels: graphs in, features or similarities out, one kernel per file."""
+"""Graph kernels: they map graphs to features or similarities."""
 
 import lazy_loader
 

@@ -14,11 +14,11 @@ from .bases.pairwise import AttributedKernel
 
 
 class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
-    """Graph invariant kernel (GIK) with attributes: vertices in the same role, compared.
+    """Graph invariant kernel (GIK) with attributes: compares vertices with the same role.
 
-    Pairs of vertices have the weights of :class:`GraphInvariants`, which say how far they play
-    the same role in matching neighbourhoods. The kernel is the sum, over all pairs of vertices of
-    two graphs, of the weight times the similarity of their attributes.
+    Pairs of vertices have the weights of :class:`GraphInvariants`, which measure how far they have
+    the same role in matching neighbourhoods. The kernel is the sum over all pairs of vertices of
+    two graphs of the weight times the similarity of their attributes.
 
     Parameters
     ----------
@@ -34,12 +34,11 @@ class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
 
     Notes
     -----
-    It sees vertex attributes, vertex labels (where colours begin: vertices with different labels
-    have similarity 0), structure and, if asked, edge labels. Each pair of graphs takes the pairs
-    of their vertices that meet in a feature, times the number of attributes. The paper leaves
-    open the kernel on attributes too; the other choices stand with :class:`GraphInvariants`.
-    Attributes are taken as they are: scale them to comparable ranges first
-    (:class:`AttributeScaler`).
+    Uses structure, vertex attributes, vertex labels (the initial colours, so vertices with
+    different labels have similarity 0) and optionally edge labels. The cost for a pair of graphs is
+    the number of pairs of vertices that share a feature, times the number of attributes. The paper
+    also leaves the kernel on attributes open; for the other choices see :class:`GraphInvariants`.
+    Attributes are not scaled; bring them to comparable ranges first (:class:`AttributeScaler`).
 
     References
     ----------
@@ -54,7 +53,7 @@ class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
     [[1.0, 0.89, 0.0], [0.89, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
 
-    _numbers_per_pair: ClassVar[int] = 1  # in how many roles both are met
+    _numbers_per_pair: ClassVar[int] = 1  # summed weights of common roles
 
     def _prepare(self, batch: GraphBatch) -> VertexFeatures:
         levels = [self._roles(batch, r, 0, len(batch)) for r in range(self.radius + 1)]
@@ -67,7 +66,7 @@ class AttributedGraphInvariants(AttributedKernel, PatternedKernel):
         owners = np.searchsorted(batch.offsets, vertices, side="right") - 1
         order = np.lexsort((vertices, hashes, owners))
         hashes, vertices, owners = hashes[order], vertices[order], owners[order]
-        fresh = np.ones(len(order), dtype=bool)  # of several patterns the weights are added
+        fresh = np.ones(len(order), dtype=bool)  # weights of several patterns are added
         fresh[1:] = (hashes[1:] != hashes[:-1]) | (vertices[1:] != vertices[:-1])
         first = np.flatnonzero(fresh)
         weights = np.add.reduceat(shares[order], first) if len(first) else shares

@@ -16,20 +16,20 @@ from .bases.feature_kernel import FeatureKernel
 from .features import Counts, Occurrences, single_vertices
 from .naming import label_name
 
-#: Roots from which the longest path of a large graph is looked for.
+#: Number of roots from which the longest path of a large graph is searched.
 _ROOTS = 64
-#: To estimate the cost: steps that are done for a root, and columns that are kept.
+#: For cost estimates: number of steps per root, and number of columns that are kept.
 _STEPS, _COLUMNS = 1 << 20, 1 << 16
-#: Bytes of the number of a label at a place: while it is summed up, and as a feature.
+#: Bytes per count of a label at a position: while it is summed, and as a feature.
 _PLACE_BYTES = 24
 
 
 class GraphHopper(FeatureKernel):
     """GraphHopper kernel: shortest paths compared vertex by vertex.
 
-    Two shortest paths of the same length have as similarity the number of places at which their
-    labels agree, and the kernel adds the similarities of all pairs of shortest paths. It need not
-    compare paths: it is the product of the counts of (label, place, length of the path).
+    The similarity of two shortest paths of equal length is the number of positions at which their
+    labels agree. The kernel is the sum over all pairs of shortest paths. Paths need not be compared
+    individually: the kernel is the dot product of the counts of (label, position, path length).
 
     Parameters
     ----------
@@ -43,11 +43,10 @@ class GraphHopper(FeatureKernel):
 
     Notes
     -----
-    It sees vertex labels and all shortest paths, in both directions; a vertex alone is a path of
-    length 0. :class:`AttributedGraphHopper` compares vertices by attributes. For a graph with n
-    vertices, m edges and diameter D the time is n (m + n) D, with no pair of graphs to look at.
-    GraKeL's kernel takes attributes only; with one-hot vectors of labels and its linear kernel it
-    has the same values.
+    Uses vertex labels and all shortest paths, in both directions; a single vertex is a path of
+    length 0. For a graph with n vertices, m edges and diameter D the cost is n (m + n) D, and no
+    pairs of graphs are compared. GraKeL's kernel uses attributes only; with one-hot vectors of
+    labels and its linear kernel it has the same values.
 
     References
     ----------
@@ -88,7 +87,7 @@ class GraphHopper(FeatureKernel):
         return Estimate(seconds / part, needed)
 
     def _places(self, batch: GraphBatch, graph: int) -> tuple[np.ndarray, np.ndarray]:
-        """How often each vertex stands at each place, and the hash of its label there."""
+        """Return the number of paths with each vertex at each position, and the label hashes."""
         M = hop_matrices(batch.arrays, graph)
         own = slice(int(batch.offsets[graph]), int(batch.offsets[graph + 1]))
         labels = batch.arrays.label_hashes[batch.label_codes[own]]
@@ -97,7 +96,7 @@ class GraphHopper(FeatureKernel):
             return M, mix_array(labels[:, np.newaxis] + places)
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
-        """The vertex at the place, once for every path."""
+        """Yield the vertex at each position, once for every path."""
         for graph in range(len(batch)):
             M, hashes = self._places(batch, graph)
             times = M.ravel().astype(np.int64)
@@ -123,7 +122,7 @@ class GraphHopper(FeatureKernel):
 
 
 def _sampled(graph: GraphBatch, roots: np.ndarray, steps: int) -> tuple[float, float]:
-    """Sample ``steps`` steps of some roots: the part of all steps, and bytes for all places."""
+    """Sample ``steps`` steps of some roots: the part of all steps, and bytes for all positions."""
     part, longest, room = sample_places(graph.arrays, 0, roots, steps, _COLUMNS)
     places = (longest + 1.0) * (longest + 2.0) / 2 * len(np.unique(graph.label_codes))
     return part, _PLACE_BYTES * places + 16.0 * room

@@ -1,12 +1,12 @@
-"""Continuous attributes for kernels that know labels only, by repeated random hashing.
+"""Continuous attributes for kernels that only use labels, by repeated random hashing.
 
 Morris, Kriege, Kersting, Mutzel: Faster kernels for graphs with continuous attributes via
 hashing. ICDM 2016.
 
-1. Draw a random direction a and offset b; the attributes x of a vertex fall into the bin
-   floor((a . x + b) / width). Near attributes mostly share a bin.
-2. The bin joins the label, and any kernel compares the relabelled graphs.
-3. Repeat with fresh draws; the kernel is the mean of all repetitions.
+1. Draw a random direction a and offset b; the bin of a vertex with attributes x is
+   floor((a . x + b) / width). Similar attributes mostly share a bin.
+2. Combine the bin with the label, and apply any kernel to the relabelled graphs.
+3. Repeat with new draws; the kernel is the mean over all repetitions.
 """
 
 from __future__ import annotations
@@ -35,38 +35,38 @@ class _Kernel:
 
 
 class HashedAttributes(GraphKernel):
-    """Let any kernel see continuous attributes: the mean over random hashings.
+    """Apply any kernel to continuous attributes, averaged over random hashings.
 
     Parameters
     ----------
     kernel : graph kernel, optional
-        The kernel that compares the relabelled graphs; ``TreePlusPlus()`` by default.
+        Kernel applied to the relabelled graphs; ``TreePlusPlus()`` by default.
     on : {"vertex", "edge"}, default="vertex"
-        Which attributes are hashed.
+        Whether vertex or edge attributes are hashed.
     n_draws : int, default=10
         Number of random hashings that are averaged.
     width : float, default=1.0
-        Width of the bins, in standard deviations of the fitted attributes.
+        Bin width, in standard deviations of the fitted attributes.
     keep_labels : bool, default=True
-        Combine the bin with the label that is there, instead of replacing it.
+        If True, combine the bin with the existing label; if False, replace the label.
     similarity : {"cosine", "minmax", "dot"}, default="cosine"
-        As in ``kernel``; "minmax" needs one with explicit features.
+        Similarity of ``kernel``; "minmax" requires a kernel with explicit features.
     random_state : int, default=0
-        Seed of the draws, which are made at fit and used again by ``transform``.
+        Seed of the hashings, which are drawn in ``fit`` and reused by ``transform``.
     n_jobs : int, optional
-        Number of threads, handed to the kernel.
+        Number of threads, passed to the kernel.
     verbose
         As in :class:`GraphKernel`.
 
     See Also
     --------
-    AttributeBins : The same as a view, with bins of equal content.
+    AttributeBins : Bins as a view, by default with equal numbers of values.
     AttributedGraphHopper : A kernel that compares attributes directly.
 
     Notes
     -----
-    With ``on="edge"`` the kernel must look at edge labels (``TreePlusPlus(edge_labels=True)``).
-    Coordinates change when a molecule is turned: hash lengths (:class:`EdgeLengths`) instead.
+    With ``on="edge"`` the kernel must use edge labels (``TreePlusPlus(edge_labels=True)``).
+    Coordinates change under rotation; hash distances (:class:`EdgeLengths`) instead.
 
     References
     ----------
@@ -94,7 +94,7 @@ class HashedAttributes(GraphKernel):
 
     def _fit(self, batch: GraphBatch) -> None:
         values = attribute_columns(batch, self.on)
-        # sorted, so that rounding does not depend on how vertices are numbered
+        # sorted, so that rounding does not depend on the numbering of the vertices
         spread = np.sort(values, axis=0).std(axis=0) if len(values) else np.ones(values.shape[1])
         self.scale_ = np.where(spread > 1e-12, spread, 1.0)
         rng = np.random.default_rng(self.random_state)

@@ -1,10 +1,10 @@
 """The multiscale Laplacian graph kernel.
 
-1. Every vertex starts with a feature vector: its label, one-hot.
+1. The initial feature vector of a vertex is its label, one-hot encoded.
 2. At each level the ball around a vertex is compared with a few anchors, balls of the fitted
-   graphs; the similarities, projected onto few directions, become its new feature vector. The
+   graphs. The similarities, projected onto a few directions, are its new feature vector. The
    balls grow from level to level.
-3. Last, whole graphs are compared in the same way.
+3. Finally, whole graphs are compared in the same way.
 """
 
 from __future__ import annotations
@@ -30,72 +30,72 @@ from ..graphs.batch import GraphBatch
 from ..parameters import Number, Seed, Whole, parameter
 from .bases.graph_kernel import GraphKernel
 
-#: Without labels, vertices are told apart by their degree up to this one.
+#: Largest degree used to distinguish vertices of graphs without labels.
 _LARGEST_DEGREE = 20
-#: Directions with smaller eigenvalues, relative to the largest, are dropped: those of anchors,
-#: and those of the Laplacian of a whole graph.
+#: Directions with smaller eigenvalues, relative to the largest, are dropped: for the anchors, and
+#: for the Laplacian of a whole graph.
 _ANCHOR_CUT, _LAPLACIAN_CUT = 1e-2, 1e-4
-#: Anchors more similar than this are one.
+#: Anchors with a higher similarity are treated as equal.
 _SAME = 1.0 - 1e-6
-#: Eigenvalues closer than this, relatively, are one: their directions are a matter of choice.
+#: Eigenvalues with a smaller relative difference are treated as equal, since their eigenvectors
+#: are not unique.
 _SAME_VALUE = 1e-9
-
-
-#: Refinements that tell vertices apart, and rounds of telling labels apart by their vertices.
+#: Number of refinement steps that distinguish vertices, and of rounds that distinguish labels.
 _ROUNDS = 3
 
 
 class _Anchors(NamedTuple):
-    """What one level learned from the fitted graphs."""
+    """Anchors of one level and the projection onto their leading directions."""
 
     summaries: Summaries
     projection: np.ndarray
 
 
 class MultiscaleLaplacian(GraphKernel):
-    """Multiscale Laplacian kernel: graphs as Gaussians that their Laplacian gives features.
+    """Multiscale Laplacian kernel: graphs as Gaussians defined by their Laplacian and features.
 
-    A graph with Laplacian L and a feature vector per vertex, the rows of U, stands for a Gaussian
-    with the covariance S = U^T (L + eta I)^-1 U + gamma I; the similarity of two graphs is the
-    overlap of theirs. The same similarity, between the neighbourhoods of vertices, gives the
-    feature vectors, starting from labels and going to larger neighbourhoods level by level.
+    A graph with Laplacian L and a feature vector per vertex, the rows of U, is represented by a
+    Gaussian with covariance S = U^T (L + eta I)^-1 U + gamma I; the similarity of two graphs is the
+    overlap of their Gaussians. The feature vectors are computed from the same similarity between
+    neighbourhoods of vertices, starting with labels and using larger neighbourhoods at each level.
 
     Parameters
     ----------
     n_levels : int, default=2
-        Number of levels below whole graphs. Level s = 1, 2, ... looks at balls of radius
+        Number of levels below whole graphs. Level s = 1, 2, ... uses balls of radius
         s times ``radius``.
     radius : int, default=1
         Radius of the smallest balls.
     eta : float, default=0.1
-        Added to the Laplacians of balls.
+        Regularisation added to the Laplacians of balls.
     gamma : float, default=0.01
-        Added to the covariances.
+        Regularisation added to the covariances.
     n_anchors : int, default=50
-        Anchors per level, drawn at random from the different balls of the fitted graphs; more
-        only where the last ones drawn differ in nothing but which labels they have.
+        Number of anchors per level, drawn at random from the distinct balls of the fitted graphs.
+        Exceeded only if the last ones drawn differ in nothing but the names of their labels.
     n_directions : int, default=10
-        Features after each level: the leading directions of the anchors' kernel, as far as
-        their eigenvalues exceed a hundredth of the largest; more only if the last one repeats.
+        Number of features after each level: the leading eigenvectors of the anchors' kernel whose
+        eigenvalues exceed a hundredth of the largest. Exceeded only if the last eigenvalue is
+        repeated.
     random_state : int or None, default=0
-        Seed of the draw of anchors.
+        Seed of the sample of anchors.
     similarity, n_jobs, verbose
         As in :class:`WassersteinWL`.
 
     See Also
     --------
-    ReturnProbability : Vertices described by returns of random walks.
-    NetLSD : The spectrum of whole graphs.
+    ReturnProbability : Vertices described by return probabilities of random walks.
+    NetLSD : Spectra of whole graphs.
 
     Notes
     -----
-    Anchors and directions come from the fitted graphs alone. Which balls are drawn depends on
-    where labels are equal, not on what they are, so that renaming labels changes nothing. Without
-    labels the degree, up to 20, takes their place. At the last step eta is 0 and the
-    pseudo-inverse of the Laplacian is taken, without its eigenvalues below 1e-4 of the largest;
-    a graph without edges then has no structure left, and all of these are equal.
+    Anchors and directions are derived from the fitted graphs. The sample of balls depends on which
+    labels are equal, not on their values, so renaming labels does not change the result. Without
+    labels, degrees up to 20 are used instead. In the last step eta is 0 and the pseudo-inverse of
+    the Laplacian is used, without eigenvalues below 1e-4 of the largest. Graphs without edges then
+    have no structure and are all equal.
 
-    GraKeL differs in scale and in several steps, so that matrices agree in kind but not in value.
+    GraKeL differs in scale and in several steps, so its matrices are similar but not equal.
 
     References
     ----------
@@ -145,7 +145,7 @@ class MultiscaleLaplacian(GraphKernel):
     # ---------------------------------------------------------------- levels
 
     def _keys(self, batch: GraphBatch, previous: np.ndarray, level: int) -> np.ndarray:
-        """A hash per vertex that tells different balls apart, whatever the vertices' numbers."""
+        """Hash the ball of each vertex, independent of the numbering of the vertices."""
         keys = np.empty(batch.n_vertices, dtype=np.uint64)
 
         def fill(begin: int, end: int) -> None:
@@ -157,7 +157,7 @@ class MultiscaleLaplacian(GraphKernel):
     def _balls(
         self, batch: GraphBatch, codes: np.ndarray, features: np.ndarray, level: int
     ) -> Balls:
-        """Parameters, features and the largest number of features that a ball can have."""
+        """Return parameters, features and the maximum number of features of a ball."""
         radius = (level + 1) * self.radius
         room = features.shape[1]
         if not room:
@@ -170,7 +170,7 @@ class MultiscaleLaplacian(GraphKernel):
         return Balls(radius, float(self.eta), float(self.gamma), codes, features, room)
 
     def _anchors(self, batch: GraphBatch, balls: Balls, vertices: np.ndarray) -> _Anchors:
-        """The balls around some vertices as anchors, with the directions of their kernel."""
+        """Return the balls around some vertices as anchors, with the projection of their kernel."""
         graphs = np.searchsorted(batch.offsets, vertices, side="right") - 1
         parts = summaries(batch.arrays, balls, graphs, vertices)
         K = anchor_kernel(parts)
@@ -181,18 +181,18 @@ class MultiscaleLaplacian(GraphKernel):
         values, vectors = np.linalg.eigh(K[np.ix_(kept, kept)])
         last = values[-self.n_directions :].min(initial=np.inf)  # eigenvalues ascend
         lowest = max(_ANCHOR_CUT * values.max(initial=0.0), (1.0 - _SAME_VALUE) * last)
-        leading = np.flatnonzero(values > lowest)[::-1]  # equal ones stay together
+        leading = np.flatnonzero(values > lowest)[::-1]  # equal eigenvalues stay together
         projection = vectors[:, leading] / np.sqrt(values[leading])
         return _Anchors(Summaries(*(part[kept] for part in parts)), projection)
 
     def _next_features(self, batch: GraphBatch, balls: Balls, anchors: _Anchors) -> np.ndarray:
-        """The features that a level gives to vertices: projected similarities to its anchors."""
+        """Compute the next features of vertices: projected similarities to the anchors."""
         result = np.empty((batch.n_vertices, anchors.projection.shape[1]))
 
         def fill(begin: int, end: int) -> None:
             K = similarities(batch.arrays, balls, anchors.summaries, begin, end)
             first, last = batch.offsets[begin], batch.offsets[end]
-            # einsum sums in one order, whatever the number of rows; BLAS does not.
+            # einsum sums in a fixed order, independent of the number of rows; BLAS does not.
             result[first:last] = np.einsum("va,ad->vd", K, anchors.projection)
 
         run(fill, chunks(batch.vertex_counts), self.n_jobs)
@@ -203,7 +203,7 @@ class MultiscaleLaplacian(GraphKernel):
     def _whole_graphs(
         self, batch: GraphBatch, features: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """S^-1 and log |S| of every graph, with S divided by gamma."""
+        """Return S^-1 and log |S| of every graph, with S divided by gamma."""
         width = features.shape[1]
         inverses = np.empty((len(batch), width, width))
         sizes = np.empty(len(batch))
@@ -227,7 +227,7 @@ class MultiscaleLaplacian(GraphKernel):
         sizes: np.ndarray,
         fitted: tuple[np.ndarray, np.ndarray] | None,
     ) -> np.ndarray:
-        """Gram matrix of whole graphs; without ``fitted`` among themselves."""
+        """Return the Gram matrix of whole graphs with the fitted ones, or with themselves."""
         right, right_sizes = fitted if fitted is not None else (inverses, sizes)
         K = np.empty((len(sizes), len(right_sizes)))
         ranges = chunks(np.full(len(sizes), len(right_sizes)), 1 << 14)
@@ -245,17 +245,17 @@ class MultiscaleLaplacian(GraphKernel):
 
 
 def _codes(batch: GraphBatch) -> np.ndarray:
-    """A hash per vertex: of its label or, if there are none, of its degree."""
+    """Hash the label of each vertex or, without labels, its degree."""
     if batch.labelled:
         return hash_labels(batch.label_table)[batch.label_codes]
     return hash_labels(np.minimum(batch.degrees, _LARGEST_DEGREE))
 
 
 def _kinds(batch: GraphBatch, codes: np.ndarray) -> np.ndarray:
-    """A hash per vertex for what its label does in the batch, whatever the label is.
+    """Hash the use of each vertex's label in the batch, independent of its name.
 
-    All labels start with the same kind. The kind of a label sums up the vertices that carry it,
-    each seen by refinement with the kinds so far and together with its whole graph.
+    Initially all labels have the same hash. In each round the hash of a label combines its
+    vertices, each represented by refinement with the current hashes and by its whole graph.
     """
     _, label = np.unique(codes, return_inverse=True)
     kinds = np.zeros(len(codes), dtype=np.uint64)
@@ -274,14 +274,14 @@ def _kinds(batch: GraphBatch, codes: np.ndarray) -> np.ndarray:
 
 
 def _sums(values: np.ndarray, pointers: np.ndarray) -> np.ndarray:
-    """Sum of each segment ``pointers[i]:pointers[i + 1]``, modulo 2^64."""
+    """Sum each segment ``pointers[i]:pointers[i + 1]``, modulo 2^64."""
     running = np.zeros(len(values) + 1, dtype=np.uint64)
     np.cumsum(values, out=running[1:])
     return running[pointers[1:]] - running[pointers[:-1]]
 
 
 def _draw(keys: np.ndarray, kinds: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    """A vertex for each of ``count`` different keys, drawn by their kinds: equal ones together."""
+    """Draw a vertex for each of ``count`` distinct keys; keys of equal kind stay together."""
     _, where = np.unique(keys, return_index=True)
     groups, group = np.unique(kinds[where], return_inverse=True)
     place = rng.permutation(len(groups))[group]

@@ -3,7 +3,7 @@
 1. A vertex is described by the probabilities that a random walk returns to it after 1, 2, ...
    steps, and by its label.
 2. A graph is the distribution of its vertices' descriptions, embedded by a kernel on them.
-3. The kernel of two graphs falls with the distance of their embeddings.
+3. The kernel of two graphs decreases with the distance of their embeddings.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Number, Seed, Whole, parameter
 from .bases.graph_kernel import GraphKernel
 
-#: Most vertices from which sigma_1 is estimated: half a million distances.
+#: Maximum number of vertices from which sigma_1 is estimated: half a million distances.
 _SAMPLE = 1000
-#: Vertices that each graph gives to the sample.
+#: Number of vertices sampled per graph.
 _PER_GRAPH = 5
 #: Squared distances below this, relative to the norms, are rounding errors.
 _ROUNDING = 1e-13
 
 
 class _Points(NamedTuple):
-    """Points with labels that belong to graphs, sorted by label, then by graph."""
+    """Labelled points that belong to graphs, sorted by label and then by graph."""
 
     labels: np.ndarray  # hash of each distinct label, ascending
-    starts: np.ndarray  # where the points of each label begin, and their end
+    starts: np.ndarray  # first point of each label, and the total
     owners: np.ndarray  # graph of each point
     rows: np.ndarray  # the points
     sizes: np.ndarray  # number of vertices of each graph
@@ -47,46 +47,46 @@ class ReturnProbability(GraphKernel):
     """RetGK: graphs as distributions of their vertices' return probabilities.
 
     Vertex v is described by r(v), the probabilities that a random walk is back at v after 1 to
-    ``n_steps`` steps, and by its label. Two vertices with the same label have the similarity
+    ``n_steps`` steps, and by its label. The similarity of two vertices with the same label is
     exp(-||r(v) - r(w)|| / sigma_1). The distance of two graphs is the maximum mean discrepancy
     (MMD) of their vertices under this similarity, and the kernel is exp(-MMD / sigma_2).
 
     Parameters
     ----------
     n_steps : int, default=50
-        Longest walk, the paper's S.
+        Length of the longest walk, S in the paper.
     approximate : bool, default=False
-        Instead of comparing all vertices (the paper's RetGK I), describe each by ``n_components``
-        random Fourier features of exp(-gamma ||r - r'||^2) and take the mean per label
-        (RetGK II). Faster for many or large graphs.
+        If True, instead of comparing all vertices (RetGK I in the paper), map each vertex to
+        ``n_components`` random Fourier features of exp(-gamma ||r - r'||^2) and take the mean per
+        label (RetGK II). Faster for many or large graphs.
     n_components : int, default=200
-        Number of random features; for ``approximate=True``.
+        Number of random features; only used if ``approximate=True``.
     gamma : float, default=10.0
-        Width of the similarity; for ``approximate=True``.
+        Parameter of the similarity; only used if ``approximate=True``.
     random_state : int or None, default=0
-        Seed of the vertices from which sigma_1 is taken, and of the random features.
+        Seed of the random features and of the sample of vertices from which sigma_1 is computed.
     similarity, n_jobs, verbose
         As in :class:`WassersteinWL`.
 
     Attributes
     ----------
     sigma_1_ : float
-        Median distance between the descriptions of vertices of the fitted graphs: 5 random ones
-        of each graph that has as many, 1000 at most.
+        Median distance between the descriptions of sampled vertices of the fitted graphs: 5 from
+        each graph with at least 5 vertices, 1000 at most.
     sigma_2_ : float
         Median distance between the fitted graphs.
 
     See Also
     --------
-    SpectralDistance : Distances between vertices by the spectrum.
-    RandomWalk : Walks that two graphs have in common.
+    SpectralDistance : Distances between vertices from the spectrum.
+    RandomWalk : Common walks of two graphs.
 
     Notes
     -----
-    Both widths come from the fitted graphs alone, so that the similarity of two graphs depends on
-    which graphs were fitted with them. The random walk may stay where it is (A + I in place of
-    A), as in the authors' code: an isolated vertex then returns with probability 1. The exact
-    form takes time proportional to the square of the number of all vertices.
+    Both sigmas are derived from the fitted graphs, so the similarity of two graphs depends on the
+    set of fitted graphs. As in the authors' code, the random walk may stay at a vertex (A + I in
+    place of A): an isolated vertex then returns with probability 1. The cost of the exact form is
+    quadratic in the total number of vertices.
 
     References
     ----------
@@ -137,7 +137,7 @@ class ReturnProbability(GraphKernel):
     # ---------------------------------------------------------------- vertices as points
 
     def _descriptions(self, batch: GraphBatch) -> np.ndarray:
-        """r(v) for all vertices, one row each."""
+        """Return r(v) for all vertices, one per row."""
         R = np.empty((batch.n_vertices, self.n_steps))
 
         def describe(graph: int) -> None:
@@ -148,7 +148,7 @@ class ReturnProbability(GraphKernel):
         return R
 
     def _points(self, batch: GraphBatch, R: np.ndarray) -> _Points:
-        """Vertices with their descriptions, or per graph and label the sum of random features."""
+        """Return the vertices' descriptions, or the sum of random features per graph and label."""
         hashes = hash_labels(batch.label_table)[batch.label_codes]
         owners = batch.graph_of_vertex
         order = np.lexsort((owners, hashes))
@@ -166,7 +166,7 @@ class ReturnProbability(GraphKernel):
         return _Points(labels, starts, owners, rows, batch.vertex_counts)
 
     def _random_features(self, R: np.ndarray, order: np.ndarray, begins: np.ndarray) -> np.ndarray:
-        """Sums of random Fourier features over the runs of ``order`` that begin at ``begins``."""
+        """Sum random Fourier features over the runs of ``order`` that begin at ``begins``."""
         bounds = np.append(begins, len(order))
         sums = np.empty((len(begins), self.n_components))
 
@@ -181,7 +181,7 @@ class ReturnProbability(GraphKernel):
     # ---------------------------------------------------------------- means of similarities
 
     def _means(self, left: _Points, right: _Points | None) -> np.ndarray:
-        """Mean similarity between the vertices of graphs; without ``right`` among ``left``."""
+        """Return the mean similarity between vertices of ``left`` and ``right`` (or ``left``)."""
         symmetric = right is None
         other = left if right is None else right
         K = np.zeros((len(left.sizes), len(other.sizes)))
@@ -220,7 +220,7 @@ class ReturnProbability(GraphKernel):
         )
 
     def _own_means(self, points: _Points) -> np.ndarray:
-        """Mean similarity among the vertices of each graph."""
+        """Return the mean similarity among the vertices of each graph."""
         sums = np.zeros(len(points.sizes))
         for label in range(len(points.labels)):
             rows, owners = points.of_label(label)
@@ -232,7 +232,7 @@ class ReturnProbability(GraphKernel):
 
 
 def _mmd(means: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Distances of mean embeddings from their products."""
+    """Compute the distances of mean embeddings from their inner products."""
     norms = left[:, None] + right
     squares = norms - 2.0 * means
     squares[squares < _ROUNDING * norms] = 0.0
@@ -240,7 +240,7 @@ def _mmd(means: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def _sample(batch: GraphBatch, R: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Descriptions of a few vertices of each graph, chosen whatever the vertices' numbers are."""
+    """Sample descriptions of a few vertices of each graph, independent of their numbering."""
     graphs = np.flatnonzero(batch.vertex_counts >= _PER_GRAPH)
     if len(graphs):
         graphs = rng.permutation(graphs)[: _SAMPLE // _PER_GRAPH]
@@ -255,6 +255,6 @@ def _sample(batch: GraphBatch, R: np.ndarray, rng: np.random.Generator) -> np.nd
 
 
 def _median(values: np.ndarray) -> float:
-    """The median as a width to divide by: 1 if there is none or it is 0."""
+    """Return the median as a scale: 1 if there are no values or it is 0."""
     median = float(np.median(values)) if len(values) else 0.0
     return median if median > 0.0 else 1.0

@@ -1,4 +1,4 @@
-"""Views: graphs in, graphs out, one per file."""
+"""Views: transformers that map graphs to graphs."""
 
 import lazy_loader
 

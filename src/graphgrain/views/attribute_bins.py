@@ -1,4 +1,4 @@
-"""AttributeBins: continuous attributes as labels."""
+"""AttributeBins: labels from continuous attributes."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from .base import View, attribute_columns
 
 
 class AttributeBins(View):
-    """Turn continuous attributes into labels by bins learned from the fitted graphs.
+    """Convert continuous attributes to labels, with bins learned from the fitted graphs.
 
     Parameters
     ----------
     on : {"vertex", "edge"}, default="vertex"
-        Whose attributes, and whose labels.
+        Whether to bin vertex attributes into vertex labels, or edge attributes into edge labels.
     n_bins : int, default=8
-        Number of bins: per column for quantiles and equal widths, in all for k-means.
+        Number of bins: per attribute for "quantile" and "uniform", in total for "kmeans".
     strategy : {"quantile", "uniform", "kmeans"}, default="quantile"
-        Bins with equally many values, of equal width, or the nearest of ``n_bins`` centres (which
-        looks at all columns together).
+        Bins with equal numbers of values, bins of equal width, or the nearest of ``n_bins``
+        cluster centres of all attributes together.
     keep_labels : bool, default=True
-        Combine the bin with the label that is there, instead of replacing it.
+        If True, combine the bin with the existing label; if False, replace the label.
     random_state : int, optional
         Seed of k-means.
 
@@ -52,7 +52,7 @@ class AttributeBins(View):
             self.scale_ = np.maximum(values.std(axis=0), 1e-12) if len(values) else np.ones(1)
             clusters = min(self.n_bins, len(np.unique(values, axis=0)))
             model = KMeans(max(clusters, 1), n_init=3, random_state=self.random_state)
-            # rows in sorted order: the centres must not depend on how vertices are numbered
+            # sorted rows, so that the centres do not depend on the numbering of the vertices
             rows = values[np.lexsort(values.T[::-1])] if len(values) else np.zeros((1, 1))
             self.centres_ = model.fit(rows / self.scale_).cluster_centers_
             return
@@ -90,7 +90,7 @@ class AttributeBins(View):
 
 
 def with_bins(batch: GraphBatch, on: str, bins: np.ndarray, keep_labels: bool) -> GraphBatch:
-    """The batch with labels "label|bin|bin" (or "bin|bin") on its vertices or edges."""
+    """Return the batch with labels "label|bin|bin" (or "bin|bin") on its vertices or edges."""
     rows, inverse = np.unique(bins, axis=0, return_inverse=True)
     texts = np.array(["|".join(map(str, row)) for row in rows.tolist()], dtype=object)
     labels = texts[inverse.reshape(-1)]

@@ -1,4 +1,4 @@
-"""AttributeScaler: attributes of any unit on one scale."""
+"""AttributeScaler: attributes on a common scale."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from .base import View, attribute_columns
 class AttributeScaler(View):
     """Scale continuous attributes.
 
-    Kernels that compare attributes take them as they are, so that a column in thousands would hide
-    one in hundredths. Put this in front of them.
+    Kernels do not scale the attributes they compare, so attributes with large values would dominate
+    those with small values. Apply this view first.
 
     Parameters
     ----------
     on : {"vertex", "edge"}, default="vertex"
-        Whose attributes.
+        Whether vertex or edge attributes are scaled.
     method : {"standard", "range"}, default="standard"
-        Every column with mean 0 and standard deviation 1, or from 0 to 1, on the fitted graphs.
-        Columns that are constant there become 0.
+        Scale each attribute to mean 0 and standard deviation 1, or to the range from 0 to 1, on
+        the fitted graphs. Attributes that are constant there become 0.
 
     Attributes
     ----------
     centre_, scale_ : arrays
-        What is subtracted from each column, and what it is then divided by.
+        Offset subtracted from each attribute, and the divisor applied after that.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class AttributeScaler(View):
     method: str = parameter(OneOf(("standard", "range")), default="standard", kw_only=False)
 
     def _fit(self, batch: GraphBatch) -> None:
-        # sorted, so that rounding does not depend on how vertices are numbered
+        # sorted, so that rounding does not depend on the numbering of the vertices
         values = np.sort(attribute_columns(batch, self.on), axis=0)
         if not len(values):
             self.centre_, self.scale_ = np.zeros(values.shape[1]), np.ones(values.shape[1])

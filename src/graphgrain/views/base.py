@@ -1,12 +1,11 @@
-"""Views: estimators that change graphs before a kernel sees them.
+"""Views: transformers applied to graphs before a kernel.
 
-They turn graphs into graphs and stand in front of a kernel in a scikit-learn pipeline::
+They map graphs to graphs and precede a kernel in a scikit-learn pipeline::
 
     make_pipeline(EdgeFilter(drop=[1]), TreePlusPlus(edge_labels=True), SVC(kernel="precomputed"))
 
-What they learn (the borders of bins) they learn at fit, from the fitted graphs alone. Several
-views are combined by adding their features: ``FeatureUnion`` of pipelines with
-``output="features"``.
+Anything they learn, such as bin edges, is learned in ``fit``. To combine several views, add their
+features: a ``FeatureUnion`` of pipelines with ``output="features"``.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from ..graphs.convert.dispatch import as_graphs
 from ..parameters import Declared, check_parameters
 
 if TYPE_CHECKING:
-    # scikit-learn has no types, and a base class of unknown type would take any parameter.
+    # scikit-learn has no type hints, and an untyped base class would accept any parameter.
     class BaseEstimator:
         def get_params(self, deep: bool = True) -> dict[str, Any]: ...
         def set_params(self, **params: Any) -> Self: ...
@@ -38,10 +37,10 @@ else:
 
 
 class GraphTransformer(Declared, TransformerMixin, BaseEstimator):
-    """Base class of kernels and views: their input is graphs, not a table."""
+    """Base class of kernels and views, whose input is graphs rather than a table."""
 
     def __init_subclass__(cls, auto_wrap_output_keys: Any = None, **kwargs: Any) -> None:
-        # Graphs have no columns that could become a table: set_output is refused by default.
+        # Graphs cannot be converted to a table, so set_output is disabled by default.
         super().__init_subclass__(auto_wrap_output_keys=auto_wrap_output_keys, **kwargs)
 
     def __sklearn_tags__(self) -> Any:
@@ -52,31 +51,31 @@ class GraphTransformer(Declared, TransformerMixin, BaseEstimator):
 
 
 class View(GraphTransformer):
-    """Base class of the views: graphs in, graphs out."""
+    """Base class of the views, which map graphs to graphs."""
 
     def fit(self, X: Any, y: Any = None) -> View:
-        """Learn from graphs what :meth:`transform` needs."""
+        """Fit the view to graphs."""
         check_parameters(self)
         self._fit(as_graphs(X))
         self.is_fitted_ = True
         return self
 
     def transform(self, X: Any) -> GraphBatch:
-        """The graphs as the view shows them."""
+        """Return the transformed graphs."""
         check_is_fitted(self, "is_fitted_")
         return self._transform(as_graphs(X))
 
     def _fit(self, batch: GraphBatch) -> None:
-        """Nothing to learn, unless a view says otherwise."""
+        """Learn from the graphs; by default nothing."""
 
     def _transform(self, batch: GraphBatch) -> GraphBatch:
         raise TypeError(f"{type(self).__name__} is no view by itself.")
 
 
 def attribute_columns(batch: GraphBatch, on: str, expected: int | None = None) -> np.ndarray:
-    """Vertex or edge attributes of a batch, or an error that says what is missing.
+    """Return the vertex or edge attributes of a batch, or raise an error if they are missing.
 
-    ``expected`` is the number of attributes that there must be.
+    ``expected`` is the required number of attributes.
     """
     values = batch.vertex_attributes if on == "vertex" else batch.edge_attributes
     if values is None:
@@ -96,7 +95,7 @@ def attribute_columns(batch: GraphBatch, on: str, expected: int | None = None) -
 
 
 def seen_through(view: Any, batch: GraphBatch) -> GraphBatch:
-    """Graphs as a fitted view shows them; None shows them as they are."""
+    """Apply a fitted view to graphs; None leaves them unchanged."""
     if view is None:
         return batch
     seen = as_graphs(view.transform(batch))
@@ -109,7 +108,7 @@ def seen_through(view: Any, batch: GraphBatch) -> GraphBatch:
 
 
 def view_name(view: Any) -> str:
-    """A view as text on one line: its class and all parameters other than the defaults.
+    """Return a one-line description of a view: its class and non-default parameters.
 
     Examples
     --------

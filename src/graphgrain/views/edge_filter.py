@@ -1,4 +1,4 @@
-"""EdgeFilter: some of the edges, by label or attribute."""
+"""EdgeFilter: select edges by label or attribute."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from .base import View, attribute_columns
 
 
 class EdgeFilter(View):
-    """Keep some of the edges: by their label, or by a range of an attribute.
+    """Select edges by their label, or by the range of an attribute.
 
     Parameters
     ----------
     keep : sequence of labels, optional
-        Only edges with one of these labels stay.
+        Labels of the edges to keep. By default all.
     drop : sequence of labels, optional
-        Edges with one of these labels go.
+        Labels of the edges to remove. By default none.
     attribute : int, default=0
-        The edge attribute that ``above`` and ``below`` look at.
+        Index of the edge attribute that ``above`` and ``below`` apply to.
     above, below : float, optional
-        Only edges whose attribute is at least ``above`` and at most ``below`` stay.
+        Keep only edges whose attribute is at least ``above`` and at most ``below``.
 
     Examples
     --------
-    The graphs of the TU sets BZR_MD, COX2_MD and DHFR_MD are complete; edge label 1 says "no
-    chemical bond". The bonds alone are seen through ``EdgeFilter(drop=[1])``.
+    The graphs of the TU datasets BZR_MD, COX2_MD and DHFR_MD are complete, and edge label 1 means
+    "no chemical bond". ``EdgeFilter(drop=[1])`` keeps only the bonds.
 
     >>> import graphgrain as gg
     >>> graphs = gg.as_graphs([([(0, 1), (1, 2), (0, 2)], ["C", "C", "O"], [2, 3, 1])])

@@ -13,15 +13,15 @@ from .base import View, attribute_columns
 
 
 class EdgeLengths(View):
-    """Write the distance between the ends of each edge into the edge attributes.
+    """Set the edge attribute to the distance between the ends of each edge.
 
-    Coordinates change when a molecule is turned, distances do not: put this before
-    :class:`AttributeBins` or :class:`HashedAttributes` on data sets with 3-D coordinates.
+    Coordinates change under rotation, distances do not. Apply this view before
+    :class:`AttributeBins` or :class:`HashedAttributes` to datasets with 3-D coordinates.
 
     Parameters
     ----------
     columns : sequence of int, optional
-        The vertex attributes that are coordinates; all by default.
+        Indices of the vertex attributes that are coordinates. By default all.
 
     Examples
     --------

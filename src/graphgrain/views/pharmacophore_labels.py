@@ -1,4 +1,4 @@
-"""PharmacophoreLabels: what atoms do in binding as vertex labels."""
+"""PharmacophoreLabels: pharmacophore types of atoms as vertex labels."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _HALOGENS = ("F", "Cl", "Br", "I", "At")
 
 
 class PharmacophoreLabels(View):
-    """Label the atoms of molecules by what they do in binding, not by their element.
+    """Label the atoms of molecules by their role in binding instead of their element.
 
-    An atom may be a hydrogen bond donor, an acceptor, a base, the carbon of an acid, aromatic, or a
-    halogen; several of these, or none. Molecules of different elements that bind in the same way
-    then share patterns, as in pharmacophore fingerprints. All is told from elements, bond types and
-    usual valences, so that a molecule and its ions have the same labels; aromatic nitrogen with two
-    neighbours counts as an acceptor, whether it carries a hydrogen or not.
+    An atom can have any of the roles hydrogen bond donor, acceptor, base, acid (its carbon or
+    sulphur), aromatic and halogen, or none. Molecules with different elements that bind in the same
+    way then share patterns, as in pharmacophore fingerprints. Roles are derived from elements, bond
+    types and usual valences, so a molecule and its ions have the same labels. Aromatic nitrogen
+    with two neighbours is always an acceptor, with or without a hydrogen.
 
     See Also
     --------
@@ -54,7 +54,7 @@ _ROLES = ("acceptor", "acid", "aromatic", "base", "donor", "halogen")
 
 
 def _roles(batch: GraphBatch) -> dict[str, np.ndarray]:
-    """For each role, which atoms have it."""
+    """Return a mask of atoms for each role."""
     atoms = [parse_atom(label) for label in batch.label_table.tolist()]
     symbols = np.array([atom.symbol if atom else "" for atom in atoms])[batch.label_codes]
     assert batch.edge_label_table is not None
@@ -62,24 +62,24 @@ def _roles(batch: GraphBatch) -> dict[str, np.ndarray]:
     kinds = [str(label).partition("@")[0] for label in batch.edge_label_table.tolist()]
     kind = np.array(kinds, dtype=object)[batch.edge_label_codes]
     order = np.array([BOND_ORDERS[name] for name in kinds], dtype=float)[batch.edge_label_codes]
-    begin = np.repeat(np.arange(batch.n_vertices), batch.degrees)  # of each entry of the matrix
+    begin = np.repeat(np.arange(batch.n_vertices), batch.degrees)  # first atom of each bond
     end = batch.indices
 
     def some(entries: np.ndarray) -> np.ndarray:
-        """Atoms with such a bond."""
+        """Return the atoms with such a bond."""
         return np.bincount(begin[entries], minlength=batch.n_vertices) > 0
 
     carbon, nitrogen, oxygen, sulphur = (symbols == name for name in ("C", "N", "O", "S"))
     aromatic = some(kind == "aromatic")
     multiple = some(order >= 2)
-    free = ~aromatic & ~multiple  # single bonds alone
+    free = ~aromatic & ~multiple  # only single bonds
     degrees = batch.degrees
     double_to_hetero = some((order == 2) & (nitrogen | oxygen | sulphur)[end])
     oxygens = np.bincount(begin[oxygen[end]], minlength=batch.n_vertices)
     nitro = nitrogen & (oxygens >= 2) & multiple
     beside = some(double_to_hetero[end])  # amides, sulphonamides, esters, acids
     terminal = free & (degrees <= 1)
-    of_nitro = oxygen & some((nitro | (nitrogen & aromatic))[end])  # and of oxides of pyridines
+    of_nitro = oxygen & some((nitro | (nitrogen & aromatic))[end])  # or pyridine N-oxide
     acid_oxygen = oxygen & terminal & beside & ~of_nitro
     amine = nitrogen & free & (degrees <= 3) & ~beside
     to_saturated = np.bincount(begin[(carbon & free)[end]], minlength=batch.n_vertices) == degrees

@@ -11,14 +11,14 @@ from .base import View
 
 
 class StructuralLabels(View):
-    """Join the label of each vertex with its degree and whether it lies on a ring.
+    """Extend the label of each vertex by its degree and whether it is in a ring.
 
-    Short patterns then tell a chain from a ring and a branch from an end, as the atom invariants of
-    circular fingerprints do. Both come from the graph itself.
+    Short patterns then distinguish chains from rings and branches from ends, as the atom invariants
+    of circular fingerprints do.
 
     See Also
     --------
-    GraphBatch.with_degree_labels : The degree in place of the label.
+    GraphBatch.with_degree_labels : Use degrees instead of labels.
 
     Examples
     --------
