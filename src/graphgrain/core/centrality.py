@@ -1,4 +1,4 @@
-"""Centralities of vertices, and the classes of vertices whose centralities are equal."""
+"""Centralities of vertices, and classes of vertices with equal centralities."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from .threads import chunks, entry_point, run
 # --------------------------------------------------------------------
 # Eigenvector centrality: the Perron vector of each connected component.
 #
-# The Perron vector is the positive eigenvector to the largest eigenvalue. Power iteration
-# crawls where the two largest eigenvalues are close, so it is found by Noda's iteration
-# (T. Noda, Numerische Mathematik 17, 1971), whose convergence is quadratic and never fails:
+# The Perron vector is the positive eigenvector of the largest eigenvalue. Power iteration is
+# slow if the two largest eigenvalues are close, so it is computed by Noda's iteration
+# (T. Noda, Numerische Mathematik 17, 1971), which always converges, and quadratically:
 #
 # 1. Start from a positive vector x, smoothed by a few products with A + I.
 # 2. ``shift`` = the largest (A x)_i / x_i, an upper bound of the largest eigenvalue.
 # 3. Solve (shift I - A) z = x.
-# 4. x = z / ||z||, and again from 2 until x no longer changes.
+# 4. x = z / ||z||; repeat from step 2 until x no longer changes.
 #
-# The system in step 3 gets ever closer to singular, and an ordinary solver loses as many digits
-# as the gap between the eigenvalues is small. Scaled by x on both sides it is a diagonally
-# dominant M-matrix, whose elimination needs no subtraction once its row sums are known
+# The system in step 3 becomes nearly singular, and an ordinary solver loses the more digits the
+# smaller the gap between the eigenvalues is. Scaled by x on both sides it is a diagonally
+# dominant M-matrix, whose elimination needs no subtraction if its row sums are known
 # (Grassmann, Taksar, Heyman 1985; Alfa, Xue, Ye 2002). The row sums x_i (shift x_i - (A x)_i) are
-# formed in doubled precision, so all digits stay right down to gaps of about 1e-14. The factor
-# has envelope storage with the vertices in breadth-first order: molecules cost O(n). Where the
-# envelope would be too large, conjugate gradients solve the system instead; they keep fewer digits.
+# computed in doubled precision, so all digits are correct down to gaps of about 1e-14. The factor
+# has envelope storage with the vertices in breadth-first order: molecules cost O(n). If the
+# envelope is too large, conjugate gradients are used instead, with fewer correct digits.
 
-#: Above this many multiplications for a factorisation, conjugate gradients take over.
+#: Number of multiplications of a factorisation above which conjugate gradients are used.
 ENVELOPE_WORK = 5e7
 
 _SMOOTHING_STEPS = 8
@@ -40,7 +40,7 @@ _ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 @inlined
 def _two_sum(a, b):
-    """a + b as a rounded sum and its error, exactly (Knuth)."""
+    """Return a + b as a rounded sum and its exact error (Knuth)."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
@@ -48,7 +48,7 @@ def _two_sum(a, b):
 
 @inlined
 def _two_product(a, b):
-    """a * b as a rounded product and its error, exactly (Dekker)."""
+    """Return a * b as a rounded product and its exact error (Dekker)."""
     product = a * b
     big = 134217729.0 * a
     a_high = big - (big - a)
@@ -61,7 +61,7 @@ def _two_product(a, b):
 
 @subroutine
 def _multiply(near, ends, n, x, y):
-    """y = A x in the numbering of one component."""
+    """Compute y = A x in the numbering of one component."""
     begin = _ZERO
     for i in range(n):
         total = 0.0
@@ -73,7 +73,7 @@ def _multiply(near, ends, n, x, y):
 
 @subroutine
 def _smooth(near, ends, n, x, z):
-    """Let x be a positive vector of unit length, nearer to the eigenvector than a constant one."""
+    """Initialise x to a positive unit vector closer to the eigenvector than a constant one."""
     for i in range(n):
         x[i] = 1.0
     for _ in range(_SMOOTHING_STEPS):
@@ -87,7 +87,7 @@ def _smooth(near, ends, n, x, z):
 
 @subroutine
 def _scale(n, z, x):
-    """Scale z to unit length, write it to x; returns the largest change."""
+    """Scale z to unit length and write it to x; return the largest change."""
     largest = 0.0
     for i in range(n):
         if z[i] > largest:
@@ -111,7 +111,7 @@ def _scale(n, z, x):
 
 @subroutine
 def _row_sums(near, ends, n, x, high, low, sums):
-    """Row sums of ``X (shift I - A) X`` with X = diag(x), in doubled precision; gives the shift."""
+    """Compute the row sums of ``X (shift I - A) X``, X = diag(x), and return the shift."""
     best = begin = _ZERO
     for i in range(n):
         total = 0.0
@@ -136,10 +136,10 @@ def _row_sums(near, ends, n, x, high, low, sums):
 
 @subroutine
 def _eliminate(near, ends, n, first, last, start, x, sums, z, column, off):
-    """z solves ``(shift I - A) z = x`` for the matrix whose scaled row sums are ``sums``.
+    """Solve ``(shift I - A) z = x`` for z, given the scaled row sums of the matrix.
 
-    ``off`` holds the magnitudes of the entries below the diagonal, row by row, ``column`` those
-    below one pivot. Nothing is ever subtracted.
+    ``off`` contains the magnitudes of the entries below the diagonal, row by row, ``column`` those
+    below one pivot. No subtractions are needed.
     """
     for entry in range(start[n]):
         off[entry] = 0.0
@@ -158,7 +158,7 @@ def _eliminate(near, ends, n, first, last, start, x, sums, z, column, off):
         for i in range(k + _ONE, end):
             column[i] = off[start[i] - first[i] + k] if first[i] <= k else 0.0
             pivot += column[i]
-        if not pivot > 0.0:  # the last pivot, when x is the eigenvector to the last bit
+        if not pivot > 0.0:  # the last pivot, if x is the eigenvector up to the last bit
             pivot = 1e-300
         for i in range(k + _ONE, end):
             if column[i] > 0.0:
@@ -184,7 +184,7 @@ def _eliminate(near, ends, n, first, last, start, x, sums, z, column, off):
 def _number(graphs, base, begin, end, order, place, vertices, near, ends):
     """Number the vertices of one component in the order of ``order[begin:end]``.
 
-    Fills ``vertices``, and their neighbours in the new numbering; returns how many there are, and
+    Fills ``vertices`` and their neighbours in the new numbering; returns the number of vertices and
     whether all have the same degree.
     """
     indptr, indices = graphs.indptr, graphs.indices
@@ -206,7 +206,7 @@ def _number(graphs, base, begin, end, order, place, vertices, near, ends):
 
 @subroutine
 def _envelope_work(near, ends, n, first, last, start):
-    """Find the envelope of the factor; returns about how many multiplications it will take."""
+    """Compute the envelope of the factor; return the approximate number of multiplications."""
     start[_ZERO] = _ZERO
     work = 0.0
     begin = _ZERO
@@ -228,7 +228,7 @@ def _envelope_work(near, ends, n, first, last, start):
 
 @subroutine
 def _descend(near, ends, n, shift, x, z, residual, direction, product, limit, stop):
-    """z solves ``(shift I - A) z = x`` by conjugate gradients, in at most ``limit`` steps."""
+    """Solve ``(shift I - A) z = x`` for z by conjugate gradients, in at most ``limit`` steps."""
     size = 0.0
     for i in range(n):
         z[i] = 0.0
@@ -261,16 +261,16 @@ def _descend(near, ends, n, shift, x, z, residual, direction, product, limit, st
 def eigenvector_classes(graphs, envelope_work, begin, end, values, bits, classes, stop):
     """Fill ``values`` and ``classes`` of the graphs ``begin`` to ``end``.
 
-    Components whose factorisation would take more than ``envelope_work`` have their systems solved
-    by conjugate gradients. ``bits`` are the values read as integers.
+    For components whose factorisation would take more than ``envelope_work`` multiplications,
+    conjugate gradients are used. ``bits`` is ``values`` viewed as integers.
     """
     offsets = graphs.offsets
     most, entries = most_vertices(offsets, begin, end) + 1, 1
     for g in range(begin, end):
         entries = max(entries, graphs.indptr[offsets[g + 1]] - graphs.indptr[offsets[g]])
     order, starts, place, ranked, vertices = np.empty((5, most), dtype=np.int64)
-    # Unsigned: Numba skips the check for indices that count from the end. Where the neighbours of
-    # a vertex end, and per row or column of the envelope its first, its last, where it begins.
+    # Unsigned: Numba skips the check for negative indices. The end of each vertex's neighbours, and
+    # the first, last and start index of each row or column of the envelope.
     ends, first, last, start = np.empty((4, most), dtype=np.uint64)
     near = np.empty(entries, dtype=np.uint64)
     x, y, z, low, sums = np.empty((5, most))
@@ -301,7 +301,7 @@ def eigenvector_classes(graphs, envelope_work, begin, end, values, bits, classes
                     else:
                         _descend(near, ends, n, shift, x, z, low, sums, y, 20 * size + 100, stop)
                     change = _scale(n, z, x)
-                    # what is left is less than this change times the ratio of the last two
+                    # the remaining error is below this change times the ratio of the last two
                     if change * change <= 1e-13 * before:
                         break
                     before = change
@@ -316,10 +316,10 @@ def eigenvector_classes(graphs, envelope_work, begin, end, values, bits, classes
 
 @entry_point
 def path_classes(graphs, betweenness, begin, end, values, bits, classes, stop):
-    """Closeness or betweenness of the graphs ``begin`` to ``end``, and their classes.
+    """Compute closeness or betweenness of the graphs ``begin`` to ``end``, and their classes.
 
-    Closeness is (n - 1) / (sum of distances) within the component, betweenness the number of
-    shortest paths through a vertex, each pair of ends sharing 1 among its paths (Brandes).
+    Closeness is (n - 1) / (sum of distances) within the component. Betweenness is the number of
+    shortest paths through a vertex, normalised to 1 for each pair of ends (Brandes).
     """
     offsets, indptr, indices = graphs.offsets, graphs.indptr, graphs.indices
     most = max(1, most_vertices(offsets, begin, end))
@@ -377,9 +377,9 @@ def centrality_classes(
     envelope_work: float = ENVELOPE_WORK,
     values: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Class of each vertex by "eigenvector", "closeness" or "betweenness" centrality.
+    """Return the class of each vertex by "eigenvector", "closeness" or "betweenness" centrality.
 
-    The centralities themselves are written to ``values`` if it is given.
+    The centralities are written to ``values`` if it is given.
     """
     offsets = graphs.offsets
     if values is None:

@@ -1,10 +1,11 @@
-"""Counting features: from the hashes of graphs to how often each occurs, and to columns.
+"""Counting features: from hashes of graphs to counts, and from counts to columns.
 
 1. Hash tables count the hashes of one graph (:func:`count_hashes`, ``Slots``, ``Tables``).
-2. :func:`count_graphs` counts those of many graphs: ranges of small ones go to threads; each large
-   one is divided among them root by root (:func:`count_large_graph`); what they find is joined.
-3. Counted hashes become columns: one for each distinct hash (:func:`group_hashes`,
-   :func:`find_columns`), or as many as are wanted (:func:`hashed_rows`).
+2. :func:`count_graphs` counts those of many graphs. Ranges of small graphs are assigned to threads;
+   each large graph is divided among threads root by root (:func:`count_large_graph`); the results
+   are joined.
+3. Counted hashes are assigned to columns: one per distinct hash (:func:`group_hashes`,
+   :func:`find_columns`), or a fixed number (:func:`hashed_rows`).
 """
 
 from __future__ import annotations
@@ -26,27 +27,27 @@ from .threads import call, chunks, entry_point, run, thread_count
 # --------------------------------------------------------------------
 # Hash tables that count 64-bit hashes.
 #
-# A table has a power of two of slots and is at most half full; a hash that finds its slot taken
-# goes to the next. ``used`` lists the filled slots, so that a table is read and emptied in the
-# time of what is in it.
+# The number of slots of a table is a power of two, and at most half of them are filled (open
+# addressing with linear probing). ``used`` lists the filled slots, so that a table is read and
+# emptied in time proportional to its content.
 #
-# ``Slots`` are one table for as many hashes as are known to come, and are empty between calls: the
-# part that is used is as small as those hashes allow, so that it stays in the cache. ``Tables``
-# stand side by side (one per level) and grow with what is in them.
+# ``Slots`` is one table for a known number of hashes, and is empty between calls. Only as many
+# slots as needed for that number are used, so that they stay in the cache. ``Tables`` are several
+# tables (one per level) that grow with their content.
 
 _ZERO, _ONE, _64 = np.uint64(0), np.uint64(1), np.uint64(64)
 
 
 class Slots(NamedTuple):
-    """Room for one table."""
+    """Storage of one table."""
 
     keys: np.ndarray
     counts: np.ndarray  # 0 for empty slots
-    used: np.ndarray  # filled slots in the order of arrival
+    used: np.ndarray  # filled slots in insertion order
 
 
 def make_slots(room: int) -> Slots:
-    """Room for a table of ``room`` hashes."""
+    """Allocate a table for ``room`` hashes."""
     size = 1 << max(4, (2 * room - 1).bit_length())
     return Slots(
         np.empty(size, dtype=np.uint64),
@@ -57,9 +58,9 @@ def make_slots(room: int) -> Slots:
 
 @subroutine
 def count_apart(codes, times, n, salt, slots, hashes, counts, at):
-    """Count the first n codes; write what differs, mixed with ``salt``, from place ``at`` on.
+    """Count the first n codes; write the distinct ones, mixed with ``salt``, from index ``at`` on.
 
-    Code i counts ``times[i]``. Returns the number of distinct codes.
+    Code i counts ``times[i]`` times. Returns the number of distinct codes.
     """
     keys, total, used = slots.keys, slots.counts, slots.used
     shift = _64 - np.uint64(4)
@@ -67,7 +68,7 @@ def count_apart(codes, times, n, salt, slots, hashes, counts, at):
     while size < 2 * n:
         size *= 2
         shift -= _ONE
-    mask = np.uint64(size - 1)  # unsigned: no check for indices that count from the end
+    mask = np.uint64(size - 1)  # unsigned: no check for negative indices
     filled = np.uint64(0)
     for i in range(np.uint64(n)):
         code = codes[i]
@@ -79,7 +80,7 @@ def count_apart(codes, times, n, salt, slots, hashes, counts, at):
         keys[slot] = code
         total[slot] = count + times[i]
         used[filled] = slot
-        filled += np.uint64(count == 0)  # no branch: it could not be predicted
+        filled += np.uint64(count == 0)  # branchless: a branch would be unpredictable
     place = np.uint64(at)
     for i in range(filled):
         slot = used[i]
@@ -91,17 +92,17 @@ def count_apart(codes, times, n, salt, slots, hashes, counts, at):
 
 
 class Tables(NamedTuple):
-    """One growing table per row."""
+    """One growable table per row."""
 
     keys: np.ndarray
     counts: np.ndarray  # 0 for empty slots
-    used: np.ndarray  # filled slots in the order of arrival
+    used: np.ndarray  # filled slots in insertion order
     distinct: np.ndarray  # number of filled slots of each table
 
 
 @compiled
 def make_tables(rows, room):
-    """Empty tables that have room for ``room`` hashes before they grow."""
+    """Return empty tables with space for ``room`` hashes before they grow."""
     size = 16
     while size < 2 * room:
         size *= 2
@@ -115,10 +116,10 @@ def make_tables(rows, room):
 
 @subroutine
 def _enter(tables, row, hashes, begin, end):
-    """Count ``hashes[begin:end]``, or as many as surely fit; returns how far it came."""
+    """Count ``hashes[begin:end]``, or as many as fit; return the end of the counted range."""
     keys, counts, used = tables.keys[row], tables.counts[row], tables.used[row]
     size = len(keys)
-    mask = np.uint64(size - 1)  # unsigned: no check for indices that count from the end
+    mask = np.uint64(size - 1)  # unsigned: no check for negative indices
     shift = _64 - np.uint64(np.log2(size))
     end = min(end, begin + size // 2 - tables.distinct[row])
     filled = np.uint64(tables.distinct[row])
@@ -132,14 +133,14 @@ def _enter(tables, row, hashes, begin, end):
         keys[slot] = code
         counts[slot] = count + 1
         used[filled] = slot
-        filled += np.uint64(count == 0)  # no branch: it could not be predicted
+        filled += np.uint64(count == 0)  # branchless: a branch would be unpredictable
     tables.distinct[row] = filled
     return end
 
 
 @subroutine
 def _add(tables, row, code, times):
-    """Count one hash ``times`` times; there must be room for it."""
+    """Count one hash ``times`` times; there must be a free slot."""
     keys, counts = tables.keys[row], tables.counts[row]
     mask = np.uint64(len(keys) - 1)
     slot = (code * GOLDEN) >> (_64 - np.uint64(np.log2(len(keys))))
@@ -154,7 +155,7 @@ def _add(tables, row, code, times):
 
 @subroutine
 def _grown(tables):
-    """Tables of twice the size with the same content."""
+    """Return tables of twice the size with the same content."""
     rows, size = tables.keys.shape
     larger = make_tables(rows, size)
     for row in range(rows):
@@ -166,7 +167,7 @@ def _grown(tables):
 
 @subroutine
 def count_into(tables, row, hashes, n):
-    """Count the first n hashes in one table; returns the tables, larger ones if need be."""
+    """Count the first n hashes in one table; return the tables, enlarged if necessary."""
     done = np.int64(0)
     while done < n:
         done = _enter(tables, row, hashes, done, n)
@@ -177,7 +178,7 @@ def count_into(tables, row, hashes, n):
 
 @compiled
 def merge_into(tables, others):
-    """Add the content of other tables, row by row; returns the tables, larger ones if need be."""
+    """Add the content of other tables, row by row; return the tables, enlarged if necessary."""
     for row in range(len(others.distinct)):
         for i in range(others.distinct[row]):
             slot = others.used[row, i]
@@ -189,7 +190,7 @@ def merge_into(tables, others):
 
 @subroutine
 def read_out(tables, row, hashes, counts, at):
-    """Write the content of a table from place ``at`` on, and empty it; returns the next place."""
+    """Write the content of a table from index ``at`` on and empty it; return the next index."""
     for i in range(tables.distinct[row]):
         slot = tables.used[row, i]
         hashes[at + i] = tables.keys[row, slot]
@@ -202,19 +203,19 @@ def read_out(tables, row, hashes, counts, at):
 
 @subroutine
 def with_room(room, hashes, counts):
-    """Arrays with room for at least so many entries that begin with the same ones."""
+    """Return arrays for at least ``room`` entries that start with the given ones."""
     if room <= len(hashes):
         return hashes, counts
     more_hashes = np.empty(2 * room, dtype=hashes.dtype)
     more_counts = np.empty(2 * room, dtype=counts.dtype)
-    # an assignment of slices takes seconds to compile: its error has a text
+    # a slice assignment would take seconds to compile because of its error message
     for i in range(len(hashes)):
         more_hashes[i], more_counts[i] = hashes[i], counts[i]
     return more_hashes, more_counts
 
 
 class Counts(NamedTuple):
-    """The features of some graphs at one level, graph after graph.
+    """Features of some graphs at one level, graph after graph.
 
     Attributes
     ----------
@@ -222,7 +223,7 @@ class Counts(NamedTuple):
         Number of distinct features of each graph.
     hashes : uint64 array
     counts : array
-        How often each occurs.
+        Number of occurrences of each feature.
 
     Examples
     --------
@@ -262,7 +263,7 @@ def count_hashes(pointers: np.ndarray, hashes: np.ndarray) -> Counts:
 
 @entry_point
 def _count_hashes(pointers, hashes):
-    """``(lengths, hashes, counts)`` of the segments ``pointers[i]:pointers[i + 1]``."""
+    """Return ``(lengths, hashes, counts)`` of the segments ``pointers[i]:pointers[i + 1]``."""
     segments = len(pointers) - 1
     tables = make_tables(1, 1024)
     lengths = np.empty(segments, dtype=np.int64)
@@ -278,7 +279,7 @@ def _count_hashes(pointers, hashes):
 
 
 # --------------------------------------------------------------------
-# Many graphs: ranges of small ones at a time, large ones one by one.
+# Many graphs: small ones in ranges, large ones one by one.
 
 
 def count_graphs(
@@ -287,9 +288,9 @@ def count_graphs(
     n_jobs: int | None,
     roots: Callable[[int], RootedFeatures] | None = None,
 ) -> list[Counts]:
-    """The levels of graphs of these sizes; ``count(begin, end)`` counts a range of them.
+    """Count the levels of graphs of these sizes; ``count(begin, end)`` counts a range of them.
 
-    Large graphs are left to ``roots``, one by one: threads share the work on each.
+    Large graphs are counted one by one with ``roots``, each by all threads.
     """
     large = [g for g, size in enumerate(sizes.tolist()) if roots is not None and is_large(size)]
     ranges = []
@@ -308,7 +309,7 @@ def count_graphs(
 
 
 def joined(parts: Sequence[Sequence[Counts]]) -> list[Counts]:
-    """The levels of all graphs from those of parts of them."""
+    """Concatenate the levels of consecutive parts."""
     if len(parts) == 1:
         return list(parts[0])
     return [
@@ -318,43 +319,43 @@ def joined(parts: Sequence[Sequence[Counts]]) -> list[Counts]:
 
 
 # --------------------------------------------------------------------
-# The features of one large graph, its roots divided among threads.
+# The features of one large graph, with its roots divided among threads.
 #
-# A kernel that counts features root by root says, in a subclass of :class:`RootedFeatures`, what
-# the roots share and how the features of some roots are added to tables. Then
+# A kernel that counts features root by root implements a subclass of :class:`RootedFeatures`, which
+# defines the data shared by all roots and how the features of some roots are added to tables.
 #
-# 1. What the roots share (the trees of Tree++) is prepared; all threads read the same.
-# 2. Every thread counts the features of a few roots at a time in tables of its own, so that memory
-#    grows with the distinct features, not with the pairs of vertices.
-# 3. The tables of all threads are joined.
+# 1. The shared data (the trees of Tree++) is prepared; all threads read it.
+# 2. Every thread counts the features of a few roots at a time in its own tables, so that memory
+#    grows with the number of distinct features, not of pairs of vertices.
+# 3. The tables of all threads are merged.
 #
-# Before 2 the number of distinct features is estimated: those of a sample of roots, and of a sample
-# twice as large, grow like a power of the number of roots, and so do those of all. Before 1 the
-# whole cost is estimated in the same way, with a rough stand-in for what the roots share.
+# Before step 2 the number of distinct features is estimated from a sample of roots and a sample of
+# twice the size, assuming growth as a power of the number of roots. :func:`estimate_large_graph`
+# estimates the whole cost before step 1 in the same way, with an approximation of the shared data.
 
 
 State = TypeVar("State")
 
-#: Most (root, vertex) pairs of a graph that are kept at once; a graph with more is large.
+#: Maximum number of (root, vertex) pairs stored at once; a graph with more is large.
 STORED_PAIRS = 1 << 20
-#: Roots of the smaller sample.
+#: Number of roots of the smaller sample.
 _SAMPLE = 32
-#: Part of the roots that are counted to see whether the features of all will fit.
+#: Fraction of the roots counted to check whether the features of all will fit into memory.
 _SHARE = 1 / 64
-#: A sample that takes less processor time than this says little; it is made larger.
+#: Samples that take less processor time, in seconds, are enlarged to be meaningful.
 SHORT = 0.1
-#: Bytes of one distinct feature: in a hash table that grows, and in what is handed back.
+#: Bytes per distinct feature: in a growing hash table, and in the result.
 TABLE_BYTES, _OUTPUT_BYTES = 120, 16
 
 
 def is_large(size: int) -> bool:
-    """Whether the searches from all roots of a graph of this size are too many to be kept."""
+    """Return whether the searches from all roots of a graph of this size are too many to store."""
     return size * size > STORED_PAIRS
 
 
 @entry_point
 def _read_level(tables, level):
-    """The features of one level: hashes and counts. The table is emptied."""
+    """Return the hashes and counts of one level, and empty its table."""
     hashes = np.empty(tables.distinct[level], dtype=np.uint64)
     counts = np.empty(tables.distinct[level], dtype=np.int64)
     read_out(tables, level, hashes, counts, 0)
@@ -362,7 +363,7 @@ def _read_level(tables, level):
 
 
 class RootedFeatures(ABC):
-    """The features of one graph, counted root by root.
+    """Features of one graph, counted root by root.
 
     Attributes
     ----------
@@ -371,7 +372,7 @@ class RootedFeatures(ABC):
     levels : int
         Number of tables.
     instead : str
-        What to do where the features do not fit into memory.
+        Advice in the error message if the features do not fit into memory.
     """
 
     instead: ClassVar[str]
@@ -380,25 +381,25 @@ class RootedFeatures(ABC):
         self.size, self.levels = size, levels
 
     def prepare(self, roots: np.ndarray, scratch: Any) -> None:  # noqa: B027
-        """Fill in what all roots share for some of them; threads call this side by side."""
+        """Compute the shared data for some roots; called concurrently by threads."""
 
     def prepare_roughly(self, order: np.ndarray) -> float:
-        """Stand-ins for what the roots share; processor seconds that the real ones would take.
+        """Approximate the shared data; return the processor seconds the exact data would take.
 
-        ``order`` has all roots; the first are a sample.
+        ``order`` contains all roots in random order.
         """
         return 0.0
 
     @abstractmethod
     def scratch(self) -> Any:
-        """Arrays for one thread."""
+        """Allocate arrays for one thread."""
 
     @abstractmethod
     def add(self, roots: np.ndarray, scratch: Any, tables: Tables) -> Tables:
-        """Count the features of some roots; returns the tables, larger ones if need be."""
+        """Count the features of some roots; return the tables, enlarged if necessary."""
 
     def read(self, tables: Tables, level: int) -> tuple[np.ndarray, np.ndarray]:
-        """Hashes and counts of one level; the table is emptied."""
+        """Return the hashes and counts of one level, and empty its table."""
         hashes, counts = _read_level(tables, level)
         return hashes, counts
 
@@ -412,8 +413,8 @@ def _over_roots(
 ) -> list[State]:
     """Work on a few roots at a time, for some milliseconds each.
 
-    ``work(roots, state)`` returns the state in which the next few roots find it; there are as many
-    states as threads, and ``begin()`` makes one. Returns them all.
+    ``work(roots, state)`` returns the state for the next call. ``begin()`` creates a state; there
+    is one per thread. Returns all states.
     """
     free: list[State] = []
 
@@ -438,7 +439,7 @@ def _prepare(features: RootedFeatures, n_jobs: int | None) -> None:
 
 
 def _counted(features: RootedFeatures, roots: np.ndarray, n_jobs: int | None) -> Tables:
-    """Tables of the features of some roots."""
+    """Return tables of the features of some roots."""
 
     def begin() -> tuple[Any, Tables]:
         return features.scratch(), call(make_tables, features.levels, 1024)
@@ -455,9 +456,9 @@ def _counted(features: RootedFeatures, roots: np.ndarray, n_jobs: int | None) ->
 
 
 def timed_sample(work: Callable[[np.ndarray], object], order: np.ndarray) -> tuple[float, int]:
-    """Processor seconds that work on all roots will take, and how many the sample had.
+    """Estimate the processor seconds for all roots; also return the size of the sample.
 
-    The first roots of ``order`` are worked on, as many as it takes for a time that says something.
+    The sample consists of the first roots of ``order`` and grows until the time is meaningful.
     """
     work(order[:1])  # compiles
     roots = min(2 * _SAMPLE, len(order))
@@ -471,12 +472,12 @@ def timed_sample(work: Callable[[np.ndarray], object], order: np.ndarray) -> tup
 
 
 def shuffled(size: int) -> np.ndarray:
-    """All roots in an order of chance, the same every time: the first are a sample."""
+    """Return all roots in a reproducible random order, such that any prefix is a sample."""
     return np.random.default_rng(0).permutation(size)
 
 
 def _estimated_distinct(features: RootedFeatures, sample: np.ndarray) -> np.ndarray:
-    """About how many different features there are at each level, by two samples of roots."""
+    """Estimate the number of distinct features of each level from two samples of roots."""
     few = _counted(features, sample[: (len(sample) + 1) // 2], 1).distinct
     twice = _counted(features, sample, 1).distinct
     growth = np.log2(np.maximum(twice / np.maximum(few, 1), 1.0))
@@ -484,13 +485,13 @@ def _estimated_distinct(features: RootedFeatures, sample: np.ndarray) -> np.ndar
 
 
 def _needed(distinct: np.ndarray, threads: int) -> float:
-    """Bytes for these numbers of different features at each level."""
-    tables = threads * len(distinct) * distinct.max()  # those of all levels grow together
+    """Return the bytes needed for these numbers of distinct features per level."""
+    tables = threads * len(distinct) * distinct.max()  # tables of all levels grow together
     return float(tables * TABLE_BYTES + distinct.sum() * _OUTPUT_BYTES)
 
 
 def estimate_large_graph(features: RootedFeatures, n_jobs: int | None) -> tuple[float, float]:
-    """Processor seconds and bytes that :func:`count_large_graph` will need, about."""
+    """Estimate the processor seconds and bytes that :func:`count_large_graph` needs."""
     order = shuffled(features.size)
     seconds = features.prepare_roughly(order)
     more, roots = timed_sample(lambda part: _counted(features, part, 1), order)
@@ -501,9 +502,9 @@ def estimate_large_graph(features: RootedFeatures, n_jobs: int | None) -> tuple[
 def count_large_graph(
     features: RootedFeatures, n_jobs: int | None
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Hashes and counts of the features of a graph, one pair per level.
+    """Return the hashes and counts of the features of a graph, one pair per level.
 
-    Features that will not fit into memory are refused.
+    Raises an error if the features will not fit into memory.
     """
     _prepare(features, n_jobs)
     if features.size > 4 * _SAMPLE:
@@ -522,21 +523,21 @@ def count_large_graph(
 # --------------------------------------------------------------------
 # From the hashes of graphs to the columns of a sparse matrix.
 #
-# A feature is a 64-bit hash; its column is its place in the sorted list of all distinct hashes.
-# 1. Entries fall into buckets by the leading bits of their hash, a handful in each.
-# 2. The entries of a bucket are sorted by hash; buckets are in order already.
-# 3. Where the hash changes, a column begins.
+# A feature is a 64-bit hash; its column is its index in the sorted list of all distinct hashes.
+# 1. Entries are distributed to small buckets by the leading bits of their hash.
+# 2. The entries of each bucket are sorted by hash; the buckets are already in order.
+# 3. A new column begins wherever the hash changes.
 
 
 _PER_BUCKET = 8
 _MOST_BITS = 24
-#: Up to this number of entries are sorted by insertion.
+#: Maximum number of entries sorted by plain insertion sort.
 _FEW = 32
 
 
 @subroutine
 def _sort_bucket(columns, begin, end):
-    """Sort the entries from ``begin`` to ``end`` by (hash, row), by Shell's method."""
+    """Sort the entries from ``begin`` to ``end`` by (hash, row) (Shellsort)."""
     codes, rows, values = columns.codes, columns.rows, columns.values
     gap = _ONE
     if end - begin > _FEW:
@@ -561,7 +562,7 @@ def _sort_bucket(columns, begin, end):
 
 
 class Columns(NamedTuple):
-    """Columns of a matrix in the making: entries with their hashes, and where columns begin."""
+    """Columns of a matrix under construction: entries with their hashes, and column pointers."""
 
     codes: np.ndarray
     rows: np.ndarray
@@ -571,13 +572,13 @@ class Columns(NamedTuple):
 
 @entry_point
 def _group(lengths, hashes, counts, bits, ends, squares, columns):
-    """Fill the columns, and the sum of squares of each row; returns the number of columns.
+    """Fill the columns, and the sum of squares of each row; return the number of columns.
 
-    Buckets are told apart by the first ``bits`` bits of a hash; ``ends`` are zeros, one more than
-    buckets.
+    Buckets correspond to the first ``bits`` bits of a hash; ``ends`` contains zeros, one more than
+    the number of buckets.
     """
     codes, rows, values, indptr = columns.codes, columns.rows, columns.values, columns.indptr
-    # Unsigned places: Numba skips the check for indices that count from the end.
+    # Unsigned indices: Numba skips the check for negative indices.
     shift = _64 - np.uint64(bits)
     buckets = len(ends) - 1
     for e in range(len(hashes)):
@@ -606,7 +607,7 @@ def _group(lengths, hashes, counts, bits, ends, squares, columns):
         end = np.uint64(ends[b])
         _sort_bucket(columns, begin, end)
         for place in range(begin, end):
-            code = codes[place]  # those before are read, their places are free
+            code = codes[place]  # earlier entries may be overwritten
             if place == begin or code != codes[distinct - _ONE]:
                 codes[distinct] = code
                 indptr[distinct] = place
@@ -619,11 +620,10 @@ def _group(lengths, hashes, counts, bits, ends, squares, columns):
 def group_hashes(
     lengths: np.ndarray, hashes: np.ndarray, counts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Columns of a matrix from the features of its rows, ``lengths[i]`` of them in row i.
+    """Group the features of rows into columns; row i has ``lengths[i]`` distinct features.
 
-    A row has no feature twice. Returns the sorted distinct hashes, the matrix in CSC form
-    (``indptr, rows, values``) with the rows of each column ascending, and the sum of squares of
-    each row.
+    Returns the sorted distinct hashes, the matrix in CSC form (``indptr, rows, values``) with
+    ascending rows in each column, and the sum of squares of each row.
     """
     n = len(hashes)
     bits = min(_MOST_BITS, max(1, (n // _PER_BUCKET).bit_length()))
@@ -642,7 +642,7 @@ def group_hashes(
 
 @entry_point
 def find_columns(hashes, vocabulary):
-    """The place of each hash in the sorted vocabulary, or -1."""
+    """Return the index of each hash in the sorted vocabulary, or -1."""
     columns = np.empty(len(hashes), dtype=np.int32)
     for i in range(len(hashes)):
         columns[i] = find_key(vocabulary, hashes[i])
@@ -651,9 +651,9 @@ def find_columns(hashes, vocabulary):
 
 @entry_point
 def transpose(indptr, columns, values, n_columns):
-    """CSR to CSC (or back): ``(indptr, rows, values)`` with the rows of each column ascending.
+    """Convert CSR to CSC (or back): ``(indptr, rows, values)`` with ascending rows per column.
 
-    Entries with a negative column are left out.
+    Entries with a negative column are dropped.
     """
     starts = np.zeros(n_columns + 1, dtype=np.int64)
     for entry in range(len(columns)):
@@ -678,9 +678,9 @@ def transpose(indptr, columns, values, n_columns):
 # --------------------------------------------------------------------
 # Columns without a vocabulary: a feature's column is its hash modulo the number of columns.
 #
-# 1. The hash of a feature is mixed with the number of its level, so that levels stay apart.
-# 2. Modulo the number of columns it is a column; nothing has to be learned or shared.
-# 3. The entries of a graph are sorted by column, and those that meet in one are added.
+# 1. The hash of a feature is mixed with the number of its level, to separate the levels.
+# 2. The column is the result modulo the number of columns; nothing has to be learned or shared.
+# 3. The entries of a graph are sorted by column, and entries of the same column are added.
 
 
 _32 = np.uint64(32)
@@ -688,7 +688,7 @@ _32 = np.uint64(32)
 
 @entry_point
 def hashed_rows(bounds, hashes, values, n_columns, begin, end):
-    """Rows of a matrix for the graphs ``begin`` to ``end``: ``(lengths, columns, values)``.
+    """Return rows of a matrix for the graphs ``begin`` to ``end``: ``(lengths, columns, values)``.
 
     Level l of graph g has the features from ``bounds[l, g]`` to ``bounds[l, g + 1]``.
     """
@@ -713,7 +713,7 @@ def hashed_rows(bounds, hashes, values, n_columns, begin, end):
             salt = np.uint64(level + 1) * GOLDEN
             for place in range(bounds[level, g], bounds[level, g + 1]):
                 column = mix(hashes[place] + salt) % np.uint64(n_columns)
-                keys[size] = (column << _32) | np.uint64(size)  # the place breaks ties: stable
+                keys[size] = (column << _32) | np.uint64(size)  # stable: ties broken by position
                 entries[size] = values[place]
                 size += 1
         keys[:size].sort()

@@ -1,16 +1,16 @@
 """Products of sparse feature matrices: K = X Y^T for graphs in rows and features in columns.
 
 Feature counts are uneven: a few columns are shared by a large part of the graphs, most by one
-or two. So the columns are split.
+or two. The columns are therefore split.
 
-1. Common columns become one dense block that BLAS multiplies, in single precision where that
-   is exact (integer counts, and no product above 2^24).
-2. Rare columns are added entry by entry: entry (i, c) of X meets all entries (j, c) of Y. The
-   entries are visited tile by tile, a tile being a few rows of K that stay in the cache, and
-   column by column within a tile, so that memory is read in order.
-3. A column with a single graph adds nothing but to the diagonal, which each row gives by itself.
+1. Common columns form a dense block that is multiplied by BLAS, in single precision if that is
+   exact (integer counts, and no product above 2^24).
+2. Rare columns are added entry by entry: entry (i, c) of X is combined with all entries (j, c) of
+   Y. Entries are processed in tiles, a tile being a few rows of K that stay in the cache, and
+   column by column within a tile, so that memory is read sequentially.
+3. A column with a single graph only contributes to the diagonal, which is computed per row.
 
-Matrices are given by columns (CSC: ``indptr, rows, values``), values in float64.
+Matrices are in CSC form (``indptr, rows, values``), with values in float64.
 """
 
 from __future__ import annotations
@@ -24,33 +24,33 @@ from .compiling import subroutine
 from .structures import Csc
 from .threads import entry_point, run, thread_count
 
-#: A column is common if about this part of the graphs has it.
+#: Approximate fraction of the graphs that share a common column.
 COMMON = 1 / 8
-#: Rows of K that are filled together: at most a megabyte.
+#: Size in bytes of the rows of K that are filled together.
 TILE_BYTES = 1 << 20
-#: With at most so many columns products are computed where they are needed, without BLAS.
+#: Up to this number of columns, products are computed on the fly without BLAS.
 FEW_COLUMNS = 48
 #: Largest dense block in bytes.
 BLOCK_BYTES = 1 << 27
 _EXACT_IN_SINGLE = float(1 << 24)
 _STRIP = 256
-#: Rows that are finished together, and columns of them that are mirrored together.
+#: Number of rows finished together, and of their columns mirrored together.
 _MIRROR, _LINE = 256, 8
 
 
 class Tiles(NamedTuple):
-    """Where the entries of some columns are, tile by tile and in column order within a tile."""
+    """Positions of the entries of some columns, by tile and in column order within a tile."""
 
-    starts: np.ndarray  # where each tile begins in the arrays below
+    starts: np.ndarray  # first entry of each tile in the arrays below
     columns: np.ndarray
     places: np.ndarray
 
 
 @entry_point
 def _tile_entries(x, rare, base, begin, end, bits, tiles):
-    """Where the entries of the rare columns from ``begin`` to ``end`` are, tile by tile.
+    """Return the positions of the entries of the rare columns from ``begin`` to ``end``, by tile.
 
-    A tile has ``2**bits`` rows; ``rare`` begins with column ``base``.
+    A tile has ``2**bits`` rows; ``rare`` starts with column ``base``.
     """
     indptr, rows = x.indptr, x.rows
     starts = np.zeros(tiles + 1, dtype=np.int64)
@@ -77,14 +77,14 @@ def _tile_entries(x, rare, base, begin, end, bits, tiles):
 def _add_tiles(tiles, x, y, lower, begin, end, K):
     """K[i, j] += X[i, c] Y[j, c] for the entries of some tiles; only j < i if ``lower``.
 
-    In a symmetric product the rows j < i of a column are those before its entry (i, c).
+    In a symmetric product the rows j < i of a column precede its entry (i, c).
     """
     indptr, rows, values = y
     for entry in range(tiles.starts[begin], tiles.starts[end]):
         place, c = tiles.places[entry], tiles.columns[entry]
         value = x.values[place]
         row = K[x.rows[place]]
-        # Unsigned: with the check for indices that count from the end it takes twice the time.
+        # Unsigned: the check for negative indices would double the time.
         first = np.uint64(indptr[c])
         last = np.uint64(place) if lower else np.uint64(indptr[c + 1])
         for other in range(first, last):
@@ -101,7 +101,7 @@ def _scatter(x, chosen, block):
 
 
 def _row_ranges(rows: int, n_jobs: int | None, triangle: bool) -> list[tuple[int, int]]:
-    """Ranges of rows with about the same work each (in a triangle, row i costs i)."""
+    """Return row ranges of about equal cost (in a triangle, row i costs i)."""
     parts = min(rows, 8 * thread_count(n_jobs))
     steps = np.linspace(0, 1, parts + 1)
     bounds = np.unique(
@@ -113,14 +113,14 @@ def _row_ranges(rows: int, n_jobs: int | None, triangle: bool) -> list[tuple[int
 def _column_ranges(
     indptr: np.ndarray, begin: int, end: int, n_jobs: int | None
 ) -> list[tuple[int, int]]:
-    """A range of columns for each thread, with about equally many entries."""
+    """Return a range of columns for each thread, with about equal numbers of entries."""
     shares = np.linspace(indptr[begin], indptr[end], thread_count(n_jobs) + 1)[1:-1]
     inner = begin + np.searchsorted(indptr[begin:end], shares)
     return list(pairwise([begin, *inner.tolist(), end]))
 
 
 def precision(bound: float, integral: bool) -> type:
-    """Single precision if it is exact: integers whose products stay below 2^24."""
+    """Return single precision if it is exact: integers whose products stay below 2^24."""
     return np.float32 if integral and bound < _EXACT_IN_SINGLE else np.float64
 
 
@@ -135,8 +135,8 @@ def add_products(
 ) -> None:
     """Add X Y^T over the columns ``begin`` to ``end`` to K, in the precision of K.
 
-    Without ``y`` it is X X^T, of which only what is below the diagonal is right. The same holds
-    if the caller says that the product is symmetric: Y is then X with columns multiplied.
+    Without ``y`` the product is X X^T, and only the part below the diagonal is valid. The same
+    holds if ``symmetric`` is set, for a Y that is X with scaled columns.
     """
     symmetric = y is None if symmetric is None else symmetric
     x = Csc(x[0], x[1], x[2].astype(K.dtype, copy=False))
@@ -159,8 +159,8 @@ def add_products(
             wide = bottom if symmetric else K.shape[1]
             K[top:bottom, :wide] += left[top:bottom] @ right[:wide].T
 
-        # strips of rows, up to the diagonal: half the work, and no second matrix of that size.
-        # Our threads share them, the last and longest first.
+        # Strips of rows up to the diagonal halve the work and avoid a second matrix of that size.
+        # Threads start with the last and longest strip.
         strips = range(0, K.shape[0], _STRIP)
         bounds = [(top, min(top + _STRIP, K.shape[0])) for top in reversed(strips)]
         run(add_strip, bounds, n_jobs)
@@ -190,15 +190,15 @@ def _dense(columns: Csc, chosen: np.ndarray, rows: int, kind: np.dtype) -> np.nd
     return block
 
 
-#: How products of features become similarities.
+#: Similarities computed from products of features.
 DOT, COSINE, MINMAX = 0, 1, 2
 
 
 @subroutine
 def _fill_row(row, own, right, wide, similarity, factor, add, line):
-    """The first ``wide`` entries of a row of the finished matrix, written or added."""
+    """Write or add the first ``wide`` entries of a row of the finished matrix."""
     wide = np.uint64(wide)
-    # A loop for each similarity, without a branch: many entries are computed at once.
+    # A branchless loop per similarity, so that it is vectorised.
     if similarity == COSINE:
         for j in range(wide):
             scale = np.sqrt(own * right[j])
@@ -220,7 +220,7 @@ def _fill_row(row, own, right, wide, similarity, factor, add, line):
 
 @entry_point
 def _fill(K, left, right, symmetric, similarity, begin, end, factor, add, out):
-    """Rows of the finished matrix, written or added; of a symmetric one up to the diagonal."""
+    """Write or add rows of the finished matrix, up to the diagonal if it is symmetric."""
     for i in range(begin, end):
         line = out[i]
         wide = i if symmetric else K.shape[1]
@@ -231,14 +231,14 @@ def _fill(K, left, right, symmetric, similarity, begin, end, factor, add, out):
 
 @entry_point
 def _mirror(begin, end, out):
-    """Copy rows up to the diagonal to the columns."""
-    # a few columns at a time: what is read of each row is a line of the cache
+    """Copy the lower triangle of some rows to the upper triangle."""
+    # a few columns at a time, so that one cache line is read of each row
     for first in range(0, end - 1, _LINE):
         for i in range(max(begin, first + 1), min(end, first + _LINE)):
             for j in range(first, i):
                 out[j, i] = out[i, j]
         for row in range(np.uint64(max(begin, first + _LINE)), np.uint64(end)):
-            for step in range(np.uint64(_LINE)):  # a loop of known length
+            for step in range(np.uint64(_LINE)):  # constant loop length
                 column = np.uint64(first) + step
                 out[column, row] = out[row, column]
 
@@ -251,13 +251,13 @@ def finish(
     similarity: int,
     n_jobs: int | None,
 ) -> np.ndarray:
-    """The Gram matrix: a triangle mirrored, divided as the similarity asks for.
+    """Convert products to a Gram matrix: apply the similarity and mirror a triangle.
 
-    ``left`` and ``right`` are the squared norms of rows and columns. For ``MINMAX`` K holds sums
-    of minima and ``left`` and ``right`` the sums of the features.
+    ``left`` and ``right`` are the squared norms of rows and columns. For ``MINMAX``, K contains
+    sums of minima, and ``left`` and ``right`` are the sums of the features.
     """
     out: np.ndarray = np.empty(K.shape)
-    # one type of each: every other would be compiled by itself
+    # fixed types, since every other combination would be compiled separately
     left, right = left.astype(np.float64, copy=False), right.astype(np.float64, copy=False)
     similarity = int(similarity)
 
@@ -272,7 +272,7 @@ def finish(
 
 @entry_point
 def _multiply_and_fill(block, norms, similarity, begin, end, out):
-    """Rows of the finished matrix up to the diagonal, each from its products with those before."""
+    """Compute rows of the finished matrix up to the diagonal from a dense block of columns."""
     products = np.empty(block.shape[1], dtype=block.dtype)
     for i in range(begin, end):
         wide = np.uint64(i)
@@ -288,7 +288,7 @@ def _multiply_and_fill(block, norms, similarity, begin, end, out):
 
 
 def gram_of_few(x: Csc, norms: np.ndarray, similarity: int, n_jobs: int | None) -> np.ndarray:
-    """The Gram matrix of the rows of a matrix of integers with few columns, in one pass."""
+    """Compute the Gram matrix of an integer matrix with few columns in one pass."""
     block = _dense(x, np.arange(len(x.indptr) - 1), len(norms), np.dtype(np.float32)).T.copy()
     out: np.ndarray = np.empty((len(norms), len(norms)))
 
@@ -301,14 +301,14 @@ def gram_of_few(x: Csc, norms: np.ndarray, similarity: int, n_jobs: int | None) 
 
 
 def _few_rows(rows: int) -> list[tuple[int, int]]:
-    """Few rows at a time: what is written across the matrix stays in the cache."""
+    """Return ranges of few rows, so that mirrored columns stay in the cache."""
     return [(top, min(top + _MIRROR, rows)) for top in range(0, rows, _MIRROR)]
 
 
 class GramSum:
-    """A sum of Gram matrices in the room of two: that of the sum, and one that is used again.
+    """A sum of Gram matrices in the memory of two: the sum, and a buffer that is reused.
 
-    Fresh memory for every matrix would take as long as what is written to it.
+    Allocating memory for every matrix would take as long as filling it.
     """
 
     def __init__(self, graphs: int, dtype: type = np.float64) -> None:
@@ -316,14 +316,11 @@ class GramSum:
         self._room = np.empty(0, dtype=np.uint8)
 
     def zeros(self, shape: tuple[int, int], kind: type) -> np.ndarray:
-        """A matrix for the products of a term, the same memory each time.
-
-        It is no more precise than the sum.
-        """
+        """Return the zeroed buffer for the products of a term, at most as precise as the sum."""
         kind = np.float32 if self.matrix.dtype == np.float32 else kind
         size = np.dtype(kind).itemsize * shape[0] * shape[1]
         if len(self._room) < size:
-            self._room = np.empty(0, dtype=np.uint8)  # given up before there is more
+            self._room = np.empty(0, dtype=np.uint8)  # freed before a larger one is allocated
             self._room = np.empty(size, dtype=np.uint8)
         K: np.ndarray = self._room[:size].view(kind).reshape(shape)
         K[:] = 0
@@ -332,7 +329,7 @@ class GramSum:
     def add(
         self, K: np.ndarray, norms: np.ndarray, similarity: int, factor: float, n_jobs: int | None
     ) -> None:
-        """Add a multiple of a finished matrix, of which K has the products (see `finish`)."""
+        """Add a multiple of a finished matrix, given its products K (see :func:`finish`)."""
         run(
             lambda begin, end: _fill(
                 K, norms, norms, True, similarity, begin, end, factor, True, self.matrix
@@ -342,7 +339,7 @@ class GramSum:
         )
 
     def mirrored(self, n_jobs: int | None) -> np.ndarray:
-        """The sum, when all terms have been added."""
+        """Return the complete sum, after all terms have been added."""
         self._room = np.empty(0, dtype=np.uint8)
         run(
             lambda begin, end: _mirror(begin, end, self.matrix), _few_rows(len(self.matrix)), n_jobs
@@ -351,23 +348,23 @@ class GramSum:
 
 
 class Units(NamedTuple):
-    """The columns of a matrix cut at their distinct values, from the lowest up.
+    """The columns of a matrix cut at their distinct values, in ascending order.
 
     The minimum of two values of a column is the sum of the heights of the units that both reach.
     """
 
-    starts: np.ndarray  # where the units of each column begin
+    starts: np.ndarray  # first unit of each column
     heights: np.ndarray
     reached: Csc  # a column for each unit: ones for the rows that reach its top
 
 
 @entry_point
 def _units(x, scratch):
-    """``(starts, heights, indptr, rows)``: the units of all columns, and the rows in each."""
+    """Return ``(starts, heights, indptr, rows)``: the units of all columns, and their rows."""
     starts = np.zeros(len(x.indptr), dtype=np.int64)
     heights = np.empty(0)
     indptr, rows = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32)
-    for sweep in range(2):  # first how many, then which
+    for sweep in range(2):  # count first, then fill
         unit = at = 0
         for c in range(len(x.indptr) - 1):
             begin, end = x.indptr[c], x.indptr[c + 1]
@@ -399,7 +396,7 @@ def _units(x, scratch):
 
 
 def cut_into_units(x: Csc) -> Units:
-    """Cut every column at its distinct values, which are above 0."""
+    """Cut every column at its distinct values, which must be positive."""
     longest = int(np.diff(x.indptr).max(initial=0))
     starts, heights, indptr, rows = _units(x, np.empty(longest))
     return Units(starts, heights, Csc(indptr, rows, np.ones(len(rows))))
@@ -409,7 +406,8 @@ def cut_into_units(x: Csc) -> Units:
 def add_minima(starts, columns, counts, y, K, begin, end):
     """K[i, j] += the sum of minima of graph i and row j of y, for some graphs.
 
-    Graph i has the columns and counts from ``starts[i]`` to ``starts[i + 1]``; column -1 is none.
+    Graph i has the columns and counts from ``starts[i]`` to ``starts[i + 1]``; columns of -1 are
+    skipped.
     """
     indptr, rows, values = y
     for i in range(begin, end):
@@ -423,7 +421,7 @@ def add_minima(starts, columns, counts, y, K, begin, end):
 
 @entry_point
 def minima_by_column(indptr, rows, values, columns, counts, factors):
-    """For each other value the sum of its minima with a column, times the factors of the rows."""
+    """Sum the minima of each count and the values of its column, weighted by row factors."""
     sums = np.zeros(len(columns))
     for i in range(len(columns)):
         c = columns[i]

@@ -1,11 +1,11 @@
-"""The patterns of Tree++: breadth-first trees, the paths along them, and counts of both.
+"""The patterns of Tree++: breadth-first trees, the paths along them, and their counts.
 
-1. :func:`count_patterns` counts the patterns of many graphs: ranges of small graphs go to threads,
-   large graphs are divided among them root by root, and what they find is joined.
+1. :func:`count_patterns` counts the patterns of many graphs. Ranges of small graphs are assigned
+   to threads, large graphs are divided among threads root by root, and the results are joined.
 2. A truncated breadth-first search from every vertex orders the vertices of its tree; ties are
    merged instead of broken by vertex numbers.
-3. Patterns are read along the searches, at all levels in one pass, as 64-bit hashes.
-4. :func:`trace_patterns` finds the same patterns again together with their vertices.
+3. Patterns are read along the searches, for all levels in one pass, as 64-bit hashes.
+4. :func:`trace_patterns` recomputes the patterns together with their vertices.
 """
 
 from __future__ import annotations
@@ -40,85 +40,85 @@ from .threads import call, entry_point, stop_flag
 # Truncated breadth-first search in which ties are merged instead of broken by vertex numbers.
 #
 # 1. ``renumber`` sorts the vertices of a graph by (label, centrality class) and rewrites the
-#    neighbour lists in that order, so that the search meets children in order without sorting.
-#    ``rank`` says of each neighbour where it belongs: the rank of its (label, class), and behind
-#    it, if edge labels take part, the code of the edge.
-# 2. ``traverse`` runs the search from one root. The positions of one level stand in rank order;
-#    ``tie`` marks a position that shares its rank with the one before. A run of tied positions
-#    is expanded as one parent: its children are merged and sorted by rank. ``parent`` holds the
+#    neighbour lists in that order, so that the search visits children in order without sorting.
+#    ``rank`` is the sort key of each neighbour: the rank of its (label, class), followed by the
+#    code of the edge if edge labels are used.
+# 2. ``traverse`` runs the search from one root. The positions of one level are in rank order;
+#    ``tie`` marks a position with the same rank as the previous one. A run of tied positions
+#    is expanded as one parent: its children are merged and sorted by rank. ``parent`` is the
 #    position of the parent, or -1 minus the first position of the run if several vertices of
 #    the run are candidates.
 #
-# A structure that is passed on costs compile time for every array in it, so they are three.
+# Every array in a structure adds compile time wherever it is passed, so there are three structures.
 
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
-#: Comparisons of trees that are remembered, as a power of two.
+#: Base-2 logarithm of the number of tree comparisons that are cached.
 MEMO_BITS = 12
 
 
 class Options(NamedTuple):
-    """What patterns are counted."""
+    """Options that determine which patterns are counted."""
 
     path_depth: int
     tree_depth: int
-    edges: bool  # whether edge labels take part
+    edges: bool  # whether edge labels are used
 
 
 class Numbered(NamedTuple):
-    """One graph as ``renumber`` leaves it, and its trees."""
+    """One graph renumbered by ``renumber``, and its trees."""
 
-    vertex: np.ndarray  # old local number of each vertex
-    label: np.ndarray  # its label code
-    hashes: np.ndarray  # hash of its label
+    vertex: np.ndarray  # original number of each vertex within the graph
+    label: np.ndarray  # label code of each vertex
+    hashes: np.ndarray  # label hash of each vertex
     start: np.ndarray  # neighbours of v: adjacent[start[v]:start[v + 1]], ascending
     adjacent: np.ndarray
-    rank: np.ndarray  # of each neighbour: rank of its (label, class), then its edge label code
+    rank: np.ndarray  # per neighbour: rank of its (label, class), then its edge label code
     weights: np.ndarray  # factor of each position in the hash of a tree
     trees: np.ndarray  # per vertex and level: hash of its tree
 
 
 class Searches(NamedTuple):
-    """Searches that are kept, and scratch arrays for the current one."""
+    """Stored searches, and scratch arrays for the current one."""
 
     stamp: np.ndarray  # number of the last search, one entry
-    seen: np.ndarray  # stamp of the last search that met the vertex
+    seen: np.ndarray  # number of the last search that visited the vertex
     place: np.ndarray  # position of a vertex in the current search
     scratch: np.ndarray
     fill: np.ndarray
-    begins: np.ndarray  # per root: where its search begins in the four arrays below
+    begins: np.ndarray  # per root: first entry of its search in the five arrays below
     ends: np.ndarray  # per root and j: number of vertices within distance j
     order: np.ndarray  # vertices in rank order
     parent: np.ndarray
     tie: np.ndarray
-    alone: np.ndarray  # whether only one shortest path leads from the root to the vertex
+    alone: np.ndarray  # whether the shortest path from the root to the vertex is unique
     step: np.ndarray  # rank of the vertex as a neighbour of its parent
     edge_bits: int  # number of bits of a rank that are the edge label code
-    spare: int  # if one search is kept: from here on there is room for two more; else -1
+    spare: int  # if one search is stored: first entry of the space for two more; else -1
 
 
 class Patterns(NamedTuple):
-    """Hashes of patterns: of one search per position and level, and of all that are kept."""
+    """Hashes of patterns: per position and level of one search, and of all stored searches."""
 
     forward: np.ndarray
     backward: np.ndarray
     power: np.ndarray  # per position
-    chosen: np.ndarray  # the parent chosen among several
+    chosen: np.ndarray  # the parent chosen among several candidates
     codes: np.ndarray  # per level and pair: hash of the pattern
-    times: np.ndarray  # per pair: for how many it stands, itself and perhaps its reverse
-    memo: np.ndarray  # trees compared before: hash of both, the last bit says which comes first
+    times: np.ndarray  # per pair: number of patterns, 2 if the pair also represents its reverse
+    memo: np.ndarray  # cached comparisons: hash of both trees; the last bit is the result
 
 
 class Work(NamedTuple):
-    """All that is needed to count the patterns of a graph."""
+    """Everything needed to count the patterns of a graph."""
 
     graph: Numbered
     searches: Searches
     patterns: Patterns
-    stop: np.ndarray  # one entry: whether the work is no longer wanted
+    stop: np.ndarray  # one entry: whether to stop early
 
 
 def _most(graphs: Graphs, begin: int, end: int) -> tuple[int, int]:
-    """The most vertices, and the most neighbours of all vertices together, of a graph."""
+    """Return the maximum number of vertices and of adjacency entries of a graph."""
     offsets = graphs.offsets[begin : end + 1]
     entries = np.diff(graphs.indptr[offsets])
     return int(np.diff(offsets).max(initial=1)), int(entries.max(initial=1))
@@ -127,9 +127,9 @@ def _most(graphs: Graphs, begin: int, end: int) -> tuple[int, int]:
 def make_work(
     graphs: Graphs, options: Options, stop: np.ndarray, begin: int, end: int, one: bool = False
 ) -> Work:
-    """A structure for any of the graphs ``begin`` to ``end``.
+    """Allocate a structure for any of the graphs ``begin`` to ``end``.
 
-    It keeps the searches of all roots, or ``one`` at a time.
+    It stores the searches of all roots, or ``one`` at a time.
     """
     n, entries = _most(graphs, begin, end)
     levels = options.tree_depth + 1
@@ -185,7 +185,7 @@ def make_work(
 def renumber(graphs, classes, edges, g, graph, searches):
     """Number the vertices of graph ``g`` by (label, class) and rewrite its neighbour lists.
 
-    Returns the number of its vertices.
+    Returns its number of vertices.
     """
     indptr, labels = graphs.indptr, graphs.labels
     vertex, start, adjacent, rank = graph.vertex, graph.start, graph.adjacent, graph.rank
@@ -216,7 +216,7 @@ def renumber(graphs, classes, edges, g, graph, searches):
             code = key << searches.edge_bits
             if edges:
                 code += graphs.edge_labels[entry]
-            # among neighbours of equal key the smaller edge label comes first
+            # among neighbours with equal keys the smaller edge label comes first
             while slot > start[w] and rank[slot - _ONE] > code:
                 adjacent[slot] = adjacent[slot - _ONE]
                 rank[slot] = rank[slot - _ONE]
@@ -228,10 +228,10 @@ def renumber(graphs, classes, edges, g, graph, searches):
 
 @subroutine
 def traverse(root, depth, at, graph, searches):
-    """Search from ``root`` to ``depth``; returns the number of vertices found.
+    """Search from ``root`` to ``depth``; return the number of vertices found.
 
-    Writes ``order``, ``parent``, ``tie``, ``alone`` and ``step`` from ``at`` on; positions count
-    from there.
+    Writes ``order``, ``parent``, ``tie``, ``alone`` and ``step`` from index ``at`` on; positions
+    are relative to ``at``.
     """
     start, adjacent, rank = graph.start, graph.adjacent, graph.rank
     seen, place, ends = searches.seen, searches.place, searches.ends
@@ -239,7 +239,7 @@ def traverse(root, depth, at, graph, searches):
     alone = searches.alone
     stamp = searches.stamp[0] + 1
     searches.stamp[0] = stamp
-    # Unsigned places: Numba skips the check for indices that count from the end.
+    # Unsigned indices: Numba skips the check for negative indices.
     base = np.uint64(at)
     order[base] = root
     parent[base] = 0
@@ -272,12 +272,12 @@ def traverse(root, depth, at, graph, searches):
                         tie[tail] = code == last
                         last = code
                         tail += _ONE
-                    elif place[v] >= end:  # met from another vertex of the level
+                    elif place[v] >= end:  # also reached from another vertex of the level
                         before = place[v]
                         alone[before] = False
                         if before < first:
                             continue
-                        if code == step[before]:  # and of the run
+                        if code == step[before]:  # in the same run
                             parent[before] = -1 - np.int64(begin - base)
                         elif code < step[before]:
                             step[before] = code
@@ -291,7 +291,7 @@ def traverse(root, depth, at, graph, searches):
 
 @subroutine
 def _sort_run(begin, end, place, order, parent, tie, alone, step):
-    """Sort the positions from ``begin`` to ``end`` by rank, by insertion, and mark ties."""
+    """Sort the positions from ``begin`` to ``end`` by rank (insertion sort) and mark ties."""
     for i in range(begin + _ONE, end):
         v, up, single, code = order[i], parent[i], alone[i], step[i]
         j = np.uint64(i)
@@ -313,14 +313,14 @@ def _sort_run(begin, end, place, order, parent, tie, alone, step):
 # --------------------------------------------------------------------
 # The lexicographic order of the trees of a graph.
 #
-# A tree is the sequence of its labels (with the labels of edges between them, where they take
-# part), compared label by label, a beginning before its continuation. Candidate parents whose
-# patterns differ are rare, so trees are compared only when the order of two of them is asked for.
+# A tree is the sequence of its labels (with the labels of the edges between them, if used),
+# compared label by label, with a prefix before its continuations. Candidate parents whose
+# patterns differ are rare, so trees are only compared on demand.
 
 
 @subroutine
 def tree_comes_before(u, v, level, graph, searches):
-    """Whether the tree of u comes before that of v; both are searched again if not kept."""
+    """Return whether the tree of u precedes that of v; both are searched again if not stored."""
     order, step, label = searches.order, searches.step, graph.label
     here, there = searches.begins[u], searches.begins[v]
     if searches.spare >= 0:
@@ -343,34 +343,34 @@ def tree_comes_before(u, v, level, graph, searches):
 # --------------------------------------------------------------------
 # Path patterns and super paths of Tree++, counted for every level in one pass over a graph.
 #
-# 1. One traversal per root gives the labels T_0, ..., T_k of its trees: a sum of label hashes,
-#    each times the weight of its position, read off at the end of every level.
-# 2. A second pass walks the stored traversals. The pattern of a vertex extends that of its
+# 1. One traversal per root gives the hashes T_0, ..., T_k of its trees: a sum of label hashes,
+#    each times the weight of its position, evaluated at the end of every level.
+# 2. A second pass follows the stored traversals. The pattern of a vertex extends that of its
 #    parent, so its two hashes, one per reading direction, cost O(1): polynomials that grow at
-#    either end. The smaller of both stands for the pattern.
-# 3. A hash table counts them, level by level, and is read out after each.
+#    either end. The smaller of the two represents the pattern.
+# 3. A hash table counts them, level by level, and is emptied after each level.
 
 
 _SQUARE = np.uint64(int(BASE) ** 2 % 2**64)
 _MEMO_SHIFT = np.uint64(64 - MEMO_BITS)
 
-#: Features of each level that have room in one array, if no graph has more.
+#: Capacity for features per level, unless a single graph needs more.
 _ROOM = 1 << 18
 
 
 @inlined
 def level_salt(level):
-    """What keeps the patterns of different levels apart."""
+    """Return a salt that separates the patterns of different levels."""
     return mix(GOLDEN * np.uint64(level + 1))
 
 
 @compiled
 def search_trees(edge_hashes, options, depth, first, last, graph, searches):
-    """Traverse from the roots ``first`` to ``last``; keep the traversals and the tree hashes."""
+    """Traverse from the roots ``first`` to ``last``; store the traversals and the tree hashes."""
     ends, order, tie, step = searches.ends, searches.order, searches.tie, searches.step
     hashes, weights, trees = graph.hashes, graph.weights, graph.trees
     edge = (np.int64(1) << searches.edge_bits) - 1
-    at = np.int64(0)  # typed: a literal would be compiled apart
+    at = np.int64(0)  # typed, since a literal would be compiled separately
     for root in range(first, last):
         count = traverse(root, depth, at, graph, searches)
         total = hashes[root] * weights[0]
@@ -391,10 +391,10 @@ def search_trees(edge_hashes, options, depth, first, last, graph, searches):
 
 @subroutine
 def _comes_before(at, x, y, level, levels, graph, searches, patterns):
-    """Whether the pattern at position x comes before that at y, in lexicographic order.
+    """Return whether the pattern at position x precedes that at y in lexicographic order.
 
-    Both belong to one run of ties, and so do their ancestors: labels of vertices and edges are
-    equal, only trees can differ. The first that does decides.
+    Both are in one run of ties, and so are their ancestors: labels of vertices and edges are equal,
+    and only trees can differ. The first difference decides.
     """
     parent, chosen, forward = searches.parent, patterns.chosen, patterns.forward
     while True:
@@ -417,14 +417,14 @@ def _comes_before(at, x, y, level, levels, graph, searches, patterns):
 
 @subroutine
 def _find_places(at, count, searches):
-    """Let ``searches.place`` map the vertices that this root reached to their positions."""
+    """Set ``searches.place`` to the positions of the vertices reached from this root."""
     for p in range(count):
         searches.place[searches.order[at + p]] = p
 
 
 @subroutine
 def _choose_parents(at, p, run, count, lowest, levels, graph, searches, patterns):
-    """Write to ``patterns.chosen`` the candidate parent of position p with the smallest pattern.
+    """Write the candidate parent of position p with the smallest pattern to ``patterns.chosen``.
 
     The candidates are neighbours in the run of ties that begins at ``run``.
     """
@@ -456,11 +456,11 @@ def _choose_parents(at, p, run, count, lowest, levels, graph, searches, patterns
 
 @compiled
 def walk(edge_hashes, options, lowest, first, last, halve, graph, searches, patterns):
-    """Pattern hashes of the roots ``first`` to ``last``: ``codes[level, i]`` for the i-th pair.
+    """Compute the pattern hashes of the roots ``first`` to ``last``: ``codes[level, i]`` of pair i.
 
-    Levels begin with ``lowest``. Where only one shortest path joins two vertices, the search from
-    either end finds the same pattern: with ``halve`` the smaller end counts for both, and
-    ``times`` says so. Returns the number of pairs.
+    Levels begin with ``lowest``. If the shortest path between two vertices is unique, the searches
+    from both ends find the same pattern. With ``halve`` only the smaller end is counted, with
+    ``times`` 2. Returns the number of pairs.
     """
     order, parent, step = searches.order, searches.parent, searches.step
     trees, chosen, codes = graph.trees, patterns.chosen, patterns.codes
@@ -468,7 +468,7 @@ def walk(edge_hashes, options, lowest, first, last, halve, graph, searches, patt
     alone, times = searches.alone, patterns.times
     edge = (np.int64(1) << searches.edge_bits) - 1
     levels = np.int64(options.tree_depth + 1)
-    # Unsigned places: Numba skips the check for indices that count from the end.
+    # Unsigned indices: Numba skips the check for negative indices.
     begin, end, total = np.uint64(lowest), np.uint64(levels), np.uint64(0)
     power[0] = _ONE
     for root in range(first, last):
@@ -490,7 +490,7 @@ def walk(edge_hashes, options, lowest, first, last, halve, graph, searches, patt
             edge_code = edge_hashes[step[here] & edge] * BASE if options.edges else _ZERO
             several = up < 0
             if several:
-                up = -1 - up  # the first of the run: at the same depth as the candidates
+                up = -1 - up  # first of the run, at the same depth as the candidates
                 if not placed:
                     placed = True
                     _find_places(at, count, searches)
@@ -510,12 +510,12 @@ def walk(edge_hashes, options, lowest, first, last, halve, graph, searches, patt
                 codes[level, total] = ahead if ahead < behind else behind
             once = halve and alone[here]
             times[total] = 1 + once
-            total += np.uint64(not once or v > root)  # no branch: it could not be predicted
+            total += np.uint64(not once or v > root)  # branchless: a branch would be unpredictable
     return np.int64(total)
 
 
 class Found(NamedTuple):
-    """Features graph after graph; ``totals[level]`` of the columns are filled."""
+    """Features, graph after graph; ``totals[level]`` is the number of filled columns."""
 
     lengths: np.ndarray  # per level and graph: number of distinct features
     totals: np.ndarray
@@ -525,7 +525,7 @@ class Found(NamedTuple):
 
 @entry_point
 def _count_patterns(graphs, classes, options, work, slots, begin, end, found):
-    """Count the patterns of the graphs from ``begin`` on; returns where it ran out of room."""
+    """Count the patterns of the graphs from ``begin`` on; return the first that did not fit."""
     levels = options.tree_depth + 1
     depth = options.path_depth if options.path_depth > levels - 1 else levels - 1
     graph, searches, patterns, totals = work.graph, work.searches, work.patterns, found.totals
@@ -557,12 +557,12 @@ def _count_patterns(graphs, classes, options, work, slots, begin, end, found):
 
 @entry_point
 def trace_patterns(graphs, classes, options, work, g):
-    """All patterns of graph ``g`` at the level ``options.tree_depth``, with their vertices.
+    """Return all patterns of graph ``g`` at the level ``options.tree_depth``, with their vertices.
 
-    Returns ``(hashes, paths, edge_paths, trees, edge_trees)``. Row i of ``paths`` are the
-    vertices (local numbers, -1 after the end) of the path behind ``hashes[i]``, row i of
-    ``edge_paths`` the codes of the edges that lead to them; row v of ``trees`` and
-    ``edge_trees`` say the same of the tree at vertex v, in rank order.
+    Returns ``(hashes, paths, edge_paths, trees, edge_trees)``. Row i of ``paths`` contains the
+    vertices (numbered within the graph, padded with -1) of the path with hash ``hashes[i]``, row i
+    of ``edge_paths`` the codes of the edges that lead to them. Row v of ``trees`` and
+    ``edge_trees`` contains the same for the tree at vertex v, in rank order.
     """
     path_depth, level, edges = options.path_depth, options.tree_depth, options.edges
     depth = max(path_depth, level)
@@ -613,16 +613,16 @@ def trace_patterns(graphs, classes, options, work, g):
 # --------------------------------------------------------------------
 # The Tree++ patterns of one large graph, root by root.
 #
-# 1. The graph is renumbered once; all threads read the same.
-# 2. Trees: a search to ``tree_depth`` from every root. To estimate the cost, colours of colour
-#    refinement take their place: they are known in no time, and vertices of different colours have
-#    different trees, nearly always.
+# 1. The graph is renumbered once and shared by all threads.
+# 2. Trees: a search to ``tree_depth`` from every root. For cost estimates, colours of colour
+#    refinement are used instead: they are fast to compute, and vertices of different colours
+#    nearly always have different trees.
 # 3. Patterns: a search to ``path_depth`` from every root, given the hashes of all trees.
 
 
 @entry_point
 def _tree_hashes(edge_hashes, options, roots, work, stop):
-    """Hashes of the trees of some roots; one search is kept at a time."""
+    """Compute the tree hashes of some roots; one search is stored at a time."""
     for root in roots:
         if stop[0]:
             return
@@ -633,7 +633,7 @@ def _tree_hashes(edge_hashes, options, roots, work, stop):
 
 @entry_point
 def _count_roots(edge_hashes, options, roots, work, tables, stop):
-    """Count the patterns of some roots, given the hashes of all trees; returns the tables."""
+    """Count the patterns of some roots, given the hashes of all trees; return the tables."""
     graph, searches, patterns = work.graph, work.searches, work.patterns
     depth = max(options.path_depth, options.tree_depth)
     zero = np.int64(0)
@@ -649,14 +649,14 @@ def _count_roots(edge_hashes, options, roots, work, tables, stop):
 
 @entry_point
 def _salt(hashes, level):
-    """Keep the patterns of different levels apart."""
+    """Separate the patterns of different levels."""
     salt = level_salt(level)
     for i in range(len(hashes)):
         hashes[i] = mix(hashes[i] + salt)
 
 
 class PatternRoots(RootedFeatures):
-    """The patterns of graph ``g``."""
+    """Patterns of graph ``g``, counted root by root."""
 
     instead = (
         "Use a smaller path_depth or tree_depth, or a kernel with fewer features such as "
@@ -674,7 +674,7 @@ class PatternRoots(RootedFeatures):
         return make_work(self.graphs, self.options, stop_flag(), self.g, self.g + 1, one=True)
 
     def scratch(self) -> Work:
-        """Arrays that no other thread uses; the renumbered graph and the trees are shared."""
+        """Allocate arrays for one thread; the renumbered graph and the trees are shared."""
         return self._work()._replace(graph=self.graph)
 
     def prepare(self, roots: np.ndarray, scratch: Work) -> None:
@@ -701,7 +701,7 @@ class PatternRoots(RootedFeatures):
 
 
 def _spread_trees(trees: np.ndarray, colours: np.ndarray, roots: np.ndarray) -> None:
-    """Give all vertices the tree of a root with their colour, or their colour itself."""
+    """Assign to each vertex the tree of a sampled root of its colour, or else its colour."""
     known, first = np.unique(colours[roots], return_index=True)
     place = np.minimum(np.searchsorted(known, colours), len(known) - 1)
     of_roots = trees[roots[first]]
@@ -711,21 +711,21 @@ def _spread_trees(trees: np.ndarray, colours: np.ndarray, roots: np.ndarray) -> 
 # --------------------------------------------------------------------
 # All graphs.
 #
-# All searches of a small graph are kept at once. Scratch arrays, and room for features, go from
-# range to range, because fresh memory costs as much as counting.
+# All searches of a small graph are stored at once. Scratch arrays and space for features are
+# reused from range to range, because allocating memory costs as much as counting.
 
 
 def count_patterns(
     graphs: Graphs, classes: np.ndarray, options: Options, n_jobs: int | None = None
 ) -> list[Counts]:
-    """The patterns of graphs at the levels 0 to ``tree_depth``.
+    """Count the patterns of graphs at the levels 0 to ``tree_depth``.
 
-    ``classes`` are the centrality classes of vertices.
+    ``classes`` are the centrality classes of the vertices.
     """
-    free: list[tuple[Work, Slots, Found]] = []  # of threads that are done with a range
+    free: list[tuple[Work, Slots, Found]] = []  # arrays of finished ranges, for reuse
 
     def scratch(begin: int, end: int) -> tuple[Work, Slots, Found]:
-        """Arrays that no other thread uses and that will do for the graphs of a range."""
+        """Return arrays for one thread that are large enough for a range of graphs."""
         with suppress(IndexError):  # all are in use
             work, slots, found = free.pop()
             n, entries = _most(graphs, begin, end)
@@ -735,7 +735,7 @@ def count_patterns(
         return work, make_slots(work.patterns.codes.shape[1]), empty(work, begin)
 
     def empty(work: Work, begin: int) -> Found:
-        """Room for the features of the graphs from ``begin`` on, or of as many as fit."""
+        """Allocate space for the features of the graphs from ``begin`` on, up to a limit."""
         levels, largest = work.patterns.codes.shape
         pairs = int((np.diff(graphs.offsets[begin:]) ** 2).sum())
         room = max(largest, min(pairs, _ROOM))

@@ -1,18 +1,18 @@
-"""Sketches of feature counts: small, and never below the overlap that they stand for.
+"""Sketches of feature counts: compact, with upper bounds of the overlap of graphs.
 
 The overlap of two graphs is the sum over common features of the product (or the minimum) of
 their values. A sketch bounds it from above:
 
-1. The most common features have a bit each (``bits``, one row of words per graph). Counting the
-   bits that two graphs share is exact. Only for values that are all 1.
-2. All other features fall into buckets by their leading bits. A bucket has a list of the graphs
-   with a feature there (``gaps``: each number as the step from the one before, in bytes). A
-   graph that is in the list of a query's feature may have that feature; one that is not has it
-   not. Where values differ, each number is followed by a code of the graph's sum of values in
-   that bucket, rounded up: a feature's value is at most that sum.
+1. The most common features have one bit each (``bits``, one row of words per graph). The number of
+   bits shared by two graphs is exact. Only used if all values are 1.
+2. All other features are assigned to buckets by their leading bits. A bucket has a list of the
+   graphs with a feature in it (``gaps``: byte-encoded differences of successive graph numbers). A
+   graph in the list of a query's feature may have that feature; a graph not in the list does not.
+   If values differ, each number is followed by a code of the graph's sum of values in the bucket,
+   rounded up, which bounds the value of the feature.
 
-A gap of 255 or more is written as bytes of 255 and a rest below. Reading them (:func:`scan`) tells
-which graphs could be similar enough to a query.
+A gap of 255 or more is encoded as bytes of 255 and a remainder below. :func:`scan` reads the lists
+to find the graphs that could be similar enough to a query.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ from .gram import COSINE, DOT, MINMAX
 from .hashing import mix
 from .structures import find_key
 
-#: Leading bits of a feature that choose its bucket, at least and at most.
+#: Minimum and maximum number of leading bits of a feature that select its bucket.
 FEWEST_BITS, MOST_BITS = 11, 15
 ESCAPE = 255
 _ONE = np.uint64(1)
 
 
 class Lists(NamedTuple):
-    """The sketches of the graphs of one segment."""
+    """Sketches of the graphs of one segment."""
 
-    common: np.ndarray  # uint64, sorted: the features that have a bit
+    common: np.ndarray  # uint64, sorted: features with a bit
     bits: np.ndarray  # uint64, (graphs, words)
-    shift: np.uint64  # the bucket of a feature is what is left of it after this shift
-    starts: np.ndarray  # uint32, where the list of each bucket begins
+    shift: np.uint64  # the bucket of a feature is the feature shifted right by this
+    starts: np.ndarray  # uint32, first entry of the list of each bucket
     gaps: np.ndarray  # uint8
-    values: np.ndarray  # float32, what each code stands for; empty if all values are 1
+    values: np.ndarray  # float32, value of each code; empty if all values are 1
 
 
 @compiled
 def place_level(lengths, hashes, values, salt, fill, keys, out):
-    """Write the features of one level to where ``fill`` says that each graph's go on.
+    """Append the features of one level to those of each graph, from index ``fill[graph]`` on.
 
-    A key is the hash scrambled with the level's salt: levels never meet.
+    A key is the hash mixed with the level's salt, which separates the levels.
     """
     entry = 0
     for graph in range(len(lengths)):
@@ -62,10 +62,10 @@ def place_level(lengths, hashes, values, salt, fill, keys, out):
 
 @compiled
 def sketch(pointers, keys, values, common, weighted):
-    """Bits and buckets of graphs: ``(bits, lengths, buckets, sums)``, graph after graph.
+    """Compute the bits and buckets of graphs: ``(bits, lengths, buckets, sums)``.
 
     Graph i has the features ``keys[pointers[i]:pointers[i + 1]]``. Buckets have ``MOST_BITS`` bits
-    and are distinct within a graph; ``sums`` are the values that fell into each (empty unless
+    and are distinct within a graph; ``sums`` are the sums of values per bucket (empty unless
     ``weighted``).
     """
     count = len(pointers) - 1
@@ -92,7 +92,7 @@ def sketch(pointers, keys, values, common, weighted):
                     sums[total] = 0.0
                 total += 1
             if weighted:
-                # Rounded up: a sum must never be less than its parts.
+                # Rounded up: a sum must never be less than the exact one.
                 sums[place[bucket]] = (sums[place[bucket]] + values[e]) * (1.0 + 2.0**-22)
         lengths[i] = total - begin
     return bits, lengths, buckets[:total].copy(), sums[: total if weighted else 0].copy()
@@ -100,7 +100,7 @@ def sketch(pointers, keys, values, common, weighted):
 
 @compiled
 def coarser(lengths, buckets, sums, bits):
-    """Merge buckets of ``MOST_BITS`` bits into those of fewer: ``(lengths, buckets, sums)``."""
+    """Merge buckets of ``MOST_BITS`` into ``bits`` bits: ``(lengths, buckets, sums)``."""
     owner = np.full(1 << bits, -1, dtype=np.int64)
     place = np.empty(1 << bits, dtype=np.int64)
     merged = np.empty_like(buckets)
@@ -125,9 +125,9 @@ def coarser(lengths, buckets, sums, bits):
 
 @compiled
 def make_lists(lengths, buckets, codes, bits):
-    """The lists of all buckets from the buckets of each graph: ``(starts, gaps)``.
+    """Build the lists of all buckets from the buckets of each graph: ``(starts, gaps)``.
 
-    ``codes`` holds a byte per entry of ``buckets``, or nothing if all values are 1.
+    ``codes`` contains a byte per entry of ``buckets``, or is empty if all values are 1.
     """
     weighted = len(codes) > 0
     starts = np.zeros((1 << bits) + 1, dtype=np.int64)
@@ -164,9 +164,9 @@ def make_lists(lengths, buckets, codes, bits):
 
 @compiled
 def lists_fit(starts, gaps, codes, graphs):
-    """Whether lists from a file can be read: all numbers of graphs and codes are in range.
+    """Return whether lists from a file are valid: all graph numbers and codes are in range.
 
-    ``codes`` is the number of values that codes stand for, 0 if all values are 1.
+    ``codes`` is the number of valid codes, 0 if all values are 1.
     """
     if starts[0] != 0 or starts[len(starts) - 1] != len(gaps):
         return False
@@ -194,7 +194,7 @@ def lists_fit(starts, gaps, codes, graphs):
 
 @compiled
 def read_lists(starts, gaps):
-    """The graphs and codes of all entries of lists that fit and have codes, list after list."""
+    """Return the graphs and codes of all entries of valid lists with codes, list after list."""
     graphs = np.empty(len(gaps), dtype=np.int64)
     codes = np.empty(len(gaps), dtype=np.uint8)
     n = 0
@@ -214,41 +214,41 @@ def read_lists(starts, gaps):
 
 # -------------------------------------------------------------------- reading
 #
-# 1. A query reads the lists of its own features alone and adds to each graph in them what that
-#    feature could contribute to the overlap.
-# 2. Every graph's sum, plus the number of common features of the query or of the graph, is
-#    compared with the overlap that it would need to be among the best; most graphs are out here.
-# 3. For the others the bits of common features are counted, which gives the bound.
-# 4. The best bounds are kept in a heap, whose worst raises what is needed.
+# 1. A query only reads the lists of its own features, and adds to each graph in a list the maximum
+#    contribution of that feature to the overlap.
+# 2. The sum of each graph, plus the smaller number of common features of query and graph, is
+#    compared with the overlap needed to be among the best, which excludes most graphs.
+# 3. For the remaining graphs the shared bits of common features are counted, which gives the bound.
+# 4. The best bounds are kept in a heap; its worst entry raises the overlap needed.
 #
-# The caller computes the similarity itself for the graphs with the best bounds.
+# The caller computes the exact similarity for the graphs with the best bounds.
 
-#: How much of a query a graph contains: a similarity beside those of Gram matrices.
+#: Fraction of a query that a graph contains: a similarity in addition to those of Gram matrices.
 CONTAINMENT = 3
 
 
 class Query(NamedTuple):
-    """The features of one query, and how it is compared."""
+    """Features of one query, and how it is compared."""
 
     keys: np.ndarray  # uint64, sorted
     values: np.ndarray  # float64
     kind: int  # COSINE, MINMAX, DOT or CONTAINMENT
     product: bool  # overlap by products instead of minima
-    measure: float  # its sum of squared values (cosine) or of values
-    size: float  # the root of it (cosine), or the same
+    measure: float  # sum of squared values (cosine) or of values
+    size: float  # square root of the measure (cosine), or the measure
 
 
 class Best(NamedTuple):
-    """A heap with the largest bounds so far, the smallest of them on top."""
+    """A heap of the largest bounds so far, with the smallest of them on top."""
 
     bounds: np.ndarray  # float64
     places: np.ndarray  # int64
-    filled: np.ndarray  # int64, one number: how many there are
+    filled: np.ndarray  # int64, one entry: number of bounds
 
 
 @compiled
 def _read_list(gaps, begin, end, values, weight, product, sums):
-    """Add what a feature of the query could contribute to the graphs of one list."""
+    """Add the maximum contribution of a feature of the query to the graphs of one list."""
     graph = np.int64(0)
     place = np.uint64(begin)
     stop = np.uint64(end)
@@ -272,7 +272,7 @@ def _read_list(gaps, begin, end, values, weight, product, sums):
 
 @inlined
 def _ones(word):
-    """The number of bits that are set."""
+    """Return the number of set bits."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + (
         (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
@@ -291,7 +291,7 @@ def _shared_bits(row, mask):
 
 @compiled
 def count_bits(bits):
-    """How many common features each graph has."""
+    """Return the number of common features of each graph."""
     counts = np.zeros(len(bits), dtype=np.float32)
     for i in range(len(bits)):
         for word in range(bits.shape[1]):
@@ -301,10 +301,10 @@ def count_bits(bits):
 
 @compiled
 def similarity_of(kind, overlap, measure, other):
-    """The similarity of two graphs from their overlap and their measures.
+    """Compute the similarity of two graphs from their overlap and their measures.
 
-    A measure is the sum of squared values for the cosine, else the sum of values. The first
-    graph is the one that is contained in the other.
+    A measure is the sum of squared values for the cosine, otherwise the sum of values. For
+    ``CONTAINMENT`` the first graph is the one contained in the other.
     """
     if kind == COSINE:
         scale = measure * other
@@ -319,8 +319,8 @@ def similarity_of(kind, overlap, measure, other):
 
 @compiled
 def _needed(kind, least, size):
-    """``(a, b)``: a similarity of ``least`` needs an overlap of ``a + b * size of the graph``."""
-    if kind == COSINE:  # sizes are roots
+    """Return ``(a, b)``: similarity ``least`` needs an overlap of ``a + b * size of the graph``."""
+    if kind == COSINE:  # sizes are square roots
         return 0.0, least * size
     if kind == MINMAX:
         return least * size / (1.0 + least), least / (1.0 + least)
@@ -331,7 +331,7 @@ def _needed(kind, least, size):
 
 @compiled
 def _sink(best):
-    """Put the entry on top of a heap where it belongs."""
+    """Restore the heap order after the top entry was replaced."""
     bounds, places, n = best.bounds, best.places, best.filled[0]
     i = 0
     while True:
@@ -349,7 +349,7 @@ def _sink(best):
 
 @inlined
 def _worse(best, i, j):
-    """Whether entry i comes after entry j: smaller, or as large and further back."""
+    """Return whether entry i is worse than entry j: smaller, or equal with a larger place."""
     return best.bounds[i] < best.bounds[j] or (
         best.bounds[i] == best.bounds[j] and best.places[i] > best.places[j]
     )
@@ -357,10 +357,10 @@ def _worse(best, i, j):
 
 @compiled
 def _push(best, bound, place):
-    """Add an entry to a heap; a full one loses its worst."""
+    """Add an entry to a heap; a full heap drops its worst entry."""
     n = best.filled[0]
     if n == len(best.bounds):
-        if bound <= best.bounds[0]:  # places ascend: an equal one that comes later is worse
+        if bound <= best.bounds[0]:  # places ascend, so a later equal bound is worse
             return
         best.bounds[0], best.places[0] = bound, place
         _sink(best)
@@ -377,7 +377,7 @@ def _push(best, bound, place):
 
 @compiled
 def _read_lists(query, lists, mask, sums):
-    """Sums of all graphs from the lists, the bits to compare, and how many these are."""
+    """Fill the sums of all graphs and the bit mask of the query; return its number of set bits."""
     common = 0
     for f in range(len(query.keys)):
         at = np.int64(find_key(lists.common, query.keys[f]))
@@ -400,12 +400,12 @@ def _read_lists(query, lists, mask, sums):
 
 @compiled
 def scan(query, lists, commons, measures, sizes, removed, base, least, best, sums, found):
-    """Bounds of all graphs of a segment against one query.
+    """Compute bounds of all graphs of a segment against one query.
 
-    Bounds of at least ``least`` go into the heap ``best``, with places counted from ``base``;
-    without a heap (one of length 0) they are written to ``found``, two columns of places and
-    bounds, whose number is returned. ``commons`` are the numbers of common features of the
-    graphs (:func:`count_bits`). ``sums`` is scratch space of a float32 per graph.
+    Bounds of at least ``least`` are pushed to the heap ``best``, with places relative to ``base``.
+    Without a heap (length 0) they are written to ``found``, as columns of places and bounds, and
+    their number is returned. ``commons`` are the numbers of common features of the graphs
+    (:func:`count_bits`). ``sums`` is scratch space for a float32 per graph.
     """
     count = len(sizes)
     sums[:count] = 0.0
@@ -413,7 +413,7 @@ def scan(query, lists, commons, measures, sizes, removed, base, least, best, sum
     common = np.float32(_read_lists(query, lists, mask, sums))
     for i in range(len(removed)):
         sums[removed[i]] = -np.inf
-    # Sums are in single precision: a little more, so that rounding never hides a graph.
+    # Sums are in single precision; the slack ensures that rounding never excludes a graph.
     slack = 1.0 if not len(lists.values) else 1.0 + 2.0**-20 * (8 + len(query.keys))
     keep = len(best.bounds)
     full = keep > 0 and best.filled[0] == keep
@@ -450,7 +450,7 @@ def scan(query, lists, commons, measures, sizes, removed, base, least, best, sum
 
 @compiled
 def overlaps(keys, values, starts, owner, product, pointers, other_keys, other_values, which):
-    """Exact overlaps of pairs: query ``owner[p]`` with graph ``which[p]``.
+    """Compute the exact overlaps of pairs: query ``owner[p]`` with graph ``which[p]``.
 
     Query q has the sorted ``keys[starts[q]:starts[q + 1]]``, graph g the ``other_keys`` from
     ``pointers[g]`` on, in any order.
@@ -471,7 +471,7 @@ def overlaps(keys, values, starts, owner, product, pointers, other_keys, other_v
 
 @compiled
 def least_overlaps(query, lists, sums):
-    """Shared common features of the query and every graph: at least so much is their overlap."""
+    """Count common features shared by the query and each graph, a lower bound of the overlap."""
     mask = np.zeros(lists.bits.shape[1], dtype=np.uint64)
     for f in range(len(query.keys)):
         at = np.int64(find_key(lists.common, query.keys[f]))
