@@ -1,15 +1,16 @@
-"""From contributions of patterns to values of vertices and edges.
+"""Attribution of pattern contributions to vertices and edges.
 
-A pattern occurs along paths, and at each vertex of a path stands a tree. What an occurrence
-contributes is shared equally among
+A pattern occurs along paths, with a tree at each vertex of a path. The contribution of an
+occurrence is divided equally among
 
 1. the vertices of its path (``PATH``),
-2. the elements of its path, each of which hands its share on to the vertices of its tree
+2. the elements of its path, each of which divides its share among the vertices of its tree
    (``TREE``), or
-3. all vertices of its path and trees, each of them once (``EQUAL``).
+3. all vertices of its path and trees, each counted once (``EQUAL``).
 
-Edges get the same in their own right: those of the path, or those between the vertices of its
-trees where these are more than single vertices. An occurrence without edges leaves them alone.
+Edges receive the same contributions separately: the edges of the path, or those between the
+vertices of its trees if these are larger than single vertices. An occurrence without edges
+contributes nothing to edges.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ def _row_length(rows, row):
 
 @compiled
 def _share_with_edges(members, count, stamp, seen, indptr, indices, edge_rows, value, edges):
-    """Share a value among the edges between some vertices, marked with ``stamp`` in ``seen``."""
-    for sweep in range(2):  # first how many, then which
+    """Divide a value among the edges between some vertices, marked with ``stamp`` in ``seen``."""
+    for sweep in range(2):  # count first, then add
         found = 0
         for i in range(count):
             x = members[i]
@@ -51,10 +52,10 @@ def _share_with_edges(members, count, stamp, seen, indptr, indices, edge_rows, v
 
 @entry_point
 def share_values(values, paths, trees, how, indptr, indices, edge_rows, vertex_values, edge_values):
-    """Add the values of occurrences to the vertices and edges of the one graph they are in.
+    """Add the values of occurrences to the vertices and edges of a single graph.
 
-    Row i of ``paths`` are the vertices of occurrence i, row v of ``trees`` those of the tree at
-    v; -1 fills the rest. ``edge_rows`` is the row of the edge behind each entry of ``indices``.
+    Row i of ``paths`` contains the vertices of occurrence i, row v of ``trees`` those of the tree
+    at v, padded with -1. ``edge_rows`` is the row of the edge of each entry of ``indices``.
     """
     n = len(vertex_values)
     seen = np.zeros(n, dtype=np.int64)
@@ -85,9 +86,9 @@ def share_values(values, paths, trees, how, indptr, indices, edge_rows, vertex_v
             continue
         for p in range(length):
             elements[paths[i, p]] += value / length
-        # At level 0 a tree is a vertex: the edges are those of the path.
+        # At level 0 a tree is a single vertex, and the edges are those of the path.
         if how == PATH or _row_length(trees, paths[i, 0]) == 1:
-            for sweep in range(2):  # first how many, then which
+            for sweep in range(2):  # count first, then add
                 found = 0
                 for p in range(1, length):
                     entry = entry_between(indptr, indices, paths[i, p - 1], paths[i, p])

@@ -12,16 +12,16 @@ from .threads import entry_point
 
 
 class Ball(NamedTuple):
-    """Room for the ball that is looked at: its vertices, nearest first."""
+    """Scratch arrays for one ball: its vertices, nearest first."""
 
     members: np.ndarray
-    distance: np.ndarray  # of each member from the centre
-    place: np.ndarray  # position of each vertex among the members, -1 for all others
+    distance: np.ndarray  # distance of each member from the centre
+    place: np.ndarray  # index of each vertex among the members, -1 for all others
 
 
 @compiled
 def make_ball(graphs, begin, end):
-    """Room for any ball of the graphs ``begin`` to ``end``."""
+    """Allocate arrays for any ball of the graphs ``begin`` to ``end``."""
     most = max(1, most_vertices(graphs.offsets, begin, end))
     members, distance = np.empty((2, most), dtype=np.int64)
     return Ball(members, distance, np.full(most, -1, dtype=np.int64))
@@ -29,9 +29,9 @@ def make_ball(graphs, begin, end):
 
 @compiled
 def fill_ball(graphs, base, centre, radius, ball):
-    """Collect the vertices within ``radius`` of the centre; returns how many there are.
+    """Collect the vertices within ``radius`` of the centre; return their number.
 
-    Vertices are counted from ``base``, the first of the graph. The ball must be empty.
+    Vertices are numbered from ``base``, the first of the graph. The ball must be empty.
     """
     indptr, indices = graphs.indptr, graphs.indices
     place, distance, members = ball.place, ball.distance, ball.members
@@ -55,14 +55,14 @@ def fill_ball(graphs, base, centre, radius, ball):
 
 @compiled
 def empty_ball(ball, count):
-    """Make room for the next."""
+    """Reset the ball for reuse."""
     for i in range(count):
         ball.place[ball.members[i]] = -1
 
 
 @entry_point
 def largest_ball(graphs, radius, begin, end):
-    """Most vertices within ``radius`` of any vertex of the graphs ``begin`` to ``end``."""
+    """Return the size of the largest ball of the graphs ``begin`` to ``end``."""
     ball = make_ball(graphs, begin, end)
     largest = 1
     for g in range(begin, end):
@@ -76,16 +76,16 @@ def largest_ball(graphs, radius, begin, end):
 
 @entry_point
 def balls_of(graphs, g, radius):
-    """The vertices within ``radius`` of each vertex of graph g.
+    """Return the vertices within ``radius`` of each vertex of graph g.
 
-    Row v begins with v; -1 fills the rest.
+    Row v starts with v and is padded with -1.
     """
     base = graphs.offsets[g]
     n = graphs.offsets[g + 1] - base
     ball = make_ball(graphs, g, g + 1)
     width = 1
     rows = np.empty((n, 1), dtype=np.int32)
-    for sweep in range(2):  # first how many, then which
+    for sweep in range(2):  # count first, then fill
         if sweep:
             rows = np.full((n, width), -1, dtype=np.int32)
         for centre in range(n):

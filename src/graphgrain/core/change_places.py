@@ -1,15 +1,15 @@
-"""Where a graph can change at one place, and what is left of it without that place.
+"""Places at which a graph can change, and the rest of the graph without a place.
 
-A place is a branch behind a bridge (or none at all, at any vertex), the label of a vertex, or the
-label of an edge. Two graphs that differ at one place alone have the same rest there.
+A place is a branch behind a bridge (or an empty branch, at any vertex), the label of a vertex, or
+the label of an edge. Two graphs that differ at only one place have the same rest there.
 
-1. Every edge gets the length of the shortest cycle through it. No place cuts a cycle, so that these
-   lengths are those of every rest, too (:func:`_shortest_cycles`).
-2. A rest is told apart by colour refinement that begins with the place marked, takes in these
-   lengths and distances from the place, and goes on until no class of vertices splits any more; a
-   hash of all colours stands for it (:func:`_refined`). Without cycles refinement would not see the
-   difference between two fused rings of six and two rings of five joined by a bond; with
-   distances a few rounds are enough for long chains, too.
+1. For every edge the length of the shortest cycle through it is computed. No place cuts a cycle, so
+   these lengths are the same in every rest (:func:`_shortest_cycles`).
+2. A rest is identified by colour refinement that starts with the place marked, includes these
+   lengths and the distances from the place, and continues until no class of vertices splits. The
+   rest is represented by a hash of all colours (:func:`_refined`). Without cycle lengths,
+   refinement could not distinguish two fused six-membered rings from two five-membered rings joined
+   by a bond; with distances, a few rounds suffice even for long chains.
 3. Places with the same rest and different parts are paired (:func:`pair_places`).
 """
 
@@ -24,7 +24,7 @@ from .threads import entry_point
 
 #: Kinds of places.
 BRANCH, VERTEX, EDGE = 0, 1, 2
-#: Rounds of refinement at most.
+#: Maximum number of refinement rounds.
 _ROUNDS = 64
 _MARK = np.uint64(0x9E3779B97F4A7C15)
 _WILD = np.uint64(0xD1B54A32D192ED03)
@@ -33,13 +33,13 @@ _ONE = np.uint64(1)
 #: A place of a graph.
 PLACE = np.dtype(
     [
-        ("rest", np.uint64),  # hash of what is left
-        ("part", np.uint64),  # hash of what is there
+        ("rest", np.uint64),  # hash of the rest of the graph
+        ("part", np.uint64),  # hash of the content of the place
         ("surroundings", np.uint64),  # hash of the rest around the place
         ("graph", np.int32),
-        ("anchor", np.int32),  # the vertex of the rest where it is, counted in its graph
-        ("other", np.int32),  # the first vertex of a branch, the other end of an edge, or -1
-        ("size", np.int32),  # vertices of what is left
+        ("anchor", np.int32),  # vertex of the rest at the place, numbered within the graph
+        ("other", np.int32),  # first vertex of a branch, the other end of an edge, or -1
+        ("size", np.int32),  # number of vertices of the rest
         ("kind", np.int32),
     ]
 )
@@ -47,7 +47,7 @@ PLACE = np.dtype(
 
 @subroutine
 def _shortest_cycles(graph, base, n, distance, queue, out):
-    """For each vertex a hash of the lengths of the shortest cycles through its edges."""
+    """Hash, for each vertex, the lengths of the shortest cycles through its edges."""
     indptr, indices = graph[0], graph[1]
     out[:n] = 0
     for u in range(n):
@@ -55,7 +55,7 @@ def _shortest_cycles(graph, base, n, distance, queue, out):
             v = indices[e] - base
             if v <= u:
                 continue
-            # From u to v without the edge between them.
+            # Search from u to v without the edge between them.
             distance[:n] = -1
             distance[u] = 0
             queue[0] = u
@@ -77,7 +77,7 @@ def _shortest_cycles(graph, base, n, distance, queue, out):
 
 @subroutine
 def _distances(graph, base, n, out, root, second, distance, queue):
-    """Edges between the place and each vertex that is not ``out``; -1 where there is no path."""
+    """Compute distances from the place to vertices that are not ``out``; -1 if unreachable."""
     indptr, indices = graph[0], graph[1]
     distance[:n] = -1
     size = 0
@@ -114,7 +114,7 @@ def _count_classes(colours, out, n, scratch):
 
 @subroutine
 def _refined(graph, base, n, out, root, second, wild_vertex, wild_edge, radius, work):
-    """A hash of the vertices that are not ``out``, one of the place's surroundings, their number.
+    """Return hashes of the vertices not ``out`` and of the place's surroundings, and their number.
 
     The place is marked at ``root`` and ``second``, which may be -1.
     """
@@ -174,7 +174,7 @@ def _refined(graph, base, n, out, root, second, wild_vertex, wild_edge, radius, 
 
 @subroutine
 def _behind(graph, base, n, u, v, most, out, queue):
-    """Mark the side of v behind the edge (u, v); its size, or 0 if it is too large or no side."""
+    """Mark the side of v behind the edge (u, v); return its size, 0 if too large or no bridge."""
     indptr, indices = graph[0], graph[1]
     out[:n] = 0
     out[v] = 1
@@ -201,10 +201,11 @@ def _behind(graph, base, n, u, v, most, out, queue):
 
 @compiled
 def find_places(offsets, graph, begin, end, first, most, radius, places, whole):
-    """Fill in the places of the graphs from begin to end; how many there are.
+    """Fill in the places of the graphs from begin to end; return their number.
 
-    ``graph`` is row pointers, neighbours, hashes of vertex labels and, entry by entry, of edge
-    labels, or none. Graphs are numbered from ``first`` on; ``whole`` gets a hash of each.
+    ``graph`` contains row pointers, neighbours, hashes of vertex labels and hashes of edge labels
+    per entry (or an empty array). Graphs are numbered from ``first`` on; ``whole`` receives a hash
+    of each graph.
     """
     indptr, indices, labels, edge_labels = graph
     largest = most_vertices(offsets, begin, end)
@@ -225,11 +226,11 @@ def find_places(offsets, graph, begin, end, first, most, radius, places, whole):
         for u in range(n):
             degree = indptr[base + u + 1] - indptr[base + u]
             out[:n] = 0
-            # Nothing yet: a branch may grow here.
+            # An empty branch, at which a branch may be attached.
             found = _refined(graph, base, n, out, u, -1, False, False, radius, work)
             _put(places, count, number, BRANCH, u, -1, found, found[2], nothing)
             count += 1
-            if degree != 1 and n > 1:  # with one neighbour it is a branch
+            if degree != 1 and n > 1:  # a vertex with one neighbour is a branch
                 found = _refined(graph, base, n, out, u, -1, True, False, radius, work)
                 part = mix(labels[base + u] + np.uint64(VERTEX))
                 _put(places, count, number, VERTEX, u, -1, found, n - 1, part)
@@ -267,16 +268,16 @@ def _put(places, at, graph, kind, anchor, other, found, size, part):
 
 @entry_point
 def pair_places(places, at, other, left, right):
-    """Pairs of places with the same rest that hold different parts, of different graphs.
+    """Find pairs of places with the same rest and different parts, of different graphs.
 
-    ``places`` are sorted by rest, part and graph. Numbers of places go to ``left`` and ``right``;
-    where these are full, the search ends. Returns from where it goes on (``at``, ``other``; it is
-    at the end if ``at`` is the number of places), and the number of pairs.
+    ``places`` are sorted by rest, part and graph. Indices of places are written to ``left`` and
+    ``right`` until these are full. Returns the position at which to continue (``at``, ``other``;
+    finished if ``at`` is the number of places), and the number of pairs.
     """
     rests, parts, graphs = places["rest"], places["part"], places["graph"]
     count = 0
     while at < len(rests):
-        # The same part of the same graph at equivalent places counts once.
+        # The same part of the same graph at equivalent places is counted once.
         if not _repeats(rests, parts, graphs, at):
             other = max(other, at + 1)
             while other < len(rests) and rests[other] == rests[at]:

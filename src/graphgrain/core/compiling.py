@@ -1,12 +1,12 @@
-"""How the hot loops are compiled: one decorator for all of them.
+"""Compilation of the hot loops with Numba.
 
-Several processes that start together (workers, tests, jobs of a cluster) compile a function once:
-one does, the others wait and load it. Numba itself would let all of them compile and write, its
-index and the code behind it in two steps, so that code of another signature could be loaded and
-crash (numba issues 4807 and 10128).
+Processes that start at the same time (workers, tests, cluster jobs) compile a function once: one
+process compiles while the others wait and then load the result. With Numba alone all of them would
+compile and write to the cache, index and code in two steps, so that code of another signature could
+be loaded and crash (numba issues 4807 and 10128).
 
-With the environment variable ``NUMBA_DISABLE_JIT=1`` the same code runs as plain Python. It needs
-NumPy 2 then: before, an unsigned number and one of Python's made a float.
+With the environment variable ``NUMBA_DISABLE_JIT=1`` the same code runs as plain Python. This
+requires NumPy 2: in earlier versions an unsigned number and a Python integer give a float.
 """
 
 from __future__ import annotations
@@ -26,18 +26,17 @@ from numba.core.compiler_lock import global_compiler_lock
 
 from ..locking import locked
 
-#: A compilation that takes longer than this is worth a word, in seconds.
+#: Seconds after which the user is notified of a compilation.
 _PATIENCE = 2.0
-#: Whether functions run uncompiled, under a debugger say.
+#: Whether functions run uncompiled, for example under a debugger.
 PLAIN_PYTHON: bool = vars(config)["DISABLE_JIT"]
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Compile on the first call, keep the result on disk, run without the interpreter lock.
+    """Compile on the first call, cache the result on disk, and release the GIL.
 
-    Where nothing can be kept on disk, every process compiles anew.
-
-    The user is told when compiling takes a while. Numbers without a sign overflow silently.
+    If nothing can be written to disk, every process compiles again. The user is notified if
+    compiling takes a while. Unsigned integers overflow silently.
     """
     if PLAIN_PYTHON:
         return _silent_overflow(function)
@@ -45,14 +44,14 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 
 def subroutine(function: Callable[..., Any]) -> Any:
-    """The same for a function that only compiled functions call: less to compile."""
+    """Compile a function that is only called by compiled functions, which is faster to compile."""
     return (
         _silent_overflow(function) if PLAIN_PYTHON else _compile(function, no_cpython_wrapper=True)
     )
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """The same for a few lines that belong into their caller."""
+    """Compile a short function that is inlined into its callers."""
     return function if PLAIN_PYTHON else _compile(function, inline="always")
 
 
@@ -73,16 +72,16 @@ def _compile(function: Callable[..., Any], **options: Any) -> Any:
     return dispatcher
 
 
-#: The locks that this process holds: functions compile those that they call.
+#: Locks held by this process; compiling a function also compiles the functions it calls.
 _holding: set[str] = set()
 
 
 @contextmanager
 def _held(path: str) -> Iterator[None]:
-    """Hold the lock of a module, unless this process does already or there can be none.
+    """Hold the lock of a module, unless this process already does or locking is not possible.
 
-    Nobody waits for ever: modules import each other in one direction, and so do their locks.
-    Threads of this process are held back by Numba's own lock.
+    There are no deadlocks, because locks are acquired in the order of imports. Threads of this
+    process are serialised by Numba's own lock.
     """
     with ExitStack() as stack:
         if path not in _holding:
@@ -90,7 +89,7 @@ def _held(path: str) -> Iterator[None]:
                 descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
                 stack.callback(os.close, descriptor)
                 stack.enter_context(locked(descriptor))
-            except OSError:  # as Numba does without
+            except OSError:  # continue without a lock, as Numba does
                 pass
             else:
                 _holding.add(path)
@@ -99,7 +98,7 @@ def _held(path: str) -> Iterator[None]:
 
 
 def _silent_overflow(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Hashes are computed modulo 2^64: NumPy's scalars warn of it, compiled code does not."""
+    """Suppress the overflow warnings of NumPy scalars; hashes are computed modulo 2^64."""
 
     @wraps(function)
     def silent(*arguments: Any) -> Any:
@@ -110,15 +109,15 @@ def _silent_overflow(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _is_ours(event: Any) -> bool:
-    """Whether it is a function of this package that is compiled; generated ones have no module."""
+    """Return whether a function of this package is compiled; generated ones have no module."""
     return (event.data["dispatcher"].py_func.__module__ or "").startswith("graphgrain.")
 
 
 class _Notice(event.Listener):
-    """Tells the user once when a compilation of ours takes a while.
+    """Notifies the user once if a compilation of this package takes a while.
 
-    What is loaded from the cache makes no event. Functions compile what they call, so events are
-    nested: the clock starts with the outermost.
+    Loading from the cache causes no event. Compiling a function also compiles those it calls, so
+    events are nested; the time is measured from the outermost.
     """
 
     def __init__(self) -> None:

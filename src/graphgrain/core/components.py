@@ -1,4 +1,4 @@
-"""Connected components, and the classes of vertices in them whose values are equal."""
+"""Connected components, and classes of vertices with equal values within them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import numpy as np
 from .compiling import compiled, subroutine
 from .threads import entry_point
 
-#: Values that differ by no more than this are equal.
+#: Values that differ by at most this are treated as equal.
 TOLERANCE = 1e-7
 
 
 @compiled
 def component_order(graphs, base, n, order, starts, seen):
-    """Vertices component by component, each breadth first from a vertex far out.
+    """Order vertices by component, each in breadth-first order from a peripheral vertex.
 
-    Fills ``order`` (local vertex numbers) and ``starts``; returns the number of components.
+    Fills ``order`` (vertex numbers within the graph) and ``starts``; returns the number of
+    components.
     """
     indptr, indices = graphs.indptr, graphs.indices
     for v in range(n):
@@ -50,7 +51,7 @@ def component_order(graphs, base, n, order, starts, seen):
 
 @subroutine
 def sort_by(keys, items, begin, end):
-    """Sort both arrays between ``begin`` and ``end`` by ``keys`` (Shell's method, in place)."""
+    """Sort both arrays between ``begin`` and ``end`` by ``keys`` (Shellsort, in place)."""
     gap = 1
     while gap < (end - begin) // 3:
         gap = 3 * gap + 1
@@ -72,8 +73,8 @@ def sort_by(keys, items, begin, end):
 def classify(order, begin, end, base, values, bits, ranked, classes):
     """Number the groups of equal centralities of one component in ascending order.
 
-    ``bits`` are the values, which are not negative, read as integers: they have the same order,
-    and one way to sort is compiled for both.
+    ``bits`` are the values, which are non-negative, viewed as integers: their order is the same,
+    and only one sorting function is compiled.
     """
     for i in range(begin, end):
         ranked[i] = bits[base + order[i]]
@@ -88,7 +89,7 @@ def classify(order, begin, end, base, values, bits, ranked, classes):
 
 @entry_point
 def breadth_first_order(graphs, starts, most):
-    """``most`` vertices of the batch: those around the first start, then around the next."""
+    """Return ``most`` vertices of the batch in breadth-first order from the given starts."""
     indptr, indices = graphs.indptr, graphs.indices
     seen = np.zeros(len(indptr) - 1, dtype=np.bool_)
     order = np.empty(most, dtype=np.int64)
@@ -112,11 +113,11 @@ def breadth_first_order(graphs, starts, most):
 
 @entry_point
 def on_rings(graphs):
-    """Whether each vertex lies on a ring: whether one of its edges is no bridge.
+    """Return whether each vertex is in a ring: whether one of its edges is not a bridge.
 
-    A depth-first search numbers the vertices; ``low`` is the lowest number that the part below a
-    vertex reaches by an edge outside of the tree. An edge of the tree is a bridge if the part below
-    it reaches nothing above it.
+    A depth-first search numbers the vertices; ``low`` is the lowest number reachable from the
+    subtree of a vertex by an edge outside the tree. A tree edge is a bridge if the subtree below it
+    reaches nothing above it.
     """
     indptr, indices = graphs.indptr, graphs.indices
     n = len(indptr) - 1
@@ -147,7 +148,7 @@ def on_rings(graphs):
                     height += 1
                 elif w != parent[v]:
                     low[v] = min(low[v], number[w])
-                    found[v] = True  # an edge outside of the tree closes a ring
+                    found[v] = True  # an edge outside the tree closes a ring
                     found[w] = True
             else:
                 height -= 1

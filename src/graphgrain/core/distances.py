@@ -1,10 +1,10 @@
 """Shortest paths between all vertices of a graph, by breadth-first search, as counted features.
 
-1. A search from every root finds the distance of each vertex it reaches.
-2. With edge labels it also finds, of all shortest paths to a vertex, the one whose sequence of
-   edge labels comes first in lexicographic order. Paths of one length share this order with
-   their beginnings, so a vertex needs only the best (rank of a predecessor, edge label), and the
-   vertices of one distance are ranked before the next is begun.
+1. A search from every root computes the distance of each reachable vertex.
+2. With edge labels it also determines, among all shortest paths to a vertex, the first sequence of
+   edge labels in lexicographic order. The order of paths of equal length is that of their
+   prefixes, so a vertex only needs the best (rank of a predecessor, edge label), and the vertices
+   at one distance are ranked before the next distance is processed.
 3. A pair is hashed as (label of the root, label of the vertex, length or sequence) and counted.
 """
 
@@ -22,13 +22,13 @@ from .structures import Graphs, most_vertices
 from .threads import entry_point
 
 _ZERO = np.uint64(0)
-#: Numbers that :func:`search` keeps for every vertex.
+#: Number of values per vertex in the scratch array of :func:`search`.
 _SCRATCH = 8
 
 
 @compiled
 def _rank_layer(queue, begin, end, from_rank, via, rank, keys, members, most_codes):
-    """Ranks, among the vertices of one distance, of their edge label sequences."""
+    """Rank the edge label sequences of the vertices at one distance."""
     count = end - begin
     for i in range(count):
         v = queue[begin + i]
@@ -44,9 +44,9 @@ def _rank_layer(queue, begin, end, from_rank, via, rank, keys, members, most_cod
 
 @compiled
 def search(graphs, edges, base, root, work, paths):
-    """Breadth-first search from ``root``; returns the number of vertices in ``queue``.
+    """Run a breadth-first search from ``root``; return the number of vertices in ``queue``.
 
-    Fills ``distance`` (-1 where not reached); with ``edges`` also ``before`` (predecessor on the
+    Fills ``distance`` (-1 if unreachable); with ``edges`` also ``before`` (predecessor on the
     chosen path), ``via`` (edge label code towards it) and ``paths`` (hash of the sequence).
     """
     indptr, indices = graphs.indptr, graphs.indices
@@ -89,13 +89,13 @@ def search(graphs, edges, base, root, work, paths):
 
 @compiled
 def pair_code(source, target, distance, path):
-    """Hash of an ordered pair at a distance, with the hash of a path's labels (or 0)."""
+    """Hash an ordered pair at a distance, with the hash of a path's labels (or 0)."""
     return mix(mix(source * BASE + target) + np.uint64(distance) * GOLDEN + path)
 
 
 @compiled
 def pair_codes(labels, label_hashes, edges, base, root, reached, work, paths, codes):
-    """Hashes of the pairs of a root with all others that :func:`search` has reached."""
+    """Hash the pairs of a root with all other vertices reached by :func:`search`."""
     queue, distance = work[0], work[1]
     source = label_hashes[labels[base + root]]
     for i in range(1, reached):
@@ -108,8 +108,7 @@ def pair_codes(labels, label_hashes, edges, base, root, reached, work, paths, co
 def count_pairs(graphs, edges, begin, end, stop):
     """Count the ordered pairs of distinct, connected vertices of the graphs ``begin`` to ``end``.
 
-    With ``edges`` the labels of edges take part. Returns ``(lengths, hashes, counts)``, graph
-    after graph.
+    With ``edges``, edge labels are used. Returns ``(lengths, hashes, counts)``, graph after graph.
     """
     offsets, labels, label_hashes = graphs.offsets, graphs.labels, graphs.label_hashes
     most = max(1, most_vertices(offsets, begin, end))
@@ -138,10 +137,10 @@ def count_pairs(graphs, edges, begin, end, stop):
 
 @entry_point
 def trace_pairs(graphs, edges, g):
-    """The pairs of graph ``g`` one by one: ``(hashes, distances, before, via)``, n x n each.
+    """Return all pairs of graph ``g`` as ``(hashes, distances, before, via)``, n x n each.
 
-    Row u, column v is the pair (u, v); its distance is -1 if it has no path. ``before`` and
-    ``via`` lead back from v along the chosen path.
+    Row u, column v is the pair (u, v), with distance -1 if there is no path. ``before`` and ``via``
+    lead back from v along the chosen path.
     """
     labels, label_hashes = graphs.labels, graphs.label_hashes
     base = graphs.offsets[g]
@@ -166,7 +165,7 @@ def trace_pairs(graphs, edges, g):
 
 @entry_point
 def paths_between(pairs, before, longest):
-    """The vertices on the chosen path of each pair, in order; -1 fills rows of ``longest``."""
+    """Return the vertices on the chosen path of each pair, padded with -1 to ``longest``."""
     paths = np.full((len(pairs), longest), -1, dtype=np.int32)
     for i in range(len(pairs)):
         u, v = pairs[i]
@@ -187,7 +186,7 @@ def paths_between(pairs, before, longest):
 
 @entry_point
 def _count_roots(graphs, label_hashes, edges, g, roots, scratch, tables, stop):
-    """Count the pairs of some roots, at each level by other hashes of labels."""
+    """Count the pairs of some roots, with different label hashes at each level."""
     work, paths, codes = scratch
     base = graphs.offsets[g]
     for root in roots:
@@ -203,7 +202,7 @@ def _count_roots(graphs, label_hashes, edges, g, roots, scratch, tables, stop):
 
 
 class PairRoots(RootedFeatures):
-    """The pairs of graph ``g``.
+    """Pairs of vertices of graph ``g``, counted root by root.
 
     Parameters
     ----------

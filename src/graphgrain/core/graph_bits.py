@@ -1,15 +1,15 @@
-"""Graphs as short strings of bits, about one byte per vertex for molecules.
+"""Graphs as compact bit strings, about one byte per vertex for molecules.
 
-A graph is written vertex by vertex, so that an edge to a vertex shortly before, which is what
-most edges of most graphs are, takes a bit or two:
+A graph is written vertex by vertex, so that an edge to a recent vertex, the most common case, takes
+a bit or two:
 
-1. the number of vertices (plus one), then a label code of fixed width for each of them;
-2. for every vertex, how many of its neighbours come before it (plus one);
-3. for each of these neighbours, the nearest first, the step down to it, and the code of the
-   edge's label in fixed width.
+1. the number of vertices plus one, then a label code of fixed width for each vertex;
+2. for every vertex, the number of its neighbours that precede it, plus one;
+3. for each of these neighbours, nearest first, the difference to the previous number, and the code
+   of the edge's label in fixed width.
 
-Numbers without a fixed width are in Elias' gamma code: as many zeros as the number has bits
-after its first, then the number. Every graph begins at a byte of its own.
+Numbers without a fixed width are in Elias gamma code: as many zeros as the number has bits after
+its first, then the number. Every graph starts at a byte boundary.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import numpy as np
 
 from .compiling import compiled
 
-#: Binary digits of the largest number that is read, without the first.
+#: Number of bits after the first of the largest number that is read.
 _LONGEST = 30
 
 
 @compiled
 def _put(stream, at, value, width):
-    """Write the lowest ``width`` bits of a number, the highest of them first."""
+    """Write the lowest ``width`` bits of a number, most significant first."""
     for bit in range(width - 1, -1, -1):
         if (value >> bit) & 1:
             stream[at >> 3] |= np.uint8(128 >> (at & 7))
@@ -57,7 +57,7 @@ def _get(stream, at, width):
 
 @compiled
 def _get_gamma(stream, at, end):
-    """A number and where it ends; 0, which the code does not have, if it ends behind ``end``."""
+    """Return a number and its end; 0, which is not a valid code, if it exceeds ``end``."""
     zeros = 0
     while at < end and not (stream[at >> 3] >> (7 - (at & 7))) & 1:
         zeros += 1
@@ -69,7 +69,7 @@ def _get_gamma(stream, at, end):
 
 @compiled
 def pack_graphs(offsets, indptr, indices, labels, edge_labels, label_bits, edge_bits):
-    """The bits of every graph of a batch: ``(bytes, starts)``.
+    """Encode every graph of a batch as bits: ``(bytes, starts)``.
 
     ``edge_labels`` has a code per entry of ``indices`` (any array if ``edge_bits`` is 0).
     """
@@ -111,11 +111,11 @@ def pack_graphs(offsets, indptr, indices, labels, edge_labels, label_bits, edge_
 
 @compiled
 def unpack_graphs(stream, starts, chosen, label_bits, labels_known, edge_bits, edge_labels_known):
-    """The chosen graphs: ``(offsets, indptr, indices, labels, edge_labels, wrong)`` of a batch.
+    """Decode some graphs: ``(offsets, indptr, indices, labels, edge_labels, wrong)`` of a batch.
 
-    Nothing in the stream is taken on trust: numbers end where their graph does, vertices and
-    codes of labels are in range. Otherwise ``wrong`` is the number of a graph that is damaged, and
-    the rest is of no use; else it is -1.
+    The stream is validated: numbers must end within their graph, and vertices and label codes must
+    be in range. ``wrong`` is -1, or the number of a damaged graph; the other results are then
+    invalid.
     """
     count = len(chosen)
     nothing = np.zeros(0, dtype=np.int32)
@@ -125,7 +125,7 @@ def unpack_graphs(stream, starts, chosen, label_bits, labels_known, edge_bits, e
         if begin > end or end > len(stream) << 3:
             return offsets, offsets, nothing, nothing, nothing, chosen[i]
         vertices, at = _get_gamma(stream, begin, end)
-        # Every vertex takes its label and at least one bit more.
+        # Every vertex takes its label and at least one more bit.
         if vertices == 0 or (vertices - 1) * (label_bits + 1) > end - at:
             return offsets, offsets, nothing, nothing, nothing, chosen[i]
         offsets[i + 1] = offsets[i] + vertices - 1
@@ -133,7 +133,7 @@ def unpack_graphs(stream, starts, chosen, label_bits, labels_known, edge_bits, e
     labels = np.empty(total, dtype=np.int32)
     indptr = np.zeros(total + 1, dtype=np.int64)
 
-    # Once for the degrees, with all checks; once for the neighbours.
+    # The first pass validates and computes the degrees, the second fills in the neighbours.
     for i in range(count):
         end = np.int64(starts[chosen[i] + 1]) << 3
         at = _after_labels(stream, starts[chosen[i]], end, label_bits, labels, offsets[i])
@@ -161,7 +161,7 @@ def unpack_graphs(stream, starts, chosen, label_bits, labels_known, edge_bits, e
         for v in range(offsets[i], offsets[i + 1]):
             before, at = _get_gamma(stream, at, end)
             last = v
-            # Nearest first on the way in, ascending in the list; later vertices then follow.
+            # Stored nearest first, but ascending in the list; later vertices follow.
             for place in range(fill[v] + before - 2, fill[v] - 1, -1):
                 step, at = _get_gamma(stream, at, end)
                 last -= step
@@ -178,7 +178,7 @@ def unpack_graphs(stream, starts, chosen, label_bits, labels_known, edge_bits, e
 
 @compiled
 def _after_labels(stream, start, end, label_bits, labels, base):
-    """Read the labels of a graph; where its edges begin."""
+    """Read the labels of a graph; return the position of its edges."""
     vertices, at = _get_gamma(stream, np.int64(start) << 3, end)
     for v in range(base, base + vertices - 1):
         labels[v], at = _get(stream, at, label_bits)

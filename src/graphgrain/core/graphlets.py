@@ -1,15 +1,14 @@
-"""Induced subgraphs of three to five vertices, enumerated or drawn.
+"""Induced subgraphs of three to five vertices, enumerated or sampled.
 
-Enumeration (Wernicke's ESU): a connected set is grown from its smallest vertex. A vertex joins
-the candidates when the first neighbour of it joins the set, and candidates are used up one by
-one, so that every connected set is met exactly once.
+Enumeration (Wernicke's ESU): a connected set is grown from its smallest vertex. A vertex becomes a
+candidate when its first neighbour joins the set, and each candidate is used once, so that every
+connected set is visited exactly once.
 
-Drawing: a connected set is grown from a random vertex by random neighbours. Sets are drawn with
-different probabilities; each counts with the inverse of its own, so that the expected counts are
-the exact ones.
+Sampling: a connected set is grown from a random vertex by random neighbours. Sets have different
+probabilities and are weighted by their inverse, so that the expected counts are exact.
 
-A set is described by its adjacency as bits, pair (i, j) of its members in order of joining, with
-i < j, at place j (j - 1) / 2 + i; a table leads from there to the type up to isomorphism.
+The adjacency of a set is encoded as bits: the pair (i, j) of members in order of joining, i < j, at
+position j (j - 1) / 2 + i. A table maps codes to types up to isomorphism.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _ONE = np.uint64(1)
 
 @compiled
 def _code_with(indptr, indices, members, size, code, v):
-    """The adjacency bits of the first ``size`` members with v as one more."""
+    """Return the adjacency bits of the first ``size`` members and v."""
     place = size * (size - 1) // 2
     for i in range(size):
         if entry_between(indptr, indices, v, members[i]) >= 0:
@@ -38,9 +37,9 @@ def _code_with(indptr, indices, members, size, code, v):
 def _enumerate(graphs, g, largest, types, counts, found, stop):
     """Count connected sets of 1 to ``largest`` vertices of graph g by type.
 
-    ``types[size]`` leads from adjacency bits to types, ``counts[size]`` takes the counts. The sets
-    of ``largest`` vertices are written to ``found``, one row each, as far as it has room.
-    Returns how many there are.
+    ``types[size]`` maps adjacency bits to types; counts are added to ``counts[size]``. Sets of
+    ``largest`` vertices are written to the rows of ``found`` until it is full. Returns their
+    number.
     """
     indptr, indices = graphs.indptr, graphs.indices
     base, end = graphs.offsets[g], graphs.offsets[g + 1]
@@ -52,8 +51,8 @@ def _enumerate(graphs, g, largest, types, counts, found, stop):
         room += indptr[v + 1] - indptr[v]
     room = min(room, n + 1)
     candidates = np.empty((largest, room), dtype=np.int64)
-    waiting = np.zeros(largest, dtype=np.int64)  # candidates left at each depth
-    marked = np.zeros((largest, room), dtype=np.int64)  # vertices first met at each depth
+    waiting = np.zeros(largest, dtype=np.int64)  # remaining candidates at each depth
+    marked = np.zeros((largest, room), dtype=np.int64)  # vertices first seen at each depth
     met = np.zeros(largest, dtype=np.int64)
     seen = np.zeros(n, dtype=np.bool_)
     total = 0
@@ -118,7 +117,7 @@ def _enumerate(graphs, g, largest, types, counts, found, stop):
 
 @entry_point
 def count_connected(graphs, largest, types, begin, end, stop):
-    """Connected sets of 1 to ``largest`` vertices by type: an array (graphs, sizes, types)."""
+    """Count connected sets of 1 to ``largest`` vertices by type: array (graphs, sizes, types)."""
     counts = np.zeros((end - begin, largest + 1, types.max() + 1), dtype=np.int64)
     nothing = np.empty((0, largest + 1), dtype=np.int64)
     for g in range(begin, end):
@@ -128,7 +127,7 @@ def count_connected(graphs, largest, types, begin, end, stop):
 
 @entry_point
 def list_connected(graphs, g, size, types, total, stop):
-    """All ``total`` connected sets of ``size`` vertices of graph g: vertices, the type last."""
+    """List all ``total`` connected sets of ``size`` vertices of graph g, with the type last."""
     counts = np.zeros((size + 1, types.max() + 1), dtype=np.int64)
     found = np.empty((total, size + 1), dtype=np.int64)
     _enumerate(graphs, g, size, types, counts, found, stop)
@@ -137,16 +136,16 @@ def list_connected(graphs, g, size, types, total, stop):
 
 @compiled
 def _draw_number(state, below):
-    """The next state of the generator (SplitMix64) and a number from 0 to below - 1."""
+    """Return the next state of the generator (SplitMix64) and a number from 0 to below - 1."""
     state += GOLDEN
     return state, np.int64(mix(state) % np.uint64(below))
 
 
 @compiled
 def _probability(indptr, indices, members, size, code, n):
-    """The probability with which growth from a random vertex leads to this set.
+    """Return the probability that growth from a random vertex produces this set.
 
-    Summed over all orders: P(S) = sum over v of P(S - v) / (neighbours of S - v).
+    The sum over all orders is P(S) = sum over v of P(S - v) / (neighbours of S - v).
     """
     full = 1 << size
     neighbours = np.zeros(size, dtype=np.int64)  # adjacency within the set, as bits
@@ -162,7 +161,7 @@ def _probability(indptr, indices, members, size, code, n):
         if chance[part] == 0.0:
             continue
         border = 0
-        for i in range(size):  # neighbours outside the part, each counted where it is met first
+        for i in range(size):  # neighbours outside the part, each counted once
             if part >> i & 1 == 0:
                 continue
             for entry in range(indptr[members[i]], indptr[members[i] + 1]):
@@ -184,7 +183,7 @@ def _probability(indptr, indices, members, size, code, n):
 
 @compiled
 def _draw_connected(graphs, base, n, size, state, members, border, inside):
-    """Grow a connected set; the next state, its adjacency bits and how many vertices it got."""
+    """Grow a connected set; return the next state, its adjacency bits and its size."""
     indptr, indices = graphs.indptr, graphs.indices
     state, first = _draw_number(state, n)
     members[0] = base + first
@@ -217,7 +216,7 @@ def _draw_connected(graphs, base, n, size, state, members, border, inside):
 
 @compiled
 def _draw_any(graphs, base, n, size, state, members):
-    """Draw any set; the next state and its adjacency bits."""
+    """Draw any set; return the next state and its adjacency bits."""
     code = grown = 0
     while grown < size:
         state, v = _draw_number(state, n)
@@ -233,7 +232,7 @@ def _draw_any(graphs, base, n, size, state, members):
 
 @entry_point
 def sample_sets(graphs, size, connected, types, samples, seed, begin, end):
-    """Numbers of sets of ``size`` vertices by type, estimated from ``samples`` random sets."""
+    """Estimate the counts of sets of ``size`` vertices by type from ``samples`` random sets."""
     indptr, indices = graphs.indptr, graphs.indices
     counts = np.zeros((end - begin, types.max() + 1))
     members = np.empty(size, dtype=np.int64)

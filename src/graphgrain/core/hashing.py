@@ -1,11 +1,11 @@
 """64-bit hashes of label values, the same in every run and on every machine.
 
-1. A label becomes a 64-bit number that depends on its value alone: integers are scrambled by a
-   bijection, strings go through BLAKE2b.
+1. A label is mapped to a 64-bit number that depends only on its value: integers by a bijection,
+   strings by BLAKE2b.
 2. ``mix`` (the finaliser of SplitMix64) scrambles a number, so that sums and products of
    mixed numbers behave like random ones.
-3. Sequences are hashed by sums: ``sum of x[p] * WEIGHT(p)`` for the labels of a tree, a
-   polynomial in ``BASE`` for the elements of a path (it can grow at both ends).
+3. Sequences are hashed by sums: ``sum of x[p] * WEIGHT(p)`` for the labels of a tree, and a
+   polynomial in ``BASE``, which can be extended at both ends, for the elements of a path.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BASE = np.uint64(0xD1342543DE82EF95)
 
 
 def mix_array(x: np.ndarray) -> np.ndarray:
-    """``mix`` for a whole array."""
+    """Apply ``mix`` to an array."""
     with np.errstate(over="ignore"):
         x = (x ^ (x >> _S30)) * _FIRST
         x = (x ^ (x >> _S27)) * _SECOND
@@ -35,25 +35,25 @@ def mix_array(x: np.ndarray) -> np.ndarray:
 
 @inlined
 def mix(x):
-    """Scramble a 64-bit number; a bijection."""
+    """Scramble a 64-bit number bijectively."""
     x = (x ^ (x >> _S30)) * _FIRST
     x = (x ^ (x >> _S27)) * _SECOND
     return x ^ (x >> _S31)
 
 
 def hash_labels(table: np.ndarray, purpose: int = 0) -> np.ndarray:
-    """Hashes of labels, the same in every run and on every machine.
+    """Hash labels to 64-bit integers, the same in every run and on every machine.
 
     Parameters
     ----------
     table : int64 array, or object array of strings
     purpose : int, default=0
-        Keeps apart what must not meet: vertex labels (0) and edge labels (1).
+        Separates different uses, such as vertex labels (0) and edge labels (1).
 
     Returns
     -------
     uint64 array
-        One for each label.
+        One hash per label.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def hash_labels(table: np.ndarray, purpose: int = 0) -> np.ndarray:
 
 
 def position_weights(count: int) -> np.ndarray:
-    """The odd number that multiplies the p-th label of a tree, for p below ``count``."""
+    """Return the odd factor of the p-th label of a tree, for p below ``count``."""
     with np.errstate(over="ignore"):
         positions = np.arange(1, count + 1, dtype=np.uint64) * GOLDEN
     return mix_array(positions) | np.uint64(1)

@@ -1,11 +1,11 @@
-"""How often each vertex stands at each place of the shortest paths of a graph.
+"""Number of shortest paths of a graph with each vertex at each position.
 
-For every source s a breadth-first search gives the shortest paths from it.
-1. Downwards: the number of shortest paths from s to each vertex.
-2. Upwards: the number of ways on from each vertex, by their length. Those of the vertices at one
-   distance follow from those at the next, so that no others are kept.
-3. A vertex at distance i with w ways on of length j - i stands w times (number of paths to it) at
-   place i of the paths of length j.
+For every source s, a breadth-first search gives the shortest paths from it.
+1. Forward: the number of shortest paths from s to each vertex.
+2. Backward: the number of continuations of each vertex, by length. Those of the vertices at one
+   distance follow from those at the next distance, so only two layers are stored.
+3. A vertex at distance i with w continuations of length j - i is at position i of
+   w times (number of paths to it) paths of length j.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .threads import entry_point
 
 @compiled
 def _furthest(graphs, base, roots, ball, stop):
-    """Length of the longest shortest path from any of some roots, and the vertex at its end."""
+    """Return the length of the longest shortest path from some roots, and its last vertex."""
     longest = end = 0
     for root in roots:
         if stop[0]:
@@ -35,7 +35,7 @@ def _furthest(graphs, base, roots, ball, stop):
 
 @compiled
 def _count_paths(graphs, base, count, ball, paths):
-    """The number of shortest paths from the centre of a ball to each of its members."""
+    """Count the shortest paths from the centre of a ball to each of its members."""
     indptr, indices = graphs.indptr, graphs.indices
     place, distance, members = ball.place, ball.distance, ball.members
     paths[:count] = 0.0
@@ -50,7 +50,7 @@ def _count_paths(graphs, base, count, ball, paths):
 
 @compiled
 def _layer_begin(distance, end):
-    """Where the members begin that are as far away as the one before ``end``."""
+    """Return the first member at the same distance as the one before ``end``."""
     begin = end - 1
     while begin > 0 and distance[begin - 1] == distance[end - 1]:
         begin -= 1
@@ -59,11 +59,11 @@ def _layer_begin(distance, end):
 
 @compiled
 def _add_places(graphs, base, root, rows, sums, ball, paths, ways, most):
-    """Add what one root contributes: vertex v at a place (column) counts in ``sums[rows[v]]``.
+    """Add the contribution of one root: vertex v at a position (column) is added to ``rows[v]``.
 
-    About ``most`` steps are made, from the ends of paths on; places without a column of their own
-    count in the last. Returns the steps made, how many make up the whole, and ``ways``, scratch
-    that grows as it must.
+    About ``most`` steps are made, starting at the ends of paths; positions without a column are
+    added to the last one. Returns the steps made, the total number of steps, and the scratch array
+    ``ways``, enlarged if necessary.
     """
     indptr, indices = graphs.indptr, graphs.indices
     members, distance, place = ball
@@ -113,7 +113,7 @@ def _add_places(graphs, base, root, rows, sums, ball, paths, ways, most):
 
 @compiled
 def _add_all_places(graphs, g, rows, n_rows, stop):
-    """The sums of all roots, with as many columns as the longest shortest path needs."""
+    """Sum the contributions of all roots, with columns for the longest shortest path."""
     base = graphs.offsets[g]
     n = graphs.offsets[g + 1] - base
     ball, paths = make_ball(graphs, g, g + 1), np.empty(n)
@@ -129,9 +129,9 @@ def _add_all_places(graphs, g, rows, n_rows, stop):
 
 @entry_point
 def hop_matrices(graphs, g, stop):
-    """Array (vertices, places): place i of paths of length j is column j (j + 1) / 2 + i.
+    """Return an array (vertices, positions): position i of length j is column j (j + 1) / 2 + i.
 
-    As many columns as the longest shortest path needs.
+    The number of columns is determined by the longest shortest path.
     """
     n = graphs.offsets[g + 1] - graphs.offsets[g]
     return _add_all_places(graphs, g, np.arange(n), n, stop)
@@ -139,11 +139,11 @@ def hop_matrices(graphs, g, stop):
 
 @entry_point
 def sample_places(graphs, g, roots, most, columns, stop):
-    """Do about ``most`` steps of counting for each of some roots of graph g.
+    """Make about ``most`` steps of counting for each of some roots of graph g.
 
-    Returns which part of their steps that was, the length of a long shortest path, and the room
-    for ways on. The path leads from a vertex that is furthest from the roots to the one furthest
-    from there; in a tree it is the longest, in other graphs it is often.
+    Returns the fraction of their steps that were made, the length of a long shortest path, and the
+    size of the scratch array. The path leads from a vertex furthest from the roots to the vertex
+    furthest from there; it is the longest one in trees, and often in other graphs.
     """
     base = graphs.offsets[g]
     n = graphs.offsets[g + 1] - base
@@ -165,7 +165,7 @@ def sample_places(graphs, g, roots, most, columns, stop):
 
 @entry_point
 def count_places(graphs, begin, end, stop):
-    """Labels at places of shortest paths, with their numbers: ``(lengths, hashes, counts)``."""
+    """Count labels at positions of shortest paths: ``(lengths, hashes, counts)``."""
     lengths = np.zeros(end - begin, dtype=np.int64)
     hashes = np.empty(1024, dtype=np.uint64)
     counts = np.empty(1024)

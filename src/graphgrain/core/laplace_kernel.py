@@ -1,8 +1,8 @@
 """Sums of exp(-||x - y|| / sigma) over the points of pairs of graphs.
 
-Points of one side are kept in tiles of ``WIDTH``, coordinates first, so that the inner loop runs
-over the points of a tile and becomes vector instructions; a tile stays in the cache while all
-points of the other side pass by.
+The points of one side are stored in tiles of ``WIDTH``, coordinates first, so that the inner loop
+over the points of a tile is vectorised. A tile stays in the cache while all points of the other
+side are processed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ WIDTH = 64
 
 
 def tiled(points: np.ndarray) -> np.ndarray:
-    """Points (rows) as tiles: an array (tiles, coordinates, ``WIDTH``), padded with zeros."""
+    """Return points (rows) as tiles: array (tiles, coordinates, ``WIDTH``), padded with zeros."""
     count, dimension = points.shape
     tiles = -(-count // WIDTH)
     padded = np.zeros((tiles * WIDTH, dimension))
@@ -25,7 +25,7 @@ def tiled(points: np.ndarray) -> np.ndarray:
 
 @entry_point
 def add_similarities(points, owners, tiles, tile_owners, sigma, lower, K, begin, end, stop):
-    """``K[g, h] += `` the sum over the points of g (from ``begin`` to ``end``) and those of h.
+    """Add to ``K[g, h]`` the sum over the points of g (from ``begin`` to ``end``) and of h.
 
     ``owners`` and ``tile_owners`` are the graphs of the points, ascending. With ``lower`` only
     h <= g is filled.
@@ -58,7 +58,7 @@ def add_similarities(points, owners, tiles, tile_owners, sigma, lower, K, begin,
 
 @entry_point
 def own_similarities(points, owners, sigma, sums, stop):
-    """``sums[g] += `` the sum over all ordered pairs of points of g; owners ascend."""
+    """Add to ``sums[g]`` the sum over all ordered pairs of points of g; owners ascend."""
     count, dimension = points.shape
     first = 0
     while first < count:

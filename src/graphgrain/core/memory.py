@@ -1,4 +1,4 @@
-"""How much memory there is, and errors before what does not fit is begun."""
+"""Available memory, and errors raised before a computation that would exceed it."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ import os
 
 from ..errors import NotEnoughMemoryError
 
-#: This part of the memory that is free may be taken by one thing.
+#: Maximum fraction of the available memory that a single result may take.
 _SHARE = 0.9
-#: What needs fewer bytes is not looked at.
+#: Smaller requests, in bytes, are not checked.
 _LITTLE = 1 << 26
 
 
 def available_memory() -> int | None:
-    """Bytes that can be taken without swapping; None where the system does not tell.
+    """Return the bytes available without swapping; None if the system does not report it.
 
-    The smallest of what is free in the machine, in the container (control group) and below the
-    limit of the process.
+    This is the minimum of the memory available in the machine, in the container (control group) and
+    below the process limit.
     """
     known = [size for size in (_free_in_machine(), _free_in_container(), _below_limit()) if size]
     return min(known, default=None)
 
 
 def require_memory(needed: float, what: str, instead: str) -> None:
-    """Raise an error if ``needed`` bytes are more than there are.
+    """Raise an error if ``needed`` bytes are not available.
 
-    ``what`` needs them (the beginning of a sentence); ``instead`` says what to do.
+    ``what`` is the subject of the error message, ``instead`` the advice.
     """
     available = available_memory() if needed > _LITTLE else None
     if available is not None and needed > _SHARE * available:
@@ -47,14 +47,14 @@ def _free_in_machine() -> int | None:
                     return int(line.split()[1]) * 1024
     except OSError:
         pass
-    try:  # what the machine has is better than nothing
+    try:  # the total memory as an approximation
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
         return None
 
 
 def _free_in_container() -> int | None:
-    """What the control group of the process may still take (version 2 or 1)."""
+    """Return the remaining memory of the process's control group (version 2 or 1)."""
     for limit, used in (
         ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
         (
@@ -64,9 +64,9 @@ def _free_in_container() -> int | None:
     ):
         try:
             with open(limit) as file, open(used) as other:
-                # files in the cache count as used but give way
+                # cached files count as used but can be evicted
                 return max(1, int(file.read()) - int(other.read()) + _file_cache(used))
-        except (OSError, ValueError):  # "max" means that there is no limit
+        except (OSError, ValueError):  # "max" means no limit
             continue
     return None
 

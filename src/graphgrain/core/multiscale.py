@@ -1,12 +1,12 @@
-"""The balls around vertices as Gaussian distributions, and how similar two of those are.
+"""Balls around vertices as Gaussian distributions, and their similarity.
 
 1. The ball of radius r around a vertex has the Laplacian L and the feature rows U, each divided
-   by 1 + its distance from the centre. It stands for the covariance matrix
+   by 1 + its distance from the centre. It is represented by the covariance matrix
    S = U^T (L + eta I)^-1 U + gamma I.
-2. Similarity is k(S, T) = |((S^-1 + T^-1) / 2)^-1|^(1/2) / (|S| |T|)^(1/4), the overlap of two
-   Gaussians. It does not change if S and T are both divided by gamma, and then a feature that
-   no vertex of a ball has stands for a row of the identity. So only the features that occur, the
-   support of a ball, need to be kept: S^-1 on the support, and log |S|.
+2. The similarity is k(S, T) = |((S^-1 + T^-1) / 2)^-1|^(1/2) / (|S| |T|)^(1/4), the overlap of two
+   Gaussians. It does not change if S and T are both divided by gamma; a feature that no vertex of a
+   ball has then corresponds to a row of the identity. Only the features that occur, the support of
+   a ball, need to be stored: S^-1 on the support, and log |S|.
 """
 
 from __future__ import annotations
@@ -22,36 +22,36 @@ from .hashing import BASE, GOLDEN, mix
 from .refinement import refine_ball
 from .threads import entry_point
 
-#: Similarities below exp of this are zero.
+#: Logarithm of the smallest similarity that is not rounded to zero.
 LOWEST = -30.0
 _REFINEMENTS = 3
 
 
 class Balls(NamedTuple):
-    """The balls of one level and the features of the vertices in them."""
+    """Balls of one level and the features of their vertices."""
 
     radius: int
     eta: float
     gamma: float
-    codes: np.ndarray  # one hash per vertex, a feature each ...
+    codes: np.ndarray  # one hash per vertex, used as one-hot feature ...
     features: np.ndarray  # ... unless this has columns: one row per vertex
-    room: int  # most features that a ball can have
+    room: int  # maximum number of features of a ball
 
 
 class Summaries(NamedTuple):
-    """S^-1 on the support, and log |S|, for a number of balls."""
+    """S^-1 on the support, and log |S|, for several balls."""
 
     supports: np.ndarray
     inverses: np.ndarray
-    widths: np.ndarray  # features in each support
+    widths: np.ndarray  # number of features of each support
     sizes: np.ndarray  # log |S|
 
 
 @entry_point
 def ball_keys(graphs, previous, radius, begin, end, keys):
-    """A hash for each ball: equal balls with equal keys of the vertices in them share it.
+    """Hash each ball; equal balls whose vertices have equal ``previous`` keys get equal hashes.
 
-    Refinement of colours within the ball, which start from the distances and ``previous``.
+    Colours are refined within the ball, starting with the distances and ``previous``.
     """
     ball = make_ball(graphs, begin, end)
     distance, members = ball.distance, ball.members
@@ -75,7 +75,7 @@ def ball_keys(graphs, previous, radius, begin, end, keys):
 
 @compiled
 def cholesky(M, n):
-    """Lower triangle C with C C^T = M, in place; returns log |M|."""
+    """Compute the lower triangle C with C C^T = M in place; return log |M|."""
     total = 0.0
     for j in range(n):
         pivot = M[j, j]
@@ -94,7 +94,7 @@ def cholesky(M, n):
 
 @compiled
 def forward(C, n, B, width):
-    """B becomes C^-1 B for the lower triangle C."""
+    """Replace B by C^-1 B for the lower triangle C."""
     for i in range(n):
         for k in range(i):
             factor = C[i, k]
@@ -107,7 +107,7 @@ def forward(C, n, B, width):
 
 @compiled
 def invert(S, n, inverse):
-    """Write S^-1 to ``inverse``; returns log |S|. S is overwritten."""
+    """Write S^-1 to ``inverse``; return log |S|. S is overwritten."""
     size = cholesky(S, n)
     lower = np.zeros((n, n))
     for i in range(n):
@@ -125,9 +125,9 @@ def invert(S, n, inverse):
 
 @compiled
 def summarize(graphs, balls, base, centre, ball, keys, support, inverse):
-    """Fill ``support`` and ``inverse`` for one ball; returns the support's size and log |S|.
+    """Fill ``support`` and ``inverse`` for one ball; return the support's size and log |S|.
 
-    ``ball`` and ``keys`` are room for its vertices and their features.
+    ``ball`` and ``keys`` are scratch arrays for its vertices and their features.
     """
     indptr, indices = graphs.indptr, graphs.indices
     eta, gamma, codes, features = balls.eta, balls.gamma, balls.codes, balls.features
@@ -179,9 +179,9 @@ def summarize(graphs, balls, base, centre, ball, keys, support, inverse):
 
 @compiled
 def log_similarity(first, i, second, j, M, where):
-    """log k of ball i of the first summaries and ball j of the second.
+    """Return log k of ball i of the first summaries and ball j of the second.
 
-    ``M`` and ``where`` are scratch.
+    ``M`` and ``where`` are scratch arrays.
     """
     a_support, a_inverse, a = first.supports[i], first.inverses[i], first.widths[i]
     b_support, b_inverse, b = second.supports[j], second.inverses[j], second.widths[j]
@@ -211,7 +211,7 @@ def log_similarity(first, i, second, j, M, where):
 
 @entry_point
 def summaries(graphs, balls, owners, vertices):
-    """Summaries of the balls around some vertices, whose graphs are ``owners``."""
+    """Summarise the balls around some vertices of the graphs ``owners``."""
     offsets = graphs.offsets
     ball = make_ball(graphs, 0, len(offsets) - 1)
     keys = np.empty(len(ball.place), dtype=np.uint64)
@@ -229,7 +229,7 @@ def summaries(graphs, balls, owners, vertices):
 
 @entry_point
 def anchor_kernel(anchors):
-    """Similarities among the anchors, given their summaries."""
+    """Compute the similarities among the anchors, given their summaries."""
     count, room = anchors.supports.shape
     M = np.empty((2 * room, 2 * room))
     where = np.empty((2, room), dtype=np.int64)
@@ -244,7 +244,7 @@ def anchor_kernel(anchors):
 
 @entry_point
 def similarities(graphs, balls, anchors, begin, end, stop):
-    """Similarity of the ball around each vertex of the graphs ``begin`` to ``end`` to anchors.
+    """Compute the similarities of the balls of the graphs ``begin`` to ``end`` to anchors.
 
     ``anchors`` are summaries. Returns one row per vertex.
     """
@@ -278,7 +278,7 @@ def similarities(graphs, balls, anchors, begin, end, stop):
 
 @entry_point
 def add_pairs(left, left_sizes, right, right_sizes, lower, begin, end, K, stop):
-    """k of all pairs of whole graphs, given S^-1 and log |S| on the same features."""
+    """Compute k of all pairs of whole graphs, given S^-1 and log |S| on the same features."""
     n = left.shape[1]
     M = np.empty((n, n))
     for g in range(begin, end):

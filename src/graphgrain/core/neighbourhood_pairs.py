@@ -1,14 +1,14 @@
-"""Neighbourhoods of vertices as hashes, and the pairs of vertices at small distances.
+"""Hashes of the neighbourhoods of vertices, and pairs of vertices at small distances.
 
 The neighbourhood of radius r of a root is the subgraph of the vertices within distance r. It is
 described as in the NSPDK paper:
 
 1. A vertex by its distance to the root and the multiset of (distance, label) of all vertices of
-   the neighbourhood, distances taken within it.
+   the neighbourhood, with distances within it.
 2. An edge by the descriptions of its ends and its own label; the neighbourhood by the multiset
    of its edges and vertices.
 
-Multisets are hashed by sums: no sorting.
+Multisets are hashed by sums, which avoids sorting.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .threads import call, entry_point
 
 @compiled
 def _distances_within(graphs, base, members, count, place, source, distance, queue):
-    """Distances from one member of a neighbourhood to all others, within it."""
+    """Compute distances from one member of a neighbourhood to all others, within it."""
     for i in range(count):
         distance[i] = -1
     distance[source] = 0
@@ -49,10 +49,10 @@ def _distances_within(graphs, base, members, count, place, source, distance, que
 
 @compiled
 def neighbourhood_hash(graphs, edges, base, root, radius, scratch, most, stop):
-    """Hash of the neighbourhood of one root, and the number of its vertices.
+    """Return the hash of the neighbourhood of one root, and its number of vertices.
 
-    Only the first ``most`` vertices of it are described: all are needed for the hash, some for a
-    measurement of the time.
+    Only the first ``most`` vertices are described: all of them for the hash, fewer to measure the
+    time.
     """
     indptr, indices = graphs.indptr, graphs.indices
     ball, codes, distance, queue = scratch
@@ -84,7 +84,7 @@ def neighbourhood_hash(graphs, edges, base, root, radius, scratch, most, stop):
 
 @compiled
 def make_neighbourhood(graphs, begin, end):
-    """Scratch arrays for the neighbourhoods of any of the graphs ``begin`` to ``end``."""
+    """Allocate scratch arrays for the neighbourhoods of any of the graphs ``begin`` to ``end``."""
     ball = make_ball(graphs, begin, end)
     size = len(ball.place)
     distance, queue = np.empty((2, size), dtype=np.int64)
@@ -93,7 +93,7 @@ def make_neighbourhood(graphs, begin, end):
 
 @entry_point
 def neighbourhood_hashes(graphs, edges, radius, begin, end, stop):
-    """Hash of the neighbourhood of every vertex, one row per radius from 0 to ``radius``."""
+    """Hash the neighbourhood of every vertex, one row per radius from 0 to ``radius``."""
     first = graphs.offsets[begin]
     hashes = np.empty((radius + 1, graphs.offsets[end] - first), dtype=np.uint64)
     scratch = make_neighbourhood(graphs, begin, end)
@@ -112,10 +112,10 @@ def neighbourhood_hashes(graphs, edges, radius, begin, end, stop):
 
 @entry_point
 def near_pairs(graphs, furthest, begin, end):
-    """Pairs of vertices at distances from 0 to ``furthest``, each once.
+    """Return all pairs of vertices at distances from 0 to ``furthest``, each once.
 
-    Returns ``(pointers, pairs)``: graph by graph rows of first vertex, second vertex and
-    distance. Vertices are counted from the first of the range.
+    Returns ``(pointers, pairs)``, graph by graph: rows of first vertex, second vertex and distance.
+    Vertices are numbered from the first of the range.
     """
     ball = make_ball(graphs, begin, end)
     distance, members = ball.distance, ball.members
@@ -146,22 +146,22 @@ def near_pairs(graphs, furthest, begin, end):
 # --------------------------------------------------------------------
 # The pairs of neighbourhoods of one large graph, root by root.
 #
-# 1. The neighbourhoods of all vertices are hashed, for each radius. It takes the square of their
-#    sizes: distances are needed between all vertices of a neighbourhood. To estimate the cost, some
-#    vertices of some neighbourhoods are described, and colours of colour refinement take the place
-#    of hashes.
-# 2. The vertices around a root are paired with it, those with a smaller number left out.
+# 1. The neighbourhoods of all vertices are hashed, for each radius. The cost is quadratic in their
+#    sizes, because distances between all vertices of a neighbourhood are needed. For cost
+#    estimates, some vertices of some neighbourhoods are described, and colours of colour
+#    refinement are used as hashes.
+# 2. Each root is paired with the vertices around it that do not have a smaller number.
 
 
-#: Vertices of a neighbourhood that are described to learn the speed.
+#: Number of vertices of a neighbourhood described to measure the speed.
 _SOME = 16
 
 
 @entry_point
 def _hash_neighbourhoods(graphs, edges, g, roots, most, scratch, hashes, stop):
-    """Hash the neighbourhoods of some roots; returns which part of the work was done.
+    """Hash the neighbourhoods of some roots; return the fraction of the work done.
 
-    That is all of it unless ``most``, the vertices of a neighbourhood to describe, is less.
+    It is less than 1 only if ``most``, the number of described vertices, is exceeded.
     """
     done = whole = 0.0
     for root in roots:
@@ -186,7 +186,7 @@ def _count_roots(graphs, furthest, g, roots, scratch, hashes, tables, stop):
             return tables
         count = fill_ball(graphs, graphs.offsets[g], root, furthest, ball)
         begin = 0
-        while begin < count:  # those at one distance follow each other
+        while begin < count:  # members are sorted by distance
             d = distance[begin]
             end = begin
             while end < count and distance[end] == d:
@@ -206,7 +206,7 @@ def _count_roots(graphs, furthest, g, roots, scratch, hashes, tables, stop):
 
 
 class NeighbourhoodRoots(RootedFeatures):
-    """The pairs of graph ``g``, with neighbourhoods of radius 0 to ``radius``."""
+    """Pairs of graph ``g``, with neighbourhoods of radius 0 to ``radius``."""
 
     instead = (
         "Use a smaller radius or distance, or a kernel with fewer features such as WeisfeilerLehman"

@@ -1,9 +1,9 @@
-"""Random walk distributions of labels, seen along random directions.
+"""Random walk distributions of labels, projected on random directions.
 
-The distribution P_t of a vertex says with which label a walk of t steps from it ends; P_0 is its
-own label and P_{t+1} = T P_t with the row-normalised adjacency matrix T. Only the products with
-one direction v_t per step are needed. So the columns of P, one per label of a graph, are walked
-one after the other and added up, and P itself is never stored.
+The distribution P_t of a vertex contains the probability that a walk of t steps from it ends at
+each label; P_0 is its own label and P_{t+1} = T P_t with the row-normalised adjacency matrix T.
+Only the products with one direction v_t per step are needed, so the columns of P, one per label of
+a graph, are propagated one after the other and summed, and P itself is never stored.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .threads import entry_point
 
 @compiled
 def _walk(graphs, base, column, after, weights, root, sums):
-    """Add one column's part at every step: ``sums[t] += weights[t] (T^t column)``."""
+    """Add the contribution of one column at every step: ``sums[t] += weights[t] (T^t column)``."""
     n = len(column)
     steps = len(weights)
     for t in range(steps):
@@ -35,7 +35,7 @@ def _walk(graphs, base, column, after, weights, root, sums):
 
 @compiled
 def walk_once(graphs, base, column, after):
-    """``after`` is the mean of ``column`` over the neighbours of each vertex, 0 without any."""
+    """Set ``after`` to the mean of ``column`` over the neighbours of each vertex, 0 without any."""
     indptr, indices = graphs.indptr, graphs.indices
     for v in range(len(column)):
         first, last = indptr[base + v], indptr[base + v + 1]
@@ -46,7 +46,7 @@ def walk_once(graphs, base, column, after):
 
 
 class Columns(NamedTuple):
-    """Room for what is propagated, a column at a time: an attribute, or where a label is."""
+    """Scratch arrays for one propagated column: an attribute, or the indicator of a label."""
 
     column: np.ndarray
     after: np.ndarray  # the column after a step
@@ -56,7 +56,7 @@ class Columns(NamedTuple):
 
 @compiled
 def make_columns(graphs, begin, end):
-    """Room for the columns of any of the graphs ``begin`` to ``end``."""
+    """Allocate scratch arrays for any of the graphs ``begin`` to ``end``."""
     most = most_vertices(graphs.offsets, begin, end)
     column, after = np.empty((2, most))
     keys, members = np.empty((2, most), dtype=np.int64)
@@ -65,7 +65,7 @@ def make_columns(graphs, begin, end):
 
 @compiled
 def count_columns(graphs, attributes, base, n, columns):
-    """Where the columns of a graph end: those of ``attributes`` if it has any, or its labels."""
+    """Return the end of the columns of a graph: of ``attributes`` if there are any, or labels."""
     if attributes.shape[1]:
         return attributes.shape[1] if n else 0
     for v in range(n):
@@ -77,7 +77,7 @@ def count_columns(graphs, attributes, base, n, columns):
 
 @compiled
 def next_column(attributes, base, n, at, columns):
-    """Fill the column at a place; returns its number (label or attribute) and the next place."""
+    """Fill the column at a position; return its number (label or attribute) and the next one."""
     column, keys, members = columns.column, columns.keys, columns.members
     if attributes.shape[1]:
         for v in range(n):
@@ -94,10 +94,11 @@ def next_column(attributes, base, n, at, columns):
 
 @entry_point
 def project(graphs, attributes, directions, root, begin, end):
-    """``P_t v_t`` for all steps (rows) and vertices of the graphs ``begin`` to ``end``.
+    """Compute ``P_t v_t`` for all steps (rows) and vertices of the graphs ``begin`` to ``end``.
 
-    ``directions[t]`` is v_t: an entry per label code, or per column of ``attributes`` if that has
-    any, which then take the place of the labels. With ``root`` it is ``sqrt(P_t) v_t``.
+    ``directions[t]`` is v_t, with an entry per label code, or per column of ``attributes`` if it
+    has any, which are then used instead of the labels. With ``root`` the result is ``sqrt(P_t)
+    v_t``.
     """
     offsets = graphs.offsets
     start = offsets[begin]
@@ -116,26 +117,25 @@ def project(graphs, attributes, directions, root, begin, end):
 
 
 # --------------------------------------------------------------------
-# The cells of randomly shifted grids in which the descriptors of vertices lie.
+# Cells of randomly shifted grids that contain the descriptors of vertices.
 #
-# The descriptor of a vertex holds, for every step t of a random walk and every column (a label or
-# an attribute), the mean of the column where a walk of t steps from the vertex ends. A grid of
-# level l has cells of side ``width / 2^l``.
+# The descriptor of a vertex contains, for every step t of a random walk and every column (a label
+# or an attribute), the mean of the column at the end of a walk of t steps from the vertex. A grid
+# of level l has cells of side ``width / 2^l``.
 #
-# 1. One coordinate at a time is walked and added up, as in propagation: descriptors are never
-#    stored.
-# 2. The cell along an axis is counted from that of 0. So an axis where all is 0, such as that of a
-#    label that a graph does not have, adds nothing.
-# 3. A coarser cell is a finer one with the last bits cut off: the cells of one shift are nested.
+# 1. One coordinate at a time is propagated and added, so descriptors are never stored.
+# 2. The cell along an axis is relative to the cell of 0. An axis on which all values are 0, such as
+#    that of a label that a graph does not have, contributes nothing.
+# 3. A coarser cell is a finer one without its last bits: the cells of one shift are nested.
 
 
-#: Cells beyond this are one cell; far inside 64 bits and exact in float64.
+#: Cells are clipped to this value, which is exact in float64 and fits into 64 bits.
 _FURTHEST = 2.0**53
 
 
 @compiled
 def _enter_column(graphs, base, column, after, axes, shifts, scale, cells):
-    """Add the part of one column, at all steps, to the cells of a graph (grids, levels, n)."""
+    """Add the contribution of one column, at all steps, to the cells (grids, levels, n)."""
     n = len(column)
     steps, grids = shifts.shape
     finest = cells.shape[1] - 1
@@ -150,7 +150,7 @@ def _enter_column(graphs, base, column, after, axes, shifts, scale, cells):
                 for up in range(finest + 1):
                     apart = (cell >> up) - (origin >> up)
                     if apart == 0:
-                        break  # nor at any coarser level
+                        break  # also 0 at all coarser levels
                     cells[grid, finest - up, v] += mix(axes[t] + np.uint64(apart) * GOLDEN)
         if t + 1 == steps:
             break
@@ -160,11 +160,11 @@ def _enter_column(graphs, base, column, after, axes, shifts, scale, cells):
 
 @entry_point
 def descriptor_cells(graphs, attributes, axes, shifts, scale, levels, begin, end):
-    """A hash for the cell of every vertex of the graphs ``begin`` to ``end``.
+    """Hash the cell of every vertex of the graphs ``begin`` to ``end``.
 
     ``axes`` has a hash and ``shifts`` a shift for each column, step (and grid); columns are label
-    codes, or those of ``attributes`` if it has any. ``scale`` is one over the side of the finest
-    cells. The result has the shape (grids, levels, vertices).
+    codes, or those of ``attributes`` if it has any. ``scale`` is the inverse of the side of the
+    finest cells. The result has shape (grids, levels, vertices).
     """
     offsets = graphs.offsets
     start = offsets[begin]

@@ -1,9 +1,9 @@
 """Colour refinement on hashes.
 
-1. The first colour of a vertex is the hash of its label.
-2. Its next colour hashes its colour together with the multiset of its neighbours' colours. A
-   multiset is hashed by a sum: no sorting, no dictionary, the same on every machine.
-3. With edge labels, a neighbour's colour is first mixed with the label of the edge to it.
+1. The initial colour of a vertex is the hash of its label.
+2. Its next colour is a hash of its colour and the multiset of its neighbours' colours. Multisets
+   are hashed by sums, without sorting or a dictionary, and identically on every machine.
+3. With edge labels, a neighbour's colour is first mixed with the label of the edge.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from .threads import entry_point
 
 @compiled
 def refine_once(graphs, edges, base, colours, finer):
-    """Write to ``finer`` the next colours of the vertices from ``base`` on.
+    """Write the next colours of the vertices from ``base`` on to ``finer``.
 
-    With ``edges`` the labels of edges take part.
+    With ``edges``, edge labels are used.
     """
     indptr, indices, edge_hashes = graphs.indptr, graphs.indices, graphs.edge_hashes
     for v in range(len(colours)):
@@ -37,7 +37,7 @@ def refine_once(graphs, edges, base, colours, finer):
 
 @entry_point
 def refine_colours(graphs, edges, colours):
-    """The next colours of all vertices."""
+    """Return the next colours of all vertices."""
     finer = np.empty_like(colours)
     refine_once(graphs, edges, 0, colours, finer)
     return finer
@@ -45,9 +45,9 @@ def refine_colours(graphs, edges, colours):
 
 @entry_point
 def refine(graphs, edges, steps, begin, end):
-    """Weisfeiler-Lehman colours of all vertices of the graphs ``begin`` to ``end``.
+    """Return the Weisfeiler-Lehman colours of all vertices of the graphs ``begin`` to ``end``.
 
-    One row per step; the first are the hashes of labels.
+    There is one row per step; the first row contains the label hashes.
     """
     base = graphs.offsets[begin]
     n = graphs.offsets[end] - base
@@ -60,19 +60,19 @@ def refine(graphs, edges, steps, begin, end):
 
 
 # --------------------------------------------------------------------
-# Colours of vertices within the neighbourhoods that they belong to.
+# Colours of vertices within neighbourhoods.
 #
 # The pattern of radius r of a root is the subgraph of all vertices within distance r.
-# 1. Colour refinement within the pattern: neighbours outside it do not count.
+# 1. Colours are refined within the pattern, ignoring neighbours outside.
 # 2. The pattern as a whole is the multiset of the last colours, hashed by a sum.
-# 3. Two graphs are compared feature by feature: both list the vertices that show a feature, and
-#    every pair of them counts by the product of their weights and their similarity.
+# 3. Two graphs are compared feature by feature: every pair of vertices with the same feature
+#    contributes the product of their weights and their similarity.
 
 
 class VertexFeatures(NamedTuple):
-    """Which vertices of each graph show which features, and with what weight.
+    """Features of the vertices of each graph, with weights.
 
-    The entries ``offsets[g]:offsets[g + 1]`` are those of graph g, features ascending.
+    The entries ``offsets[g]:offsets[g + 1]`` are those of graph g, in ascending order of features.
     """
 
     offsets: np.ndarray
@@ -85,7 +85,7 @@ class VertexFeatures(NamedTuple):
 
 @compiled
 def refine_ball(graphs, edges, base, ball, count, colours, finer):
-    """The next colours of the ``count`` vertices in a ball; neighbours outside do not count."""
+    """Compute the next colours of the ``count`` vertices in a ball, ignoring others."""
     indptr, indices, edge_hashes = graphs.indptr, graphs.indices, graphs.edge_hashes
     for i in range(count):
         v = base + ball.members[i]
@@ -100,11 +100,11 @@ def refine_ball(graphs, edges, base, ball, count, colours, finer):
 
 @entry_point
 def pattern_colours(graphs, edges, radius, steps, begin, end):
-    """The patterns of one radius of the graphs ``begin`` to ``end``, one per vertex, its root.
+    """Return the patterns of one radius of the graphs ``begin`` to ``end``, one per root vertex.
 
-    Returns ``(pointers, members, colours, keys)``: root i owns the members from ``pointers[i]``
-    to ``pointers[i + 1]``, counted from the first vertex of the range, with their colours within
-    the pattern (one row per step); ``keys[i]`` hashes the pattern.
+    Returns ``(pointers, members, colours, keys)``: root i has the members from ``pointers[i]``
+    to ``pointers[i + 1]``, numbered from the first vertex of the range, with their colours within
+    the pattern (one row per step); ``keys[i]`` is the hash of the pattern.
     """
     first = graphs.offsets[begin]
     roots = graphs.offsets[end] - first
@@ -145,7 +145,7 @@ def pattern_colours(graphs, edges, radius, steps, begin, end):
 
 @entry_point
 def equal_pairs(pointers, colours):
-    """In how many ways two vertices of each pattern have the same colour, over all steps."""
+    """Count the ordered pairs of vertices of equal colour in each pattern, over all steps."""
     roots = len(pointers) - 1
     pairs = np.zeros(roots, dtype=np.int64)
     most = 0
@@ -169,7 +169,7 @@ def equal_pairs(pointers, colours):
 
 @subroutine
 def _meet(left, i, right, j, meetings):
-    """Fill how much each pair of vertices of two graphs has in common."""
+    """Sum the products of weights of common features for each pair of vertices of two graphs."""
     u, v = left.starts[i], right.starts[j]
     for x in range(left.starts[i + 1] - u):
         for y in range(right.starts[j + 1] - v):
@@ -197,7 +197,7 @@ def _meet(left, i, right, j, meetings):
 
 @subroutine
 def _similarity(left, i, right, j, gaussian, gamma, meetings):
-    """Sum over pairs of vertices of what they have in common times how similar they are."""
+    """Sum, over pairs of vertices, the common weight times the similarity of their attributes."""
     _meet(left, i, right, j, meetings)
     u, v = left.starts[i], right.starts[j]
     total = 0.0

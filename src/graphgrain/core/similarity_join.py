@@ -1,21 +1,21 @@
-"""All pairs of similar graphs without comparing all: a join on the rarest features.
+"""All pairs of similar graphs without comparing all pairs: a join on the rarest features.
 
-Two graphs that are similar enough share so much that they must share one of their rarest features
-(prefix filter: Chaudhuri et al. 2006, Bayardo et al. 2007, Xiao et al. 2008).
+Two sufficiently similar graphs must share one of their rarest features (prefix filter: Chaudhuri et
+al. 2006, Bayardo et al. 2007, Xiao et al. 2008).
 
-1. Features get numbers in the order of how many graphs have them, the rarest first; each graph is
-   the ascending list of its numbers (:func:`number_keys`, :func:`rank_tokens`).
-2. The prefix of a graph are its first features, as many as needed so that what the rest could
-   contribute is less than what a similar graph must share (:func:`prefix_lengths`). With a graph
-   that is not smaller it must share more, so that its prefix is shorter.
-3. Graphs are ordered by their sums of values. Every feature has the list of graphs with that
+1. Features are numbered by the number of graphs that have them, rarest first; each graph is the
+   ascending list of its numbers (:func:`number_keys`, :func:`rank_tokens`).
+2. The prefix of a graph consists of its first features, as many as needed so that the remaining
+   ones contribute less than a similar graph must share (:func:`prefix_lengths`). A graph must share
+   more with a graph that is not smaller, so its prefix is shorter in this case.
+3. Graphs are sorted by their sums of values. Every feature has a list of the graphs with that
    feature in their prefix (:func:`fill_postings`).
-4. A graph meets the smaller ones in the lists of its prefix, those too small to be similar left
-   out, and is compared with each of them, until the rest cannot suffice (:func:`join`).
+4. A graph is compared with the smaller graphs in the lists of its prefix, except those too small to
+   be similar. A comparison stops when the remaining features cannot suffice (:func:`join`).
 
-Graphs that do not fit into memory are joined in parts: those of a part with each other, and with
-those of each part of smaller graphs. Sizes are sums of values for min-max, roots of sums of squares
-for the cosine.
+Graphs that do not fit into memory are joined in parts: each part with itself and with each part of
+smaller graphs. Sizes are sums of values for min-max, and square roots of sums of squares for the
+cosine.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ import numpy as np
 from .compiling import compiled
 from .gram import COSINE, MINMAX
 
-#: What rounding may take from a bound.
+#: Relative tolerance of bounds for rounding errors.
 _SLACK = 1e-9
 
 
 class Records(NamedTuple):
-    """The graphs of a join, or a part of them."""
+    """Graphs of a join, or a part of them."""
 
-    ids: np.ndarray  # int64: the numbers of the graphs, ascending
-    pointers: np.ndarray  # int64: where the features of each graph begin
+    ids: np.ndarray  # int64: numbers of the graphs, ascending
+    pointers: np.ndarray  # int64: first feature of each graph
     tokens: np.ndarray  # int32: numbers of features, ascending in each graph
-    values: np.ndarray  # float64, in parallel; empty if all values are 1
+    values: np.ndarray  # float64, parallel to tokens; empty if all values are 1
     measures: np.ndarray  # float64: sum of values, or of squares for the cosine
     order: np.ndarray  # int64: the graphs by ascending measure
-    prefixes: np.ndarray  # int32: length of the prefix of each graph when it looks for others
-    listed: np.ndarray  # int32: the same when it is found, by graphs that are not smaller
+    prefixes: np.ndarray  # int32: prefix length of each graph as a query
+    listed: np.ndarray  # int32: prefix length when found by graphs that are not smaller
 
 
 @compiled
 def number_keys(keys, slots, slot_keys, known, out):
-    """Numbers of keys in the order of their first occurrence; how many are known then.
+    """Number keys in the order of their first occurrence; return the total number of known keys.
 
-    ``slots`` (int32, -1 is empty) and ``slot_keys`` are a hash table whose size is a power of two,
-    with room for all keys. Keys are well mixed already.
+    ``slots`` (int32, -1 is empty) and ``slot_keys`` form a hash table with a power of two of slots,
+    enough for all keys. Keys are already well mixed.
     """
     mask = np.uint64(len(slots) - 1)
     for i in range(len(keys)):
@@ -67,7 +67,8 @@ def number_keys(keys, slots, slot_keys, known, out):
 def rank_tokens(pointers, tokens, values, ranks, kind, measures, begin, end):
     """Replace the numbers of features by their ranks, ascending in each graph from begin to end.
 
-    Measures are summed in that order, as overlaps are: a graph is exactly 1 with its equals.
+    Measures are summed in the same order as overlaps, so that equal graphs have similarity exactly
+    1.
     """
     for g in range(begin, end):
         own = tokens[pointers[g] : pointers[g + 1]]
@@ -89,10 +90,10 @@ def rank_tokens(pointers, tokens, values, ranks, kind, measures, begin, end):
 
 @compiled
 def prefix_lengths(pointers, values, measures, kind, share, out):
-    """How many of its first features a graph and any similar one must have one in common of.
+    """Compute prefix lengths: a graph shares a feature of its prefix with any similar graph.
 
-    A similar graph shares at least this part of the graph's sum of values (for the cosine: of
-    squares).
+    A similar graph shares at least the fraction ``share`` of the graph's sum of values (of squares
+    for the cosine).
     """
     for g in range(len(pointers) - 1):
         length = pointers[g + 1] - pointers[g]
@@ -110,7 +111,7 @@ def prefix_lengths(pointers, values, measures, kind, share, out):
 
 @compiled
 def count_postings(records, frequencies, starts):
-    """Lengths of the lists, added to ``starts[1:]``; features of a single graph have none."""
+    """Add the lengths of the lists to ``starts[1:]``; features of a single graph have none."""
     for g in range(len(records.listed)):
         begin = records.pointers[g]
         for e in range(begin, begin + records.listed[g]):
@@ -120,7 +121,7 @@ def count_postings(records, frequencies, starts):
 
 @compiled
 def fill_postings(records, frequencies, fill, postings):
-    """Write the places of graphs to the lists of their prefixes, ascending."""
+    """Write the positions of graphs to the lists of their prefixes, ascending."""
     for place in range(len(records.order)):
         g = records.order[place]
         begin = records.pointers[g]
@@ -133,7 +134,7 @@ def fill_postings(records, frequencies, fill, postings):
 
 @compiled
 def _overlap(records, g, others, h, product, needed):
-    """What two graphs share; -1 as soon as it cannot reach what is needed."""
+    """Return the overlap of two graphs, or -1 as soon as it cannot reach ``needed``."""
     i, i_end = records.pointers[g], records.pointers[g + 1]
     j, j_end = others.pointers[h], others.pointers[h + 1]
     own, theirs = records.tokens, others.tokens
@@ -164,13 +165,13 @@ def join(
     records, others, same, starts, postings, first, kind, least, begin, end, seen, near, out,
     similarities,
 ):  # fmt: skip
-    """Pairs of the graphs at places ``begin`` to ``end`` with other graphs, which are not larger.
+    """Find pairs of the graphs at positions ``begin`` to ``end`` with graphs that are not larger.
 
-    If the others are the ``same`` records, each graph meets those before it. ``postings`` and
-    ``first``, for every place the first of the others that is not too small, are places of the
-    others; ``seen`` (int64, -1) and ``near`` are scratch space for each of them. Pairs of graphs
-    go to the rows of ``out``. Returns the place that is next, which is before ``end`` if ``out`` is
-    full, and the number of pairs.
+    If the others are the ``same`` records, each graph is paired with those before it. ``postings``
+    contains positions of the others, and ``first`` the position of the smallest other graph that is
+    not too small, for every position. ``seen`` (int64, -1) and ``near`` are scratch arrays with an
+    entry per other graph. Pairs are written to the rows of ``out``. Returns the next position,
+    which is before ``end`` if ``out`` is full, and the number of pairs.
     """
     pairs = 0
     for place in range(begin, end):
@@ -182,7 +183,7 @@ def join(
         for e in range(head, head + records.prefixes[g]):
             token = records.tokens[e]
             low, high = starts[token], starts[token + 1]
-            while low < high:  # the first entry that is not too small
+            while low < high:  # binary search for the first that is not too small
                 middle = (low + high) >> 1
                 if postings[middle] < first[place]:
                     low = middle + 1
@@ -196,7 +197,7 @@ def join(
                     found += 1
                 low += 1
         if pairs + found > len(out):
-            # Room for all of them, or they are looked for again in the next call.
+            # Without space for all candidates they are searched again in the next call.
             for n in range(found):
                 seen[near[n]] = -1
             return place, pairs

@@ -1,4 +1,4 @@
-"""Dense matrices of single graphs and what linear algebra makes of them."""
+"""Dense matrices of single graphs, and linear algebra on them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from .components import component_order
 from .memory import require_memory
 from .structures import Graphs
 
-#: Eigenvalues closer than this, relative to the largest, are one.
+#: Eigenvalues with a smaller difference, relative to the largest, are treated as equal.
 SAME_EIGENVALUE = 1e-9
 
 
 def adjacency(graphs: Graphs, graph: int) -> np.ndarray:
-    """The adjacency matrix of one graph."""
+    """Return the adjacency matrix of one graph."""
     first, last = graphs.offsets[graph : graph + 2].tolist()
     n = last - first
     require_memory(
@@ -29,11 +29,11 @@ def adjacency(graphs: Graphs, graph: int) -> np.ndarray:
 
 
 def laplacian_inverse(graphs: Graphs, graph: int) -> np.ndarray:
-    """Pseudo-inverse of the Laplacian D - A of one graph.
+    """Return the pseudo-inverse of the Laplacian D - A of one graph.
 
-    The kernel of the Laplacian is spanned by the indicators of the components. So adding the
-    projection onto it makes an invertible matrix, and subtracting it from the inverse leaves
-    the pseudo-inverse: no eigenvalue has to be called zero.
+    The null space of the Laplacian is spanned by the indicators of the components. Adding the
+    projection onto it gives an invertible matrix, and subtracting it from the inverse gives the
+    pseudo-inverse, without a threshold for zero eigenvalues.
     """
     A = adjacency(graphs, graph)
     first, n = int(graphs.offsets[graph]), len(A)
@@ -48,10 +48,10 @@ def laplacian_inverse(graphs: Graphs, graph: int) -> np.ndarray:
 
 
 def eigenspace_magnitudes(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues of a symmetric matrix, ascending, and the magnitudes of its eigenvectors.
+    """Return the ascending eigenvalues of a symmetric matrix, and its eigenvectors' magnitudes.
 
-    If an eigenvalue repeats, its eigenvectors are a matter of choice; all its columns then hold
-    the root mean square over the eigenspace, which is not.
+    The eigenvectors of a repeated eigenvalue are not unique; all its columns contain the root mean
+    square over the eigenspace, which is.
     """
     values, vectors = np.linalg.eigh(A)
     squares = vectors**2
@@ -66,9 +66,9 @@ def eigenspace_magnitudes(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def return_probabilities(A: np.ndarray, steps: int) -> np.ndarray:
-    """Row v: the probability that a random walk from v is back at v after 1, 2, ... steps.
+    """Return the probabilities that a random walk from v (row) is back after 1, 2, ... steps.
 
-    The walk may also stay where it is: A + I takes the place of A.
+    The walk may also stay at a vertex: A + I is used in place of A.
     """
     A = A + np.eye(len(A))
     roots = np.sqrt(A.sum(axis=1))

@@ -1,7 +1,7 @@
-"""The named structures of arrays that compiled functions read, and what is often asked of them.
+"""Named tuples of arrays used by compiled functions, and lookups in them.
 
-``GraphBatch.arrays`` makes :class:`Graphs` once for a batch; every compiled function that looks
-at graphs takes it whole.
+``GraphBatch.arrays`` creates :class:`Graphs` once per batch; compiled functions take it as one
+argument.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from .compiling import compiled, inlined
 
 
 class Graphs(NamedTuple):
-    """Many graphs as flat arrays; graph g owns the vertices ``offsets[g]:offsets[g + 1]``."""
+    """Many graphs as flat arrays; graph g has the vertices ``offsets[g]:offsets[g + 1]``."""
 
     offsets: np.ndarray
     indptr: np.ndarray  # neighbours of v: indices[indptr[v]:indptr[v + 1]], ascending
     indices: np.ndarray
-    labels: np.ndarray  # label code of each vertex; codes are in the order of the labels
+    labels: np.ndarray  # label code of each vertex; codes are in label order
     label_hashes: np.ndarray  # hash of each code
-    edge_labels: np.ndarray  # edge label code of each neighbour; one zero if there are none
+    edge_labels: np.ndarray  # edge label code of each neighbour; a single zero if there are none
     edge_hashes: np.ndarray
 
 
 class Csc(NamedTuple):
-    """A sparse matrix by columns: column c has ``values[i]`` in row ``rows[i]``.
+    """A sparse matrix in CSC form: column c has ``values[i]`` in row ``rows[i]``.
 
-    Its entries are those from ``indptr[c]`` to ``indptr[c + 1]``, rows ascending.
+    The entries of column c are those from ``indptr[c]`` to ``indptr[c + 1]``, with ascending rows.
     """
 
     indptr: np.ndarray
@@ -36,19 +36,19 @@ class Csc(NamedTuple):
     values: np.ndarray
 
 
-#: Which graphs are compared with graph i of a row: all, those up to i, or i alone.
+#: Graphs compared with graph i: all, those up to i, or only i.
 ALL, LOWER, OWN = 0, 1, 2
 
 
 @compiled
 def partners(which, i, count):
-    """The first graph that graph i is compared with, and the end; ``count`` are there."""
+    """Return the range of graphs that graph i is compared with, of ``count`` graphs."""
     return i if which == OWN else 0, count if which == ALL else i + 1
 
 
 @compiled
 def most_vertices(offsets, begin, end):
-    """Most vertices that one of the graphs ``begin`` to ``end`` has."""
+    """Return the largest number of vertices of the graphs ``begin`` to ``end``."""
     most = 0
     for g in range(begin, end):
         most = max(most, offsets[g + 1] - offsets[g])
@@ -57,7 +57,7 @@ def most_vertices(offsets, begin, end):
 
 @inlined
 def find_key(sorted_keys, key):
-    """The place of a key, or -1."""
+    """Return the index of a key, or -1."""
     low, high = 0, len(sorted_keys)
     while low < high:
         middle = (low + high) >> 1
@@ -70,8 +70,8 @@ def find_key(sorted_keys, key):
 
 @compiled
 def entry_between(indptr, indices, u, v):
-    """Where v stands among the sorted neighbours of u, or -1."""
-    low, high = indptr[u], indptr[u + 1]  # no slice for find_key: it takes a third longer
+    """Return the index of v among the sorted neighbours of u, or -1."""
+    low, high = indptr[u], indptr[u + 1]  # find_key on a slice would be a third slower
     while low < high:
         middle = (low + high) >> 1
         if indices[middle] < v:

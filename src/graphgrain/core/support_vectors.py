@@ -1,15 +1,15 @@
 """Support vector machines on kernel matrices, by sequential minimal optimisation.
 
-The dual problem in signed coefficients b: minimise 1/2 b'Kb - y'b, where the b add up to 0 and each
-lies between 0 and C y, with y = 1 or -1. Its gradient is g = Kb - y. Until no pair promises more
-than the tolerance:
+The dual problem in signed coefficients b: minimise 1/2 b'Kb - y'b, where the b sum to 0 and each
+lies between 0 and C y, with y = 1 or -1. Its gradient is g = Kb - y. Until no pair violates the
+optimality conditions by more than the tolerance:
 
-1. i is the coefficient with the lowest gradient of those that may rise.
-2. j is the one of those that may fall which, moved against i, brings the largest descent.
-3. b_i rises and b_j falls by the same amount: to the minimum or to the first bound.
+1. i is the coefficient with the lowest gradient among those that may increase.
+2. j is the coefficient, among those that may decrease, that gives the largest descent with i.
+3. b_i increases and b_j decreases by the same amount: to the minimum or to the first bound.
 
-Whatever sits at a bound and is not drawn away from it is set aside for a while, so that long runs
-of steps work on a small matrix. The solution for one C is where the search for the next begins.
+Coefficients at a bound whose gradient keeps them there are temporarily removed (shrinking), so that
+most steps work on a small matrix. The solution for one C is the starting point for the next.
 
 Fan, Chen, Lin: Working Set Selection Using Second Order Information for Training Support Vector
 Machines. Journal of Machine Learning Research 6, 2005.
@@ -27,15 +27,15 @@ ZERO = np.float32(0)
 NEVER = np.float32(-np.inf)
 FLATTEST = np.float32(1e-6)
 BLOCK = 128
-#: Steps on the whole matrix before coefficients are set aside, and on what is left after that.
+#: Number of steps on the whole matrix before shrinking, and on the remaining part after that.
 STEPS, STEPS_ON_PART = 300, 20_000
-#: Copying a part of the matrix pays if it is at most this part of the rows.
+#: Shrinking is worthwhile if at most this fraction of the rows remains.
 WORTH_IT = 0.8
 
 
 @compiled
 def _cut(matrix, rows, columns, result):
-    """Copy the part of a matrix with these rows and columns."""
+    """Copy the submatrix with these rows and columns."""
     for a in range(len(rows)):
         row = matrix[rows[a]]
         for b in range(len(columns)):
@@ -45,20 +45,20 @@ def _cut(matrix, rows, columns, result):
 
 @entry_point
 def cut(matrix, rows, columns, result):
-    """The same for Python."""
+    """Copy the submatrix with these rows and columns, for calls from Python."""
     return _cut(matrix, rows, columns, result)
 
 
 @compiled
 def _first_highest(bits):
-    """Where the highest number stands.
+    """Return the index of the first maximum.
 
-    The numbers are single precision, at least one of them is not negative, and ``bits`` shows
-    them as integers: in this case the order is the same, and the compiler can use wide registers.
+    ``bits`` are single-precision numbers viewed as integers, at least one of them non-negative. The
+    maximum is then the same as that of the numbers, and the compiler can vectorise the loop.
     """
     best, start = bits[0], 0
     for begin in range(0, len(bits), BLOCK):
-        block = bits[begin : begin + BLOCK]  # counted from 0, it is read without gathering
+        block = bits[begin : begin + BLOCK]  # indexed from 0: no gather instructions
         high = block[0]
         for t in range(len(block)):
             high = max(high, block[t])
@@ -71,7 +71,7 @@ def _first_highest(bits):
 
 @compiled
 def _move(gradient, rising, falling, step, up, down, centre, can_rise, can_fall):
-    """Update the gradient; how much each coefficient wants to rise or fall if it may."""
+    """Update the gradient, and the violation of each coefficient that may increase or decrease."""
     for t in range(len(gradient)):
         new = gradient[t] + step * (rising[t] - falling[t])
         gradient[t] = new
@@ -82,7 +82,7 @@ def _move(gradient, rising, falling, step, up, down, centre, can_rise, can_fall)
 
 @compiled
 def _promises(row, diagonal, own, can_fall, wish, promise):
-    """The descent that each coefficient promises if it falls while the chosen one rises."""
+    """Compute the descent of each coefficient if it decreases while the chosen one increases."""
     for t in range(len(row)):
         slope = can_fall[t] + wish
         slope = slope if slope > ZERO else ZERO
@@ -93,9 +93,9 @@ def _promises(row, diagonal, own, can_fall, wish, promise):
 
 @compiled
 def _descend(K, diagonal, b, low, high, gradient, up, down, tolerance, limit):
-    """At most ``limit`` steps; how many there were, and whether nothing is left to do.
+    """Make at most ``limit`` steps; return their number and whether the problem is solved.
 
-    ``up`` and ``down`` are 0 for coefficients that may rise or fall, else minus infinity.
+    ``up`` and ``down`` are 0 for coefficients that may increase or decrease, else minus infinity.
     """
     n = len(b)
     can_rise, can_fall = np.empty(n, np.float32), np.empty(n, np.float32)
@@ -108,7 +108,7 @@ def _descend(K, diagonal, b, low, high, gradient, up, down, tolerance, limit):
         _move(gradient, K[i], K[j], step, up, down, centre, can_rise, can_fall)
         i, k = _first_highest(rise_bits), _first_highest(fall_bits)
         if not (can_rise[i] >= ZERO and can_fall[k] >= ZERO):
-            # The centre has to lie between the two extremes, for the order of the bits.
+            # The order of the bits requires a centre between the two extremes.
             i = k = -1
             for t in range(n):
                 if up[t] == ZERO and (i < 0 or gradient[t] < gradient[i]):
@@ -146,7 +146,7 @@ def _descend(K, diagonal, b, low, high, gradient, up, down, tolerance, limit):
 
 @compiled
 def _descend_on_part(K, diagonal, b, low, high, gradient, up, down, tolerance, limit):
-    """Steps on the coefficients that may still move, if these are not too many."""
+    """Make steps on the coefficients that may still move, unless there are too many of them."""
     n = len(b)
     lowest, highest = np.inf, -np.inf
     for t in range(n):
@@ -191,7 +191,7 @@ def _descend_on_part(K, diagonal, b, low, high, gradient, up, down, tolerance, l
 
 @compiled
 def _intercept(gradient, up, down):
-    """Where the free coefficients agree, or the middle of what the bounds allow."""
+    """Return the mean over the free coefficients, or the midpoint of the interval of the bounds."""
     total, free = 0.0, 0
     lowest, highest = np.inf, -np.inf
     for t in range(len(gradient)):
@@ -207,12 +207,12 @@ def _intercept(gradient, up, down):
 
 @entry_point
 def train(K, y, grid, tolerance, limit, stop):
-    """``(coefficients, intercepts, solved, converged)`` for each C of an ascending grid.
+    """Return ``(coefficients, intercepts, solved, converged)`` for each C of an ascending grid.
 
-    K is in single precision, y are 1.0 and -1.0, both of them. Gradients of free coefficients
-    differ by less than ``tolerance`` in the end, or after ``limit`` steps. ``solved`` is the number
-    of different solutions: where no coefficient reaches C, the bound, the only place where C
-    enters, the solution is that for every larger C too.
+    K is in single precision; y contains 1.0 and -1.0, both at least once. Finally the gradients of
+    free coefficients differ by less than ``tolerance``, unless ``limit`` steps are reached.
+    ``solved`` is the number of distinct solutions: a solution in which no coefficient reaches the
+    bound C is also the solution for every larger C.
     """
     n = len(y)
     coefficients, intercepts = np.zeros((len(grid), n)), np.zeros(len(grid))
@@ -222,11 +222,11 @@ def train(K, y, grid, tolerance, limit, stop):
     b, gradient = np.zeros(n), -y
     up, down = np.empty(n, np.float32), np.empty(n, np.float32)
     converged = True
-    few, many = min(limit, STEPS), min(limit, STEPS_ON_PART)  # literals would be compiled apart
+    few, many = min(limit, STEPS), min(limit, STEPS_ON_PART)  # literals would be compiled again
     for place in range(len(grid)):
         C = grid[place]
         if place:
-            # The best multiple of the last solution is a better start than this itself.
+            # The best multiple of the last solution is a better start than the solution itself.
             linear, square = 0.0, 0.0
             for t in range(n):
                 linear += b[t] * y[t]

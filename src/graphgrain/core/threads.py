@@ -1,19 +1,19 @@
-"""Threads over ranges of graphs; the compiled functions release the interpreter lock.
+"""Threads over ranges of graphs; compiled functions release the GIL.
 
-The thread that calls only waits: Python handles signals in the main thread alone and between
-bytecodes alone, so compiled work there would keep Ctrl-C waiting for as long as it takes.
+The calling thread only waits: Python handles signals only in the main thread and between
+bytecodes, so compiled work there would block Ctrl-C until it ends.
 
-1. Workers take the ranges one after the other, also if there is only one worker.
-2. The main thread waits for them, and wakes at once when a signal arrives.
-3. An exception there, such as KeyboardInterrupt, raises the flag that compiled loops look at
-   (:func:`stop_flag`); no further range is begun, and the exception goes on its way. A worker
-   that cannot stop at once (inside LAPACK, or compiling) ends its work by itself, and the result
-   is lost.
-4. Whatever runs in a worker has one BLAS thread: where work is done side by side, threads of BLAS
-   would wait for each other, and sums would depend on their number (:func:`blas_threads`).
+1. Workers process the ranges one after the other, even if there is only one worker.
+2. The main thread waits for them, and wakes up when a signal arrives.
+3. An exception there, such as KeyboardInterrupt, sets the flag that compiled loops check
+   (:func:`stop_flag`); no further range is started, and the exception propagates. A worker that
+   cannot stop immediately (inside LAPACK, or compiling) finishes its range, and the result is
+   discarded.
+4. Code in a worker uses one BLAS thread: with parallel workers, BLAS threads would wait for each
+   other, and sums would depend on their number (:func:`blas_threads`).
 
-Workers stay for the next call: to wake one takes a few microseconds, to start a thread, and to
-let it find memory of its own, many times that. One that has had nothing to do for a minute ends.
+Workers are reused by the next call: waking one takes a few microseconds, starting a thread, with
+its own memory arena, many times that. A worker that has been idle for a minute ends.
 """
 
 from __future__ import annotations
@@ -35,28 +35,28 @@ from .compiling import PLAIN_PYTHON, compiled
 
 Result = TypeVar("Result")
 
-#: Vertices per chunk: large enough to forget the overhead, small enough to balance threads.
+#: Vertices per chunk: large enough to amortise the overhead, small enough to balance threads.
 CHUNK_VERTICES = 4096
-#: How long to wait before looking for signals where waiting cannot be interrupted, in seconds.
+#: Seconds between checks for signals while waiting.
 _GLANCE = 0.1
-#: How long an interrupted caller waits for its workers to stop.
+#: Seconds that an interrupted caller waits for its workers to stop.
 _FAREWELL = 0.5
-#: How long a worker waits for work before it ends.
+#: Seconds after which an idle worker ends.
 _PATIENCE = 60.0
 
 _here = threading.local()
-#: Where the workers without work wait for it.
+#: Queues of the idle workers.
 _idle: list[SimpleQueue[Callable[[], None]]] = []
-#: The limits of all blocks that are open, of any thread, and what BLAS had before the first.
+#: Limits of all open blocks of all threads, and the BLAS thread counts before the first block.
 _limits: list[list[int]] = []
 _unlimited: list[int] = []
-#: The limit that BLAS knows of.
+#: Limit currently applied to BLAS.
 _applied: int | None = None
-_limits_change = threading.RLock()  # collecting garbage may close a block within another's
+_limits_change = threading.RLock()  # garbage collection may close a block inside another
 
 
 def _after_fork() -> None:
-    """Threads stay behind in the parent, and with them what they hold."""
+    """Reset the state in the child process, where the threads do not exist."""
     global _limits_change, _applied
     _limits_change, _applied = threading.RLock(), None
     _limits.clear()
@@ -68,16 +68,16 @@ if hasattr(os, "register_at_fork"):
 
 
 class _Stopped(BaseException):
-    """Unwinds a worker whose result nobody waits for."""
+    """Unwinds a worker whose result is no longer needed."""
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """The number of threads that ``n_jobs`` asks for, as scikit-learn understands it.
+    """Return the number of threads for ``n_jobs``, with scikit-learn's conventions.
 
-    None is what ``joblib.parallel_config`` says for this thread, 1 without it; -1 is all cores
-    that the process may use, limits of containers included.
+    None means the setting of ``joblib.parallel_config`` for this thread, or 1; -1 means all cores
+    available to the process, considering container limits.
     """
-    import joblib  # comes with scikit-learn
+    import joblib  # a dependency of scikit-learn
 
     if n_jobs is None:
         n_jobs = joblib.parallel.get_active_backend()[1] or 1
@@ -85,7 +85,7 @@ def thread_count(n_jobs: int | None) -> int:
 
 
 def chunks(sizes: np.ndarray, target: int | None = None) -> list[tuple[int, int]]:
-    """Consecutive ranges of items whose sizes add up to about ``target`` each."""
+    """Split items into consecutive ranges whose sizes add up to about ``target`` each."""
     if not len(sizes):
         return []
     part = np.cumsum(sizes + 1) // (CHUNK_VERTICES if target is None else target)
@@ -94,7 +94,7 @@ def chunks(sizes: np.ndarray, target: int | None = None) -> list[tuple[int, int]
 
 
 def stop_flag() -> np.ndarray:
-    """An array of one entry for compiled loops: not 0 once the work is no longer wanted."""
+    """Return an array of one entry for compiled loops, nonzero if they should stop."""
     flag = getattr(_here, "stop", None)
     return np.zeros(1, dtype=np.uint8) if flag is None else flag
 
@@ -102,11 +102,11 @@ def stop_flag() -> np.ndarray:
 def run(
     function: Callable[[int, int], Result], ranges: list[tuple[int, int]], n_jobs: int | None
 ) -> list[Result]:
-    """``function(begin, end)`` for every range, in order, on ``n_jobs`` threads."""
+    """Call ``function(begin, end)`` for every range on ``n_jobs`` threads; results in order."""
     watch = getattr(_here, "watch", None)
     if watch is None and getattr(_here, "alone", False) and thread_count(n_jobs) == 1:
         return [call(function, *bounds) for bounds in ranges]
-    _here.watch = None  # what the function runs by itself is part of a range
+    _here.watch = None  # nested runs show no progress of their own
     found = {}
     try:
         with watch(len(ranges)) if watch and len(ranges) > 1 else nullcontext() as bar:
@@ -124,7 +124,7 @@ def run(
 def run_each(
     function: Callable[[int], Result], sizes: np.ndarray, n_jobs: int | None
 ) -> list[Result]:
-    """``function(i)`` for items of these sizes, in order, on ``n_jobs`` threads."""
+    """Call ``function(i)`` for items of these sizes on ``n_jobs`` threads; results in order."""
 
     def some(begin: int, end: int) -> list[Result]:
         return [function(i) for i in range(begin, end)]
@@ -134,9 +134,9 @@ def run_each(
 
 @contextmanager
 def watched(bar: Callable[[int], Any] | None) -> Iterator[None]:
-    """Within the block, show how far each :func:`run` of this thread is.
+    """Show the progress of each :func:`run` of this thread within the block.
 
-    ``bar(total)`` makes a context manager whose value has ``update``; None shows nothing.
+    ``bar(total)`` returns a context manager whose value has ``update``; None shows nothing.
     """
     before = getattr(_here, "watch", None)
     _here.watch = bar
@@ -149,7 +149,7 @@ def watched(bar: Callable[[int], Any] | None) -> Iterator[None]:
 def as_finished(
     function: Callable[[int], Result], how_many: int, n_jobs: int | None
 ) -> Iterator[tuple[int, Result]]:
-    """``(number, function(number))`` for the numbers below ``how_many``, as they are finished."""
+    """Yield ``(number, function(number))`` for numbers below ``how_many`` in completion order."""
     threads = min(thread_count(n_jobs), how_many)
     with blas_threads(1):
         if threads <= 1 and _may_work_here():
@@ -163,9 +163,9 @@ def as_finished(
 
 
 def call(function: Callable[..., Result], *arguments: Any) -> Result:
-    """``function(*arguments)`` in a worker, so that the main thread can be interrupted.
+    """Call ``function(*arguments)`` in a worker, so that the main thread can be interrupted.
 
-    For functions without linear algebra: the threads of BLAS are left as they are.
+    For functions without linear algebra: the number of BLAS threads is not changed.
     """
     if _may_work_here():
         if stop_flag()[0]:
@@ -176,10 +176,11 @@ def call(function: Callable[..., Result], *arguments: Any) -> Result:
 
 
 def in_one_worker(function: Callable[[], Result], n_jobs: int | None) -> Result:
-    """``function()`` with all that it runs in one worker, if ``n_jobs`` is one thread.
+    """Call ``function()`` and everything it runs in one worker, if ``n_jobs`` is one thread.
 
-    What takes many short steps crosses to a worker once, not at each step. Progress is shown as
-    the calling thread would show it. BLAS must have one thread already (:func:`blas_threads`).
+    Work with many short steps then switches to a worker once instead of at each step. Progress is
+    shown as in the calling thread. BLAS must already be limited to one thread
+    (:func:`blas_threads`).
     """
     if thread_count(n_jobs) > 1 or _may_work_here():
         return function()
@@ -197,16 +198,16 @@ def in_one_worker(function: Callable[[], Result], n_jobs: int | None) -> Result:
 
 
 def _may_work_here() -> bool:
-    """Whether the thread may do compiled work itself: signals are for the main thread."""
+    """Return whether this thread may run compiled code; the main thread handles signals."""
     return PLAIN_PYTHON or threading.current_thread() is not threading.main_thread()
 
 
 def entry_point(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function that Python calls; other compiled functions cannot.
+    """Compile a function that is called from Python, not from other compiled functions.
 
-    From the main thread it is called in a worker: there a signal could arrive while Numba turns
-    results into Python objects, which it does not survive. If the last parameter is ``stop``,
-    it is not given but filled in: the flag that says when to return early, see :func:`stop_flag`.
+    From the main thread it is called in a worker, because Numba does not survive a signal that
+    arrives while it converts results to Python objects. If the last parameter is ``stop``, it is
+    not passed by the caller but filled with the flag to return early, see :func:`stop_flag`.
     """
     inner = compiled(function)
     stoppable = list(signature(function).parameters)[-1] == "stop"
@@ -259,7 +260,7 @@ def _in_workers(
             yield number, result
     except BaseException:
         given_up.append(True)
-        if not inherited:  # a flag from above also concerns others
+        if not inherited:  # an inherited flag also affects others
             stop[0] = 1
         deadline = monotonic() + _FAREWELL
         with suppress(Empty):
@@ -269,7 +270,7 @@ def _in_workers(
 
 
 def _hand_over(work: Callable[[], None]) -> None:
-    """Let a worker do it, a new one if all others have something to do."""
+    """Give work to an idle worker, or to a new one if all are busy."""
     try:
         inbox = _idle.pop()
     except IndexError:
@@ -279,7 +280,7 @@ def _hand_over(work: Callable[[], None]) -> None:
 
 
 def _serve(inbox: SimpleQueue[Callable[[], None]]) -> None:
-    """What a worker does: one piece of work after the other, until none has come for a while."""
+    """Run the loop of a worker: process work until none has arrived for a while."""
     if _counts_by_thread():
         for library in _blas_libraries():
             library.set_num_threads(1)
@@ -290,21 +291,21 @@ def _serve(inbox: SimpleQueue[Callable[[], None]]) -> None:
             try:
                 _idle.remove(inbox)
             except ValueError:
-                continue  # somebody has chosen this worker just now: the work is on its way
+                continue  # this worker was just chosen, and the work is about to arrive
             return
         work()
-        del work  # and with it what it holds, which may be large
+        del work  # frees its data, which may be large
         _idle.append(inbox)
 
 
 @contextmanager
 def blas_threads(n_jobs: int | None) -> Iterator[None]:
-    """Let BLAS use at most as many threads within the block as ``n_jobs`` asks for.
+    """Limit BLAS to the number of threads of ``n_jobs`` within the block.
 
-    BLAS knows one number for all threads of a process. So the smallest number of all open blocks
-    holds, whatever thread opened them, and the last one to close brings back what was there.
+    BLAS has one setting for the whole process. The smallest limit of all open blocks of all threads
+    applies, and closing the last block restores the original setting.
     """
-    limit = [thread_count(n_jobs)]  # a list: blocks with equal limits are told apart
+    limit = [thread_count(n_jobs)]  # a list, to distinguish blocks with equal limits
     try:
         with _limits_change:
             if not _limits:
@@ -325,23 +326,23 @@ def _apply_limits() -> None:
         return
     _applied = lowest
     for library, before in zip(_blas_libraries(), _unlimited, strict=True):
-        # From version 3.7 on threadpoolctl lets one thread alone change the number, so that several
-        # do not undo what others have set. Our blocks do not: they are counted.
+        # Since version 3.7 threadpoolctl lets only one thread change the number, so that threads do
+        # not undo each other's settings. The open blocks are tracked here instead.
         change = getattr(library, "_real_set_num_threads", library.set_num_threads)
         change(before if lowest is None else min(lowest, before))
 
 
 @cache
 def _blas_libraries() -> list[Any]:
-    """NumPy's BLAS and SciPy's; to find them takes longer than a small Gram matrix."""
-    import scipy.linalg.blas  # noqa: F401  a library is found only if it is loaded
-    from threadpoolctl import ThreadpoolController  # comes with scikit-learn
+    """Return the BLAS libraries of NumPy and SciPy; cached, since the search is slow."""
+    import scipy.linalg.blas  # noqa: F401  only loaded libraries are found
+    from threadpoolctl import ThreadpoolController  # a dependency of scikit-learn
 
     return list(ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
 @cache
 def _counts_by_thread() -> bool:
-    """Whether a BLAS has a number for every thread of ours, as with OpenMP."""
+    """Return whether a BLAS has a separate setting for each calling thread, as with OpenMP."""
     layers = {getattr(library, "threading_layer", None) for library in _blas_libraries()}
     return "openmp" in layers

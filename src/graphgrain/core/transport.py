@@ -1,12 +1,11 @@
-"""Wasserstein distances: what it costs to move one distribution of vertices onto another.
+"""Wasserstein distances: optimal transport costs between distributions of vertices.
 
-Distances of colours that only ever split are those of a tree, where the cheapest transport has
-a closed form: the shares that both graphs have of each colour need not move
-(``shared_shares``).
+Since refinement only splits colours, their distances form a tree metric, for which optimal
+transport has a closed form: the common shares of each colour need not move (``shared_shares``).
 
-In general the cheapest transport is searched (``transport_costs``). Each of n vertices holds m
-units, each of m others takes n. Units are sent one path after the other along cheapest paths of
-the residual network, found with Dijkstra's algorithm on costs made non-negative by potentials.
+In general the optimal transport is computed by successive shortest paths (``transport_costs``).
+Each of n vertices supplies m units, each of m others demands n. Units are sent along cheapest paths
+of the residual network, found by Dijkstra's algorithm on costs made non-negative by potentials.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from .threads import entry_point
 def shared_shares(x, y, lower, begin, end, K, stop):
     """K[i, j] += min(X[i, c], Y[j, c]) over all columns c, for the rows ``begin`` to ``end``.
 
-    X and Y are given by columns; only j <= i if ``lower``.
+    X and Y are in CSC form; only j <= i if ``lower``.
     """
     for c in range(len(x.indptr) - 1):
         if stop[0]:
@@ -41,7 +40,7 @@ def shared_shares(x, y, lower, begin, end, K, stop):
 
 @compiled
 def _cheapest_transport(costs, n, m):
-    """Mean cost of the cheapest transport between n and m equally heavy points."""
+    """Return the mean cost of optimal transport between n and m points of equal weight."""
     supply = np.full(n, m, dtype=np.int64)
     demand = np.full(m, n, dtype=np.int64)
     flow = np.zeros((n, m), dtype=np.int64)
@@ -51,7 +50,7 @@ def _cheapest_transport(costs, n, m):
         for u in range(1, n):
             right[v] = min(right[v], costs[u, v])
     to_left, to_right = np.empty(n), np.empty(m)
-    from_right = np.empty(n, dtype=np.int64)  # the point before each on the cheapest path
+    from_right = np.empty(n, dtype=np.int64)  # predecessors on the cheapest path
     from_left = np.empty(m, dtype=np.int64)
     done_left, done_right = np.empty(n, dtype=np.bool_), np.empty(m, dtype=np.bool_)
     for source in range(n):
@@ -98,7 +97,7 @@ def _cheapest_transport(costs, n, m):
                     right[v] += to_right[v] - far
             amount = min(supply[source], demand[target])
             v = target
-            while True:  # the bottleneck on the way back
+            while True:  # bottleneck of the path
                 u = from_left[v]
                 if from_right[u] < 0:
                     break
@@ -124,10 +123,10 @@ def _cheapest_transport(costs, n, m):
 
 @entry_point
 def transport_costs(left, left_ends, right, right_ends, lower, begin, end, W, stop):
-    """Fill rows of W: Wasserstein distances between sets of points, Euclidean costs.
+    """Fill rows of W with Wasserstein distances between sets of points, with Euclidean costs.
 
     The points of set g are the rows ``left_ends[g]`` to ``left_ends[g + 1]``. An empty set has
-    distance 0 from an empty one and an infinite one from all others.
+    distance 0 to an empty set and infinite distance to all others.
     """
     for g in range(begin, end):
         a, n = left_ends[g], left_ends[g + 1] - left_ends[g]

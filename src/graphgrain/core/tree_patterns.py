@@ -1,13 +1,13 @@
 """Common tree patterns of two graphs.
 
-Two vertices with equal labels have in common the patterns that consist of their label and, below
-it, common patterns of some of their neighbours, matched one to one:
+Two vertices with equal labels share the patterns that consist of their label and, below it, common
+patterns of some of their neighbours, matched one to one:
 
     k_h(u, v) = root (empty + inner sum over R of product over (x, y) in R of child k_(h-1)(x, y))
 
 The matching R runs over all non-empty sets of pairs of neighbours with equal labels in which no
-vertex occurs twice. The sum is found neighbour by neighbour: S[used] is the sum over the matchings
-of the first neighbours of u that use these neighbours of v, as bits.
+vertex occurs twice. The sum is computed neighbour by neighbour: S[used] is the sum over the
+matchings of the first neighbours of u that use these neighbours of v, encoded as bits.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from .compiling import compiled
 from .structures import most_vertices, partners
 from .threads import entry_point
 
-#: Sets of matched neighbours are kept as bits: more are out of reach anyway.
+#: Sets of matched neighbours are encoded as bits; larger degrees are intractable anyway.
 LARGEST_DEGREE = 16
 
 
 class TreeWeights(NamedTuple):
-    """How patterns are weighted; see the recursion above."""
+    """Weights of patterns; see the recursion above."""
 
-    depth: int  # vertices on the longest way down
+    depth: int  # number of vertices on the longest path from the root
     leaf: float  # k_1 of vertices with equal labels
     root: float
     empty: float
@@ -37,13 +37,13 @@ class TreeWeights(NamedTuple):
 
 @compiled
 def _sum_over_matchings(values, n, m, sums):
-    """Sum over all non-empty matchings of n rows with m columns of the product of entries."""
+    """Sum the products of entries over all non-empty matchings of n rows with m columns."""
     full = 1 << m
     for used in range(full):
         sums[used] = 0.0
     sums[0] = 1.0
     for i in range(n):
-        for used in range(full - 1, -1, -1):  # larger sets first: a row is used once
+        for used in range(full - 1, -1, -1):  # larger sets first, so that a row is used once
             if sums[used] == 0.0:
                 continue
             for j in range(m):
@@ -57,7 +57,7 @@ def _sum_over_matchings(values, n, m, sums):
 
 @compiled
 def _common_patterns(left, g, right, h, weights, edges, before, after, values, sums):
-    """Weight of the common tree patterns of two graphs, over all pairs of roots."""
+    """Return the weight of the common tree patterns of two graphs, over all pairs of roots."""
     u0, v0 = left.offsets[g], right.offsets[h]
     n, m = left.offsets[g + 1] - u0, right.offsets[h + 1] - v0
     for u in range(n):
@@ -82,7 +82,7 @@ def _common_patterns(left, g, right, h, weights, edges, before, after, values, s
                         entry = weights.child * before[x, right.indices[b + j] - v0]
                         if edges and right.edge_hashes[right.edge_labels[b + j]] != bond:
                             entry = 0.0
-                        if rows < columns:  # sets of the fewer neighbours are kept
+                        if rows < columns:  # bit sets of the smaller side
                             values[j, i] = entry
                         else:
                             values[i, j] = entry
@@ -100,7 +100,7 @@ def _common_patterns(left, g, right, h, weights, edges, before, after, values, s
 
 @compiled
 def _scratch(left, right):
-    """Room for pairs of vertices and for pairs of neighbours."""
+    """Allocate arrays for pairs of vertices and for pairs of neighbours."""
     n = most_vertices(left.offsets, 0, len(left.offsets) - 1)
     m = most_vertices(right.offsets, 0, len(right.offsets) - 1)
     most = few = 1
@@ -115,7 +115,7 @@ def _scratch(left, right):
 
 @entry_point
 def compare_patterns(left, right, weights, edges, which, begin, end, K, stop):
-    """Fill the rows ``begin`` to ``end`` of K with the weights shared with the :func:`partners`."""
+    """Fill the rows ``begin`` to ``end`` of K with the weights for the :func:`partners`."""
     before, after, values, sums = _scratch(left, right)
     for g in range(begin, end):
         first, last = partners(which, g, len(right.offsets) - 1)

@@ -1,22 +1,22 @@
 """Common walks of two graphs, without their product graph.
 
-A pair of walks that agree in all labels is a walk in the product graph, whose vertices are the
-pairs of vertices with equal labels. With its adjacency matrix X and the weights of going on as a
-diagonal matrix D, all common walks weigh
+A pair of walks with the same labels is a walk in the product graph, whose vertices are the pairs
+of vertices with equal labels. With its adjacency matrix X and the weights of continuing as a
+diagonal matrix D, the total weight of all common walks is
 
     stop^T (I + X D + (X D)^2 + ...) start = stop^T (I - X D)^-1 start.
 
-1. The vertices of each graph stand in the order of their labels (:class:`WalkGraphs`). So the
-   partners of a vertex are a range of the other graph, and a vector over all pairs is a list of
-   such ranges: pairs of different labels take neither memory nor time.
-2. X is never formed: to multiply with it is to add up over the neighbours in one graph, then over
-   those in the other.
-3. Walks of few steps, or with weights of their own, are added up step by step. Where all weights
-   are the same, X D is symmetric, and conjugate gradients take the digits twice as fast as the
-   vectors that they are made of converge.
-4. Without labels X is the Kronecker product of two adjacency matrices, and its spectrum the
+1. The vertices of each graph are sorted by label (:class:`WalkGraphs`). The partners of a vertex
+   are then a range of the other graph, and a vector over all pairs is a list of such ranges: pairs
+   with different labels take neither memory nor time.
+2. X is never formed: multiplication by X sums over the neighbours in one graph, then over those in
+   the other.
+3. Walks of few steps, or with individual weights, are summed step by step. If all weights are
+   equal, X D is symmetric and conjugate gradients are used, for which the sum gains digits twice as
+   fast as the vectors.
+4. Without labels X is the Kronecker product of two adjacency matrices, and its spectrum consists of
    products of theirs: with eigenvalues a_i and b_j, and the squared sums p_i and q_j of the
-   eigenvectors, the sum is that of p_i q_j / (1 - d a_i b_j) over all i and j.
+   eigenvectors, the result is the sum of p_i q_j / (1 - d a_i b_j) over all i and j.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from .compiling import compiled
 from .structures import most_vertices, partners
 from .threads import entry_point
 
-#: An infinite sum ends when a step adds less than this part of it.
+#: An infinite sum is truncated when a step adds less than this fraction of it.
 TOLERANCE = 1e-13
 _MANY = 1_000_000
 
 
 class WalkGraphs(NamedTuple):
-    """Graphs as walks see them, the vertices of each in the order of ``labels``."""
+    """Graphs for comparing walks, with the vertices of each sorted by ``labels``."""
 
     offsets: np.ndarray  # graph g owns the vertices offsets[g]:offsets[g + 1]
     indptr: np.ndarray  # neighbours of v: indices[indptr[v]:indptr[v + 1]]
     indices: np.ndarray
     labels: np.ndarray  # hash of each vertex
-    edge_labels: np.ndarray  # hash of the way to each neighbour; one entry if all are equal
-    start: np.ndarray  # weight of beginning at each vertex
-    step: np.ndarray  # of going on from here, to each neighbour
-    stop: np.ndarray  # of ending here
+    edge_labels: np.ndarray  # hash of the edge to each neighbour; one entry if not used
+    start: np.ndarray  # weight of starting at each vertex
+    step: np.ndarray  # weight of continuing to each neighbour
+    stop: np.ndarray  # weight of ending at each vertex
 
 
 class WalkSpectra(NamedTuple):
-    """Graphs as walks without labels see them: eigenvalues of their adjacency matrices."""
+    """Graphs for comparing walks without labels: eigenvalues of their adjacency matrices."""
 
     offsets: np.ndarray  # graph g owns the eigenvalues offsets[g]:offsets[g + 1]
     values: np.ndarray  # times the square root of the weight of a step
@@ -56,11 +56,11 @@ class WalkSpectra(NamedTuple):
 
 
 class _Pairs(NamedTuple):
-    """The pairs of vertices with equal labels of two graphs, and room for vectors over them."""
+    """Pairs of vertices with equal labels of two graphs, and scratch vectors over them."""
 
     first: np.ndarray  # vertex u has the partners first[u]:last[u]
     last: np.ndarray
-    place: np.ndarray  # where they begin in a vector
+    place: np.ndarray  # index of the first one in a vector
     sums: np.ndarray  # over neighbours in the first graph, for all vertices of both
     vectors: np.ndarray
 
@@ -75,7 +75,7 @@ def _make_pairs(left, right):
 
 @compiled
 def _match(left, g, right, h, pairs):
-    """Find the partners of every vertex; returns the number of pairs."""
+    """Find the partners of every vertex; return the number of pairs."""
     u0, v0 = left.offsets[g], right.offsets[h]
     n, m = left.offsets[g + 1] - u0, right.offsets[h + 1] - v0
     low = high = count = 0
@@ -95,7 +95,7 @@ def _match(left, g, right, h, pairs):
 
 @compiled
 def _multiply(left, u0, n, right, v0, m, pairs, vector, product):
-    """The product of X with a vector over pairs."""
+    """Multiply X by a vector over pairs."""
     if len(left.edge_labels) > 1:
         _multiply_labelled(left, u0, n, right, v0, pairs, vector, product)
         return
@@ -121,7 +121,7 @@ def _multiply(left, u0, n, right, v0, m, pairs, vector, product):
 
 @compiled
 def _multiply_labelled(left, u0, n, right, v0, pairs, vector, product):
-    """The same where both ways must have the same label: pair by pair."""
+    """Multiply X by a vector pair by pair, where both edges must have the same label."""
     for x in range(n):
         at = pairs.place[x] - pairs.first[x]
         for y in range(pairs.first[x], pairs.last[x]):
@@ -138,7 +138,7 @@ def _multiply_labelled(left, u0, n, right, v0, pairs, vector, product):
 
 @compiled
 def _dot(a, b, n):
-    """Sum of products, four at a time: a single sum would wait for itself."""
+    """Compute a dot product with four independent sums, which avoids latency."""
     s0 = s1 = s2 = s3 = 0.0
     for i in range(0, n - 3, 4):
         s0 += a[i] * b[i]
@@ -152,7 +152,7 @@ def _dot(a, b, n):
 
 @compiled
 def _fill(n, pairs, of_left, of_right, vector):
-    """Write the product of the weights of its two vertices for every pair."""
+    """Fill a vector over pairs with the products of their vertices' weights."""
     for u in range(n):
         at = pairs.place[u] - pairs.first[u]
         for v in range(pairs.first[u], pairs.last[u]):
@@ -161,7 +161,7 @@ def _fill(n, pairs, of_left, of_right, vector):
 
 @compiled
 def _step_by_step(left, g, right, h, steps, pairs, count):
-    """Weight of all common walks of at most ``steps`` steps (-1: of any length)."""
+    """Return the weight of all common walks of at most ``steps`` steps (-1: any length)."""
     u0, v0 = left.offsets[g], right.offsets[h]
     n, m = left.offsets[g + 1] - u0, right.offsets[h + 1] - v0
     vector, product = pairs.vectors[0, :count], pairs.vectors[1, :count]
@@ -184,9 +184,9 @@ def _step_by_step(left, g, right, h, steps, pairs, count):
 
 @compiled
 def _by_conjugate_gradients(left, g, right, h, pairs, count):
-    """Weight of all common walks if walks may begin and end anywhere and all steps weigh the same.
+    """Return the weight of all common walks with start and end weights 1 and equal step weights.
 
-    For the solution x of (I - d X) x = 1 the method gives, step by step, what each adds to 1^T x.
+    For the solution x of (I - d X) x = 1, each iteration gives its contribution to 1^T x.
     """
     u0, v0 = left.offsets[g], right.offsets[h]
     n, m = left.offsets[g + 1] - u0, right.offsets[h + 1] - v0
@@ -226,10 +226,10 @@ def _common_walks(left, g, right, h, steps, alike, pairs):
 
 @entry_point
 def compare_walks(left, right, steps, alike, which, begin, end, K, stop):
-    """Fill the rows ``begin`` to ``end`` of K with the weights shared with the :func:`partners`.
+    """Fill the rows ``begin`` to ``end`` of K with the walk weights for the :func:`partners`.
 
-    Walks have at most ``steps`` steps, or any number if that is -1. ``alike`` says that all
-    vertices of all graphs have the same weights, of beginning and ending 1.
+    Walks have at most ``steps`` steps, or any number if that is -1. ``alike`` means that all
+    vertices of all graphs have equal weights, with start and end weights of 1.
     """
     pairs = _make_pairs(left, right)
     for g in range(begin, end):
@@ -242,7 +242,7 @@ def compare_walks(left, right, steps, alike, which, begin, end, K, stop):
 
 @entry_point
 def compare_spectra(left, right, which, begin, end, K, stop):
-    """The same for walks of any length without labels."""
+    """As :func:`compare_walks`, for walks of any length without labels."""
     for g in range(begin, end):
         first, last = partners(which, g, len(right.offsets) - 1)
         for h in range(first, last):
