@@ -157,7 +157,7 @@ class Archive:
             and isinstance(content.get("about"), dict)
             and isinstance(content.get("parts"), dict)
         ):
-            raise self.damaged("header", "it is not what the format says")
+            raise self.damaged("header", "it does not conform to the format")
         self.about: dict[str, Any] = content["about"]
         self._entries: dict[str, Any] = content["parts"]
         self._base = _FIXED.size + header_length
@@ -306,7 +306,7 @@ def read_npz(path: Path, what: str, remedy: str) -> dict[str, np.ndarray]:
                 if member.compress_type != zipfile.ZIP_STORED or not member.filename.endswith(
                     ".npy"
                 ):
-                    raise wrong(f"{member.filename[:60]!r} is no array that is stored as it is")
+                    raise wrong(f"{member.filename[:60]!r} is not an uncompressed array")
                 with archive.open(member) as file:
                     arrays[member.filename.removesuffix(".npy")] = _npy(file, member.file_size)
     except FileNotFoundError:

@@ -24,7 +24,7 @@ from .compiling import subroutine
 from .structures import Csc
 from .threads import entry_point, run, thread_count
 
-#: Approximate fraction of the graphs that share a common column.
+#: A column is common if about this fraction of the graphs has it.
 COMMON = 1 / 8
 #: Size in bytes of the rows of K that are filled together.
 TILE_BYTES = 1 << 20

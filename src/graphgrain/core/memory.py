@@ -9,7 +9,7 @@ from ..errors import NotEnoughMemoryError
 #: Maximum fraction of the available memory that a single result may take.
 _SHARE = 0.9
 #: Smaller requests, in bytes, are not checked.
-_LITTLE = 1 << 26
+_UNCHECKED = 1 << 26
 
 
 def available_memory() -> int | None:
@@ -27,11 +27,11 @@ def require_memory(needed: float, what: str, instead: str) -> None:
 
     ``what`` is the subject of the error message, ``instead`` the advice.
     """
-    available = available_memory() if needed > _LITTLE else None
+    available = available_memory() if needed > _UNCHECKED else None
     if available is not None and needed > _SHARE * available:
         raise NotEnoughMemoryError(
-            f"{what} would need {_gibibytes(needed)} of memory; {_gibibytes(available)} are there. "
-            f"{instead}."
+            f"{what} would need {_gibibytes(needed)} of memory; {_gibibytes(available)} are "
+            f"available. {instead}."
         )
 
 

@@ -161,7 +161,8 @@ _SOME = 16
 def _hash_neighbourhoods(graphs, edges, g, roots, most, scratch, hashes, stop):
     """Hash the neighbourhoods of some roots; return the fraction of the work done.
 
-    It is less than 1 only if ``most``, the number of described vertices, is exceeded.
+    It is less than 1 if a neighbourhood has more than ``most`` vertices, of which the rest is
+    skipped.
     """
     done = whole = 0.0
     for root in roots:

@@ -191,7 +191,7 @@ def _descend_on_part(K, diagonal, b, low, high, gradient, up, down, tolerance, l
 
 @compiled
 def _intercept(gradient, up, down):
-    """Return the mean over the free coefficients, or the midpoint of the interval of the bounds."""
+    """Return minus the mean gradient of the free coefficients, or the midpoint of its range."""
     total, free = 0.0, 0
     lowest, highest = np.inf, -np.inf
     for t in range(len(gradient)):

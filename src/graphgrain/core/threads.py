@@ -38,13 +38,13 @@ Result = TypeVar("Result")
 #: Vertices per chunk: large enough to amortise the overhead, small enough to balance threads.
 CHUNK_VERTICES = 4096
 #: Seconds between checks for signals while waiting.
-_GLANCE = 0.1
+_POLL_INTERVAL = 0.1
 #: Seconds that an interrupted caller waits for its workers to stop.
-_FAREWELL = 0.5
+_STOP_TIMEOUT = 0.5
 #: Seconds after which an idle worker ends.
 _PATIENCE = 60.0
 
-_here = threading.local()
+_local = threading.local()
 #: Queues of the idle workers.
 _idle: list[SimpleQueue[Callable[[], None]]] = []
 #: Limits of all open blocks of all threads, and the BLAS thread counts before the first block.
@@ -95,7 +95,7 @@ def chunks(sizes: np.ndarray, target: int | None = None) -> list[tuple[int, int]
 
 def stop_flag() -> np.ndarray:
     """Return an array of one entry for compiled loops, nonzero if they should stop."""
-    flag = getattr(_here, "stop", None)
+    flag = getattr(_local, "stop", None)
     return np.zeros(1, dtype=np.uint8) if flag is None else flag
 
 
@@ -103,10 +103,10 @@ def run(
     function: Callable[[int, int], Result], ranges: list[tuple[int, int]], n_jobs: int | None
 ) -> list[Result]:
     """Call ``function(begin, end)`` for every range on ``n_jobs`` threads; results in order."""
-    watch = getattr(_here, "watch", None)
-    if watch is None and getattr(_here, "alone", False) and thread_count(n_jobs) == 1:
+    watch = getattr(_local, "watch", None)
+    if watch is None and getattr(_local, "alone", False) and thread_count(n_jobs) == 1:
         return [call(function, *bounds) for bounds in ranges]
-    _here.watch = None  # nested runs show no progress of their own
+    _local.watch = None  # nested runs show no progress of their own
     found = {}
     try:
         with watch(len(ranges)) if watch and len(ranges) > 1 else nullcontext() as bar:
@@ -117,7 +117,7 @@ def run(
                 if bar is not None:
                     bar.update(1)
     finally:
-        _here.watch = watch
+        _local.watch = watch
     return [found[number] for number in range(len(ranges))]
 
 
@@ -138,12 +138,12 @@ def watched(bar: Callable[[int], Any] | None) -> Iterator[None]:
 
     ``bar(total)`` returns a context manager whose value has ``update``; None shows nothing.
     """
-    before = getattr(_here, "watch", None)
-    _here.watch = bar
+    before = getattr(_local, "watch", None)
+    _local.watch = bar
     try:
         yield
     finally:
-        _here.watch = before
+        _local.watch = before
 
 
 def as_finished(
@@ -152,7 +152,7 @@ def as_finished(
     """Yield ``(number, function(number))`` for numbers below ``how_many`` in completion order."""
     threads = min(thread_count(n_jobs), how_many)
     with blas_threads(1):
-        if threads <= 1 and _may_work_here():
+        if threads <= 1 and _may_compute():
             stop = stop_flag()
             for number in range(how_many):
                 if stop[0]:
@@ -167,7 +167,7 @@ def call(function: Callable[..., Result], *arguments: Any) -> Result:
 
     For functions without linear algebra: the number of BLAS threads is not changed.
     """
-    if _may_work_here():
+    if _may_compute():
         if stop_flag()[0]:
             raise _Stopped
         return function(*arguments)
@@ -182,22 +182,22 @@ def in_one_worker(function: Callable[[], Result], n_jobs: int | None) -> Result:
     shown as in the calling thread. BLAS must already be limited to one thread
     (:func:`blas_threads`).
     """
-    if thread_count(n_jobs) > 1 or _may_work_here():
+    if thread_count(n_jobs) > 1 or _may_compute():
         return function()
-    watch = getattr(_here, "watch", None)
+    watch = getattr(_local, "watch", None)
 
     def whole() -> Result:
-        _here.alone = True
+        _local.alone = True
         try:
             with watched(watch):
                 return function()
         finally:
-            _here.alone = False
+            _local.alone = False
 
     return call(whole)
 
 
-def _may_work_here() -> bool:
+def _may_compute() -> bool:
     """Return whether this thread may run compiled code; the main thread handles signals."""
     return PLAIN_PYTHON or threading.current_thread() is not threading.main_thread()
 
@@ -224,7 +224,7 @@ def entry_point(function: Callable[..., Any]) -> Callable[..., Any]:
 def _in_workers(
     function: Callable[[int], Result], how_many: int, threads: int
 ) -> Iterator[tuple[int, Result]]:
-    inherited = hasattr(_here, "stop")
+    inherited = hasattr(_local, "stop")
     stop = stop_flag()
     given_up: list[bool] = []
     numbers = count()
@@ -232,7 +232,7 @@ def _in_workers(
     ended: SimpleQueue[None] = SimpleQueue()
 
     def work() -> None:
-        _here.stop = stop
+        _local.stop = stop
         number = -1
         try:
             while not (stop[0] or given_up) and (number := next(numbers)) < how_many:
@@ -240,7 +240,7 @@ def _in_workers(
         except BaseException as error:
             finished.put((number, None, error))
         finally:
-            del _here.stop
+            del _local.stop
             ended.put(None)
 
     try:
@@ -249,7 +249,7 @@ def _in_workers(
         left = how_many
         while left:
             try:
-                number, result, error = finished.get(timeout=_GLANCE)
+                number, result, error = finished.get(timeout=_POLL_INTERVAL)
             except Empty:
                 if stop[0]:
                     raise _Stopped from None
@@ -262,7 +262,7 @@ def _in_workers(
         given_up.append(True)
         if not inherited:  # an inherited flag also affects others
             stop[0] = 1
-        deadline = monotonic() + _FAREWELL
+        deadline = monotonic() + _STOP_TIMEOUT
         with suppress(Empty):
             for _ in range(threads):
                 ended.get(timeout=max(0.0, deadline - monotonic()))

@@ -142,8 +142,7 @@ class KernelGrid:
     def check(self) -> None:
         """Raise an error if a parameter of a setting is invalid."""
         for setting in self.settings:
-            kernel = self.estimator(setting)
-            check_parameters(kernel)
+            check_parameters(self.estimator(setting))
 
     # ---------------------------------------------------------------- fitting
 

@@ -98,8 +98,7 @@ class HashedAttributes(GraphKernel):
         spread = np.sort(values, axis=0).std(axis=0) if len(values) else np.ones(values.shape[1])
         self.scale_ = np.where(spread > 1e-12, spread, 1.0)
         rng = np.random.default_rng(self.random_state)
-        width = len(self.scale_)
-        self.directions_ = rng.standard_normal((self.n_draws, width))
+        self.directions_ = rng.standard_normal((self.n_draws, len(self.scale_)))
         self.offsets_ = rng.random(self.n_draws)
         self.kernels_ = [self._fresh_kernel() for _ in range(self.n_draws)]
         for draw, kernel in enumerate(self.kernels_):

@@ -87,7 +87,7 @@ class RandomWalk(CommonWalks):
     n_steps: int | None = parameter(Whole(0, optional=True), default=None, kw_only=False)
     decay: float | None = parameter(Number(0.0, optional=True), default=None)
     labels: bool = parameter(BOOLEAN, default=True)
-    _alike: ClassVar[bool] = True
+    _equal_weights: ClassVar[bool] = True
 
     @property
     def _uses_labels(self) -> bool:  # type: ignore[override]

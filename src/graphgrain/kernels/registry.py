@@ -197,7 +197,7 @@ def kernel_from_json(entry: Any) -> GraphKernel:
         check_parameters(kernel)
     except (TypeError, ValueError) as error:
         raise InvalidFileError(
-            f"{describe_kernel(entry)} is no kernel that this graphgrain knows ({error})."
+            f"{describe_kernel(entry)} is not known to this version of graphgrain ({error})."
         ) from None
     return kernel
 

@@ -123,8 +123,7 @@ class ReturnProbability(GraphKernel):
         self._own = self._own_means(self._fitted)
         self._distance = _mmd(self._means(self._fitted, None), self._own, self._own)
         np.fill_diagonal(self._distance, 0.0)
-        n = len(batch)
-        self.sigma_2_ = _median(self._distance[np.triu_indices(n, 1)])
+        self.sigma_2_ = _median(self._distance[np.triu_indices(len(batch), 1)])
 
     def _gram_of_fitted(self) -> np.ndarray:
         return np.exp(-self._distance / self.sigma_2_)

@@ -114,8 +114,7 @@ class WassersteinWL(GraphKernel):
             self.n_attributes_ = attribute_columns(batch, "vertex").shape[1]
             self._points = self._smoothed(batch)
             return
-        levels = self._shares(batch)
-        grouped = [group_hashes(*level) for level in levels]
+        grouped = [group_hashes(*level) for level in self._shares(batch)]
         self._vocabulary = [vocabulary for vocabulary, *_ in grouped]
         self._columns = [Csc(*columns) for _, *columns, _ in grouped]
 

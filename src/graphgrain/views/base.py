@@ -69,7 +69,7 @@ class View(GraphTransformer):
         """Learn from the graphs; by default nothing."""
 
     def _transform(self, batch: GraphBatch) -> GraphBatch:
-        raise TypeError(f"{type(self).__name__} is no view by itself.")
+        raise TypeError(f"{type(self).__name__} does not implement _transform.")
 
 
 def attribute_columns(batch: GraphBatch, on: str, expected: int | None = None) -> np.ndarray:

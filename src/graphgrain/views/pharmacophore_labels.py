@@ -10,6 +10,7 @@ from ..graphs.drawing.molecule import BOND_ORDERS, are_molecules, parse_atom
 from .base import View
 
 _HALOGENS = ("F", "Cl", "Br", "I", "At")
+_ROLES = ("acceptor", "acid", "aromatic", "base", "donor", "halogen")
 
 
 class PharmacophoreLabels(View):
@@ -40,17 +41,13 @@ class PharmacophoreLabels(View):
                 "PharmacophoreLabels needs molecules: element symbols as vertex labels and bond "
                 f"types as edge labels; got {batch!r}. Read them with from_smiles or from_rdkit."
             )
-        table = sorted(_ROLES)
         roles = _roles(batch)
-        codes = np.stack([roles[name] for name in table], axis=1) @ (1 << np.arange(len(table)))
+        codes = np.stack([roles[name] for name in _ROLES], axis=1) @ (1 << np.arange(len(_ROLES)))
         texts = [
-            " ".join(name for bit, name in enumerate(table) if code >> bit & 1) or "none"
-            for code in range(1 << len(table))
+            " ".join(name for bit, name in enumerate(_ROLES) if code >> bit & 1) or "none"
+            for code in range(1 << len(_ROLES))
         ]
         return batch.with_labels(np.array(texts, dtype=object)[codes])
-
-
-_ROLES = ("acceptor", "acid", "aromatic", "base", "donor", "halogen")
 
 
 def _roles(batch: GraphBatch) -> dict[str, np.ndarray]:

@@ -21,7 +21,7 @@ class CommonWalks(PairwiseKernel):
     labels: bool = parameter(default=True, init=False)
     edge_labels: bool = parameter(BOOLEAN, default=False)
     #: Whether all vertices have equal weights, with start and end weights of 1.
-    _alike: ClassVar[bool] = False
+    _equal_weights: ClassVar[bool] = False
     _numbers_per_pair: ClassVar[int] = 5  # four vectors, and sums over neighbours
 
     @abstractmethod
@@ -53,4 +53,4 @@ class CommonWalks(PairwiseKernel):
         self, left: WalkGraphs, right: WalkGraphs, which: int, begin: int, end: int, K: np.ndarray
     ) -> None:
         steps = -1 if self.n_steps is None else self.n_steps
-        compare_walks(left, right, steps, self._alike, which, begin, end, K)
+        compare_walks(left, right, steps, self._equal_weights, which, begin, end, K)

@@ -99,8 +99,8 @@ class FeatureKernel(GraphKernel):
     def count_features(self, batch: GraphBatch) -> list[Counts]:
         """Return the distinct features of each graph and their counts, one item per level."""
         raise InvalidParameterError(
-            f"{type(self).__name__} must say what it counts: give it a method count_features, as "
-            "VertexHistogram has it."
+            f"{type(self).__name__} must implement count_features; see VertexHistogram for an "
+            "example."
         )
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:

@@ -44,15 +44,15 @@ class PairwiseKernel(GraphKernel):
 
     def _begin_fit(self, batch: GraphBatch) -> None:
         super()._begin_fit(batch)
-        self._require_room(batch.vertex_counts, batch.vertex_counts)
+        self._require_memory(batch.vertex_counts, batch.vertex_counts)
 
     def _checked(self, X: Any) -> GraphBatch:
         batch = super()._checked(X)
-        self._require_room(batch.vertex_counts, batch.vertex_counts)
-        self._require_room(batch.vertex_counts, self._sizes(self._fitted))
+        self._require_memory(batch.vertex_counts, batch.vertex_counts)
+        self._require_memory(batch.vertex_counts, self._sizes(self._fitted))
         return batch
 
-    def _require_room(self, rows: np.ndarray, columns: np.ndarray) -> None:
+    def _require_memory(self, rows: np.ndarray, columns: np.ndarray) -> None:
         require_pairs(rows, columns, self._numbers_per_pair, self.n_jobs)
 
     def _fit(self, batch: GraphBatch) -> None:
