@@ -1,4 +1,4 @@
-# The names that this package offers; __init__.py loads each when it is asked for.
+# Public names of this package; __init__.py imports each on first use.
 from .attributed_graph_hopper import AttributedGraphHopper as AttributedGraphHopper
 from .attributed_graph_invariants import AttributedGraphInvariants as AttributedGraphInvariants
 from .bases.estimate import Estimate as Estimate

@@ -9,7 +9,7 @@ in every batch, process and machine, and counts can be compared and merged witho
    counts can be mapped.
 3. :class:`FeatureColumns` holds the same in CSC form, one column per distinct hash. It computes
    similarities (dot product, cosine, or min-max: the sum of minima over the sum of maxima) and
-   sparse matrices with a vocabulary or a fixed number of columns.
+   sparse matrices with a vocabulary; :meth:`Features.hashed_matrix` needs no vocabulary.
 4. :class:`Occurrences` holds the positions of features in a graph, computed separately.
 """
 

@@ -1,4 +1,4 @@
-# The names that this package offers; __init__.py loads each when it is asked for.
+# Public names of this package; __init__.py imports each on first use.
 from .attribute_bins import AttributeBins as AttributeBins
 from .attribute_scaler import AttributeScaler as AttributeScaler
 from .edge_filter import EdgeFilter as EdgeFilter

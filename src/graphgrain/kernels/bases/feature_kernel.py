@@ -118,7 +118,7 @@ class FeatureKernel(GraphKernel):
         return estimate_by_pieces(self, graph)
 
     def _roots(self, batch: GraphBatch) -> Callable[[int], RootedFeatures] | None:
-        """Return a factory of the features of graph i for kernels that count root by root."""
+        """Return a function from graph number to features, for kernels that count by roots."""
         return None
 
     def names_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
