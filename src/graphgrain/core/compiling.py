@@ -122,15 +122,15 @@ class _Notice(event.Listener):
 
     def __init__(self) -> None:
         self.depth = 0
-        self.notified = False
+        self.announced = False
         self.timer: threading.Timer | None = None
 
     def on_start(self, event: Any) -> None:
         if not _is_ours(event):
             return
         self.depth += 1
-        if self.depth == 1 and not self.notified:
-            self.timer = threading.Timer(_PATIENCE, self.notify)
+        if self.depth == 1 and not self.announced:
+            self.timer = threading.Timer(_PATIENCE, self.announce)
             self.timer.daemon = True
             self.timer.start()
 
@@ -141,8 +141,8 @@ class _Notice(event.Listener):
         if self.depth == 0 and self.timer is not None:
             self.timer.cancel()
 
-    def notify(self) -> None:
-        self.notified = True
+    def announce(self) -> None:
+        self.announced = True
         message = "graphgrain: compiling for this machine (once; later runs start at once)"
         print(message, file=sys.stderr, flush=True)
 

@@ -63,9 +63,9 @@ class GraphInvariants(FeatureKernel, PatternedKernel):
     Uses structure, vertex labels and optionally edge labels. A feature is a colour at a step within
     a pattern; its value is its number of occurrences divided by the number of vertices of the
     pattern. With the defaults, where matching patterns agree in all local colours, a feature is a
-    whole pattern instead: the weights of all pairs of vertices of two such patterns have the same
-    sum for each. The cost is that of refining every neighbourhood: vertices x edges of a
-    neighbourhood x steps.
+    whole pattern instead, since the weights of all pairs of vertices of two matching patterns add
+    up to a constant of the pattern. The cost is that of refining every neighbourhood: vertices x
+    edges of a neighbourhood x steps.
 
     The paper describes a family: k(G, G') is the sum over v and v' of w(v, v') k_attr(v, v'), where
     w(v, v') is the sum of k_inv(v, v') delta_m(g, g') / (n n') over the patterns g and g' that
