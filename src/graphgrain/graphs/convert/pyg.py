@@ -85,7 +85,7 @@ def _weights(item: Any) -> np.ndarray | None:
 def _pyg_columns(
     items: list[Any], name: str | None, rows: list[int]
 ) -> tuple[list[np.ndarray | None], list[np.ndarray | None]]:
-    """Return labels and attributes read from an attribute, interpreted in the same way for all graphs."""
+    """Read an attribute as labels or as attributes, in the same way for all graphs."""
     nothing: list[np.ndarray | None] = [None] * len(items)
     raw = [None if name is None else getattr(item, name, None) for item in items]
     tables: list[np.ndarray | None] = []

@@ -375,7 +375,7 @@ class _Reader:
             if molecule is not None:
                 self.collector.add(molecule, codes)
                 return None
-            reason = f"it is no valid {'mol block' if self.blocks else 'SMILES'}"
+            reason = f"it is not a valid {'mol block' if self.blocks else 'SMILES'}"
         except (ValueError, RuntimeError) as error:
             reason = first_line(error)
         return self._problem(text) or reason
