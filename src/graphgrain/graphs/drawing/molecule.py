@@ -34,7 +34,7 @@ ATOMIC_NUMBER = {"*": 0} | {symbol: number for number, symbol in enumerate(_ELEM
 _AROMATIC = frozenset(["B", "C", "N", "O", "P", "S", "Se", "Te", "As", "Si"])
 #: mass number, symbol, charge, unpaired electrons, CIP descriptor
 _ATOM = re.compile(r"(\d+)?([A-Z][a-z]?|[a-z]{1,2}|\*)([+-]\d*)?(\.*)(?:@(\w+))?")
-#: Bond orders; 0 for bonds that do not count towards the valence of both atoms.
+#: Bond orders; 0 for dative bonds, whose direction graphs do not record, and for unusual types.
 BOND_ORDERS = {
     "single": 1.0,
     "aromatic": 1.5,
