@@ -524,8 +524,9 @@ def _warn_about_dropped_edges(
     words = [_count(count, noun) + rest for count, noun, rest in found if count]
     if words:
         warnings.warn(
-            f"The edges contain {' and '.join(words)}. Graphs here have at most one edge between "
-            "two vertices, with one label (the smallest), and no self-loops; the rest is dropped.",
+            f"The edges hold {' and '.join(words)}. Here a graph has at most one edge between two "
+            "vertices, with one label (the smallest), and none from a vertex to itself: the rest "
+            "is left out.",
             GraphgrainWarning,
             stacklevel=4,
         )
