@@ -278,9 +278,9 @@ def test_a_full_disk(table, tmp_path):
 
 def test_folders_that_are_refused(table, tmp_path):
     gg.save_features(table, tmp_path / "a", KERNEL, shard_size=40)
-    with pytest.raises(InvalidParameterError, match=r"with shard_size=40; asked for is 41"):
+    with pytest.raises(InvalidParameterError, match=r"with shard_size=40; requested is 41"):
         gg.save_features(table, tmp_path / "a", KERNEL, shard_size=41)
-    with pytest.raises(InvalidParameterError, match="path_depth=2; asked for is 6"):
+    with pytest.raises(InvalidParameterError, match="path_depth=2; requested is 6"):
         gg.save_features(table, tmp_path / "a", gg.TreePlusPlus(), shard_size=40)
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "thesis.tex").write_text("")

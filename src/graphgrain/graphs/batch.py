@@ -287,7 +287,7 @@ class GraphBatch:
         if dtype is not None and np.dtype(dtype) != object:
             raise TypeError(f"Graphs are an array of objects; they cannot become {dtype!r}.")
         if copy is False:
-            raise ValueError("A GraphBatch holds no array of objects: one has to be made.")
+            raise ValueError("A GraphBatch cannot become an array of objects without a copy.")
         array = np.empty(len(self), dtype=object)
         for number, graph in enumerate(self):
             array[number] = graph

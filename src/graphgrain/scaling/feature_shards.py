@@ -61,7 +61,7 @@ PARQUET_COLUMNS, PARQUET_VALUES = "feature_columns", "feature_values"
 MANIFEST = "manifest.json"
 #: Format of the folder. Since version 2, receipts record which columns are numeric.
 FOLDER = Format("graphgrain features", b"", 2, "Make the features again in another folder")
-_AGAIN = "Make it again: the command that made the folder goes on with what is missing"
+_AGAIN = "Run the command that created the folder again to recompute what is missing"
 
 
 class Shard(NamedTuple):
@@ -132,12 +132,11 @@ class FeatureShards:
             )
         if not manifest["complete"]:
             raise InvalidFileError(
-                f"The features in {str(self.folder)!r} are not complete. Call what made them "
-                "again: it goes on with what is missing."
+                f"The features in {str(self.folder)!r} are not complete. {_AGAIN}."
             )
         if not _is_complete(manifest):
             raise InvalidFileError(
-                f"{self.folder.name}/{MANIFEST} is damaged: it does not say what was written. "
+                f"{self.folder.name}/{MANIFEST} is damaged: entries are missing or invalid. "
                 f"{FOLDER.remedy}."
             )
         self.manifest: dict[str, Any] = manifest
@@ -171,7 +170,7 @@ class FeatureShards:
             if read_receipt(self.folder, number) != said:
                 raise InvalidFileError(
                     f"{self.folder.name}/{shard_name(number)} is missing or not what was written. "
-                    "Call what made the features again: it makes what is missing."
+                    f"{_AGAIN}."
                 )
 
 
@@ -296,7 +295,7 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     manifest = parsed_json(path.read_bytes())
     if not isinstance(manifest, dict) or "version" not in manifest or "complete" not in manifest:
         raise InvalidFileError(
-            f"{folder.name}/{MANIFEST} cannot be read. Restore it, or begin anew in another folder."
+            f"{folder.name}/{MANIFEST} cannot be read. Restore it, or start in another folder."
         )
     FOLDER.check_version(manifest["version"], path)
     return manifest
@@ -679,7 +678,7 @@ def _begin_manifest(folder: Path, settings: dict[str, Any]) -> None:
             if old.get(name) != value:
                 raise InvalidParameterError(
                     f"The folder {str(folder)!r} holds features with {name}={old.get(name)!r}; "
-                    f"asked for is {value!r}. Use the same settings to go on, or another folder."
+                    f"requested is {value!r}. Use the same settings to resume, or another folder."
                 )
     if there is None or not there.get("complete"):
         _write_manifest(folder, {"version": FOLDER.version, "complete": False, **settings})

@@ -95,8 +95,8 @@ def save_gram(
         check_output(place, "The matrix")
         if place.exists() and not place.is_file():
             raise UnwritableFileError(
-                f"A matrix is computed inside its file; {str(place)!r} is a pipe or a device. "
-                "Choose a file."
+                f"A matrix must be written to a regular file; {str(place)!r} is a pipe or a "
+                "device. Choose a file."
             )
     place = Path(os.path.realpath(place))  # write to the target of a link
     _check_room(place, len(batch) ** 2 * kind.itemsize)
@@ -152,8 +152,8 @@ def _kernel(kernel: Any) -> Any:
         kernel = TreePlusPlus()
     if not isinstance(kernel, FeatureKernel):
         raise InvalidParameterError(
-            "A matrix is computed in tiles where a similarity depends on two graphs alone: with "
-            f"kernels that have explicit features; got {kernel!r}."
+            "A matrix can be computed in tiles only if each similarity depends on two graphs "
+            f"alone, as for kernels with explicit features; got {kernel!r}."
         )
     return clone(kernel).set_params(output="gram")
 

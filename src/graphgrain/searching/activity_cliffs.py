@@ -211,7 +211,8 @@ def cliffs(
     if groups:
         warnings.warn(
             f"{sum(map(len, groups)):,} graphs are equal to others with a y that differs by "
-            f"{min_difference:g} or more: measured twice? They are no cliffs, but duplicates.",
+            f"{min_difference:g} or more: measured twice? They are listed as duplicates, not as "
+            "cliffs.",
             GraphgrainWarning,
             stacklevel=2,
         )

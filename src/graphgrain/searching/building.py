@@ -238,8 +238,8 @@ def check_kernel(kernel: Any) -> FeatureKernel:
         )
     if parameters.get("n_features") is not None:
         raise InvalidParameterError(
-            f"An index keeps features apart by itself; n_features={parameters['n_features']} "
-            "would merge some. Leave it out."
+            f"An index distinguishes all features; n_features={parameters['n_features']} would "
+            "merge some. Leave it out."
         )
     return kernel
 

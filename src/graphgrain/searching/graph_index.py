@@ -387,7 +387,7 @@ class GraphIndex:
         returns graphs with similarity 0 in the order of the index, with a warning.
         """
         if k is None and threshold is None:
-            raise InvalidParameterError("k=None asks for all graphs above a threshold; give it.")
+            raise InvalidParameterError("k=None returns all graphs above a threshold; give one.")
         check_value("k", k, Whole(1, optional=True))
         check_value("threshold", threshold, Number(0.0, closed=True, optional=True))
         hits = self._hits(self.as_queries(queries), k, threshold, similarity)

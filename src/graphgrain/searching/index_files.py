@@ -210,8 +210,8 @@ def unwritable(path: Path, error: OSError) -> UnwritableFileError:
     """Return the error for a file of an index that cannot be written."""
     return UnwritableFileError(
         f"The index cannot be written: {path.name} in {str(path.parent)!r}: "
-        f"{error.strerror or error}. What was there before is unchanged. Make room, or choose "
-        "another place."
+        f"{error.strerror or error}. Existing data are unchanged. Free disk space, or choose "
+        "another folder."
     )
 
 
@@ -226,8 +226,8 @@ def only_writer(folder: Path) -> Iterator[None]:
     with file, locked(file.fileno(), wait=False) as alone:
         if not alone:
             raise UnwritableFileError(
-                f"Another process is writing to the index {str(folder)!r}; one at a time can. "
-                "Wait until it has finished."
+                f"Another process is writing to the index {str(folder)!r}. Wait until it has "
+                "finished."
             )
         yield
 
@@ -289,7 +289,8 @@ def values_differ(kernel: FeatureKernel) -> bool:
 def keyed_features(kernel: FeatureKernel, batch: GraphBatch) -> KeyedFeatures:
     """Compute the features of all levels of a kernel, grouped by graph."""
     levels = [map_counts(level, kernel.counts) for level in kernel.count_features(batch)]
-    pointers = running_sum(np.sum([level.lengths for level in levels], axis=0, dtype=np.int64))
+    lengths = np.array([level.lengths for level in levels], dtype=np.int64)
+    pointers = running_sum(lengths.sum(axis=0))
     keys = np.empty(pointers[-1], dtype=np.uint64)
     values = np.empty(pointers[-1])
     fill = pointers[:-1].copy()

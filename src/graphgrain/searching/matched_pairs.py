@@ -336,8 +336,8 @@ def _warn_of_duplicates(whole: np.ndarray, y: np.ndarray) -> None:
     if len(differs):
         warnings.warn(
             f"{int(np.isin(groups, differs).sum()):,} graphs are equal to others with a different "
-            "y: measured twice? Each of them is matched with others by itself. gg.duplicates lists "
-            "equal graphs.",
+            "y: measured twice? Each of them is matched separately. gg.duplicates lists equal "
+            "graphs.",
             GraphgrainWarning,
             stacklevel=3,
         )

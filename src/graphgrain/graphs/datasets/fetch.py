@@ -217,7 +217,7 @@ def _explained(error: Exception, name: str, address: str, folder: Path) -> Downl
     if "hash" in str(error):
         return DownloadError(
             f"The file downloaded for {name} is not the one that was expected and was thrown away: "
-            f"{error} If the collection has published it anew, accept it with refresh=True."
+            f"{error} If the collection has published a new version, accept it with refresh=True."
         )
     return DownloadError(
         f"{name} could not be downloaded: {error}. Without a network, get {address}{name}.zip by "

@@ -126,7 +126,7 @@ _INSTEAD = {
 def unknown_format(path: Path) -> InvalidFileError:
     """Return the error for a file of an unsupported format."""
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
-    kind = f"{suffix} files are not read" if suffix else "its name has no ending that tells"
+    kind = f"{suffix} files are not read" if suffix else "its name has no known suffix"
     instead = _INSTEAD.get(suffix, "")
     return InvalidFileError(
         f"{path.name}: {kind}. Formats are .smi, .csv, .tsv, .sdf and .mol (molecules), .mat "
