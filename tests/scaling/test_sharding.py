@@ -122,7 +122,7 @@ def test_a_shard_that_is_gone_or_damaged_is_made_again_and_no_other(table, tmp_p
         file.write(b"X")
     with pytest.raises(InvalidFileError, match="shard-00001 is missing or not what"):
         gg.FeatureShards(folder).check()
-    with pytest.raises(InvalidFileError, match=r"shard-00001 cannot be read.*Make it again"):
+    with pytest.raises(InvalidFileError, match=r"shard-00001 cannot be read.*Run the command"):
         gg.FeatureShards(folder)[1]
     gg.save_features(*arguments, shard_size=20)
     assert contents(folder) == before

@@ -126,8 +126,8 @@ def from_rdkit(molecules: Iterable[Any], **labels: Unpack[LabelFlags]) -> GraphB
                 collector.add(molecule)
             except (ValueError, RuntimeError) as error:
                 raise InvalidGraphError(
-                    f"The labels of item {number} cannot be computed: {first_line(error)}. It may "
-                    "not be sanitised; call rdkit.Chem.SanitizeMol(molecule) first."
+                    f"Item {number} lacks properties that the labels need: {first_line(error)}. It "
+                    "may not be sanitised; call rdkit.Chem.SanitizeMol(molecule) first."
                 ) from None
     return collector.batch()
 
