@@ -111,7 +111,7 @@ def test_files_that_are_no_zip(tmp_path):
     for content in (b"", b"PK", b"MZ" * 1000, good[:-30], good[: len(good) // 2]):
         file = tmp_path / "bad.zip"
         file.write_bytes(content)
-        with pytest.raises(InvalidFileError, match=r"bad.zip is no readable zip"):
+        with pytest.raises(InvalidFileError, match=r"bad.zip is not a readable zip"):
             gg.load_tu(file)
 
 

@@ -122,7 +122,7 @@ def test_a_shard_that_is_gone_or_damaged_is_made_again_and_no_other(table, tmp_p
         file.write(b"X")
     with pytest.raises(InvalidFileError, match="shard-00001 is missing or not what"):
         gg.FeatureShards(folder).check()
-    with pytest.raises(InvalidFileError, match=r"shard-00001 cannot be read.*Make it again"):
+    with pytest.raises(InvalidFileError, match=r"shard-00001 cannot be read.*Run the command"):
         gg.FeatureShards(folder)[1]
     gg.save_features(*arguments, shard_size=20)
     assert contents(folder) == before
@@ -278,9 +278,9 @@ def test_a_full_disk(table, tmp_path):
 
 def test_folders_that_are_refused(table, tmp_path):
     gg.save_features(table, tmp_path / "a", KERNEL, shard_size=40)
-    with pytest.raises(InvalidParameterError, match=r"with shard_size=40; asked for is 41"):
+    with pytest.raises(InvalidParameterError, match=r"with shard_size=40; requested is 41"):
         gg.save_features(table, tmp_path / "a", KERNEL, shard_size=41)
-    with pytest.raises(InvalidParameterError, match="path_depth=2; asked for is 6"):
+    with pytest.raises(InvalidParameterError, match="path_depth=2; requested is 6"):
         gg.save_features(table, tmp_path / "a", gg.TreePlusPlus(), shard_size=40)
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "thesis.tex").write_text("")

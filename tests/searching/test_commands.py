@@ -159,7 +159,7 @@ def test_queries_are_data_sets_too(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("search", "nowhere.ggi", "CCO"), "no graphgrain index"),
+        (("search", "nowhere.ggi", "CCO"), "not a graphgrain index"),
         (("search", "LIBRARY", "C1CC"), "taken as SMILES: there is no file and no data set"),
         (("search", "LIBRARY", "nosuchfile.smi"), "There is no file or folder 'nosuchfile.smi'"),
         (("search", "LIBRARY", ""), "A query is a SMILES, a file or a data set"),

@@ -75,7 +75,7 @@ def test_blocks_and_full_buffers_change_nothing(drugs, monkeypatch):
     graphs = drugs[0]
     expected = gg.pairs(graphs, 0.5)
     monkeypatch.setattr(module, "BLOCK", 50)
-    monkeypatch.setattr(module, "_ROOM", 0)
+    monkeypatch.setattr(module, "_BUFFER", 0)
     monkeypatch.setattr(module, "CHUNK", 37)
     blocks = list(gg.searching.iter_pairs(graphs, 0.5, n_jobs=2))
     assert len(blocks) == 6

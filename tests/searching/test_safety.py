@@ -138,7 +138,7 @@ def test_disk_full(index, drugs, tmp_path):
     assert all("The index cannot be written" in message for message in messages)
     assert contents(index.path) == before
     assert sorted(path.name for path in index.path.iterdir()) == files
-    with pytest.raises(InvalidFileError, match="no graphgrain index"):
+    with pytest.raises(InvalidFileError, match="not a graphgrain index"):
         gg.GraphIndex.open(new)
 
 
@@ -257,7 +257,7 @@ def test_another_version(index):
 def test_what_is_no_index(tmp_path):
     (tmp_path / "file.txt").write_text("hello")
     for path in (tmp_path, tmp_path / "file.txt", tmp_path / "nowhere"):
-        with pytest.raises(InvalidFileError, match="no graphgrain index"):
+        with pytest.raises(InvalidFileError, match="not a graphgrain index"):
             gg.GraphIndex.open(path)
     with pytest.raises(InvalidParameterError, match="by its path; got int"):
         gg.GraphIndex.open(3)

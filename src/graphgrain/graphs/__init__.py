@@ -1,4 +1,4 @@
-"""What comes in: graphs as flat arrays, converters, files, data sets."""
+"""Graphs as flat arrays, converters, file formats, data sets and drawings."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-# The names that this package offers; __init__.py loads each when it is asked for.
+# Public names of this package; __init__.py loads them lazily.
 from .batch import GraphBatch as GraphBatch
 from .convert import as_graphs as as_graphs
 from .convert import from_adjacency as from_adjacency

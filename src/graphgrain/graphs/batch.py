@@ -1,12 +1,13 @@
-"""GraphBatch: many undirected graphs as a few flat arrays.
+"""GraphBatch: many undirected graphs stored in a few flat arrays.
 
-The vertices of all graphs are numbered through; graph ``g`` owns the vertices
-``offsets[g]`` to ``offsets[g + 1]``. The neighbours of vertex ``v`` are
-``indices[indptr[v]:indptr[v + 1]]``, in ascending order, so every edge has two entries,
-one from each end. Labels are codes into a sorted table of distinct values.
+Vertices are numbered consecutively across all graphs; graph ``g`` has the vertices
+``range(offsets[g], offsets[g + 1])``. The neighbours of vertex ``v`` are
+``indices[indptr[v]:indptr[v + 1]]``, in ascending order, so every edge has two entries in
+``indices``, one for each endpoint. Labels are stored as codes into a sorted table of distinct
+values.
 
-Everything is validated once, in :meth:`GraphBatch.from_edges`; the rest of the library
-relies on it. The arrays are read-only.
+Input is validated once, in :meth:`GraphBatch.from_edges`; the rest of the library relies on it.
+The arrays are read-only.
 """
 
 from __future__ import annotations
@@ -23,29 +24,29 @@ from .labels import encode_labels, label_kind, merge_tables
 
 
 class GraphBatch:
-    """A sequence of undirected graphs with vertex labels and optional extras.
+    """A sequence of undirected graphs with optional labels and attributes.
 
-    Make one with :meth:`from_edges`, :func:`graphgrain.as_graphs` or one of the ``from_*``
-    and ``load_*`` functions. It behaves like a one-dimensional NumPy array of graphs:
-    ``len``, iteration, integers, slices, boolean masks and index arrays all work, and so do
-    scikit-learn's splitters. An integer gives a batch that holds one graph. ``np.asarray`` gives
-    an array of such batches; estimators that insist on a table, such as ``BaggingClassifier``,
-    take it as a column: ``graphs.reshape(-1, 1)``.
+    Create one with :meth:`from_edges`, :func:`graphgrain.as_graphs` or one of the ``from_*``
+    and ``load_*`` functions. A batch behaves like a one-dimensional NumPy array of graphs:
+    it supports ``len``, iteration, indexing with integers, slices, boolean masks and index
+    arrays, and scikit-learn's splitters. Indexing with an integer returns a batch of one graph.
+    ``np.asarray`` returns an object array of such batches. Estimators that require
+    two-dimensional input, such as ``BaggingClassifier``, accept ``graphs.reshape(-1, 1)``.
 
     Attributes
     ----------
-    offsets : int64 array, one longer than the number of graphs
-        Where the vertices of each graph begin.
+    offsets : int64 array of shape (n_graphs + 1,)
+        Index of the first vertex of each graph, followed by the total number of vertices.
     indptr, indices : int64 and int32 arrays
-        Neighbour lists (CSR) over all vertices.
-    label_codes, label_table : int32 array per vertex, array of distinct labels
+        Neighbour lists of all vertices in CSR format.
+    label_codes, label_table : int32 array of shape (n_vertices,) and array of distinct labels
         ``label_table[label_codes]`` are the labels (see :attr:`labels`).
     labelled : bool
-        False if no labels were given: all vertices then carry the label 0.
+        False if no labels were given; all vertices then have the label 0.
     edge_label_codes, edge_label_table : arrays or None
-        The same for edges, one code per entry of ``indices``.
-    vertex_attributes, edge_attributes : float64 arrays with two dimensions, or None
-        One row per vertex, one row per entry of ``indices``.
+        The same for edges, with one code per entry of ``indices``.
+    vertex_attributes, edge_attributes : two-dimensional float64 arrays or None
+        One row per vertex and one row per entry of ``indices``, respectively.
 
     Examples
     --------
@@ -81,7 +82,7 @@ class GraphBatch:
 
     @classmethod
     def _of(cls, **arrays: Any) -> GraphBatch:
-        """A batch from arrays that are known to be valid."""
+        """Build a batch from arrays that are known to be valid."""
         batch = object.__new__(cls)
         batch._arrays = None
         for name in cls._FIELDS:
@@ -102,23 +103,27 @@ class GraphBatch:
         vertex_attributes: Any = None,
         edge_attributes: Any = None,
     ) -> GraphBatch:
-        """Build a batch from flat lists; all input is validated here.
+        """Build a batch from flat lists and validate it.
 
         Parameters
         ----------
         sizes : sequence of int
-            The number of vertices of each graph.
+            Number of vertices of each graph.
         edges : sequence of pairs, or array of shape (m, 2)
-            Vertex numbers, counted through over all graphs. Direction is dropped: an edge may
-            be listed once, or once from each end. Self-loops and edges that are listed more often
-            are left out, with a warning; of several labels the smallest stays, with its
-            attributes.
-        labels : sequence, optional
-            An integer or a string per vertex.
-        edge_labels : sequence, optional
-            An integer or a string per row of ``edges``.
+            Vertex numbers, consecutive across all graphs. Edges are undirected: each may be
+            listed once, or once per direction. Self-loops and further repetitions are dropped
+            with a warning; if a repeated edge has several labels, the smallest is kept together
+            with its attributes.
+        labels : sequence of int or str, optional
+            One label per vertex.
+        edge_labels : sequence of int or str, optional
+            One label per row of ``edges``.
         vertex_attributes, edge_attributes : array-like, optional
-            Finite numbers: one row per vertex, one row per row of ``edges``.
+            Finite numbers, with one row per vertex and one row per row of ``edges``.
+
+        Returns
+        -------
+        graphs : GraphBatch
         """
         offsets = checked_offsets(sizes)
         n_vertices = int(offsets[-1])
@@ -146,14 +151,14 @@ class GraphBatch:
             edge_attributes=None if edge_attributes is None else edge_attributes[origin],
         )
 
-    # ---------------------------------------------------------------- what is in it
+    # ---------------------------------------------------------------- properties
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     @property
     def arrays(self) -> Graphs:
-        """The graphs as compiled functions read them, labels as hashes; made once."""
+        """Arrays for the compiled functions, with labels as hashes (cached)."""
         if self._arrays is None:
             from ..core.hashing import hash_labels
 
@@ -163,23 +168,23 @@ class GraphBatch:
             hashes, edge_hashes = hash_labels(self.label_table), hash_labels(table, 1)
             structure = self.offsets, self.indptr, self.indices
             self._arrays = Graphs(*structure, self.label_codes, hashes, codes, edge_hashes)
-            for array in self._arrays:  # to a compiled function, read-only is part of the type
+            for array in self._arrays:  # for compiled functions, read-only is part of the type
                 array.flags.writeable = False
         return self._arrays
 
     @property
     def shape(self) -> tuple[int]:
-        """``(number of graphs,)``: scikit-learn then indexes the batch like an array."""
+        """``(number of graphs,)``; lets scikit-learn index the batch like an array."""
         return (len(self),)
 
     @property
     def n_vertices(self) -> int:
-        """Number of vertices of all graphs together."""
+        """Total number of vertices."""
         return int(self.offsets[-1])
 
     @property
     def n_edges(self) -> int:
-        """Number of undirected edges of all graphs together."""
+        """Total number of undirected edges."""
         return len(self.indices) // 2
 
     @property
@@ -199,12 +204,12 @@ class GraphBatch:
 
     @property
     def graph_of_vertex(self) -> np.ndarray:
-        """The number of the graph that each vertex belongs to."""
+        """Index of the graph that each vertex belongs to."""
         return np.repeat(np.arange(len(self)), self.vertex_counts)
 
     @property
     def labels(self) -> np.ndarray:
-        """The label of each vertex."""
+        """Label of each vertex."""
         return self.label_table[self.label_codes]
 
     @property
@@ -214,14 +219,14 @@ class GraphBatch:
 
     @property
     def edge_labels(self) -> np.ndarray | None:
-        """The label of each row of :attr:`edges`, or None."""
+        """Label of each row of :attr:`edges`, or None."""
         if self.edge_label_table is None or self.edge_label_codes is None:
             return None
         return self.edge_label_table[self.edge_label_codes[self.edge_entries]]
 
     @property
     def edge_entries(self) -> np.ndarray:
-        """Where in ``indices`` each edge stands, seen from its smaller end."""
+        """Position in ``indices`` of each edge, listed from its smaller endpoint."""
         source = np.repeat(np.arange(self.n_vertices), self.degrees)
         return np.flatnonzero(source < self.indices)
 
@@ -241,7 +246,7 @@ class GraphBatch:
             (self.label_codes if self.labelled else None, "vertex label"),
             (self.edge_label_codes, "edge label"),
         ):
-            if codes is not None:  # the table of a part still has the labels of the whole
+            if codes is not None:  # after slicing, the table may hold labels that do not occur
                 parts.append(_count(int(np.count_nonzero(np.bincount(codes))), what))
         for table, what in (
             (self.vertex_attributes, "vertex attribute"),
@@ -257,39 +262,39 @@ class GraphBatch:
         return graphs_html(self)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both hold the same graphs in the same order, numbering included."""
+        """Return whether both hold the same graphs in the same order with the same numbering."""
         if not isinstance(other, GraphBatch):
             return NotImplemented
-        # Not the codes: those of equal labels may differ.
+        # Equal labels may have different codes, so compare the labels themselves.
         names = [name for name in self._FIELDS if "label_" not in name]
         return all(
             np.array_equal(getattr(self, name), getattr(other, name))
             for name in (*names, "labels", "edge_labels")
         )
 
-    # ---------------------------------------------------------------- parts and sums
+    # ---------------------------------------------------------------- indexing and joining
 
     def __getitem__(self, key: Any) -> GraphBatch:
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
-            key = key[0]  # scikit-learn asks for X[rows, ...]
+            key = key[0]  # scikit-learn indexes with X[rows, ...]
         return self._take(graph_numbers(key, len(self)))
 
     def __iter__(self) -> Iterator[GraphBatch]:
         return (self._take(np.array([number])) for number in range(len(self)))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        """A one-dimensional array of objects, each a batch that holds one graph."""
+        """Return a one-dimensional object array of batches with one graph each."""
         if dtype is not None and np.dtype(dtype) != object:
             raise TypeError(f"Graphs are an array of objects; they cannot become {dtype!r}.")
         if copy is False:
-            raise ValueError("A GraphBatch holds no array of objects: one has to be made.")
+            raise ValueError("A GraphBatch cannot become an array of objects without a copy.")
         array = np.empty(len(self), dtype=object)
         for number, graph in enumerate(self):
             array[number] = graph
         return array
 
     def reshape(self, *shape: int) -> np.ndarray:
-        """The graphs as an array of objects of another shape.
+        """Return the graphs as an object array of the given shape.
 
         Examples
         --------
@@ -324,11 +329,11 @@ class GraphBatch:
 
     @classmethod
     def concatenate(cls, batches: Sequence[GraphBatch]) -> GraphBatch:
-        """One batch from several, in order."""
+        """Concatenate several batches, in order."""
         batches = list(batches)
         if not batches:
             return cls.from_edges([], [])
-        # Without vertices there is nothing that could have a label or an attribute.
+        # Batches without vertices need not agree on having labels or attributes.
         filled = [batch for batch in batches if batch.n_vertices] or batches[:1]
         labelled = all_or_none([batch.labelled for batch in filled], "vertex labels")
         with_edges = [batch for batch in batches if batch.n_edges] or batches[:1]
@@ -352,16 +357,16 @@ class GraphBatch:
         )
 
     def with_labels(self, labels: Any) -> GraphBatch:
-        """The same graphs with other vertex labels (None: without labels)."""
+        """Return the graphs with other vertex labels, or without labels if None."""
         codes, table = vertex_labels(labels, self.n_vertices)
         return self._replace(label_codes=codes, label_table=table, labelled=labels is not None)
 
     def with_degree_labels(self) -> GraphBatch:
-        """The same graphs, each vertex labelled by its number of neighbours."""
+        """Return the graphs with each vertex labelled by its number of neighbours."""
         return self.with_labels(self.degrees)
 
     def _with_entries(self, entries: np.ndarray, **arrays: Any) -> GraphBatch:
-        """With the labels and attributes of some entries alone."""
+        """Replace arrays, keeping the edge labels and attributes of the given entries only."""
         codes, attributes = self.edge_label_codes, self.edge_attributes
         return self._replace(
             edge_label_codes=None if codes is None else codes[entries],
@@ -400,7 +405,7 @@ def checked_offsets(sizes: Iterable[int]) -> np.ndarray:
 
 
 def checked_pairs(edges: Any, offsets: np.ndarray) -> np.ndarray:
-    """Edges as an int64 array of shape (m, 2), each within one graph."""
+    """Return the edges as an int64 array of shape (m, 2); each must lie within one graph."""
     array = np.asarray(list(edges) if not isinstance(edges, np.ndarray) else edges)
     if array.size == 0:
         return np.empty((0, 2), dtype=np.int64)
@@ -429,7 +434,7 @@ def checked_pairs(edges: Any, offsets: np.ndarray) -> np.ndarray:
 
 
 def vertex_labels(labels: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Codes and table of labels that were given, or of none."""
+    """Return label codes and table; all vertices share one label if None is given."""
     if labels is None:
         return np.zeros(count, dtype=np.int32), np.zeros(1, dtype=np.int64)
     codes, table = encode_labels(labels, "vertex")
@@ -475,7 +480,7 @@ def checked_attributes(values: Any, rows: int, what: str) -> np.ndarray | None:
 def both_directions(
     pairs: np.ndarray, codes: np.ndarray | None, attributes: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Source, target and origin (row of ``pairs``) of each entry: no loops, nothing twice."""
+    """Return source, target and row of ``pairs`` of each entry, without loops and repetitions."""
     origin = np.flatnonzero(pairs[:, 0] != pairs[:, 1])
     loops = len(pairs) - len(origin)
     pairs = pairs[origin]
@@ -491,24 +496,24 @@ def both_directions(
     source, target, origin = source[order], target[order], origin[order]
     first = np.ones(len(source), dtype=bool)
     first[1:] = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
-    _mention_what_is_dropped(loops, np.flatnonzero(first), order < len(pairs), origin, codes)
+    _warn_about_dropped_edges(loops, np.flatnonzero(first), order < len(pairs), origin, codes)
     return source[first], target[first], origin[first]
 
 
-def _mention_what_is_dropped(
+def _warn_about_dropped_edges(
     loops: int,
     begins: np.ndarray,
     forward: np.ndarray,
     origin: np.ndarray,
     codes: np.ndarray | None,
 ) -> None:
-    """Warn of what a simple graph cannot hold.
+    """Warn about loops, repeated edges and conflicting labels, which simple graphs cannot hold.
 
-    ``begins`` are the first entries of each pair of ends, ``forward`` marks the entries that have
-    the direction of their row. An edge may have one row in each direction.
+    ``begins`` are the first entries of each (source, target) pair; ``forward`` marks the entries
+    in the direction of their row. One row per direction is not a repetition.
     """
     repeated = conflicts = 0
-    if len(begins) != len(forward):  # some pair of ends has several entries
+    if len(begins) != len(forward):  # some (source, target) pair has several entries
         rows = np.add.reduceat(forward.astype(np.int64), begins)
         repeated = int(np.maximum(rows - 1, 0).sum())
         if codes is not None:
@@ -531,7 +536,7 @@ def _mention_what_is_dropped(
 
 
 def graph_numbers(key: Any, count: int) -> np.ndarray:
-    """The graph numbers that an index, slice, mask or index array asks for."""
+    """Return the graph numbers selected by an integer, slice, mask or index array."""
     if isinstance(key, slice):
         return np.arange(count)[key]
     array = np.asarray(key)
@@ -554,14 +559,14 @@ def graph_numbers(key: Any, count: int) -> np.ndarray:
 
 
 def running_sum(sizes: np.ndarray) -> np.ndarray:
-    """Where each of some ranges of these sizes begins, and where the last one ends."""
+    """Return the cumulative sum with a leading 0: offsets of consecutive ranges."""
     sums = np.zeros(len(sizes) + 1, dtype=np.int64)
     np.cumsum(sizes, out=sums[1:])
     return sums
 
 
 def gathered_ranges(pointers: np.ndarray, items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All positions ``pointers[i]:pointers[i + 1]`` of the items, and where each begins now."""
+    """Return all positions ``pointers[i]:pointers[i + 1]`` of the items and their new offsets."""
     lengths = pointers[items + 1] - pointers[items]
     begins = running_sum(lengths)
     positions = np.arange(begins[-1]) + np.repeat(pointers[items] - begins[:-1], lengths)
@@ -583,7 +588,7 @@ def joined_attributes(parts: list[np.ndarray | None], what: str) -> np.ndarray |
 def joined_labels(
     parts: list[tuple[np.ndarray | None, np.ndarray | None]], what: str
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Codes and table of the labels of several batches, None if they have none."""
+    """Merge the label codes and tables of several batches; None if they have no labels."""
     tables = [table for _, table in parts if table is not None]
     if not all_or_none([table is not None for _, table in parts], f"{what} labels"):
         return None, None
@@ -600,25 +605,25 @@ def all_or_none(present: list[bool], what: str) -> bool:
     return all(present)
 
 
-# -------------------------------------------------------------------- other edges
+# -------------------------------------------------------------------- changing edges
 #
-# All work on entries: each edge has two, one from each end.
+# These functions take one value per entry of ``indices``; each edge has two entries.
 
 
 def keep_entries(batch: GraphBatch, stays: np.ndarray) -> GraphBatch:
-    """Only the edges whose two entries are marked in ``stays``; all vertices remain."""
+    """Keep only the edges whose two entries are marked in ``stays``, and all vertices."""
     check_length(len(stays), len(batch.indices), "marks", "entries")
     kept = np.concatenate(([0], np.cumsum(stays)))
     return batch._with_entries(stays, indptr=kept[batch.indptr], indices=batch.indices[stays])
 
 
 def relabel_entries(batch: GraphBatch, labels: Any) -> GraphBatch:
-    """Other edge labels, one per entry."""
+    """Replace the edge labels, given one label per entry."""
     codes, table = encode_labels(labels, "edge")
     check_length(len(codes), len(batch.indices), "labels", "entries")
     return batch._replace(edge_label_codes=codes, edge_label_table=table)
 
 
 def replace_entry_attributes(batch: GraphBatch, values: np.ndarray) -> GraphBatch:
-    """Other edge attributes, one row per entry."""
+    """Replace the edge attributes, given one row per entry."""
     return batch._replace(edge_attributes=checked_attributes(values, len(batch.indices), "edge"))

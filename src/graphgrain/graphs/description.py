@@ -1,4 +1,4 @@
-"""Statistics of a data set, including those of the paper's Table 1."""
+"""Statistics of a data set, including those of Table 1 of the Tree++ paper."""
 
 from __future__ import annotations
 
@@ -22,24 +22,28 @@ class Statistics:
     Attributes
     ----------
     graphs : int
+        Number of graphs.
     classes : int or None
-        Number of distinct classes; None without classes (no ``y``, or regression values).
-    vertices, edges, degree : float
-        Averages: vertices and edges per graph, neighbours per vertex.
+        Number of distinct classes; None if there are none (no ``y``, or regression values).
+    vertices, edges : float
+        Average number per graph.
+    degree : float
+        Average number of neighbours per vertex.
     vertex_labels, edge_labels : int or None
-        Number of distinct labels that occur; None where there are none.
+        Number of distinct labels that occur; None for graphs without such labels.
     vertex_attributes, edge_attributes : int
-        Number of attributes.
+        Number of attributes per vertex and per edge.
     isolated_vertices : int
+        Number of vertices without neighbours.
     duplicates : int
-        Graphs that are isomorphic to an earlier one, labels and attributes included.
+        Number of graphs that are isomorphic to an earlier one, labels and attributes included.
     contradictions : int
-        Graphs that are isomorphic to a graph of another class.
+        Number of graphs that are isomorphic to a graph of another class.
     class_sizes : dict or None
         Number of graphs of each class, in sorted order; None without classes.
     target : dict or None
         ``minimum``, ``lower_quartile``, ``median``, ``upper_quartile``, ``maximum``, ``mean`` and
-        ``standard_deviation`` of regression values; None without one value per graph.
+        ``standard_deviation`` of regression values; None unless there is one value per graph.
     """
 
     graphs: int
@@ -59,13 +63,17 @@ class Statistics:
 
 
 def describe(graphs: Any, y: Any = None) -> Statistics:
-    """Compute the statistics of a data set, including those of the paper's Table 1.
+    """Compute the statistics of a data set, including those of Table 1 of the Tree++ paper.
 
     Parameters
     ----------
     graphs : GraphBatch or anything that :func:`as_graphs` accepts
     y : array-like, optional
         Classes (integers or strings) or regression values (floats).
+
+    Returns
+    -------
+    statistics : Statistics
 
     Examples
     --------
@@ -102,7 +110,7 @@ def describe(graphs: Any, y: Any = None) -> Statistics:
 
 
 def _spread(y: Any) -> dict[str, float] | None:
-    """How regression values are distributed; NaN is left out."""
+    """Summarise the distribution of regression values, ignoring NaN."""
     values = None if y is None else np.asarray(y, dtype=np.float64)
     if values is None or values.ndim != 1 or not np.isfinite(values).any():
         return None
@@ -120,7 +128,7 @@ def _spread(y: Any) -> dict[str, float] | None:
 
 
 def distributions(graphs: GraphBatch) -> dict[str, np.ndarray]:
-    """The numbers whose distributions the paper plots: vertices, edges and degrees."""
+    """Return the values whose distributions the paper plots: vertices, edges and degrees."""
     return {
         "vertices": graphs.vertex_counts,
         "edges": graphs.edge_counts,
@@ -129,9 +137,9 @@ def distributions(graphs: GraphBatch) -> dict[str, np.ndarray]:
 
 
 def text_histogram(values: Any, *, bins: int = 10, width: int = 40) -> str:
-    """A histogram for the terminal: a line with a bar for each range of numbers.
+    """Draw a histogram as text, with one bar per line.
 
-    Ranges of floats begin at round numbers; a number that is the border of two is in the second.
+    Bins of floats begin at round numbers and include their lower edge but not their upper edge.
 
     Examples
     --------
@@ -164,7 +172,7 @@ def text_histogram(values: Any, *, bins: int = 10, width: int = 40) -> str:
 
 
 def _bars(counts: Sequence[int], width: int) -> list[str]:
-    """For each count a bar and the count itself; what is there at all has a bar."""
+    """Format each count as a bar followed by the count; positive counts get at least one block."""
     most = max(counts)
     return [
         f"{'█' * max(round(width * count / most), int(count > 0)):<{width}} {count:,}"
@@ -173,11 +181,11 @@ def _bars(counts: Sequence[int], width: int) -> list[str]:
 
 
 def _float_bins(values: np.ndarray, bins: int) -> tuple[np.ndarray, list[str]]:
-    """About ``bins`` ranges whose width is 1, 2 or 5 times a power of 10."""
+    """Return the counts and names of about ``bins`` bins of width 1, 2 or 5 times a power of 10."""
     low, high = float(values.min()), float(values.max())
-    if high / bins - low / bins < 1e-300:
+    rough = high / bins - low / bins  # high - low may overflow
+    if rough < 1e-300:
         return np.array([len(values)]), [f"{low:g}"]
-    rough = high / bins - low / bins  # the difference itself may overflow
     power = 10.0 ** np.floor(np.log10(rough))
     step = float(next(power * times for times in (1, 2, 5, 10) if power * times >= rough * 0.999))
     first = int(np.floor(low / step))
@@ -188,7 +196,7 @@ def _float_bins(values: np.ndarray, bins: int) -> tuple[np.ndarray, list[str]]:
 
 
 def text_bars(counts: dict[str, int], *, total: int, width: int = 40) -> str:
-    """Bars for the terminal: for each name its count and its share of the total.
+    """Draw counts as horizontal bars in text, with their share of the total.
 
     Examples
     --------

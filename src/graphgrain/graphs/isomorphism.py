@@ -1,14 +1,14 @@
 """Find isomorphic graphs within a set.
 
-1. Refine: every vertex gets a colour from its label; then, again and again, a new one from its
-   own and those of its neighbours (64-bit hashes), until no colour class splits any more.
-   Graphs with different colours are different, which settles nearly all pairs.
-2. For the others look for an isomorphism: mark a vertex of the first graph, try each vertex of
-   its colour in the second, refine both and go on until all colours are distinct. The map that
-   the colours then give is checked edge by edge.
-3. Where this fails for one pair, colours do not tell these graphs apart (regular graphs, say).
-   Before trying more pairs, split them by a stronger invariant: all refinements that begin with
-   one marked vertex.
+1. Colour refinement: every vertex gets a colour from its label, and then repeatedly a new one
+   from its own colour and those of its neighbours (64-bit hashes), until no colour class splits
+   any more. Graphs with different colours are not isomorphic, which settles nearly all pairs.
+2. For the others, search for an isomorphism: mark a vertex of the first graph, try each vertex
+   of the same colour in the second, refine both and repeat until all colours are distinct. The
+   mapping given by the colours is then checked edge by edge.
+3. If the search finds a pair of different graphs with equal colours (regular graphs, for
+   example), split the remaining candidates by a stronger invariant before trying more pairs: the
+   refinements that start with one marked vertex, for all vertices.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from ..errors import GraphgrainWarning
 from .batch import GraphBatch
 from .convert.dispatch import as_graphs
 
-_MARKED_ROUNDS = 12  # fixed, so that the invariant of step 3 is one
+_MARKED_ROUNDS = 12  # fixed: an invariant must not depend on when refinement becomes stable
 _MARKED_CHUNK = 500_000  # vertices refined at a time in step 3
-_FIRST_ROUNDS = 3  # enough to tell nearly all graphs apart
-#: Vertices times rounds of refinement for a set and for a pair, some seconds: long paths need as
-#: many rounds as vertices.
+_FIRST_ROUNDS = 3  # enough to distinguish nearly all graphs
+#: Budget for refining a set or a pair, in vertices times rounds (some seconds). Long paths need
+#: as many rounds as they have vertices.
 _WORK = 50_000_000
 
 
@@ -44,28 +44,29 @@ def duplicates(
 ) -> list[list[int]]:
     """Group the graphs that are isomorphic to each other.
 
-    Repeated graphs inflate accuracies when copies fall on both sides of a split, and graphs
-    that are equal but carry different classes bound what any method can reach.
+    Duplicates inflate accuracies if copies are in both the training and the test set, and
+    isomorphic graphs of different classes limit the accuracy that any method can reach.
 
     Parameters
     ----------
     graphs : GraphBatch or anything that :func:`as_graphs` accepts
-    vertex_labels, edge_labels : bool
+    vertex_labels, edge_labels : bool, default=True
         Whether labels must agree.
-    attributes : bool
-        Whether attributes of vertices and edges, where there are some, must agree too: exactly,
-        or after rounding to ``decimals``.
+    attributes : bool, default=True
+        Whether the attributes of vertices and edges, if any, must agree: exactly, or after
+        rounding to ``decimals``.
     decimals : int, optional
-        Number of decimals to which attributes are rounded before they are compared.
-    max_steps : int
-        How many vertices to try for a pair of graphs before giving up. Only graphs made for
-        the purpose need that many; such a pair counts as different, with a warning.
+        Number of decimals to which attributes are rounded before they are compared. By default
+        they are compared exactly.
+    max_steps : int, default=10000
+        Maximum number of search steps for a pair of graphs. Only specially constructed graphs
+        need more; such a pair counts as different, with a warning.
 
     Returns
     -------
     groups : list of lists of int
-        The positions of graphs that are equal up to the numbering of their vertices, for each
-        graph that occurs more than once, in order of its first occurrence.
+        Indices of isomorphic graphs, one list per graph that occurs more than once, in order of
+        first occurrence.
 
     Examples
     --------
@@ -82,7 +83,7 @@ def duplicates(
     if attributes:
         batch = _with_attributes_in_labels(batch, decimals)
     batch = batch._replace(vertex_attributes=None, edge_attributes=None)
-    # A few rounds settle nearly all; only graphs that look like another one are refined further.
+    # A few rounds distinguish nearly all graphs; only the remaining ones are refined further.
     buckets = _coloured(batch, range(len(batch)), _FIRST_ROUNDS)
     similar = [number for bucket in buckets if len(bucket) > 1 for number in bucket]
     groups = []
@@ -94,7 +95,7 @@ def duplicates(
 def _coloured(
     batch: GraphBatch, numbers: Iterable[int], rounds: int | None = None
 ) -> list[list[int]]:
-    """The numbers of the graphs of a batch, grouped by size and colours."""
+    """Group the numbers of the graphs of a batch by size and colours."""
     colours = _refined(batch, _mixed(batch.label_codes), rounds)
     sums = _segment_sums(_mixed(colours), batch.offsets)
     keys = zip(batch.vertex_counts.tolist(), batch.edge_counts.tolist(), sums.tolist(), strict=True)
@@ -102,7 +103,7 @@ def _coloured(
 
 
 def _with_attributes_in_labels(batch: GraphBatch, decimals: int | None) -> GraphBatch:
-    """Labels that encode both the old labels and the attributes: equal if and only if both are."""
+    """Replace labels by codes that are equal if and only if labels and attributes are."""
     vertices, edges = batch.vertex_attributes, batch.edge_attributes
     if vertices is not None and vertices.size:
         codes = _joint_codes(batch.label_codes, vertices, decimals)
@@ -132,7 +133,7 @@ def _split(items: Iterable[int], keys: Iterable[Any]) -> list[list[int]]:
 def _grouped(
     batch: GraphBatch, bucket: list[int], max_steps: int, marked: bool = False
 ) -> list[list[int]]:
-    """Groups of isomorphic graphs among graphs whose colours agree."""
+    """Group isomorphic graphs among graphs whose colours agree."""
     groups: list[list[int]] = []
     for number in bucket:
         group = next((g for g in groups if _isomorphic(batch, g[0], number, max_steps)), None)
@@ -150,18 +151,18 @@ def _grouped(
 
 
 def _mixed(values: np.ndarray) -> np.ndarray:
-    """Well-scattered 64-bit hashes of numbers."""
+    """Hash integers to 64 bits."""
     return mix_array(values.astype(np.uint64) + GOLDEN)
 
 
 def _segment_sums(values: np.ndarray, pointers: np.ndarray) -> np.ndarray:
-    """Sums over ``pointers[i]:pointers[i + 1]``, modulo 2**64."""
+    """Sum ``values[pointers[i]:pointers[i + 1]]`` for each i, modulo 2**64."""
     running = np.concatenate(([np.uint64(0)], np.cumsum(values, dtype=np.uint64)))
     return running[pointers[1:]] - running[pointers[:-1]]
 
 
 class _Work:
-    """The work that is left for refinement; stopping early gives coarser, valid colours."""
+    """Remaining budget for refinement; stopping early gives coarser but valid colours."""
 
     def __init__(self) -> None:
         self.left = _WORK
@@ -170,7 +171,7 @@ class _Work:
 def _refined(
     batch: GraphBatch, colours: np.ndarray, rounds: int | None = None, work: _Work | None = None
 ) -> np.ndarray:
-    """Refine a colouring: until it is stable or the work is used up, or for some rounds."""
+    """Refine a colouring for some rounds, or until it is stable or the budget is used up."""
     edges = batch.edge_label_codes is not None
     for _ in range(rounds or 0):
         colours = refine_colours(batch.arrays, edges, colours)
@@ -186,7 +187,7 @@ def _refined(
 
 
 def _marked_invariant(batch: GraphBatch, number: int) -> int:
-    """One number for all colourings of a graph that begin with one marked vertex."""
+    """Combine the refinements that start with one marked vertex, for all vertices."""
     graph = batch[number]
     size, start = graph.n_vertices, _mixed(graph.label_codes)
     total = 0
@@ -206,7 +207,7 @@ def _marked_invariant(batch: GraphBatch, number: int) -> int:
 
 
 def _isomorphic(batch: GraphBatch, first: int, second: int, max_steps: int) -> bool:
-    """Whether two graphs of a batch are the same up to the numbering of their vertices."""
+    """Return whether two graphs of a batch are isomorphic."""
     pair = batch[[first, second]]
     if pair[0] == pair[1]:
         return True
@@ -246,13 +247,13 @@ def _isomorphic(batch: GraphBatch, first: int, second: int, max_steps: int) -> b
 
 
 def _agree(colours: np.ndarray) -> bool:
-    """Whether both halves hold the same colours, equally often."""
+    """Return whether both halves have the same multiset of colours."""
     left, right = np.split(colours, 2)
     return np.array_equal(np.sort(left), np.sort(right))
 
 
 def _branches(pair: GraphBatch, colours: np.ndarray, work: _Work) -> Iterator[np.ndarray]:
-    """Mark a vertex of the first graph and, one after the other, each that it can go to."""
+    """Mark a vertex of the first graph and, in turn, each candidate for its image."""
     left, right = np.split(colours, 2)
     values, counts = np.unique(left, return_counts=True)
     several = counts > 1
@@ -268,10 +269,10 @@ def _branches(pair: GraphBatch, colours: np.ndarray, work: _Work) -> Iterator[np
 
 
 def _numbered_twins(pair: GraphBatch, colours: np.ndarray, work: _Work) -> np.ndarray:
-    """Tell twins apart at once: vertices of one colour with the very same neighbours.
+    """Give twins, vertices of one colour with the same neighbours, different colours at once.
 
-    They are found by their neighbours' colours being unique. Any way to match twins with
-    twins is as good as any other, so there is nothing to try: stars would take ages otherwise.
+    Twins are recognised by their neighbours' colours being unique. Any matching between twins is
+    valid, so no alternatives need to be tried; without this, stars would take very long.
     """
     half = len(colours) // 2
     side = np.repeat(np.array([0, 1], dtype=np.uint64), half)
@@ -291,7 +292,7 @@ def _numbered_twins(pair: GraphBatch, colours: np.ndarray, work: _Work) -> np.nd
 
 
 def _is_isomorphism(pair: GraphBatch, colours: np.ndarray) -> bool:
-    """Whether sending each vertex to the one of its colour keeps labels, edges and edge labels."""
+    """Return whether mapping vertices by colour preserves labels, edges and edge labels."""
     half = len(colours) // 2
     left, right = np.argsort(colours[:half]), np.argsort(colours[half:])
     image = np.empty(half, dtype=np.int64)

@@ -1,7 +1,7 @@
-"""Labels as codes: distinct values in a sorted table, one small integer per vertex or edge.
+"""Encode labels as integer codes into a sorted table of distinct values.
 
-Labels are integers or strings, never a mixture. Codes follow the order of the values
-(integers as numbers, strings by code points), so comparing codes compares labels.
+Labels are all integers or all strings. Codes follow the order of the values (integers
+numerically, strings by code points), so comparing codes compares labels.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..errors import InvalidGraphError
 
 
 def label_kind(table: np.ndarray) -> str:
-    """``"integer"`` or ``"string"``: what the labels of a table are."""
+    """Return ``"integer"`` or ``"string"``, the type of the labels in a table."""
     return "string" if table.dtype == object else "integer"
 
 
@@ -35,7 +35,7 @@ def encode_labels(values: Any, what: str = "vertex") -> tuple[np.ndarray, np.nda
 
 def _encode_objects(values: Iterable[Any], what: str) -> tuple[np.ndarray, np.ndarray]:
     values = list(values)
-    # A set of types first: True, 1 and 1.0 are equal as dictionary keys but not as labels.
+    # Check types first: True, 1 and 1.0 are equal as dictionary keys but not as labels.
     kinds = {type(value) for value in values}
     if kinds <= {str, np.str_}:
         distinct = sorted({str(value) for value in values})
@@ -49,13 +49,13 @@ def _encode_objects(values: Iterable[Any], what: str) -> tuple[np.ndarray, np.nd
                 )
         table = np.array(distinct_integers, dtype=np.int64)
     else:
-        raise InvalidGraphError(_complaint(values, what))
+        raise InvalidGraphError(_type_error(values, what))
     code_of = {value: code for code, value in enumerate(table.tolist())}
     codes = np.fromiter((code_of[value] for value in values), dtype=np.int32, count=len(values))
     return codes, table
 
 
-def _complaint(values: list[Any], what: str) -> str:
+def _type_error(values: list[Any], what: str) -> str:
     for position, value in enumerate(values):
         if value is None or (isinstance(value, float) and np.isnan(value)):
             return (
@@ -77,7 +77,7 @@ def _complaint(values: list[Any], what: str) -> str:
 
 
 def merge_tables(tables: list[np.ndarray], what: str) -> tuple[np.ndarray, list[np.ndarray]]:
-    """One table for several, and for each the array that maps its codes to the new ones."""
+    """Merge label tables; return the new table and, for each old one, the map of its codes."""
     filled = [table for table in tables if len(table)]
     if len({label_kind(table) for table in filled}) > 1:
         examples = {label_kind(table): table[0] for table in filled}

@@ -1,10 +1,10 @@
-"""Long work: a function over many items in several processes, and a bar that shows how far it is.
+"""Map a function over many items in several processes, and show progress.
 
-Results come in order, and past the death of a worker.
+Results are returned in order. Items that were running when a worker died are run again.
 
-Workers end with the process that started them, however that ends: each holds one end of a pipe
-whose other end nobody but the parent has, and ends when it closes. Otherwise the workers of a
-killed process would wait for work for minutes, and keep its standard output open.
+Workers exit with the process that started them, even if it is killed: each holds the reading end
+of a pipe whose writing end only the parent has, and exits when the pipe closes. Otherwise the
+workers of a killed process would wait for work for minutes and keep its standard output open.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from ..errors import WorkerError
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-#: How often in a row the same item may kill its worker.
+#: Number of times in a row that the same item may kill its worker.
 ATTEMPTS = 3
 
 
 def map_processes(
     function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None = None
 ) -> Iterator[Result]:
-    """The results of a function, in the order of the items.
+    """Yield the results of a function, in the order of the items.
 
-    At most two items per process are taken in advance, so that neither items nor results pile
-    up, whoever is slower. If a worker dies (killed, out of memory), new ones do again what was
-    in work.
+    At most two items per process are submitted in advance, so that neither items nor results
+    accumulate. If a worker dies (killed, out of memory), unfinished items are run again by new
+    workers.
 
     Parameters
     ----------
     function : callable
-        It and its items go to other processes by pickle.
+        The function and the items must be picklable.
     items : iterable
     n_jobs : int, optional
-        Number of processes; None or 1 means this one, -1 all cores.
+        Number of processes. None or 1 runs in the current process, -1 uses all cores.
     """
-    from ..core.threads import thread_count  # not at the top: workers start without the compiler
+    from ..core.threads import thread_count  # imported here so that workers start without Numba
 
     count = thread_count(n_jobs)
     if count <= 1:
@@ -55,7 +55,7 @@ def _mapped(
 ) -> Iterator[Result]:
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
-    ahead: deque[Item] = deque()  # taken, and not yet answered for
+    ahead: deque[Item] = deque()  # items without a result so far
     futures: deque[Any] = deque()
     attempts = 0
     try:
@@ -89,23 +89,23 @@ def _mapped(
             future.cancel()
 
 
-#: By process and number of workers. Loky's own reusable executor is the one that joblib takes its
-#: workers from, and joblib fails if it finds one that it has not made.
+#: Executors by process id and number of workers. Loky's own reusable executor cannot be used:
+#: joblib takes its workers from it and fails if it finds one that it has not created.
 _executors: dict[tuple[int, int], Any] = {}
-#: By process: the ends of the pipe that tells workers when it is no more, for them and for us.
+#: Reading and writing end, by process id, of the pipe that closes when the process ends.
 _lifelines: dict[int, tuple[Any, Any]] = {}
 
 
 def end_workers() -> None:
-    """End all workers of this process at once, whatever they are doing."""
+    """Kill all workers of this process immediately."""
     for key in [key for key in _executors if key[0] == os.getpid()]:
         _executors.pop(key).shutdown(wait=False, kill_workers=True)
 
 
 def _executor(count: int) -> Any:
-    """Workers that stay for a minute after their last work."""
-    # Loky comes with scikit-learn's joblib: its workers do not run the caller's main module
-    # again, so that scripts need no guard.
+    """Return the executor with ``count`` workers; idle workers exit after a minute."""
+    # Loky, which comes with joblib, does not import the caller's main module again in its
+    # workers, so scripts need no ``if __name__ == "__main__"`` guard.
     from multiprocessing import Pipe
 
     from joblib.externals.loky import ProcessPoolExecutor
@@ -124,7 +124,7 @@ def _executor(count: int) -> Any:
 
 
 def _end_with_parent(lifeline: Any) -> None:
-    """Let this process end when the other end of a pipe is closed."""
+    """Exit this process when the other end of a pipe is closed."""
 
     def wait() -> None:
         try:
@@ -142,7 +142,7 @@ def progress_bar(
     description: str | None = None,
     delay: float = 0.0,
 ) -> Any:
-    """A bar that counts something, or nothing; it appears after ``delay`` seconds."""
+    """Return a tqdm bar that appears after ``delay`` seconds, or never if ``verbose`` is 0."""
     from tqdm import tqdm
 
     return tqdm(

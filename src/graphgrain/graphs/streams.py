@@ -1,8 +1,7 @@
-"""Streams: graphs that come in chunks, so that memory does not grow with their number.
+"""Streams of graphs in chunks, so that memory use does not grow with their number.
 
-A chunk is a batch of graphs together with what is known about each of them. Everything that
-can be read piece by piece becomes a stream of chunks here; later stages take one chunk at a
-time.
+A chunk is a batch of graphs with columns of metadata. Files, batches and iterables become
+streams of chunks here; later stages process one chunk at a time.
 """
 
 from __future__ import annotations
@@ -19,19 +18,19 @@ from ..errors import InvalidGraphError, InvalidParameterError
 from .batch import GraphBatch
 from .convert.dispatch import as_graphs
 
-#: Graphs per chunk: enough to forget the overhead of a chunk, few enough that the features of
-#: one take some tens of megabytes.
+#: Graphs per chunk: large enough to make the overhead per chunk negligible, small enough that the
+#: features of a chunk take some tens of megabytes.
 CHUNK_SIZE = 2_000
 
 
 class Chunk(NamedTuple):
-    """Some graphs of a stream, and what is known about each of them.
+    """Consecutive graphs of a stream, with columns of metadata.
 
     Attributes
     ----------
     graphs : GraphBatch
     columns : dictionary of arrays
-        One entry per graph, such as ``"line"`` and ``"name"`` for molecules.
+        Arrays with one entry per graph, such as ``"line"`` and ``"name"`` for molecules.
 
     Examples
     --------
@@ -46,7 +45,7 @@ class Chunk(NamedTuple):
     columns: dict[str, np.ndarray]
 
     def part(self, begin: int, end: int) -> Chunk:
-        """The graphs ``begin`` to ``end - 1`` of this chunk, with their columns."""
+        """Return the graphs ``begin`` to ``end - 1`` of this chunk, with their columns."""
         columns = {name: values[begin:end] for name, values in self.columns.items()}
         return Chunk(self.graphs[begin:end], columns)
 
@@ -58,14 +57,14 @@ def as_chunks(source: Any, *, chunk_size: int = CHUNK_SIZE, **options: Any) -> I
     ----------
     source : path, GraphBatch or iterable
         - the path of a file of molecules (see :func:`iter_molecules`) or of a data set in TU
-          format (see :func:`load_tu`), read piece by piece, or of a Matlab file,
+          format (see :func:`load_tu`), both read incrementally, or of a Matlab file,
         - a GraphBatch,
-        - any iterable of graphs that :func:`as_graphs` accepts, of GraphBatches or of chunks,
-          a generator included.
-    chunk_size : int
-        How many graphs each chunk holds; the last may hold fewer.
+        - any iterable, including generators, of graphs that :func:`as_graphs` accepts, of
+          GraphBatches or of chunks.
+    chunk_size : int, default=2000
+        Number of graphs per chunk; the last chunk may hold fewer.
     **options
-        For the reader of the file, such as ``charge=True`` for molecules.
+        Passed on to the file reader, such as ``charge=True`` for molecules.
 
     Yields
     ------
@@ -98,7 +97,7 @@ def as_chunks(source: Any, *, chunk_size: int = CHUNK_SIZE, **options: Any) -> I
 
 
 def cut(chunks: Iterable[Chunk], chunk_size: int) -> Iterator[Chunk]:
-    """The same graphs in chunks of one size, whatever the sizes were."""
+    """Regroup chunks of any sizes into chunks of ``chunk_size`` graphs."""
     waiting: list[Chunk] = []
     count = 0
     for chunk in chunks:
@@ -117,7 +116,7 @@ def cut(chunks: Iterable[Chunk], chunk_size: int) -> Iterator[Chunk]:
 
 
 def join_chunks(chunks: Sequence[Chunk]) -> Chunk:
-    """One chunk from several, in order; a column that one of them lacks is empty there."""
+    """Concatenate chunks, in order; missing columns are filled with empty strings."""
     if len(chunks) == 1:
         return chunks[0]
     names = dict.fromkeys(name for chunk in chunks for name in chunk.columns)
@@ -131,7 +130,7 @@ def join_chunks(chunks: Sequence[Chunk]) -> Chunk:
 
 
 def check_chunk_size(chunk_size: Any) -> None:
-    """A chunk holds at least one graph."""
+    """Raise an error unless ``chunk_size`` is a positive integer."""
     if not isinstance(chunk_size, int | np.integer) or chunk_size < 1:
         raise InvalidParameterError(
             f"chunk_size must be an integer of 1 or more; got {chunk_size!r}."
@@ -152,7 +151,7 @@ def _file_chunks(path: Path, chunk_size: int, options: dict[str, Any]) -> Iterat
 
 
 def _converted(source: Iterable[Any], chunk_size: int) -> Iterator[Chunk]:
-    """Chunks as they are, batches without columns, other graphs converted many at a time."""
+    """Yield chunks unchanged, batches as chunks without columns, and other graphs converted."""
     for whole, items in groupby(source, lambda item: isinstance(item, Chunk | GraphBatch)):
         if whole:
             for item in items:

@@ -1,4 +1,4 @@
-"""Any size: features in shards on disk, kernel matrices in tiles, Dask."""
+"""Large data: features in shards on disk, kernel matrices in tiles, Dask."""
 
 import lazy_loader
 

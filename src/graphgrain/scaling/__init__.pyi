@@ -1,4 +1,4 @@
-# The names that this package offers; __init__.py loads each when it is asked for.
+# Public names of this package; __init__.py loads them lazily.
 from .dask import dask_features as dask_features
 from .dask import dask_partial_fit as dask_partial_fit
 from .feature_shards import FeatureShards as FeatureShards

@@ -1,10 +1,11 @@
-"""With Dask: features as blocks of rows, made wherever a worker is free, and learning from them."""
+"""Compute features with Dask, and train models on them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
+from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
@@ -20,7 +21,7 @@ from .feature_shards import feature_matrix, hashing_kernel
 
 
 def dask() -> Any:
-    """Dask's package."""
+    """Import and return Dask."""
     try:
         import dask
         import dask.array
@@ -42,33 +43,33 @@ def dask_features(
     smiles: str | None = None,
     **labels: Unpack[LabelFlags],
 ) -> Any:
-    """Features of a Dask collection, or of files, as a Dask array of sparse blocks.
+    """Compute the features of a Dask collection or of files as a Dask array of sparse blocks.
 
-    Nothing is learned, so each partition is a task of its own; a task whose worker dies is done
-    again elsewhere, with the same result.
+    Nothing is fitted, so each partition is an independent task. If a worker dies, its task is
+    computed again elsewhere, with the same result.
 
     Parameters
     ----------
     source : Dask bag, Dask series or list of paths
         A bag of SMILES or of graphs that :func:`as_graphs` accepts, a column of SMILES of a
-        Dask data frame, or the paths of files of molecules or TU data sets that all workers can
-        read: one block per partition or file.
+        Dask data frame, or paths of files of molecules or TU data sets that all workers can
+        read. There is one block per partition or file.
     kernel, n_features, smiles
         As in :func:`save_features`.
-    errors : {"raise", "empty"}
-        What a SMILES that cannot be read becomes: an error, or a row without features, so that
-        rows stay in line with other columns.
-    charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
-        For molecules: what the labels encode; see :func:`from_rdkit`.
+    errors : {"raise", "empty"}, default="raise"
+        Whether molecules that cannot be read raise an error or become rows without features, so
+        that rows stay aligned with other columns.
+    charge, aromatic, hydrogens, stereo, isotopes, radicals : bool, default=False
+        Properties encoded in the labels, for molecules; see :func:`from_rdkit`.
 
     Returns
     -------
-    X : dask.array.Array
-        Of shape (unknown, ``n_features``); its blocks are SciPy's sparse arrays.
+    X : dask.array.Array of shape (unknown, n_features)
+        Features, with SciPy sparse arrays as blocks.
 
     See Also
     --------
-    dask_partial_fit : Learn from it, block by block.
+    dask_partial_fit : Train a model block by block.
 
     Examples
     --------
@@ -111,26 +112,27 @@ def dask_features(
 
 
 def dask_partial_fit(model: Any, X: Any, y: Any = None, *, classes: Any = None) -> Any:
-    """Train a model with ``partial_fit`` on one block after the other.
+    """Train a model with ``partial_fit``, block by block.
 
-    The model travels to the blocks, which stay where they are; the order is that of the blocks,
-    so the result does not depend on workers, or on their deaths.
+    The model is sent to the workers that hold the blocks. Blocks are processed in order, so the
+    result does not depend on the workers, even if some of them die.
 
     Parameters
     ----------
     model : estimator with ``partial_fit``
-        Such as scikit-learn's ``SGDClassifier``, ``SGDRegressor`` or ``MiniBatchKMeans``. It
-        stays as it is; a trained copy is returned.
+        For example scikit-learn's ``SGDClassifier``, ``SGDRegressor`` or ``MiniBatchKMeans``. It
+        is not modified.
     X : dask.array.Array
-        Such as :func:`dask_features` gives.
+        Features, for example from :func:`dask_features`.
     y : Dask array, series or bag, optional
         Targets, in partitions of the same sizes as the blocks.
     classes : array-like, optional
-        All classes, for a classifier: the first block need not have all of them.
+        All classes, required by classifiers, as the first block need not contain all of them.
 
     Returns
     -------
-    model : the same kind of estimator, trained
+    model : estimator
+        A trained copy of ``model``.
 
     Examples
     --------
@@ -165,7 +167,7 @@ def dask_partial_fit(model: Any, X: Any, y: Any = None, *, classes: Any = None) 
 
 
 def _step(model: Any, X: Any, y: Any, classes: Any, number: int) -> Any:
-    """The model after one more block; the one before stays, in case this is done again."""
+    """Train a copy of the model on one block; the original is needed if the task is repeated."""
     model = deepcopy(model)
     if y is None:
         return model.partial_fit(X)
@@ -181,7 +183,7 @@ def _step(model: Any, X: Any, y: Any, classes: Any, number: int) -> Any:
 
 
 class _File:
-    """The path of a file, to be read where the task runs."""
+    """The path of a file, which is read by the worker that runs the task."""
 
     def __init__(self, path: str, smiles: str | None) -> None:
         self.path, self.smiles = path, smiles
@@ -191,14 +193,12 @@ class _File:
 
 
 def _block(part: Any, kernel: Any, labels: LabelOptions, errors: str) -> Any:
-    """The features of one partition or file."""
+    """Compute the features of one partition or file."""
     return feature_matrix(kernel, _graphs(part, labels, errors))
 
 
 def _graphs(part: Any, labels: LabelOptions, errors: str) -> GraphBatch:
     if isinstance(part, _File):
-        from pathlib import Path
-
         if not is_molecule_file(Path(part.path)):
             return join_chunks(list(as_chunks(part.path))).graphs
         file = MoleculeFile.opened(part.path, part.smiles)
@@ -214,19 +214,18 @@ def _graphs(part: Any, labels: LabelOptions, errors: str) -> GraphBatch:
 
 
 def _molecules(
-    texts: list[Any], names: Iterable[str], labels: LabelOptions, errors: str, blocks: bool
+    texts: list[Any], names: list[str], labels: LabelOptions, errors: str, blocks: bool
 ) -> GraphBatch:
     parsed = parse_molecules(texts, labels, blocks)
     if not parsed.problems:
         return parsed.graphs
-    names = list(names)
     if errors == "raise":
         at, reason = parsed.problems[0]
         raise InvalidGraphError(
             f"Every molecule must be readable; {names[at]}, {texts[at]!r}: {reason}. Correct it, "
             "or say errors='empty' for a row without features."
         )
-    # A graph without vertices in the place of each that cannot be read.
+    # Replace molecules that cannot be read by a graph without vertices.
     empty = GraphBatch.from_edges([0], [])
     order = np.full(len(texts), len(parsed.graphs))
     order[parsed.positions] = np.arange(len(parsed.graphs))

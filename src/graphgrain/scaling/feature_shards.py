@@ -1,16 +1,17 @@
-"""Features in a folder: shards of rows, a receipt for each, a manifest; written and read.
+"""Write and read features in a folder of shards.
 
 ``npz``
-    ``shard-00000.npz`` is read by ``scipy.sparse.load_npz``; ``shard-00000.csv`` beside it has one
-    row per row of the matrix.
+    ``shard-00000.npz`` can be read with ``scipy.sparse.load_npz``; ``shard-00000.csv`` has one line
+    of metadata per row of the matrix.
 ``parquet``
-    ``shard-00000.parquet`` has one row per graph: the columns of the input, and the lists
+    ``shard-00000.parquet`` has one row per graph, with the columns of the input and the lists
     ``feature_columns`` and ``feature_values``.
 
-The receipt ``shard-00000.json`` is written last. It names the shard's files with their sizes and
-SHA-256, and the SHA-256 of the input that they were made from: a shard counts as finished if its
-receipt is there and all of it is still true. ``manifest.json`` has the settings and all receipts; a
-shard is read only if its files are those that the manifest names, and their content is checked.
+Each shard has a receipt, ``shard-00000.json``, which is written last. It lists the shard's files
+with their sizes and SHA-256, and the SHA-256 of the input that they were computed from. A shard is
+finished if its receipt exists and agrees with the files. ``manifest.json`` contains the settings
+and all receipts; a shard is only read if its files agree with the manifest and their content is
+valid.
 """
 
 from __future__ import annotations
@@ -55,24 +56,24 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 FORMATS = ("npz", "parquet")
-#: Names of the lists in a Parquet file that are not columns of the input.
+#: Names of the two columns of a Parquet file that hold the features.
 PARQUET_COLUMNS, PARQUET_VALUES = "feature_columns", "feature_values"
 MANIFEST = "manifest.json"
-#: The layout of the folder. Since version 2 receipts tell which columns are numbers.
+#: Format of the folder. Since version 2, receipts record which columns are numeric.
 FOLDER = Format("graphgrain features", b"", 2, "Make the features again in another folder")
-_AGAIN = "Make it again: the command that made the folder goes on with what is missing"
+_AGAIN = "Run the command that created the folder again to recompute what is missing"
 
 
 class Shard(NamedTuple):
-    """Some rows of the features, and what is known about each of them.
+    """A block of rows of the features, with metadata.
 
     Attributes
     ----------
     X : sparse array
-        One row per graph.
+        Features, with one row per graph.
     columns : dictionary of arrays
-        The other columns of the input, as :func:`load_molecules` gives them: numbers where all
-        values of the column are, in all shards (a blank is NaN), else text.
+        Columns of the input, as returned by :func:`load_molecules`: numbers if all values of the
+        column are numeric in all shards (blanks become NaN), otherwise strings.
 
     Examples
     --------
@@ -89,20 +90,23 @@ class Shard(NamedTuple):
 
 
 class FeatureShards:
-    """The features in a folder that :func:`save_features` has written, shard by shard.
+    """Features written by :func:`save_features`, read shard by shard.
+
+    Iterate over it, or index it with the number of a shard, to get :class:`Shard` tuples.
 
     Parameters
     ----------
     folder : path
+        Folder passed to :func:`save_features`.
 
     Attributes
     ----------
     manifest : dictionary
-        How the features were made, and the receipts of all shards.
+        Settings of the features, and the receipts of all shards.
 
     Examples
     --------
-    Train on more molecules than memory holds:
+    Train on more molecules than fit in memory:
 
     >>> import graphgrain as gg, pathlib, tempfile
     >>> from sklearn.linear_model import SGDClassifier
@@ -128,12 +132,11 @@ class FeatureShards:
             )
         if not manifest["complete"]:
             raise InvalidFileError(
-                f"The features in {str(self.folder)!r} are not complete. Call what made them "
-                "again: it goes on with what is missing."
+                f"The features in {str(self.folder)!r} are not complete. {_AGAIN}."
             )
         if not _is_complete(manifest):
             raise InvalidFileError(
-                f"{self.folder.name}/{MANIFEST} is damaged: it does not say what was written. "
+                f"{self.folder.name}/{MANIFEST} is damaged: entries are missing or invalid. "
                 f"{FOLDER.remedy}."
             )
         self.manifest: dict[str, Any] = manifest
@@ -143,7 +146,7 @@ class FeatureShards:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows of all shards together, and columns."""
+        """Total number of rows, and number of columns."""
         return self.manifest["rows"], self.manifest["n_features"]
 
     def __repr__(self) -> str:
@@ -162,12 +165,12 @@ class FeatureShards:
         return (self[number] for number in range(len(self)))
 
     def check(self) -> None:
-        """Compare all files with their checksums; an error names the first that differs."""
+        """Verify the checksums of all files, and raise an error for the first that differs."""
         for number, said in enumerate(self.manifest["shards"]):
             if read_receipt(self.folder, number) != said:
                 raise InvalidFileError(
                     f"{self.folder.name}/{shard_name(number)} is missing or not what was written. "
-                    "Call what made the features again: it makes what is missing."
+                    f"{_AGAIN}."
                 )
 
 
@@ -175,14 +178,14 @@ class FeatureShards:
 
 
 def shard_name(number: int) -> str:
-    """The name of a shard's files, without what comes after the dot."""
+    """Return the name of a shard's files without suffix."""
     return f"shard-{number:05d}"
 
 
 def write_shard(
     folder: Path, number: int, form: str, X: csr_array, columns: dict[str, np.ndarray]
 ) -> list[str]:
-    """Write the files of a shard, each in whole or not at all; their names."""
+    """Write the files of a shard, each atomically, and return their names."""
     name = shard_name(number)
     if form == "parquet":
         with atomic_write(folder / f"{name}.parquet", "The shard") as file:
@@ -198,7 +201,7 @@ def write_shard(
 
 
 def read_shard(folder: Path, number: int, manifest: dict[str, Any]) -> Shard:
-    """The matrix of a shard and the columns beside it, if they are what was written."""
+    """Read a shard; raise an error if its files differ from the manifest."""
     name, said = shard_name(number), manifest["shards"][number]
     n_features, rows = manifest["n_features"], said["rows"]
     try:
@@ -221,7 +224,7 @@ def _read_npz(stem: Path, n_features: int) -> tuple[csr_array, dict[str, np.ndar
     parts = read_npz(stem.with_suffix(".npz"), "a shard of features", _AGAIN)
     form = str(parts["format"].item())
     if form not in ("csr", "b'csr'") or parts["shape"].tolist()[1:] != [n_features]:
-        raise ValueError(f"it is no matrix by rows with {n_features:,} columns")
+        raise ValueError(f"it is not a CSR matrix with {n_features:,} columns")
     rows = int(parts["shape"][0])
     X = _checked_csr(parts["data"], parts["indices"], parts["indptr"], rows, n_features)
     with open(stem.with_suffix(".csv"), newline="", encoding="utf-8") as file:
@@ -234,12 +237,12 @@ def _read_npz(stem: Path, n_features: int) -> tuple[csr_array, dict[str, np.ndar
 def _checked_csr(
     data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, rows: int, columns: int
 ) -> csr_array:
-    """A sparse matrix whose pointers lead somewhere: SciPy follows them in compiled code."""
+    """Create a sparse matrix after checking its indices, which SciPy uses in compiled code."""
     from scipy.sparse import csr_array
 
     integers = indices.dtype.kind == indptr.dtype.kind == "i" and data.dtype.kind == "f"
     if not integers or not data.ndim == indices.ndim == indptr.ndim == 1:
-        raise ValueError("it is no matrix by rows")
+        raise ValueError("it is not a CSR matrix")
     if len(indptr) != rows + 1 or indptr[0] != 0 or (np.diff(indptr) < 0).any():
         raise ValueError("its rows do not follow each other")
     if not indptr[-1] == len(indices) == len(data):
@@ -253,7 +256,7 @@ def _checked_csr(
 
 
 def _kind(values: np.ndarray) -> str:
-    """What a column of a shard holds: integers, numbers, text, or nothing but blanks."""
+    """Return the type of a column of a shard: integer, number, text or blank."""
     found = typed(values)
     if found.dtype.kind in "iub":
         return "integer"
@@ -263,14 +266,14 @@ def _kind(values: np.ndarray) -> str:
 
 
 def _joined_kind(kinds: set[str]) -> str:
-    """What a column holds in all shards."""
+    """Combine the types of a column in all shards."""
     if "text" in kinds or kinds == {"blank"}:
         return "text"
     return "integer" if kinds == {"integer"} else "number"
 
 
 def _as_kind(values: np.ndarray, kind: Any) -> np.ndarray:
-    """Text as the numbers that it is."""
+    """Convert text to integers or floats if the column has that type."""
     try:
         if kind == "integer":
             return np.array([int(value) for value in values.tolist()], dtype=np.int64)
@@ -285,21 +288,21 @@ def _as_kind(values: np.ndarray, kind: Any) -> np.ndarray:
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """The manifest of a folder, or None where there is none."""
+    """Read the manifest of a folder; None if there is none."""
     path = folder / MANIFEST
     if not path.is_file():
         return None
     manifest = parsed_json(path.read_bytes())
     if not isinstance(manifest, dict) or "version" not in manifest or "complete" not in manifest:
         raise InvalidFileError(
-            f"{folder.name}/{MANIFEST} cannot be read. Restore it, or begin anew in another folder."
+            f"{folder.name}/{MANIFEST} cannot be read. Restore it, or start in another folder."
         )
     FOLDER.check_version(manifest["version"], path)
     return manifest
 
 
 def _is_complete(manifest: dict[str, Any]) -> bool:
-    """Whether a manifest says what it must, in the types that it must have."""
+    """Return whether a manifest has all entries with the right types."""
     shards = manifest.get("shards")
     return (
         isinstance(shards, list)
@@ -325,7 +328,7 @@ def _is_complete(manifest: dict[str, Any]) -> bool:
 def write_receipt(
     folder: Path, number: int, files: list[str], about: dict[str, Any]
 ) -> dict[str, Any]:
-    """Say that a shard is finished; what is said."""
+    """Write and return the receipt of a finished shard."""
     receipt = {
         "shard": number,
         **about,
@@ -340,7 +343,7 @@ def write_receipt(
 
 
 def read_receipt(folder: Path, number: int) -> dict[str, Any] | None:
-    """The receipt of a shard, if it is there and all its files are as it says."""
+    """Return the receipt of a shard if it exists and agrees with the files, otherwise None."""
     try:
         receipt = json.loads((folder / f"{shard_name(number)}.json").read_bytes())
         for name, said in receipt["files"].items():
@@ -353,7 +356,7 @@ def read_receipt(folder: Path, number: int) -> dict[str, Any] | None:
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -362,7 +365,7 @@ def file_digest(path: Path) -> str:
 
 
 def pyarrow() -> Any:
-    """The package behind Parquet files."""
+    """Import and return PyArrow."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -412,16 +415,14 @@ def _read_parquet(path: Path, n_features: int) -> tuple[csr_array, dict[str, np.
     return _checked_csr(*parts, table.num_rows, n_features), columns
 
 
-# -------------------------------------------------------------------- features to files
+# -------------------------------------------------------------------- computing features
 #
-# Shard after shard, by any number of processes, from where it stopped.
-#
-# 1. The input is cut into shards by position: shard k has the molecules (or graphs) from
-#    ``k * shard_size`` on, whether they can be read or not. So any shard can be made alone.
-# 2. A process reads the molecules of a shard, computes their features (columns are hashes, nothing
-#    is learned) and writes the files, then the receipt.
-# 3. Shards whose receipts are true and name this input are not made again.
-# 4. When all are there, the manifest says so.
+# 1. The input is split into shards by position: shard k starts at molecule (or graph)
+#    ``k * shard_size``, counting unreadable molecules as well. Shards are therefore independent.
+# 2. A process parses the molecules of a shard, computes their features (columns are hashes, so
+#    nothing is fitted) and writes the files, then the receipt.
+# 3. Shards with a valid receipt for the same input are not computed again.
+# 4. When all shards are finished, the manifest is marked as complete.
 
 SHARD_SIZE = 20_000
 
@@ -440,46 +441,48 @@ def save_features(
     verbose: int = 0,
     **labels: Unpack[LabelFlags],
 ) -> dict[str, Any]:
-    """Write the features of any number of graphs to a folder, shard after shard.
+    """Write the features of any number of graphs to a folder, shard by shard.
 
-    Whatever interrupts it, even the power: called again in the same way it goes on, and at most
-    the shards in work are lost. The files have the same bytes however many processes wrote them.
+    An interrupted call, even by a power failure, is resumed by the same call; at most the
+    unfinished shards are computed again. The files do not depend on the number of processes.
 
     Parameters
     ----------
     source : path, GraphBatch or iterable of graphs
-        See :func:`as_chunks`. Only what is read again in the same order can be resumed.
+        Anything that :func:`as_chunks` accepts. To resume, it must give the same graphs in the
+        same order again.
     folder : path
-        Made if it is not there.
+        Output folder, created if needed.
     kernel : kernel with explicit features, optional
-        By default ``TreePlusPlus()``.
-    n_features : int
-        Number of columns: features are hashed into them (see the kernel's ``n_features``).
-    shard_size : int
-        Molecules or graphs of a shard.
-    format : {"npz", "parquet"}
-        ``"npz"``: SciPy's sparse matrices, and a CSV file beside each with the other columns of
-        the input (names, targets). ``"parquet"``: one table per shard with these columns and the
-        lists ``feature_columns`` and ``feature_values``.
+        The default is ``TreePlusPlus()``.
+    n_features : int, default=2**20
+        Number of columns into which features are hashed (see the kernel's ``n_features``).
+    shard_size : int, default=20000
+        Number of molecules or graphs per shard.
+    format : {"npz", "parquet"}, default="npz"
+        ``"npz"`` writes SciPy sparse matrices, each with a CSV file that contains the columns of
+        the input (names, targets). ``"parquet"`` writes one table per shard with these columns and
+        the lists ``feature_columns`` and ``feature_values``.
     smiles : str, optional
-        For files of molecules: see :func:`iter_molecules`.
-    errors : {"raise", "skip"}
-        What happens with a molecule that cannot be read. The shards before it are kept.
+        Column of SMILES in a file of molecules; see :func:`iter_molecules`.
+    errors : {"raise", "skip"}, default="raise"
+        Whether molecules that cannot be read raise an error or are skipped. Shards that were
+        finished before an error are kept.
     n_jobs : int, optional
-        Number of processes; None means this one alone, -1 one per core.
-    verbose : int
-        1 shows a progress bar.
-    charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
-        For files of molecules: what the labels encode; see :func:`from_rdkit`.
+        Number of processes. None uses the current process only, -1 one process per core.
+    verbose : int, default=0
+        Show a progress bar if positive.
+    charge, aromatic, hydrogens, stereo, isotopes, radicals : bool, default=False
+        Properties encoded in the labels, for files of molecules; see :func:`from_rdkit`.
 
     Returns
     -------
     manifest : dictionary
-        What stands in ``manifest.json``: settings, shards with checksums, numbers of rows.
+        Contents of ``manifest.json``: settings, numbers of rows, and shards with checksums.
 
     See Also
     --------
-    FeatureShards : Read them.
+    FeatureShards : Read the features.
 
     Examples
     --------
@@ -494,7 +497,7 @@ def save_features(
         raise InvalidParameterError(f"format must be one of {', '.join(FORMATS)}; got {format!r}.")
     check_value("shard_size", shard_size, Whole(1))
     if format == "parquet":
-        pyarrow()  # an error now, not after the work
+        pyarrow()  # fail early if it is not installed
     unreadable = Unreadable(errors)
     kernel = hashing_kernel(kernel, n_features)
     options = LabelOptions.of(labels)
@@ -517,7 +520,7 @@ def save_features(
     _begin_manifest(place, settings)
     finish = partial(
         finished_shard,
-        place.absolute(),  # worker processes may have been started in another working folder
+        place.absolute(),  # worker processes may have another working directory
         kernel,
         format,
         options,
@@ -555,7 +558,7 @@ def save_features(
 
 
 def hashing_kernel(kernel: Any, n_features: int) -> Any:
-    """The kernel with explicit features in hashed columns, unfitted."""
+    """Return an unfitted copy of the kernel that outputs features in hashed columns."""
     if kernel is None:
         from ..kernels.tree_plus_plus import TreePlusPlus
 
@@ -566,12 +569,12 @@ def hashing_kernel(kernel: Any, n_features: int) -> Any:
             "TreePlusPlus, WeisfeilerLehman, ShortestPath or another with explicit features."
         )
     chosen = clone(kernel).set_params(output="features", n_features=n_features, n_jobs=None)
-    chosen.transform(GraphBatch.from_edges([1], [], [0]))  # parameters are checked here, not later
+    chosen.transform(GraphBatch.from_edges([1], [], [0]))  # validates the parameters early
     return chosen
 
 
 def feature_matrix(kernel: Any, graphs: GraphBatch) -> csr_array:
-    """The features of a batch, a chunk at a time; counts as 32-bit floats, which hold them."""
+    """Compute the features of a batch in chunks; counts up to 2**24 are stored as float32."""
     from scipy.sparse import csr_array, vstack
 
     integral = kernel.get_params().get("counts", "raw") in ("raw", "binary", "intersection")
@@ -594,7 +597,7 @@ def finished_shard(
     file: MoleculeFile | None,
     task: tuple[int, list[Record] | Chunk],
 ) -> dict[str, Any]:
-    """The receipt of a shard of some records or graphs that is there already, or made now."""
+    """Return the receipt of a shard, after computing it unless it is already finished."""
     number, content = task
     there, digest = read_receipt(folder, number), _digest(content)
     if there is not None and there.get("input_sha256") == digest:
@@ -610,7 +613,7 @@ def finished_shard(
         columns = record_columns([content[at] for at in parsed.positions])
         chunk, count = Chunk(parsed.graphs, columns), len(content)
     X = feature_matrix(kernel, chunk.graphs)
-    # Without the old receipt nobody takes a mixture of old and new files for a whole.
+    # Remove the old receipt first, so that a mixture of old and new files is never valid.
     (folder / f"{shard_name(number)}.json").unlink(missing_ok=True)
     files = write_shard(folder, number, form, X, chunk.columns)
     about = {
@@ -627,7 +630,7 @@ def finished_shard(
 def _pieces(
     source: Any, shard_size: int, smiles: str | None, labels: LabelOptions
 ) -> tuple[MoleculeFile | None, Iterator[list[Record] | Chunk]]:
-    """The input of each shard, one after the other."""
+    """Return the file, if the source is one, and an iterator over the input of each shard."""
     if isinstance(source, str | os.PathLike) and is_molecule_file(Path(source)):
         file = MoleculeFile.opened(source, smiles)
         return file, iter(lambda: list(islice(file.records, shard_size)), [])
@@ -640,7 +643,7 @@ def _pieces(
 
 
 def _digest(content: list[Record] | Chunk) -> str:
-    """SHA-256 of the input of a shard."""
+    """Return the SHA-256 of the input of a shard."""
     digest = hashlib.sha256()
     if isinstance(content, Chunk):
         graphs = content.graphs
@@ -661,7 +664,7 @@ def _digest(content: list[Record] | Chunk) -> str:
 
 
 def _begin_manifest(folder: Path, settings: dict[str, Any]) -> None:
-    """Check that the folder is ours to go on with, and say what it will hold."""
+    """Check that the folder is empty or has the same settings, and write them."""
     there = read_manifest(folder)
     if there is None:
         for other in (entry.name for entry in folder.iterdir() if entry.name[0] != "."):
@@ -675,14 +678,14 @@ def _begin_manifest(folder: Path, settings: dict[str, Any]) -> None:
             if old.get(name) != value:
                 raise InvalidParameterError(
                     f"The folder {str(folder)!r} holds features with {name}={old.get(name)!r}; "
-                    f"asked for is {value!r}. Use the same settings to go on, or another folder."
+                    f"requested is {value!r}. Use the same settings to resume, or another folder."
                 )
     if there is None or not there.get("complete"):
         _write_manifest(folder, {"version": FOLDER.version, "complete": False, **settings})
 
 
 def _flat(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings with those of groups (the kernel's parameters, the labels) among them."""
+    """Flatten nested settings (the kernel's parameters, the labels)."""
     flat: dict[str, Any] = {}
     for name, value in settings.items():
         flat |= _flat(value) if isinstance(value, dict) else {name: value}
@@ -695,7 +698,7 @@ def _write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
 
 
 def _tidy(folder: Path, count: int) -> None:
-    """Remove shards of an input that was longer once, and what a killed process was writing."""
+    """Remove shards of a formerly longer input, and temporary files of killed processes."""
     for file in folder.glob("shard-*"):
         number = file.stem.removeprefix("shard-")
         if number.isdigit() and int(number) >= count:

@@ -1,8 +1,8 @@
-"""A kernel matrix larger than memory: tile by tile into a file.
+"""Compute kernel matrices larger than memory, tile by tile, into a file.
 
-The matrix is cut into square tiles. Each tile needs two blocks of graphs only: fit on one, and
-transform the other. Features are computed anew for every tile, which is cheap against comparing
-them, and a tile that is computed twice is the same twice.
+The matrix is split into square tiles. Each tile needs only two blocks of graphs: the kernel is
+fitted on one and transforms the other. Features are computed again for every tile, which is cheap
+compared with the similarities, and computing a tile again gives the same result.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..parameters import Whole, check_value
 from ..writing import check_output, delete_if_free, take_over
 from .dask import dask as dask_package
 
-#: The row and column where a tile stands, and the graphs of its rows and columns.
+#: First row and column of a tile, and the graphs of its rows and columns.
 Tile = tuple[int, int, GraphBatch, GraphBatch]
 
 
@@ -41,30 +41,34 @@ def save_gram(
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> Path:
-    """Compute the Gram matrix of more graphs than memory has room for, into a file.
+    """Compute a Gram matrix that does not fit in memory, and write it to a file.
 
     Parameters
     ----------
     graphs : GraphBatch or anything that :func:`as_graphs` accepts
     path : path
-        ``.npy`` for NumPy (open it with ``np.load(path, mmap_mode="r")``) or ``.zarr`` for Zarr.
-        It appears when it is complete.
+        Output file: ``.npy`` for NumPy (open it with ``np.load(path, mmap_mode="r")``) or
+        ``.zarr`` for Zarr. It is created once the matrix is complete.
     kernel : kernel with explicit features, optional
-        By default ``TreePlusPlus()``.
-    tile_size : int
-        Rows and columns of a tile: what is in memory at a time.
-    dtype : float64 or float32
-    dask : bool
-        Let Dask do the tiles, on the cluster that is connected (``dask.distributed.Client``) or
-        with its default scheduler. All workers must be able to write to ``path``.
+        The default is ``TreePlusPlus()``.
+    tile_size : int, default=2000
+        Number of rows and columns of a tile, which determines memory use.
+    dtype : {float64, float32}, default=float64
+        Data type of the matrix.
+    dask : bool, default=False
+        Whether to compute the tiles with Dask, on the connected cluster
+        (``dask.distributed.Client``) or with its default scheduler. All workers must be able to
+        write to ``path``.
     n_jobs : int, optional
-        Without Dask: number of processes; None means this one alone, -1 one per core.
-    verbose : bool
-        Show a progress bar.
+        Number of processes if ``dask`` is False. None uses the current process only, -1 one
+        process per core.
+    verbose : bool, default=False
+        Whether to show a progress bar.
 
     Returns
     -------
     path : Path
+        Path of the file.
 
     Examples
     --------
@@ -91,16 +95,17 @@ def save_gram(
         check_output(place, "The matrix")
         if place.exists() and not place.is_file():
             raise UnwritableFileError(
-                f"A matrix is computed inside its file; {str(place)!r} is a pipe or a device. "
-                "Choose a file."
+                f"A matrix must be written to a regular file; {str(place)!r} is a pipe or a "
+                "device. Choose a file."
             )
-    place = Path(os.path.realpath(place))  # a link stays, its target is written
+    place = Path(os.path.realpath(place))  # write to the target of a link
     _check_room(place, len(batch) ** 2 * kind.itemsize)
     temporary = place.with_name(f".{place.stem}-{uuid4().hex[:12]}{place.suffix}")
     try:
         _create(temporary, len(batch), kind, size)
         write = partial(write_tile, temporary, chosen)
-        begins = range(0, len(batch), size)  # of the upper triangle, diagonal included
+        begins = range(0, len(batch), size)
+        # the upper triangle, including the diagonal
         places = [(row, column) for row in begins for column in begins if row <= column]
         if dask:
             _with_dask(write, batch, size, places)
@@ -125,7 +130,7 @@ def save_gram(
 
 
 def write_tile(path: Path, kernel: Any, tile: Tile) -> None:
-    """Compute a tile and put it, and its mirror image, in place."""
+    """Compute a tile, and write it and its transpose."""
     row, column, rows, columns = tile
     chosen = clone(kernel)
     K = chosen.fit_transform(rows) if row == column else chosen.fit(columns).transform(rows)
@@ -147,8 +152,8 @@ def _kernel(kernel: Any) -> Any:
         kernel = TreePlusPlus()
     if not isinstance(kernel, FeatureKernel):
         raise InvalidParameterError(
-            "A matrix is computed in tiles where a similarity depends on two graphs alone: with "
-            f"kernels that have explicit features; got {kernel!r}."
+            "A matrix can be computed in tiles only if each similarity depends on two graphs "
+            f"alone, as for kernels with explicit features; got {kernel!r}."
         )
     return clone(kernel).set_params(output="gram")
 
@@ -157,7 +162,7 @@ def _with_dask(
     write: Any, batch: GraphBatch, tile_size: int, places: list[tuple[int, int]]
 ) -> None:
     library = dask_package()
-    # Blocks are part of the task graph: the scheduler has them, whoever dies.
+    # Blocks are part of the task graph, so the scheduler keeps them if a worker dies.
     blocks = {
         begin: library.delayed(batch[begin : begin + tile_size], traverse=False)
         for begin in range(0, len(batch), tile_size)
@@ -167,7 +172,7 @@ def _with_dask(
 
 
 def _check_room(place: Path, needed: int) -> None:
-    """An error now, not after hours."""
+    """Raise an error early if the disk is too small."""
     if not place.parent.is_dir():
         raise UnwritableFileError(f"There is no folder {str(place.parent)!r} to write to.")
     free = shutil.disk_usage(place.parent).free

@@ -1,4 +1,4 @@
-"""The index on disk, neighbours, clusters."""
+"""Similarity search with an index on disk, nearest neighbours, clusters and pairs."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-# The names that this package offers; __init__.py loads each when it is asked for.
+# Public names of this package; __init__.py loads them lazily.
 from .activity_cliffs import Cliff as Cliff
 from .activity_cliffs import Cliffs as Cliffs
 from .activity_cliffs import cliffs as cliffs

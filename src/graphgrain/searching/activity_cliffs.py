@@ -1,4 +1,4 @@
-"""Cliffs: pairs of graphs that are similar and differ in what was measured."""
+"""Activity cliffs: pairs of graphs that are similar but differ in a measured value."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ class Cliff(NamedTuple):
     Attributes
     ----------
     first, second : int
-        The graphs, as they are counted from 0.
+        Indices of the graphs.
     similarity : float
+        Similarity of the graphs.
     difference : float
-        y of the second minus y of the first.
+        y of the second graph minus y of the first.
     steepness : float
-        The size of the difference over the distance, 1 minus the similarity.
+        Absolute difference divided by the distance, 1 minus the similarity.
 
     Examples
     --------
@@ -51,19 +52,23 @@ class Cliff(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Cliffs:
-    """Pairs of similar graphs that differ in y, the steepest first. Made by :func:`cliffs`.
+    """Pairs of similar graphs that differ in y, steepest first, as returned by :func:`cliffs`.
 
     Attributes
     ----------
     cliffs : list of Cliff
+        The pairs.
     counts : int array
-        For each graph the number of cliffs that it takes part in.
+        Number of cliffs that each graph is part of.
     duplicates : list of lists of int
-        Graphs that are equal and differ in y by at least ``min_difference``: measured twice, so
-        that no pattern explains them. They are no cliffs.
+        Equal graphs whose y differ by at least ``min_difference`` (repeated measurements). No
+        pattern can explain the difference, so they do not count as cliffs.
     missing : int array
-        The graphs without y, which are left out.
+        Indices of the graphs without y, which are ignored.
     y : float array
+        Measured value of each graph.
+    kernel : kernel
+        The kernel that was used to compare graphs.
 
     Examples
     --------
@@ -93,16 +98,16 @@ class Cliffs:
         return f"Cliffs({len(self):,} pairs of {graphs:,} graphs)"
 
     def graphs(self, number: int) -> GraphBatch:
-        """The two graphs of a cliff."""
+        """Return the two graphs of a cliff."""
         return _chosen(self._graphs, list(self.cliffs[number][:2]))
 
     def compare(self, number: int) -> Comparison:
-        """What the graphs of a cliff share, what one has and the other lacks, and where."""
+        """Compare the patterns of the two graphs of a cliff."""
         pair = self.graphs(number)
         return compare(self.kernel, pair[:1], pair[1:])
 
     def changed(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """The vertices of both graphs of a cliff that are outside of their common part."""
+        """Return the vertices of both graphs of a cliff outside their common part."""
         pair = self.graphs(number)
         common = shared_part(pair[:1], pair[1:])
         first, second = pair.vertex_counts.tolist()
@@ -123,38 +128,38 @@ def cliffs(
     similar: Pairs | None = None,
     n_jobs: int | None = None,
 ) -> Cliffs:
-    """Pairs of graphs that are similar and differ in y: what changed, and what it did.
+    """Find activity cliffs: pairs of graphs that are similar but differ in y.
 
     Parameters
     ----------
     graphs : GraphIndex, or anything that :func:`as_graphs` accepts
     y : array-like, or str for an index
-        What was measured: a number for each graph, NaN or None where it is missing; or the column
-        of an index that has it.
-    min_difference : float
-        The least difference in y, above 0. For activities as logarithms 1 is tenfold.
+        Measured value of each graph, NaN or None if missing; or the name of a column of the index.
     min_similarity, kernel, similarity, n_jobs
         As in :func:`pairs`.
+    min_difference : float, default=1.0
+        Minimum difference in y, above 0. For decadic logarithms of activities, 1 is a factor of
+        ten.
     similar : Pairs, optional
-        Pairs that are similar by some other measure; then none are looked for.
+        Pairs to use instead of those found by the kernel, for example by another similarity.
 
     Returns
     -------
-    Cliffs
-        The steepest first. ``found.compare(0)`` tells what its graphs share and lack,
-        ``found.changed(0)`` which vertices changed.
+    found : Cliffs
+        The cliffs, steepest first. ``found.compare(0)`` compares the patterns of the first pair,
+        and ``found.changed(0)`` returns the vertices that differ.
 
     Warns
     -----
     GraphgrainWarning
-        If equal graphs have different y: measured twice, see ``found.duplicates``. If y is missing
-        for some.
+        If equal graphs have different y (repeated measurements, see ``found.duplicates``), or if
+        y is missing for some graphs.
 
     See Also
     --------
-    pairs : All pairs of similar graphs.
-    changes : What became what, over all pairs with one change.
-    compare : What two graphs share.
+    pairs : Find all pairs of similar graphs.
+    changes : Find replacements in pairs that differ in one place, and how they change y.
+    compare : Compare the patterns of two graphs.
 
     References
     ----------
@@ -189,7 +194,7 @@ def cliffs(
     missing = np.flatnonzero(np.isnan(values))
     warn_of_missing(len(missing), count)
     difference = values[found.second] - values[found.first]
-    # Rounding must not hide a pair that differs by exactly this much.
+    # Rounding must not exclude a pair that differs by exactly this much.
     with np.errstate(invalid="ignore"):
         far = np.flatnonzero(np.abs(difference) >= min_difference * (1 - 1e-12))
     groups = _measured_twice(source, found.first[far], found.second[far], found.similarities[far])
@@ -206,7 +211,8 @@ def cliffs(
     if groups:
         warnings.warn(
             f"{sum(map(len, groups)):,} graphs are equal to others with a y that differs by "
-            f"{min_difference:g} or more: measured twice? They are no cliffs, but duplicates.",
+            f"{min_difference:g} or more: measured twice? They are listed as duplicates, not as "
+            "cliffs.",
             GraphgrainWarning,
             stacklevel=2,
         )
@@ -216,7 +222,7 @@ def cliffs(
 
 
 def numbers_of(source: Any, y: Any) -> np.ndarray:
-    """y as floats, or the column of an index that it names; None and NaN are missing."""
+    """Return y, or the column of an index with that name, as floats with NaN for missing values."""
     if isinstance(y, str) and isinstance(source, GraphIndex):
         if y not in source.column_names:
             names = ", ".join(source.column_names) or "none"
@@ -251,7 +257,7 @@ def warn_of_missing(missing: int, count: int) -> None:
 def _measured_twice(
     source: Any, first: np.ndarray, second: np.ndarray, similarities: np.ndarray
 ) -> list[list[int]]:
-    """Groups of equal graphs among pairs of similarity 1."""
+    """Return groups of equal graphs among pairs of similarity 1."""
     same = similarities >= 1.0 - 1e-12
     chosen = np.union1d(first[same], second[same])
     if not len(chosen):
@@ -261,6 +267,6 @@ def _measured_twice(
 
 
 def _chosen(source: Any, numbers: Any) -> GraphBatch:
-    """Some of the graphs of an index or a batch."""
+    """Return some of the graphs of an index or a batch."""
     index = isinstance(source, GraphIndex)
     return source._snapshot.numbered(numbers) if index else source[numbers]

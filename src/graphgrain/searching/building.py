@@ -1,9 +1,9 @@
-"""What changes of an index are made of: streams of graphs that become segments, and the journal.
+"""Write graphs to an index: segments, the journal and the manifest.
 
 1. Graphs are sketched chunk by chunk; every 65,536 of them are written as a segment.
-2. After each segment a journal notes how far the stream was read: if the process dies, the same
-   call goes on from there.
-3. In the end the manifest is replaced, which makes all of it part of the index at once.
+2. After each segment, a journal records how far the stream was read, so that the same call can
+   resume after an interruption.
+3. Finally the manifest is replaced, which adds all new segments to the index at once.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from .index_files import (
     write_segment,
 )
 
-#: Graphs and, if they have them already, their ids.
+#: Chunks of graphs with their ids, if they have any.
 Pieces = Iterable[tuple[Chunk, Sequence[Any] | None]]
 
 
@@ -53,10 +53,10 @@ Pieces = Iterable[tuple[Chunk, Sequence[Any] | None]]
 
 
 class SegmentWriter:
-    """Turns a stream of graphs into segments of an index.
+    """Write a stream of graphs as segments of an index.
 
-    They are added to those of ``manifest``, which ``there`` has opened. ``journal`` is called after
-    each segment with the manifest so far and the last chunk.
+    They are added to the segments of ``manifest``, which ``there`` has opened. ``journal`` is
+    called after each segment with the current manifest and the last chunk.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class SegmentWriter:
         self._common: np.ndarray = np.empty(0, dtype=np.uint64)
 
     def write(self, pieces: Pieces, progress: Callable[[int], object] = lambda count: None) -> None:
-        """Write everything that a stream has, and make it part of the index."""
+        """Write all graphs of a stream and add them to the index."""
         for chunk, ids in pieces:
             if len(self._ids) + len(chunk.graphs) > LARGEST:
                 self.flush()
@@ -92,7 +92,7 @@ class SegmentWriter:
         commit(self.folder, self.manifest)
 
     def flush(self) -> None:
-        """Write what is waiting as a segment."""
+        """Write the collected graphs as a segment."""
         if not self._ids:
             return
         entry = write_segment(self.folder, self._chunks, self._sketches, self._common, self._ids)
@@ -103,7 +103,7 @@ class SegmentWriter:
             self._journal(self.manifest, last)
 
     def _check(self, chunk: Chunk) -> None:
-        """All graphs of an index have labels of one kind."""
+        """Check that all graphs of the index have labels of the same type."""
         graphs, kind = chunk.graphs, self.manifest.label_kind
         if not graphs.n_vertices:
             return
@@ -143,9 +143,9 @@ class SegmentWriter:
 def pieces_of(
     source: Any, ids: Any, columns: Any, n_jobs: int | None, options: dict[str, Any], after: int = 0
 ) -> Iterator[tuple[Chunk, Sequence[Any] | None]]:
-    """The graphs of a source in chunks, with the columns that are kept, and their ids.
+    """Yield the graphs of a source in chunks with the columns to store, and their ids.
 
-    ``ids`` is None, the name of a column, or an iterable with an id per graph.
+    ``ids`` is None, the name of a column, or an iterable with one id per graph.
     """
     if is_molecules(source):
         options = {**options, "n_jobs": n_jobs, "after_line": after}
@@ -175,7 +175,7 @@ def pieces_of(
             own = list(islice(values, len(chunk.graphs)))
         if isinstance(columns, list):
             kept = {name: _column(chunk, name) for name in columns}
-            if "line" in chunk.columns:  # where an interrupted build goes on
+            if "line" in chunk.columns:  # needed to resume an interrupted build
                 kept["line"] = chunk.columns["line"]
             chunk = chunk._replace(columns=kept)
         yield chunk, own
@@ -193,17 +193,17 @@ def _column(chunk: Chunk, name: str) -> np.ndarray:
 
 
 def commit(folder: Path, manifest: Manifest) -> None:
-    """Make a manifest the valid one and clear away what no longer belongs to the index."""
+    """Replace the manifest and delete files that no longer belong to the index."""
     write_manifest(folder, replace(manifest, extra={}))
     (folder / JOURNAL).unlink(missing_ok=True)
     delete_leftovers(folder, manifest.files)
 
 
 def tail_to_merge(segments: Sequence[SegmentEntry], new: int) -> int:
-    """How many of the last segments are rewritten with ``new`` graphs.
+    """Return the number of last segments to be rewritten together with ``new`` graphs.
 
-    Those that are no larger than what comes after them: adding graphs one by one leaves few
-    segments, and each graph is rewritten a few times only.
+    These are the segments that are not larger than what comes after them. Adding graphs one by
+    one therefore leaves few segments, and each graph is rewritten only a few times.
     """
     count = 0
     for entry in reversed(segments):
@@ -218,12 +218,12 @@ def tail_to_merge(segments: Sequence[SegmentEntry], new: int) -> int:
 
 
 def default_kernel(graphs: GraphBatch) -> TreePlusPlus:
-    """The kernel for search: which patterns a graph has, not how often (see docs/searching.md)."""
+    """Return the default kernel: presence, not counts, of patterns (see docs/searching.md)."""
     return TreePlusPlus(4, 1, edge_labels=graphs.edge_label_table is not None, counts="binary")
 
 
 def check_kernel(kernel: Any) -> FeatureKernel:
-    """A kernel that an index can use."""
+    """Check that an index can use a kernel, and return it."""
     if not isinstance(kernel, FeatureKernel):
         raise InvalidParameterError(
             "An index needs a kernel with explicit features, such as TreePlusPlus() or "
@@ -238,19 +238,19 @@ def check_kernel(kernel: Any) -> FeatureKernel:
         )
     if parameters.get("n_features") is not None:
         raise InvalidParameterError(
-            f"An index keeps features apart by itself; n_features={parameters['n_features']} "
-            "would merge some. Leave it out."
+            f"An index distinguishes all features; n_features={parameters['n_features']} would "
+            "merge some. Leave it out."
         )
     return kernel
 
 
 def stored(kernel: FeatureKernel) -> dict[str, Any]:
-    """What is written of a kernel: what similarities depend on."""
+    """Return the kernel as JSON, with the parameters that similarities depend on."""
     return kernel_to_json(kernel, leave_out=kernel.parameters_after_counting - {"counts"})
 
 
 def restored(entry: dict[str, Any], given: FeatureKernel | None, where: str) -> FeatureKernel:
-    """The kernel of an index: one of the library's own, or the one that was given."""
+    """Return the kernel of an index, created from JSON or checked against the given one."""
     if given is not None:
         if stored(check_kernel(given)) != entry:
             raise InvalidParameterError(
@@ -306,7 +306,7 @@ def make_folder(folder: Path, overwrite: bool) -> None:
 
 
 def origin_of(source: Any, ids: Any, settings: dict[str, Any]) -> dict[str, Any] | None:
-    """What tells that an interrupted build was of the same thing; None if it cannot be told."""
+    """Return a description that identifies a build for resuming; None if it cannot be resumed."""
     if not is_molecules(source) or not (ids is None or isinstance(ids, str)):
         return None
     path = Path(source).resolve()
@@ -317,7 +317,7 @@ def origin_of(source: Any, ids: Any, settings: dict[str, Any]) -> dict[str, Any]
 
 
 def interrupted(folder: Path, origin: dict[str, Any] | None) -> Manifest | None:
-    """What an earlier build of the same thing has done, if there was one."""
+    """Return the manifest of an interrupted build of the same origin, if there is one."""
     if origin is None or not (folder / JOURNAL).is_file():
         return None
     try:

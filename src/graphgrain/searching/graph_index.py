@@ -1,4 +1,4 @@
-"""GraphIndex: graphs on disk that can be searched."""
+"""GraphIndex: an index of graphs on disk for similarity search."""
 
 from __future__ import annotations
 
@@ -46,38 +46,40 @@ if TYPE_CHECKING:
 
     from .similar_pairs import Pairs
 
-#: Queries that are answered together, and graphs of the index that are queries together.
+#: Number of queries answered together, and of graphs of the index used as queries together.
 _BATCH = 256
 _TOGETHER = 1024
 
 
 class GraphIndex:
-    """An index of graphs on disk: exact search for the most similar ones.
+    """An index of graphs on disk for exact search of the most similar graphs.
 
-    Make one with :meth:`build`, open it again with ``GraphIndex(path)``. It is a folder that holds
-    the graphs themselves in a compact form, a sketch of the features of each, ids and whatever else
-    is known of them. Sketches give upper bounds of similarities; graphs whose bounds are high
-    enough are compared exactly, with the kernel's own features. What is not needed for a search
-    is not read.
+    Create an index with :meth:`build` and open an existing one with ``GraphIndex(path)``. An index
+    is a folder with the graphs in a compact form, a sketch of the features of each graph, ids and
+    optional columns. Sketches give upper bounds of similarities; graphs whose bounds are high
+    enough are compared exactly, with the features of the kernel. Only the parts a search needs
+    are read from disk.
 
     Parameters
     ----------
     path : path of a folder
-        An index that :meth:`build` has made. Nothing is read but its list of contents.
+        An index created by :meth:`build`. Opening reads only its manifest and headers.
     kernel : kernel, optional
-        Only for kernels that are not graphgrain's own; it must be the one that the index was
-        built with.
+        Required only for kernels that are not part of graphgrain; it must be the kernel that the
+        index was built with.
     n_jobs : int, optional
-        Number of threads that search.
+        Number of threads for searching.
 
     See Also
     --------
-    pairs : All pairs of similar graphs.
-    sphere_exclusion, pick_diverse, near_duplicates : What an index makes possible.
+    pairs : Find all pairs of similar graphs.
+    sphere_exclusion : Cluster the graphs of an index.
+    pick_diverse : Pick diverse graphs from an index.
+    near_duplicates : Find queries that are nearly contained in an index.
 
     Notes
     -----
-    A pickled index is its path: who loads it must see the same folder.
+    Pickling stores only the path; the folder must be accessible where the index is unpickled.
 
     Examples
     --------
@@ -102,7 +104,7 @@ class GraphIndex:
         kernel: FeatureKernel | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.path = _folder(path).absolute()  # found again wherever the process goes
+        self.path = _folder(path).absolute()  # the working directory may change
         self.n_jobs = check_value("n_jobs", n_jobs, Jobs())
         self._snapshot = Snapshot.of(self.path)
         self.kernel = restored(self._snapshot.manifest.kernel, kernel, str(path))
@@ -113,7 +115,7 @@ class GraphIndex:
         options = {"kernel": self._own_kernel, "n_jobs": self.n_jobs}
         return partial(type(self), **options), (str(self.path),)
 
-    # ---------------------------------------------------------------- making and opening
+    # ---------------------------------------------------------------- building and opening
 
     @classmethod
     def build(
@@ -131,42 +133,48 @@ class GraphIndex:
         verbose: bool = False,
         **options: Any,
     ) -> GraphIndex:
-        """Make an index from graphs, a stream of graphs or a file.
+        """Build an index from graphs, a stream of graphs or a file.
 
         Parameters
         ----------
         path : path of a folder
-            It must not exist, unless ``overwrite``; by habit its name ends in ``.ggi``.
+            The folder must not exist unless ``overwrite`` is True; by convention its name ends
+            in ``.ggi``.
         source : GraphBatch, iterable or path
-            Whatever :func:`as_chunks` accepts: graphs, a stream of them, or a file of molecules
-            or graphs.
+            Anything that :func:`as_chunks` accepts: graphs, a stream of graphs, or a file of
+            molecules or graphs.
         kernel : kernel with explicit features, optional
-            How graphs are compared. By default ``TreePlusPlus(4, 1, counts="binary")`` with edge
-            labels where there are any; docs/searching.md tells why.
+            Kernel used to compare graphs. The default is
+            ``TreePlusPlus(4, 1, counts="binary")``, with edge labels if there are any; the
+            reasons are in docs/searching.md.
         ids : sequence or str, optional
-            An integer, a string or a tuple of them for each graph, or the column that holds
-            them. By default graphs are numbered.
+            An integer, a string or a tuple of them for each graph, or the name of the column
+            with the ids. By default graphs are numbered.
         columns : dictionary of arrays, or list of str, optional
-            What else to keep of each graph: values for each, or which columns of the source. By
-            default all columns that the source has.
-        similarity : {"minmax", "cosine", "dot", "containment"}
-            The default of :meth:`search`.
-        overwrite : bool
-            Replace an index that is there, once the new one is whole.
-        first_id : int
-            The number of the first graph that comes without an id.
+            Columns to store: arrays with one value per graph, or names of columns of the source.
+            By default all columns of the source.
+        similarity : {"minmax", "cosine", "dot", "containment"}, default="minmax"
+            Default similarity of :meth:`search`.
+        overwrite : bool, default=False
+            Whether to replace an existing index, once the new one is complete.
+        first_id : int, default=0
+            First number for graphs without an id.
         n_jobs : int, optional
-            Number of processes that read a file of molecules, and of threads that count
+            Number of processes for reading a file of molecules, and of threads for counting
             features.
-        verbose : bool
-            Show a progress bar.
+        verbose : bool, default=False
+            Whether to show a progress bar.
         **options
-            For the reader of a file, such as ``errors="skip"`` or ``charge=True``.
+            Passed on to the file reader, such as ``errors="skip"`` or ``charge=True``.
+
+        Returns
+        -------
+        index : GraphIndex
 
         Notes
         -----
-        Building from a file of molecules can be interrupted: the same call goes on where it
-        stopped. Until it has finished there is no index, or the one that was there before.
+        If building from a file of molecules is interrupted, the same call resumes it. Until it
+        has finished, there is no index, or the previous one remains.
         """
         check_value("first_id", first_id, Whole(0))
         check_value("n_jobs", n_jobs, Jobs())
@@ -228,7 +236,7 @@ class GraphIndex:
         return cls(path, kernel=kernel, n_jobs=n_jobs)
 
     def refresh(self) -> GraphIndex:
-        """See what other processes have written since the index was opened."""
+        """Load changes made by other processes since the index was opened."""
         self._snapshot = Snapshot.of(self.path)
         return self
 
@@ -243,37 +251,37 @@ class GraphIndex:
 
     @property
     def similarity(self) -> str:
-        """The default similarity of this index."""
+        """Default similarity of this index."""
         return self._snapshot.manifest.similarity
 
     @property
     def ids(self) -> np.ndarray:
-        """The ids of all graphs, in order."""
+        """Ids of all graphs, in the order of the index."""
         return as_array(self._snapshot.ids(self._snapshot.live))
 
     @property
     def column_names(self) -> list[str]:
-        """What is known of the graphs besides their ids."""
+        """Names of the stored columns."""
         return self._snapshot.column_names
 
     def columns(self, ids: Sequence[Any] | None = None) -> dict[str, np.ndarray]:
-        """What is known of some graphs (by default all), column by column."""
+        """Return the stored columns of the graphs with the given ids, by default of all graphs."""
         return self._snapshot.columns(self._places(ids))
 
     def graphs(self, ids: Sequence[Any] | None = None) -> GraphBatch:
-        """Some of the graphs, by default all."""
+        """Return the graphs with the given ids, by default all graphs."""
         return self._snapshot.graphs(self._places(ids))
 
     def nbytes(self) -> int:
-        """Bytes on disk."""
+        """Return the size on disk in bytes."""
         return sum(file.stat().st_size for file in self.path.iterdir())
 
     def verify(self) -> None:
-        """Check the whole index; an error names what is damaged.
+        """Check the whole index, and raise an error that names the damaged part.
 
-        Everything is read and compared with its checksum, and what was derived from the graphs
-        (sketches, sums, keys of ids) is computed anew and compared: an index that passes gives
-        right answers, whoever has written it.
+        All checksums are verified, and all data derived from the graphs (sketches, sums, keys of
+        ids) are recomputed and compared. An index that passes gives correct results even if it
+        comes from an untrusted source.
         """
         for segment in self._snapshot.segments:
             segment.verify(self.kernel)
@@ -289,7 +297,7 @@ class GraphIndex:
     ) -> None:  # fmt: skip
         """Add graphs; the parameters are those of :meth:`build`.
 
-        All of them are added or, if anything goes wrong, none.
+        Either all graphs are added or, in case of an error, none.
         """
         with only_writer(self.path):
             now = Snapshot.of(self.path)
@@ -316,7 +324,7 @@ class GraphIndex:
         self.refresh()
 
     def remove(self, ids: Iterable[Any]) -> None:
-        """Remove the graphs with these ids. :meth:`compact` gives their space back."""
+        """Remove the graphs with the given ids. Use :meth:`compact` to free their disk space."""
         with only_writer(self.path):
             now = Snapshot.of(self.path)
             places = now.places(list(ids))
@@ -325,7 +333,7 @@ class GraphIndex:
         self.refresh()
 
     def compact(self) -> None:
-        """Write the index anew without removed graphs, in as few segments as possible."""
+        """Rewrite the index without removed graphs, in as few segments as possible."""
         with only_writer(self.path):
             now = Snapshot.of(self.path)
             manifest = replace(now.manifest, segments=(), removed=None)
@@ -350,34 +358,36 @@ class GraphIndex:
         Parameters
         ----------
         queries : graphs, or list of SMILES if the index holds molecules
-        k : int or None
-            How many graphs to find; fewer if the index holds fewer. None, which needs a
-            ``threshold``: all that reach it.
+        k : int or None, default=10
+            Maximum number of results per query. None returns all graphs that reach the
+            ``threshold``, which is then required.
         threshold : float, optional
-            The least similarity.
+            Minimum similarity of the results.
         similarity : {"minmax", "cosine", "dot", "containment"}, optional
-            "minmax" is the sum of minima over the sum of maxima of values (Tanimoto, for bits and
-            for counts), "cosine" the kernel's normalised value, "dot" the kernel's value as it
-            is, "containment" the part of the query's values that the other graph has. By default
-            that of the index.
-        return_columns : bool
-            Return also what is known of the graphs found: a dictionary of arrays per query.
+            "minmax" is the sum of the minima divided by the sum of the maxima of the feature
+            values (Tanimoto, for bits and for counts), "cosine" the normalised kernel, "dot" the
+            kernel without normalisation, and "containment" the fraction of the query's feature
+            values that the other graph has. By default the similarity of the index.
+        return_columns : bool, default=False
+            Whether to return the stored columns of the results.
 
         Returns
         -------
-        ids : array of shape (queries, k), or with a ``threshold`` a list of arrays
-            Best first; equal ones in the order of the index.
+        ids : array of shape (n_queries, k), or list of arrays if ``threshold`` is given
+            Ids of the results, best first; ties are in the order of the index.
         similarities : array, or list of arrays
-        columns : list of dictionaries, if ``return_columns``
+            Similarities of the results.
+        columns : list of dictionaries of arrays
+            Columns of the results of each query; only if ``return_columns`` is True.
 
         Notes
         -----
-        Patterns that the index has never seen make a query less similar to everything in it, as
-        in the kernel itself. A query without anything in common with any graph, such as an empty
-        one, finds graphs with similarity 0, in the order of the index, and a warning tells.
+        As in the kernel, patterns that do not occur in the index reduce the similarity of a query
+        to all graphs. A query that has nothing in common with any graph, such as an empty graph,
+        returns graphs with similarity 0 in the order of the index, with a warning.
         """
         if k is None and threshold is None:
-            raise InvalidParameterError("k=None asks for all graphs above a threshold; give it.")
+            raise InvalidParameterError("k=None returns all graphs above a threshold; give one.")
         check_value("k", k, Whole(1, optional=True))
         check_value("threshold", threshold, Number(0.0, closed=True, optional=True))
         hits = self._hits(self.as_queries(queries), k, threshold, similarity)
@@ -392,7 +402,7 @@ class GraphIndex:
         return (ids, values, columns) if return_columns else (ids, values)
 
     def as_queries(self, queries: Any) -> GraphBatch:
-        """Graphs from whatever a query may be."""
+        """Convert queries to graphs of the kind that the index holds."""
         manifest = self._snapshot.manifest
         if isinstance(queries, str):
             queries = [queries]
@@ -424,14 +434,14 @@ class GraphIndex:
     def _hits(
         self, graphs: GraphBatch, k: int | None, threshold: float | None, similarity: str | None
     ) -> list[Hits]:
-        """The answers to all queries; without a threshold exactly k, if the index has as many."""
+        """Return the results of all queries; without a threshold k each, if there are enough."""
         ranker = self._ranker(similarity)
         wanted = None if k is None else min(k, max(1, len(self)))
         found: list[Hits] = []
         nothing = []
         for begin in range(0, len(graphs), _BATCH):
             part = graphs[begin : begin + _BATCH]
-            # As one piece of work: small ones would each start a thread of their own.
+            # In one call, as each of many small calls would start a thread.
             found += call(ranker.search, part, wanted, threshold or 0.0)
         if threshold is None or not threshold:
             for number, hits in enumerate(found):
@@ -449,7 +459,7 @@ class GraphIndex:
         return found
 
     def _filled(self, hits: Hits, k: int | None) -> Hits:
-        """With graphs of similarity 0, in the order of the index, where others are missing."""
+        """Fill up missing results with graphs of similarity 0, in the order of the index."""
         positive = hits.similarities > 0.0
         hits = Hits(hits.places[positive], hits.similarities[positive])
         missing = (len(self) if k is None else min(k, len(self))) - len(hits.places)
@@ -465,46 +475,52 @@ class GraphIndex:
     def pairs(
         self, min_similarity: float = 0.8, *, similarity: str | None = None
     ) -> Iterator[Pairs]:
-        """All pairs of graphs that are at least this similar, each once, exactly, as a stream.
+        """Yield all pairs of similar graphs, in blocks.
+
+        The result is exact, and each pair occurs once.
 
         Parameters
         ----------
-        min_similarity : float
-            The least similarity, above 0 and at most 1.
+        min_similarity : float, default=0.8
+            Minimum similarity, above 0 and at most 1.
         similarity : {"minmax", "cosine"}, optional
-            By default that of the index.
+            By default the similarity of the index.
 
         Yields
         ------
         Pairs
-            The pairs of some thousand graphs at a time. ``index.ids[pairs.first]`` are the ids.
+            The pairs of some thousand graphs. ``index.ids[pairs.first]`` are the ids.
 
         See Also
         --------
-        graphgrain.pairs : All of them at once, also of graphs without an index.
+        graphgrain.pairs : Return all pairs at once, also for graphs without an index.
         """
         from .similar_pairs import iter_pairs
 
         return iter_pairs(self, min_similarity, similarity=similarity)
 
     # ---------------------------------------------------------------- neighbours
-    # Numbers of graphs as they stand in the index, from 0; distances are 1 minus similarities.
+    # Graphs are numbered from 0 in the order of the index; distances are 1 minus similarities.
 
     def kneighbors(self, X: Any = None, n_neighbors: int = 10, return_distance: bool = True) -> Any:
-        """The nearest graphs of each query, as ``sklearn.neighbors.NearestNeighbors`` gives them.
+        """Find the nearest graphs of each query, as ``sklearn.neighbors.NearestNeighbors`` does.
 
         Parameters
         ----------
         X : graphs, optional
-            Without it: the graphs of the index, each without itself.
-        n_neighbors : int
-        return_distance : bool
+            The queries. By default the graphs of the index, each of which is not its own
+            neighbour.
+        n_neighbors : int, default=10
+            Number of neighbours.
+        return_distance : bool, default=True
+            Whether to return the distances, 1 minus similarities.
 
         Returns
         -------
-        distances : array of shape (queries, n_neighbors), if ``return_distance``
-        numbers : array of shape (queries, n_neighbors)
-            Where in the index the neighbours are; ``index.ids[numbers]`` are their ids.
+        distances : array of shape (n_queries, n_neighbors)
+            Only if ``return_distance`` is True.
+        numbers : array of shape (n_queries, n_neighbors)
+            Positions of the neighbours in the index; ``index.ids[numbers]`` are their ids.
 
         Examples
         --------
@@ -524,12 +540,21 @@ class GraphIndex:
     def radius_neighbors(
         self, X: Any = None, radius: float = 0.3, return_distance: bool = True
     ) -> Any:
-        """All graphs within a distance of each query, nearest first.
+        """Find all graphs within a distance of each query, nearest first.
+
+        Parameters
+        ----------
+        X : graphs, optional
+            As in :meth:`kneighbors`.
+        radius : float, default=0.3
+            Maximum distance, at least 0 and below 1.
+        return_distance : bool, default=True
+            Whether to return the distances.
 
         Returns
         -------
-        distances, numbers : arrays of arrays, one per query
-            As from :meth:`kneighbors`.
+        distances, numbers : object arrays with one array per query
+            As in :meth:`kneighbors`.
         """
         if not Number(0.0, closed=True).allows(radius) or radius >= 1.0:
             raise InvalidParameterError(
@@ -545,10 +570,10 @@ class GraphIndex:
     def kneighbors_graph(
         self, X: Any = None, n_neighbors: int = 10, mode: str = "connectivity"
     ) -> csr_array:
-        """The neighbours of :meth:`kneighbors` as a sparse matrix (queries, graphs).
+        """Return the neighbours of :meth:`kneighbors` as a sparse (n_queries, n_graphs) matrix.
 
-        With ``mode="distance"`` its entries are distances, which estimators with
-        ``metric="precomputed"`` take.
+        With ``mode="distance"`` the entries are distances, for estimators with
+        ``metric="precomputed"``.
         """
         distances, numbers = self.kneighbors(X, n_neighbors)
         return self._sparse(list(numbers), list(distances), mode)
@@ -556,7 +581,7 @@ class GraphIndex:
     def radius_neighbors_graph(
         self, X: Any = None, radius: float = 0.3, mode: str = "connectivity"
     ) -> csr_array:
-        """The neighbours of :meth:`radius_neighbors` as a sparse matrix (queries, graphs)."""
+        """Return the neighbours of :meth:`radius_neighbors` as a sparse matrix."""
         distances, numbers = self.radius_neighbors(X, radius)
         return self._sparse(list(numbers), list(distances), mode)
 
@@ -565,7 +590,7 @@ class GraphIndex:
 
         check_value("mode", mode, OneOf(("connectivity", "distance")))
         pointers = np.cumsum([0] + [len(row) for row in numbers])
-        # SciPy's own width: compiled functions that take sparse matrices know no other
+        # Use SciPy's default index type, which compiled functions of other libraries require.
         width = np.int32 if max(pointers[-1], len(self)) < 2**31 else np.int64
         columns = np.concatenate([np.empty(0, dtype=np.int64), *numbers]).astype(width)
         values = np.concatenate([np.empty(0), *distances])
@@ -576,14 +601,14 @@ class GraphIndex:
     def _neighbors(
         self, X: Any, k: int | None, radius: float | None
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Numbers and distances of the neighbours of each query."""
+        """Yield numbers and distances of the neighbours of each query."""
         if KINDS[self.similarity] == DOT:
             raise InvalidParameterError(
                 "Distances are 1 minus a similarity that is at most 1; this index compares by the "
                 "dot product. Build it with similarity='cosine' or 'minmax'."
             )
         live = self._snapshot.live
-        # Rounding must not hide a graph that is exactly at the radius.
+        # Rounding must not exclude a graph that is exactly at the radius.
         least = None if radius is None else max(0.0, 1.0 - radius - 1e-12)
         if X is not None:
             for hits in self._hits(self.as_queries(X), k, least, None):
@@ -609,7 +634,7 @@ def _folder(path: str | os.PathLike[str]) -> Path:
 
 
 def described_kernel(index: GraphIndex) -> str:
-    """The kernel of an index in words."""
+    """Return a description of the kernel of an index."""
     return describe_kernel(index._snapshot.manifest.kernel)
 
 

@@ -1,7 +1,4 @@
-"""Groups of graphs in an index: clusters, graphs that differ, near-duplicates of other graphs.
-
-None of them needs a matrix of all similarities.
-"""
+"""Clusters, diverse subsets and near-duplicates of an index, without a full similarity matrix."""
 
 from __future__ import annotations
 
@@ -11,12 +8,13 @@ import numpy as np
 
 from ..core.sketches import least_overlaps
 from ..errors import InvalidParameterError
+from ..graphs.batch import running_sum
 from ..parameters import Whole, check_value
 from .graph_index import GraphIndex
 from .index_files import KeyedFeatures, as_array
 from .ranking import Ranker, exact_similarity
 
-#: Graphs that are compared exactly at a time.
+#: Number of graphs compared exactly at a time.
 _TOGETHER = 64
 
 
@@ -26,10 +24,11 @@ class Clusters(NamedTuple):
     Attributes
     ----------
     labels : int array
-        The cluster of each graph, in the order of the index; the largest is 0.
+        Cluster of each graph, in the order of the index; cluster 0 is the largest.
     centers : int array
-        For each cluster the graph in its middle.
+        Index of the central graph of each cluster.
     sizes : int array
+        Number of graphs of each cluster.
 
     Examples
     --------
@@ -47,18 +46,22 @@ class Clusters(NamedTuple):
 
 
 def sphere_exclusion(index: GraphIndex, threshold: float = 0.6) -> Clusters:
-    """Put graphs into clusters around those with the most neighbours (Taylor and Butina).
+    """Cluster graphs around those with the most neighbours (Taylor-Butina clustering).
 
-    The graph with the most neighbours is the centre of the first cluster, which takes them all;
-    then the next that is not yet in a cluster, which takes those of its neighbours that are
-    not, and so on. Every member has at least the similarity ``threshold`` with its centre, and
-    no two centres have.
+    The graph with the most neighbours and all its neighbours form the first cluster. The next
+    graph that is not in a cluster forms a cluster with those of its neighbours that are not in a
+    cluster either, and so on. The similarity of every member to its centre is at least
+    ``threshold``, and the similarity of any two centres is below it.
 
     Parameters
     ----------
     index : GraphIndex
-    threshold : float
-        The least similarity of neighbours, above 0.
+    threshold : float, default=0.6
+        Minimum similarity of neighbours, above 0 and at most 1.
+
+    Returns
+    -------
+    clusters : Clusters
 
     References
     ----------
@@ -96,30 +99,32 @@ def sphere_exclusion(index: GraphIndex, threshold: float = 0.6) -> Clusters:
 
 
 def pick_diverse(index: GraphIndex, count: int, first: int = 0) -> np.ndarray:
-    """Pick graphs one by one, each as different as possible from those picked before (MaxMin).
+    """Pick diverse graphs: each is as different as possible from those picked before (MaxMin).
 
-    1. For every graph a lower bound of its similarity to the nearest pick is kept. A new pick
-       raises it by what the sketches prove: the common features that both have.
-    2. The graphs with the smallest bounds are compared with the picks exactly.
-    3. When the smallest bound is an exact one, no other graph is further away: it is picked.
+    1. A lower bound of the similarity to the nearest pick is kept for every graph. A new pick
+       raises it according to the sketches: by the common features that both have.
+    2. The graphs with the smallest bounds are compared exactly with the picks.
+    3. Once the smallest bound is exact, no other graph can be further away, and it is picked.
 
     Parameters
     ----------
     index : GraphIndex
     count : int
-        How many to pick.
-    first : int
-        The number of the first pick, as the index counts its graphs.
+        Number of graphs to pick.
+    first : int, default=0
+        Position of the first pick in the index.
 
     Returns
     -------
-    int array
-        Numbers of graphs in the order of picking; ``index.ids[numbers]`` are their ids.
+    numbers : int array
+        Positions of the picks in the index, in the order of picking; ``index.ids[numbers]`` are
+        their ids.
 
     Notes
     -----
-    Exact, and fast for kernels with ``counts="binary"`` or ``"intersection"``; with other count
-    maps sketches prove no lower bounds, and every graph is compared with every pick.
+    The result is exact. The search is fast for kernels with ``counts="binary"`` or
+    ``"intersection"``; with other count maps, sketches give no lower bounds, and every graph is
+    compared with every pick.
 
     Examples
     --------
@@ -135,7 +140,7 @@ def pick_diverse(index: GraphIndex, count: int, first: int = 0) -> np.ndarray:
     live = index._snapshot.live
     ranker = index._ranker()
     nearest = np.zeros(len(live))  # lower bounds of the similarity to the nearest pick
-    exact = np.zeros(len(live), dtype=np.int64)  # how many picks the bound covers exactly
+    exact = np.zeros(len(live), dtype=np.int64)  # number of picks compared exactly
     picks: list[int] = []
     features: list[KeyedFeatures] = []
     farthest = first
@@ -163,14 +168,14 @@ def pick_diverse(index: GraphIndex, count: int, first: int = 0) -> np.ndarray:
 def _joined(parts: list[KeyedFeatures]) -> KeyedFeatures:
     lengths = np.concatenate([np.diff(part.pointers) for part in parts])
     return KeyedFeatures(
-        np.concatenate(([0], np.cumsum(lengths))),
+        running_sum(lengths),
         np.concatenate([part.keys for part in parts]),
         np.concatenate([part.values for part in parts]),
     )
 
 
 def _raise(ranker: Ranker, pick: KeyedFeatures, nearest: np.ndarray) -> None:
-    """Raise the bounds of all graphs by what they surely share with a pick."""
+    """Raise the bounds of all graphs according to the common features shared with a pick."""
     query = ranker.queries(pick)[0]
     begin = 0
     for segment in ranker.segments:
@@ -190,15 +195,16 @@ def _raise(ranker: Ranker, pick: KeyedFeatures, nearest: np.ndarray) -> None:
 
 
 class NearDuplicates(NamedTuple):
-    """Pairs of a query and its most similar graph of an index.
+    """Queries with a near-duplicate in an index.
 
     Attributes
     ----------
     queries : int array
-        The numbers of the queries that have a near-duplicate.
+        Indices of the queries that have a near-duplicate.
     ids : array
-        The most similar graph of the index, for each of them.
+        Id of the most similar graph of the index for each of them.
     similarities : array
+        Similarity of each query to that graph.
 
     Examples
     --------
@@ -216,16 +222,20 @@ class NearDuplicates(NamedTuple):
 
 
 def near_duplicates(index: GraphIndex, queries: Any, threshold: float = 0.9) -> NearDuplicates:
-    """Queries that have a graph of at least this similarity in the index, most similar first.
+    """Find queries that have a near-duplicate in an index, most similar first.
 
     Parameters
     ----------
     index : GraphIndex
-        For example of the training set.
+        An index, for example of the training set.
     queries : graphs
-        For example the test set.
-    threshold : float
-        The least similarity of near-duplicates.
+        The queries, for example the test set.
+    threshold : float, default=0.9
+        Minimum similarity of near-duplicates, above 0 and at most 1.
+
+    Returns
+    -------
+    found : NearDuplicates
 
     Examples
     --------

@@ -1,17 +1,18 @@
-"""The files of an index: its manifest, who may write, and segments with the graphs themselves.
+"""The files of an index: manifest, lock, and segments with the graphs.
 
-The manifest says which files belong to the index and how its graphs are compared. It is the one
-file that changes, in one step. Everything else is written once under a name of its own; a file
-that no manifest names does not belong to the index. So whatever interrupts a writer, the index is
-as it was before or as it is after.
+The manifest lists the files that belong to the index and records how graphs are compared. It is
+the only file that changes, and it is replaced atomically. All other files are written once, under
+unique names; files that are not listed in the manifest do not belong to the index. An interrupted
+writer therefore leaves the index either in its old or in its new state.
 
-A segment is up to 65,536 graphs with sketches, ids and columns. It is written once
-(:func:`write_segment`) and read in parts (:class:`Segment`). A :class:`Snapshot` is all segments
-of an index at one moment. Features are counted anew from the stored graphs wherever exact
-similarities are needed; a sketch of them is kept (``core/sketches.py``).
+A segment holds up to 65,536 graphs with sketches, ids and columns. It is written once
+(:func:`write_segment`) and read in parts (:class:`Segment`). A :class:`Snapshot` consists of all
+segments of an index at one moment. Only sketches of the features are stored
+(``core/sketches.py``); where exact similarities are needed, features are counted again from the
+stored graphs.
 
-Files may come from anywhere: whatever compiled code follows is checked when a part is first used,
-and :meth:`Segment.verify` counts everything anew and compares.
+Files are not trusted: everything that compiled code uses for indexing is checked when a part is
+first used, and :meth:`Segment.verify` recomputes and compares all derived data.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ from ..core.sketches import (
     sketch,
 )
 from ..errors import InvalidFileError, InvalidParameterError, UnwritableFileError
-from ..graphs.batch import GraphBatch, gathered_ranges
+from ..graphs.batch import GraphBatch, gathered_ranges, running_sum
 from ..graphs.convert.rdkit import LabelOptions
 from ..graphs.streams import Chunk, join_chunks
 from ..kernels.bases.feature_kernel import FeatureKernel
@@ -63,8 +64,7 @@ from ..writing import atomic_write, delete_if_free, to_disk
 FORMAT = Format("graphgrain index", b"GGINDEX\0", 1, "Build the index again")
 NAME = "manifest.json"
 JOURNAL = "building.json"
-#: How graphs of an index are compared: the similarities of kernels, and how much of a query a graph
-#: contains.
+#: Similarities of an index: those of kernels, and the fraction of a query that a graph contains.
 KINDS = {**SIMILARITIES, "containment": CONTAINMENT}
 _LABEL_KINDS = ("integer", "string", "none", "")
 _OWN = (".segment", ".removed")
@@ -73,7 +73,7 @@ _FILE = re.compile(r"[0-9a-f]{16}\.(segment|removed)")
 
 @dataclass(frozen=True)
 class SegmentEntry:
-    """A segment as the manifest names it."""
+    """A segment in the manifest."""
 
     file: str
     graphs: int
@@ -82,12 +82,12 @@ class SegmentEntry:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What an index consists of.
+    """The contents of an index.
 
     ``kernel`` is ``{"class": name, "parameters": {...}}``, ``similarity`` the default of
-    ``search``, ``label_kind`` that of the vertex labels, ``molecules`` how SMILES become graphs
-    (the options of ``from_smiles``; None for other graphs), ``removed`` the file that says which
-    graphs are removed, and ``next_id`` the id of the next graph that comes without one.
+    ``search``, ``label_kind`` the type of the vertex labels, ``molecules`` the options of
+    ``from_smiles`` (None if the graphs are not molecules), ``removed`` the file that lists removed
+    graphs, and ``next_id`` the id of the next graph that has none.
     """
 
     kernel: dict[str, Any]
@@ -101,19 +101,19 @@ class Manifest:
 
     @property
     def files(self) -> set[str]:
-        """The names of all files that belong to the index."""
+        """Names of all files that belong to the index."""
         files = {entry.file for entry in self.segments}
         return files if self.removed is None else files | {self.removed}
 
 
 def write_manifest(folder: Path, manifest: Manifest, name: str = NAME) -> None:
-    """Make a manifest the valid one: readers see the old one or the new one, never less."""
+    """Replace the manifest atomically."""
     path = folder / name
     with atomic_write(path, "The index") as file:
         file.write(document(FORMAT, asdict(manifest)))
     if not hasattr(os, "O_DIRECTORY"):
         return
-    try:  # names of files are to be on disk too
+    try:  # directory entries must be on disk, too
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(descriptor)
@@ -124,7 +124,7 @@ def write_manifest(folder: Path, manifest: Manifest, name: str = NAME) -> None:
 
 
 def read_manifest(folder: Path, name: str = NAME) -> Manifest:
-    """The manifest of an index."""
+    """Read and validate the manifest of an index."""
     path = folder / name
     if not path.is_file():
         reason = f"it has no {NAME}. Build one with GraphIndex.build or `graphgrain index`."
@@ -132,7 +132,7 @@ def read_manifest(folder: Path, name: str = NAME) -> Manifest:
             reason = (
                 "its building was interrupted. Build it again with the same arguments to go on."
             )
-        raise InvalidFileError(f"{str(folder)!r} is no graphgrain index: {reason}")
+        raise InvalidFileError(f"{str(folder)!r} is not a graphgrain index: {reason}")
     fields = read_document(path, FORMAT)
     try:
         if set(fields) != {each.name for each in dataclass_fields(Manifest)}:
@@ -149,21 +149,21 @@ def read_manifest(folder: Path, name: str = NAME) -> Manifest:
 
 
 def _wrong(manifest: Manifest) -> str | None:
-    """What is wrong with a manifest whose checksum is right."""
+    """Return what is wrong with a manifest whose checksum is correct, or None."""
     names = [entry.file for entry in manifest.segments]
     for name in names if manifest.removed is None else [*names, manifest.removed]:
         if not isinstance(name, str) or not _FILE.fullmatch(name):
-            return f"{str(name)[:60]!r} is no file of an index"
+            return f"{str(name)[:60]!r} is not a file of an index"
     if len(set(names)) != len(names):
         return "a segment is named twice"
     sizes = (number for entry in manifest.segments for number in (entry.graphs, entry.bytes))
     numbers = [manifest.next_id, *sizes]
     if not all(type(number) is int and number >= 0 for number in numbers):
-        return "a number of graphs or bytes is none"
+        return "a number of graphs or bytes is not a number"
     if str(manifest.similarity) not in KINDS or str(manifest.label_kind) not in _LABEL_KINDS:
         return "its similarity or its kind of labels is unknown"
     if not isinstance(manifest.extra, dict):
-        return "its notes are none"
+        return "its extra entries are not a dictionary"
     options = manifest.molecules
     if options is not None and not (
         isinstance(options, dict)
@@ -180,9 +180,9 @@ def _wrong(manifest: Manifest) -> str | None:
 def write_new(
     folder: Path, kind: str, about: dict[str, Any], parts: dict[str, np.ndarray]
 ) -> tuple[str, int]:
-    """Write arrays to a file that no other has the name of; its name, and its size in bytes.
+    """Write arrays to a file with a unique name; return its name and size in bytes.
 
-    It is safely on disk when this returns; if that fails, it does not exist.
+    The file is flushed to disk on return; on failure it is removed.
     """
     path = folder / f"{secrets.token_hex(8)}.{kind}"
     try:
@@ -200,24 +200,24 @@ def write_new(
 
 
 def delete_leftovers(folder: Path, keep: set[str]) -> None:
-    """Delete files of segments that no longer belong to the index. Only a writer may."""
+    """Delete files that do not belong to the index; the caller must hold the lock."""
     for path in folder.iterdir():
         if (path.suffix in _OWN and path.name not in keep) or path.suffix == ".part":
             delete_if_free(path)
 
 
 def unwritable(path: Path, error: OSError) -> UnwritableFileError:
-    """The error for a file of an index that cannot be written."""
+    """Return the error for a file of an index that cannot be written."""
     return UnwritableFileError(
         f"The index cannot be written: {path.name} in {str(path.parent)!r}: "
-        f"{error.strerror or error}. What was there before is unchanged. Make room, or choose "
-        "another place."
+        f"{error.strerror or error}. Existing data are unchanged. Free disk space, or choose "
+        "another folder."
     )
 
 
 @contextmanager
 def only_writer(folder: Path) -> Iterator[None]:
-    """Hold the lock of an index. It ends with the process, however that ends."""
+    """Hold the write lock of an index; the system releases it if the process dies."""
     path = folder / "lock"
     try:
         file = open(path, "a+b")  # noqa: SIM115 - closed below
@@ -226,29 +226,31 @@ def only_writer(folder: Path) -> Iterator[None]:
     with file, locked(file.fileno(), wait=False) as alone:
         if not alone:
             raise UnwritableFileError(
-                f"Another process is writing to the index {str(folder)!r}; one at a time can. "
-                "Wait until it has finished."
+                f"Another process is writing to the index {str(folder)!r}. Wait until it has "
+                "finished."
             )
         yield
 
 
 # -------------------------------------------------------------------- segments
 
-#: Graphs that are sketched together, and graphs of a segment at most.
+#: Number of graphs sketched together, and maximum number of graphs of a segment.
 CHUNK = 4096
 LARGEST = 65_536
-#: A feature has a bit of its own if this share of the graphs has it, the most common ones at most.
+#: A feature gets its own bit if at least this fraction of the graphs has it, and maximum number of
+#: such features.
 _COMMON_SHARE = 1 / 16
 _MOST_COMMON = 512
+#: Maximum number of distinct values in the lists of a sketch.
 _CODES = 256
-#: Count maps after which every value is 1.
+#: Count maps that set every value to 1.
 _ONES = ("binary", "intersection")
-#: Values of a column that are packed together, how large they may be, and how many such are kept.
+#: Values per page of a column, maximum size of a page in bytes, and number of cached pages.
 _PAGE = 256
 _LARGEST_PAGE = 1 << 28
 _CACHED_PAGES = 64
 _COLUMN_KINDS = ("numbers", "booleans", "pages")
-#: How often a reader starts again when a writer clears files away under its hands.
+#: Number of times that a reader retries while a writer replaces files.
 _ATTEMPTS = 5
 
 
@@ -258,7 +260,7 @@ _ATTEMPTS = 5
 class KeyedFeatures(NamedTuple):
     """The features of graphs as 64-bit keys over all levels, with their values.
 
-    Graph i has the keys and values from ``pointers[i]`` to ``pointers[i + 1]``.
+    Graph i has the keys and values ``pointers[i]:pointers[i + 1]``.
     """
 
     pointers: np.ndarray  # int64
@@ -270,26 +272,25 @@ class KeyedFeatures(NamedTuple):
         return np.repeat(np.arange(len(self.pointers) - 1), np.diff(self.pointers))
 
     def sums(self, of: Callable[[np.ndarray], np.ndarray] = lambda values: values) -> np.ndarray:
-        """Sum of the values of each graph, after a function."""
+        """Apply a function to the values and sum them for each graph."""
         return np.bincount(self._rows, of(self.values), len(self.pointers) - 1)
 
     def sorted(self) -> KeyedFeatures:
-        """The keys of each graph in ascending order."""
+        """Sort the keys of each graph in ascending order."""
         order = np.lexsort((self.keys, self._rows))
         return self._replace(keys=self.keys[order], values=self.values[order])
 
 
 def values_differ(kernel: FeatureKernel) -> bool:
-    """Whether features have values other than 1."""
+    """Return whether features can have values other than 1."""
     return kernel.counts not in _ONES or bool(np.any(kernel.level_scales != 1.0))
 
 
 def keyed_features(kernel: FeatureKernel, batch: GraphBatch) -> KeyedFeatures:
-    """The features of all levels of a kernel, graph by graph."""
+    """Compute the features of all levels of a kernel, grouped by graph."""
     levels = [map_counts(level, kernel.counts) for level in kernel.count_features(batch)]
-    lengths = np.sum([level.lengths for level in levels], axis=0, dtype=np.int64)
-    pointers = np.zeros(len(batch) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=pointers[1:])
+    lengths = np.array([level.lengths for level in levels], dtype=np.int64)
+    pointers = running_sum(lengths.sum(axis=0))
     keys = np.empty(pointers[-1], dtype=np.uint64)
     values = np.empty(pointers[-1])
     fill = pointers[:-1].copy()
@@ -305,18 +306,18 @@ def keyed_features(kernel: FeatureKernel, batch: GraphBatch) -> KeyedFeatures:
 
 
 class Sketches(NamedTuple):
-    """What is kept of the features of a chunk of graphs."""
+    """Sketches of the features of a chunk of graphs."""
 
     totals: np.ndarray  # sums of values
     squares: np.ndarray  # sums of squared values
-    bits: np.ndarray
-    lengths: np.ndarray
+    bits: np.ndarray  # one bit per common feature
+    lengths: np.ndarray  # number of buckets of each graph
     buckets: np.ndarray
     sums: np.ndarray
 
 
 def choose_common(features: KeyedFeatures, kernel: FeatureKernel) -> np.ndarray:
-    """The features that get a bit of their own, judged by some of the graphs."""
+    """Choose the features that get their own bit, based on a sample of the graphs."""
     if values_differ(kernel):
         return np.empty(0, dtype=np.uint64)
     keys, counts = np.unique(features.keys, return_counts=True)
@@ -326,19 +327,19 @@ def choose_common(features: KeyedFeatures, kernel: FeatureKernel) -> np.ndarray:
 
 
 def make_sketches(features: KeyedFeatures, kernel: FeatureKernel, common: np.ndarray) -> Sketches:
-    """Sketches of graphs from their features."""
+    """Compute the sketches of graphs from their features."""
     differ = values_differ(kernel)
     parts = sketch(features.pointers, features.keys, features.values, common, differ)
     return Sketches(features.sums(), features.sums(np.square), *parts)
 
 
 def _bucket_bits(graphs: int) -> int:
-    """Fewer buckets for small segments, whose lists would take less room than their starts."""
+    # Small segments have fewer buckets, as otherwise the starts would be larger than the lists.
     return min(max(graphs.bit_length() + 1, FEWEST_BITS), MOST_BITS)
 
 
 def _joined(sketches: Sequence[Sketches]) -> tuple[Sketches, int]:
-    """The sketches of all graphs of a segment, and the bits of their buckets."""
+    """Join the sketches of a segment; return them and the number of bits of their buckets."""
     whole = Sketches(*(np.concatenate(arrays) for arrays in zip(*sketches, strict=True)))
     bits = _bucket_bits(len(whole.lengths))
     if bits < MOST_BITS:
@@ -348,7 +349,7 @@ def _joined(sketches: Sequence[Sketches]) -> tuple[Sketches, int]:
 
 
 def _sketch_parts(sketches: Sequence[Sketches], common: np.ndarray) -> dict[str, np.ndarray]:
-    """The sketches of all graphs of a segment as they are stored."""
+    """Return the sketches of all graphs of a segment as they are stored."""
     whole, bits = _joined(sketches)
     values, codes = _coded(whole.sums)
     starts, gaps = make_lists(whole.lengths, whole.buckets, codes, bits)
@@ -366,7 +367,7 @@ def _sketch_parts(sketches: Sequence[Sketches], common: np.ndarray) -> dict[str,
 
 
 def _coded(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """At most 256 values, and for each sum the code of the smallest that is not below it."""
+    """Return at most 256 values, and for each sum the code of the smallest value >= the sum."""
     if not len(sums):
         return np.empty(0, dtype=np.float32), np.empty(0, dtype=np.uint8)
     values = np.unique(sums)
@@ -386,7 +387,7 @@ def write_segment(
     common: np.ndarray,
     ids: Sequence[Any],
 ) -> SegmentEntry:
-    """Write a segment; safely on disk when this returns."""
+    """Write a segment and flush it to disk."""
     graphs, columns = join_chunks(list(chunks))
     parts, about = _graph_parts(graphs)
     parts |= _sketch_parts(sketches, common)
@@ -433,17 +434,17 @@ def _graph_parts(graphs: GraphBatch) -> tuple[dict[str, np.ndarray], dict[str, A
 
 
 def _widths(table: np.ndarray | None, least: int = 0) -> tuple[int, int]:
-    """Bits of a code for a label of a table, and how many labels it has; 0 without a table."""
+    """Return the number of bits per label code and the number of labels; 0 without a table."""
     if table is None:
         return 0, 0
     return max(least, max(0, len(table) - 1).bit_length()), len(table)
 
 
 def _encode_column(name: str, values: Sequence[Any]) -> tuple[str, dict[str, np.ndarray]]:
-    """The kind of a column ("numbers", "booleans" or "pages") and its parts.
+    """Return the kind of a column ("numbers", "booleans" or "pages") and its parts.
 
-    Numbers are stored as they are, integers in the narrowest type that holds them all. Everything
-    else is stored in pages of 256 values, each a packed (zlib) JSON list.
+    Floats are stored as float64 and integers in the smallest type that holds them all. Everything
+    else is stored in pages of 256 values, each a JSON list compressed with zlib.
     """
     array = values if isinstance(values, np.ndarray) else None
     if array is None and values and all(map(_is_int64, values)):
@@ -482,12 +483,12 @@ def _encode_column(name: str, values: Sequence[Any]) -> tuple[str, dict[str, np.
 
 
 def plain(value: Any) -> Any:
-    """A value without NumPy's types."""
+    """Convert a NumPy scalar to a Python value."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def as_array(values: list[Any]) -> np.ndarray:
-    """An array of numbers or strings if that is what they are, else of objects."""
+    """Return an array of numbers, strings or bools if possible, otherwise of objects."""
     kinds = {type(value) for value in values}
     if kinds and (kinds <= {int} or kinds <= {float, int} or kinds <= {str} or kinds <= {bool}):
         try:
@@ -500,7 +501,7 @@ def as_array(values: list[Any]) -> np.ndarray:
 
 
 def checked_ids(ids: Iterable[Any]) -> list[Any]:
-    """Ids that can be stored: integers, strings, or tuples of them."""
+    """Check that ids can be stored: integers, strings, or tuples of them."""
     values = [plain(value) for value in ids]
     for value in values:
         if not _is_id(value):
@@ -518,7 +519,7 @@ def _is_id(value: Any) -> bool:
 
 
 def _as_id(value: Any) -> Any:
-    """An id as it is handed out: lists of JSON are tuples again."""
+    """Convert JSON lists back to tuples."""
     return tuple(map(_as_id, value)) if isinstance(value, list) else value
 
 
@@ -527,7 +528,7 @@ def _is_int64(value: Any) -> bool:
 
 
 def id_keys(ids: Sequence[Any]) -> np.ndarray:
-    """A 64-bit number for each id, the same wherever it is computed."""
+    """Return a 64-bit hash of each id, the same on all machines."""
     whole = np.array([value if _is_int64(value) else 0 for value in ids], dtype=np.int64)
     keys = mix_array(whole.view(np.uint64))
     for place, value in enumerate(ids):
@@ -541,7 +542,7 @@ def id_keys(ids: Sequence[Any]) -> np.ndarray:
 
 
 class Segment:
-    """An open segment. What compiled code follows is checked when a part is first used."""
+    """An open segment; parts are checked when they are first used."""
 
     def __init__(self, path: Path, entry: SegmentEntry, removed: np.ndarray, kind: str) -> None:
         self.archive = Archive(path, FORMAT)
@@ -552,7 +553,7 @@ class Segment:
         about = self.archive.about
         graphs = about.get("graphs")
         same = type(graphs) is int and graphs == entry.graphs
-        self._require(same, "header", f"it tells of {str(graphs)[:40]} graphs")
+        self._require(same, "header", f"it states {str(graphs)[:40]} graphs")
         self._labels = self._table("labels")
         edges = about.get("edge labels") is not None
         self._edge_labels = self._table("edge labels") if edges else None
@@ -575,7 +576,7 @@ class Segment:
             raise self.archive.damaged(part, why)
 
     def _table(self, name: str) -> np.ndarray:
-        """A sorted table of labels, all strings or all integers."""
+        """Return a sorted table of labels, all strings or all integers."""
         values = self.archive.about.get(name)
         if isinstance(values, list) and all(isinstance(value, str) for value in values):
             table = np.empty(len(values), dtype=object if values else np.int64)
@@ -589,7 +590,7 @@ class Segment:
 
     @cached_property
     def live(self) -> np.ndarray:
-        """The rows that are not removed."""
+        """Rows that are not removed."""
         rows = np.ones(len(self), dtype=bool)
         rows[self.removed] = False
         return np.flatnonzero(rows)
@@ -608,21 +609,22 @@ class Segment:
         buckets, require = len(starts) - 1, self._require
         width = buckets.bit_length() - 1
         whole = 1 <= width <= MOST_BITS and buckets == 1 << width
-        require(whole, "starts", f"there are no lists of {buckets:,} buckets")
+        require(whole, "starts", f"the number of buckets cannot be {buckets:,}")
         require((common[1:] > common[:-1]).all(), "common", "it is not sorted")
         finite = (np.isfinite(values) & (values >= 0)).all()
-        require(len(values) <= _CODES and finite, "values", "there are no such codes")
+        valid = len(values) <= _CODES and finite
+        require(valid, "values", "there are too many, or they are negative or not finite")
         fit = lists_fit(starts, gaps, len(values), len(self))
-        require(fit, "gaps", "a list names graphs or codes that are not there")
+        require(fit, "gaps", "a list names graphs or codes that do not exist")
         return Lists(common, bits, np.uint64(64 - width), starts, gaps, values)
 
     @cached_property
     def commons(self) -> np.ndarray:
-        """How many of the common features each graph has."""
+        """Number of common features of each graph."""
         return count_bits(self.lists.bits)
 
     def measures(self, kind: int) -> tuple[np.ndarray, np.ndarray]:
-        """Sums (of squares, for the cosine) of each graph, and the sizes that go with them."""
+        """Return the sums of each graph (of squares, for the cosine) and the sizes from them."""
         cosine = kind == COSINE
         if cosine not in self._measures:
             values = self._measure("squares" if cosine and "squares" in self.archive else "totals")
@@ -632,18 +634,18 @@ class Segment:
     def _measure(self, name: str) -> np.ndarray:
         values = self.archive.array(name, "f4", (len(self),))
         finite = (np.isfinite(values) & (values >= 0)).all()
-        self._require(finite, name, "sums of features are not negative, and finite")
+        self._require(finite, name, "a sum of features is negative or not finite")
         return values
 
     # ---------------------------------------------------------------- columns
 
     @property
     def column_names(self) -> list[str]:
-        """The columns other than the id."""
+        """Names of the columns other than the id."""
         return [name for name in self._columns if name != "id"]
 
     def column(self, name: str, rows: Sequence[int]) -> list[Any]:
-        """A column of some graphs; None if they came without it."""
+        """Return a column of some graphs; None if the segment does not have it."""
         if name not in self._columns:
             return [None] * len(rows)
         kind = self._columns[name]
@@ -675,21 +677,21 @@ class Segment:
         return known
 
     def ids(self, rows: Sequence[int]) -> list[Any]:
-        """The ids of some graphs."""
+        """Return the ids of some graphs."""
         ids = [_as_id(value) for value in self.column("id", rows)]
         right = all(map(_is_id, ids))
-        self._require(right, "column.id", "ids are integers, strings or tuples of them")
+        self._require(right, "column.id", "ids must be integers, strings or tuples of them")
         return ids
 
     @property
     def keys(self) -> np.ndarray:
-        """A hash of each id."""
+        """Hash of each id."""
         return self.archive.array("keys", "u8", (len(self),))
 
     # ---------------------------------------------------------------- graphs
 
     def graphs(self, rows: np.ndarray) -> GraphBatch:
-        """Some of the graphs."""
+        """Return some of the graphs."""
         rows = np.asarray(rows, dtype=np.int64)
         edge_table = self._edge_labels
         offsets, indptr, indices, labels, edge_labels, wrong = unpack_graphs(
@@ -723,20 +725,20 @@ class Segment:
         fits = inside.all() and (ends - begins).sum() == count
         self._require(fits, f"{name}.starts", "they do not belong to the graphs")
         chosen = values[gathered_ranges(starts, rows)[0]]
-        self._require(np.isfinite(chosen).all(), name, "attributes are finite")
+        self._require(np.isfinite(chosen).all(), name, "attributes must be finite")
         return chosen
 
     def chunk(self, rows: np.ndarray) -> tuple[Chunk, list[Any]]:
-        """Some of the graphs with their columns, and their ids."""
+        """Return some of the graphs with their columns, and their ids."""
         columns = {name: as_array(self.column(name, rows.tolist())) for name in self.column_names}
         return Chunk(self.graphs(rows), columns), self.ids(rows.tolist())
 
-    # ---------------------------------------------------------------- the whole
+    # ---------------------------------------------------------------- verification
 
     def verify(self, kernel: FeatureKernel) -> None:
-        """Read everything, count all features anew and compare; an error names what is wrong."""
+        """Check all parts and recompute all derived data; raise an error if anything differs."""
         for part in self.archive.parts:
-            self.archive[part]  # its checksum
+            self.archive[part]  # reading verifies the checksum
         lists = self.lists
         made = []
         for begin in range(0, len(self), CHUNK):
@@ -756,7 +758,7 @@ class Segment:
         for name in ("bits", "starts") if weighted else ("bits", "starts", "gaps"):
             same = name not in expected or np.array_equal(expected[name], self.archive[name])
             self._require(same, name, "sketches are not those of the graphs")
-        if weighted:  # codes may be rounded otherwise elsewhere
+        if weighted:  # rounding of the codes may depend on the machine
             whole, _ = _joined(made)
             order = np.argsort(whole.buckets, kind="stable")
             graphs, codes = read_lists(lists.starts, lists.gaps)
@@ -767,7 +769,7 @@ class Segment:
 
 
 def _unpacked(data: bytes) -> Any:
-    """The JSON value of a page; None if it is none, or much too large."""
+    """Return the JSON value of a page; None if it is invalid or too large."""
     unpack = zlib.decompressobj()
     try:
         text = unpack.decompress(data, _LARGEST_PAGE + 1)
@@ -780,7 +782,7 @@ def _unpacked(data: bytes) -> Any:
 
 
 class Snapshot:
-    """The segments of an index. Nothing that a writer does later changes it."""
+    """The segments of an index at one moment; not affected by later changes."""
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         self.folder, self.manifest = folder, manifest
@@ -794,7 +796,7 @@ class Snapshot:
 
     @classmethod
     def of(cls, folder: Path) -> Snapshot:
-        """The index as it is now."""
+        """Open the current state of an index."""
         attempts = 0
         while True:
             manifest = read_manifest(folder)
@@ -802,7 +804,7 @@ class Snapshot:
             try:
                 return cls(folder, manifest)
             except InvalidFileError:
-                # A writer may have replaced the manifest and deleted what the old one names.
+                # A writer may have replaced the manifest and deleted files of the old one.
                 if attempts == _ATTEMPTS or read_manifest(folder) == manifest:
                     raise
 
@@ -811,17 +813,17 @@ class Snapshot:
 
     @cached_property
     def live(self) -> np.ndarray:
-        """The places of all graphs that are not removed, in order."""
+        """Places of all graphs that are not removed, in order."""
         parts = [segment.live + base for segment, base in self._based]
         return np.concatenate([np.empty(0, dtype=np.int64), *parts])
 
     @property
     def _based(self) -> Iterator[tuple[Segment, int]]:
-        """The segments, and the place of the first graph of each."""
+        """Pairs of a segment and the place of its first graph."""
         return zip(self.segments, self.bases[:-1].tolist(), strict=True)
 
     def _owners(self, places: np.ndarray) -> Iterator[tuple[Segment, np.ndarray, np.ndarray]]:
-        """The segments that hold some graphs: which of the places they are, and their rows."""
+        """Yield each segment that holds some of the places, their positions, and their rows."""
         owner = np.searchsorted(self.bases, places, side="right") - 1
         for number in np.unique(owner).tolist():
             mine = np.flatnonzero(owner == number)
@@ -830,7 +832,7 @@ class Snapshot:
     def _gathered(
         self, places: Sequence[int] | np.ndarray, read: Callable[[Segment, list[int]], list[Any]]
     ) -> list[Any]:
-        """What a function reads from the rows of each segment, in the order of the places."""
+        """Read values from the segments and return them in the order of the places."""
         places = np.asarray(places, dtype=np.int64)
         result: list[Any] = [None] * len(places)
         for segment, mine, rows in self._owners(places):
@@ -839,7 +841,7 @@ class Snapshot:
         return result
 
     def graphs(self, places: np.ndarray) -> GraphBatch:
-        """Some of the graphs, in the order asked for."""
+        """Return the graphs at some places, in the given order."""
         parts, order = [], []
         for segment, mine, rows in self._owners(places):
             parts.append(segment.graphs(rows))
@@ -851,20 +853,20 @@ class Snapshot:
         return whole if np.array_equal(back, np.arange(len(back))) else whole[back]
 
     def numbered(self, numbers: Any) -> GraphBatch:
-        """Some of the graphs by their numbers among those that are not removed, from 0."""
+        """Return graphs by their numbers, counted from 0 without removed graphs."""
         return self.graphs(self.live[numbers])
 
     def ids(self, places: Sequence[int] | np.ndarray) -> list[Any]:
-        """The ids of some graphs."""
+        """Return the ids of the graphs at some places."""
         return self._gathered(places, lambda segment, rows: segment.ids(rows))
 
     @property
     def column_names(self) -> list[str]:
-        """All columns other than the id."""
+        """Names of all columns other than the id."""
         return list(dict.fromkeys(name for part in self.segments for name in part.column_names))
 
     def columns(self, places: Sequence[int] | np.ndarray) -> dict[str, np.ndarray]:
-        """What is known of some graphs; None where a graph came without that column."""
+        """Return the columns of some graphs, with None for missing values."""
 
         def read(name: str) -> list[Any]:
             return self._gathered(places, lambda segment, rows: segment.column(name, rows))
@@ -872,7 +874,7 @@ class Snapshot:
         return {name: as_array(read(name)) for name in self.column_names}
 
     def places(self, ids: Sequence[Any]) -> np.ndarray:
-        """Where the graphs with these ids are; an error for an id that is not there."""
+        """Return the places of the graphs with the given ids; raise an error for unknown ids."""
         ids = checked_ids(ids)
         wanted = id_keys(ids)
         order = np.argsort(wanted)
@@ -884,7 +886,7 @@ class Snapshot:
             at = np.searchsorted(wanted[order], keys[rows])
             own = segment.ids(rows.tolist())
             for row, first, value in zip(rows.tolist(), at.tolist(), own, strict=True):
-                for place in order[first:]:  # two ids may share a key, if hardly ever
+                for place in order[first:]:  # different ids can have the same key, if rarely
                     if wanted[place] != keys[row]:
                         break
                     if ids[place] == value:
@@ -894,18 +896,18 @@ class Snapshot:
         return result
 
     def keys(self) -> np.ndarray:
-        """The keys of the ids of all graphs that are not removed, sorted."""
+        """Return the sorted keys of the ids of all graphs that are not removed."""
         parts = [part.keys[part.live] for part in self.segments]
         return np.sort(np.concatenate([np.empty(0, dtype=np.uint64), *parts]))
 
     def pieces(self, first_segment: int = 0) -> Iterator[tuple[Chunk, list[Any]]]:
-        """All graphs with their columns and ids, some at a time."""
+        """Yield all graphs with their columns and ids, in chunks."""
         for segment in self.segments[first_segment:]:
             for begin in range(0, len(segment.live), CHUNK):
                 yield segment.chunk(segment.live[begin : begin + CHUNK])
 
     def without(self, places: np.ndarray) -> Manifest:
-        """Write a new list of removed graphs; the manifest that names it."""
+        """Write a new list of removed graphs and return a manifest that refers to it."""
         parts = {}
         for segment, base in self._based:
             mine = places[(places >= base) & (places < base + len(segment))] - base
@@ -918,10 +920,10 @@ class Snapshot:
 
 
 def _removed_rows(removed: Archive | None, entry: SegmentEntry) -> np.ndarray:
-    """The rows of a segment that are removed, ascending."""
+    """Return the removed rows of a segment in ascending order."""
     if removed is None or entry.file not in removed:
         return np.empty(0, dtype=np.int64)
     rows = removed.array(entry.file, "u4", (None,)).astype(np.int64)
     if not (rows[1:] > rows[:-1]).all() or (len(rows) and rows[-1] >= entry.graphs):
-        raise removed.damaged(entry.file, "it names graphs that are not there")
+        raise removed.damaged(entry.file, "it names graphs that do not exist")
     return rows

@@ -1,13 +1,14 @@
-"""Changes: what became what in pairs of graphs that differ at one place, and what it did to y.
+"""Matched pairs: pairs of graphs that differ in one place, summarised by how y changes.
 
-1. Every place where a graph can change is listed with a hash of what is left without it, and a
-   hash of what is there (``core/change_places.py``): :func:`list_places`.
-2. Graphs with the same rest and something else in its place are matched. Of several ways to match
-   two graphs the one with the largest common rest is kept: :func:`match`.
-3. Matched pairs with the same two parts are one change, whatever the rest: :func:`_summarised`.
+1. For every place where a graph can change, list a hash of the rest of the graph and a hash of the
+   part at that place (``core/change_places.py``): :func:`list_places`.
+2. Match graphs with the same rest and different parts. If two graphs can be matched in several
+   ways, keep the one with the largest common rest: :func:`match`.
+3. Group matched pairs with the same two parts, whatever the rest, into one change:
+   :func:`_summarised`.
 
-Between the steps rows are in buckets on disk (:class:`Buckets`), so that memory does not grow with
-the number of graphs, places or pairs. Changes are told in words, branches written like SMILES
+Between the steps rows are stored in buckets on disk (:class:`Buckets`), so that memory use does not
+grow with the number of graphs, places or pairs. Parts are named with a notation similar to SMILES
 (:func:`part_name`).
 """
 
@@ -33,20 +34,21 @@ from .activity_cliffs import numbers_of, warn_of_missing
 from .graph_index import GraphIndex
 
 _KINDS = {BRANCH: "branch", VERTEX: "vertex", EDGE: "edge"}
-#: Graphs whose places are listed together, and by one thread.
+#: Number of graphs whose places are listed together, and of graphs per thread.
 _TOGETHER, _AT_ONCE = 2048, 256
-#: Pairs of places, and changes, that are in memory together.
+#: Maximum number of pairs of places, and of changes, in memory.
 _PAIRS, _NAMED = 1 << 16, 1024
-#: Pairs that are given as examples of a change.
+#: Maximum number of example pairs per change.
 _EXAMPLES = 5
 
-#: A pair of graphs that differ at one place: ``first`` is below ``second``.
+#: A pair of graphs that differ in one place, with ``first`` < ``second``.
 MATCH = np.dtype(
     [(name, np.int32) for name in ("first", "second", "size", "kind")]
     + [(name, np.uint64) for name in ("first_part", "second_part", "surroundings")]
     + [(f"{side}_{name}", np.int32) for side in ("first", "second") for name in ("anchor", "other")]
 )
-#: The same from the part with the smaller hash to that with the larger, and the step of y.
+#: The same, from the part with the smaller hash to the part with the larger one, and the change of
+#: y (``step``).
 _STEP = np.dtype(
     [(name, np.uint64) for name in ("before", "after", "surroundings")]
     + [("step", np.float64), ("kind", np.int32)]
@@ -55,13 +57,14 @@ _STEP = np.dtype(
 
 
 class Surroundings(NamedTuple):
-    """A change in one kind of surroundings.
+    """A change in one structural environment.
 
     Attributes
     ----------
     name : str
-        The vertex where it is, with its neighbours in the common part.
+        The vertex at which the change occurs, with its neighbours in the common part.
     pairs : int
+        Number of pairs.
     mean : float
         Mean change of y.
 
@@ -80,22 +83,24 @@ class Surroundings(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One part that became another, over all pairs in which nothing else differs.
+    """Replacement of one part by another, over all pairs that differ in nothing else.
 
     Attributes
     ----------
     before, after : str
-        The parts. A branch begins with the bond that it hangs on; no branch is "nothing".
+        The parts. A branch begins with the bond by which it is attached; a missing branch is
+        "nothing".
     kind : {"branch", "vertex", "edge"}
-        What changed: a branch, the label of a vertex with several neighbours, that of an edge.
+        Whether a branch, the label of a vertex with several neighbours, or the label of an edge
+        is replaced.
     pairs : int
-        In how many pairs.
+        Number of pairs.
     mean, low, high : float
-        Mean change of y, and its interval; NaN if a single pair has none.
+        Mean change of y, and its confidence interval, which is NaN for a single pair.
     surroundings : list of Surroundings
-        Where it happened, the most frequent first.
+        Environments of the change, the most frequent first.
     examples : list of tuples
-        Some pairs: the graph with ``before``, and that with ``after``.
+        Example pairs: the graph with ``before``, and the graph with ``after``.
 
     Examples
     --------
@@ -127,56 +132,59 @@ def changes(
     coverage: float = 0.95,
     n_jobs: int | None = None,
 ) -> list[Change]:
-    """What became what in pairs of graphs that differ at one place, and what it did to y.
+    """Find replacements in pairs of graphs that differ in one place, and how they change y.
 
-    Two graphs are matched if they are the same but for one place: a branch was replaced, came or
-    went; a vertex or an edge has another label. Any bridge can carry a branch, so that nothing
-    depends on rules about which bonds to cut. Of several ways to see the difference of two graphs
-    the one with the largest common part counts.
+    This is matched molecular pair analysis, for any labelled graphs. Two graphs are matched if
+    they are identical except for one place: a branch is replaced, added or removed, or a vertex or
+    an edge has another label. A branch can be attached by any bridge, so the result does not
+    depend on rules about which bonds to cut. If two graphs can be matched in several ways, the one
+    with the largest common part is used.
 
     Parameters
     ----------
     graphs : GraphIndex, or anything that :func:`as_graphs` accepts
     y : array-like, or str for an index
-        As in :func:`cliffs`.
-    min_pairs : int
-        Changes in fewer pairs are left out.
-    max_size : int
-        The most vertices of a branch that changes; it has at most half of the graph.
-    radius : int
-        How far the surroundings of a change reach, in edges.
-    coverage : float
-        Of the interval of the mean: Student's, over pairs as if they were independent. Pairs that
-        share a graph are not, so it is a guide.
+        Measured values, as in :func:`cliffs`.
+    min_pairs : int, default=3
+        Minimum number of pairs of a change.
+    max_size : int, default=10
+        Maximum number of vertices of a branch, which also has at most half of the graph's
+        vertices.
+    radius : int, default=1
+        Radius of the environment of a change, in edges.
+    coverage : float, default=0.95
+        Coverage of the confidence interval of the mean. It is Student's interval for independent
+        pairs; pairs that share a graph are not independent, so it is only a guide.
     n_jobs : int, optional
         Number of threads.
 
     Returns
     -------
-    list of Change
-        The most frequent first. Each change is listed in one direction: from nothing, from the
-        smaller part, or by the alphabet.
+    changes : list of Change
+        The changes, most frequent first. Each is listed in one direction only: from nothing, from
+        the part with the shorter name, or in alphabetical order.
 
     Warns
     -----
     GraphgrainWarning
-        If equal graphs have different y: measured twice. If y is missing for some.
+        If equal graphs have different y (repeated measurements), or if y is missing for some
+        graphs.
 
     See Also
     --------
-    cliffs : Pairs that are similar and differ in y.
+    cliffs : Find pairs that are similar and differ in y.
 
     Notes
     -----
-    Not matched are graphs in which a ring was opened, closed or resized, in which a part between
-    two others was replaced by one of another size, or that differ in a whole component.
+    Graphs are not matched if a ring is opened, closed or resized, if a part between two others is
+    replaced by one of another size, or if they differ in a whole component.
 
-    Common parts are compared by colour refinement that knows the place of the change, distances
-    from it, and the shortest cycle through every edge. That tells the graphs of molecules apart;
-    graphs made for the purpose can escape it.
+    Common parts are compared by colour refinement that takes into account the place of the change,
+    the distances from it, and the shortest cycle through every edge. This distinguishes molecules,
+    but specially constructed graphs can be confused.
 
-    Memory does not grow with the number of places and pairs, which are on disk (in the folder for
-    temporary files: about 5 kB for each molecule); with an index it does not grow with the graphs.
+    Places and pairs are stored in temporary files (about 5 kB per molecule), so memory use does not
+    grow with their number, nor, for an index, with the number of graphs.
 
     References
     ----------
@@ -221,7 +229,7 @@ def changes(
 
 
 class Source(NamedTuple):
-    """Where graphs come from: some of them by their numbers, and how many there are."""
+    """A function that returns graphs by their numbers, and the number of graphs."""
 
     graphs: Callable[[np.ndarray], GraphBatch]
     number: int
@@ -230,7 +238,7 @@ class Source(NamedTuple):
 def list_places(
     source: Source, max_size: int, radius: int, n_jobs: int | None, places: Buckets
 ) -> np.ndarray:
-    """Add all places of all graphs where one could change; a hash of each graph."""
+    """Add all places where the graphs can change to ``places``; return a hash of each graph."""
     whole: np.ndarray = np.empty(source.number, dtype=np.uint64)
     for first in range(0, source.number, _TOGETHER):
         hashes = whole[first : first + _TOGETHER]
@@ -263,15 +271,15 @@ def _places_of(
 
 
 def match(places: Buckets, whole: np.ndarray) -> Iterator[np.ndarray]:
-    """Pairs of graphs with the same rest and another part, by their largest common rest."""
+    """Yield pairs of graphs with the same rest and different parts, with the largest rest."""
     with Buckets(MATCH) as candidates:
         for rows in places:
             for pairs in _same_rest(rows[np.lexsort((rows["graph"], rows["part"], rows["rest"]))]):
-                # Equal graphs that could be seen as a change of themselves.
+                # Exclude equal graphs, which can also be matched by an automorphism.
                 changed = whole[pairs["first"]] != whole[pairs["second"]]
                 candidates.add(pairs[changed], "first", "second")
         for rows in candidates:
-            # The largest rest of each pair; of equal ones the same, however graphs are ordered.
+            # The largest rest of each pair; ties are broken independently of the graphs' order.
             parts = np.sort([rows["first_part"], rows["second_part"]], axis=0)
             order = np.lexsort(
                 (rows["surroundings"], parts[1], parts[0], rows["kind"], -rows["size"],
@@ -284,7 +292,7 @@ def match(places: Buckets, whole: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _same_rest(rows: np.ndarray) -> Iterator[np.ndarray]:
-    """Pairs of sorted places with the same rest that hold different parts, of different graphs."""
+    """Yield pairs of sorted places of different graphs with the same rest and different parts."""
     left, right = np.empty(_PAIRS, dtype=np.int64), np.empty(_PAIRS, dtype=np.int64)
     at = other = 0
     while at < len(rows):
@@ -322,14 +330,14 @@ def _steps(matched: np.ndarray, y: np.ndarray) -> np.ndarray:
 def _warn_of_duplicates(whole: np.ndarray, y: np.ndarray) -> None:
     order = np.lexsort((y, whole))
     same = whole[order][1:] == whole[order][:-1]
-    # Sorted by y in each group: if it differs, neighbours do.
+    # Each group is sorted by y, so comparing neighbours is enough.
     groups = np.concatenate(([0], np.cumsum(~same)))
     differs = np.unique(groups[1:][same & (y[order][1:] != y[order][:-1])])
     if len(differs):
         warnings.warn(
             f"{int(np.isin(groups, differs).sum()):,} graphs are equal to others with a different "
-            "y: measured twice? Each of them is matched with others by itself. gg.duplicates lists "
-            "equal graphs.",
+            "y: measured twice? Each of them is matched separately. gg.duplicates lists equal "
+            "graphs.",
             GraphgrainWarning,
             stacklevel=3,
         )
@@ -351,7 +359,7 @@ def _summarised(
         for begin in range(0, len(frequent), _NAMED):
             some = frequent[begin : begin + _NAMED].tolist()
             groups = [_Group.of(rows[bounds[at] : bounds[at + 1]]) for at in some]
-            # One graph for each name is enough.
+            # One graph per name is enough.
             needed = [group.rows["graphs"][[0, *group.firsts]].ravel() for group in groups]
             numbers = np.unique(np.concatenate(needed))
             shown = _Shown(source.graphs(numbers), numbers)
@@ -359,10 +367,10 @@ def _summarised(
 
 
 class _Group(NamedTuple):
-    """The pairs of one change, by surroundings."""
+    """The pairs of one change, grouped by surroundings."""
 
     rows: np.ndarray
-    firsts: np.ndarray  # of each kind of surroundings, a pair
+    firsts: np.ndarray  # one pair for each kind of surroundings
     counts: np.ndarray
     means: np.ndarray
 
@@ -374,13 +382,13 @@ class _Group(NamedTuple):
 
 
 class _Shown(NamedTuple):
-    """Some graphs of a source, by their numbers there."""
+    """Some graphs of a source, with their numbers."""
 
     batch: GraphBatch
     numbers: np.ndarray
 
     def place(self, row: np.void, side: int) -> Place:
-        """One side of a pair, its vertices counted in the batch."""
+        """Return one side of a pair, with vertices numbered as in the batch."""
         begin = int(self.batch.offsets[np.searchsorted(self.numbers, row["graphs"][side])])
         anchor, other = int(row["anchors"][side]), int(row["others"][side])
         other = begin + other if other >= 0 else -1
@@ -417,7 +425,7 @@ def _change(shown: _Shown, group: _Group, radius: int, coverage: float) -> Chang
 
 
 def _directed(change: Change) -> Change:
-    """The same change from the smaller part to the larger one, or by the alphabet."""
+    """Return the change in its standard direction: shorter name first, then alphabetical."""
 
     def rank(name: str) -> tuple[bool, int, str]:
         return name != "nothing", len(name), name
@@ -437,17 +445,19 @@ def _directed(change: Change) -> Change:
 
 # -------------------------------------------------------------------- buckets
 #
-# All rows with the same key come together, in memory or on disk. Sorting everything by a key needs
-# room for everything. Rows in buckets by a hash of the key, one bucket in memory at a time, need
-# none: what does not fit goes to one file per bucket.
+# Rows are grouped by key without sorting all of them in memory: they are distributed to buckets by
+# a hash of the key, one file per bucket, and one bucket is in memory at a time.
 
-#: Buckets on disk, and bytes of rows that are kept in memory.
+#: Number of buckets on disk, and maximum number of bytes of rows in memory.
 _BUCKETS = 256
 _MEMORY = 1 << 24
 
 
 class Buckets:
-    """Rows of one kind, ``memory`` bytes of them not on disk. Add all, then read them once."""
+    """Rows of a structured array, of which up to ``memory`` bytes are not written to disk.
+
+    Add all rows, then iterate over the buckets once.
+    """
 
     def __init__(self, dtype: np.dtype, memory: int = _MEMORY) -> None:
         self.dtype, self.memory = dtype, memory
@@ -466,7 +476,7 @@ class Buckets:
             self._folder = None
 
     def add(self, rows: np.ndarray, *keys: str) -> None:
-        """Add rows; those with the same values in the named fields come together."""
+        """Add rows; those with the same values in the named fields go to the same bucket."""
         if not len(rows):
             return
         code = np.zeros(len(rows), dtype=np.uint64)
@@ -495,7 +505,7 @@ class Buckets:
                     rows[begin:end].tofile(file)
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        """The buckets; rows that have never been on disk are one."""
+        """Yield the buckets; if nothing was written to disk, all rows are one bucket."""
         if self._folder is None and self._rows:
             rows, self._rows, self._numbers = self._rows, [], []
             yield np.concatenate(rows)
@@ -511,24 +521,24 @@ class Buckets:
                 yield rows_of_one
 
 
-# -------------------------------------------------------------------- what is at a place, in words
+# -------------------------------------------------------------------- names of parts
 
-#: Branches with more vertices are not written out.
+#: Maximum number of vertices of branches that are written out.
 _WRITTEN = 60
 _BONDS = {"single": "-", "double": "=", "triple": "#", "aromatic": ":"}
 
 
 class Place(NamedTuple):
-    """A place of a graph, vertices counted in the batch."""
+    """A place in a graph, with vertices numbered as in the batch."""
 
     batch: GraphBatch
     kind: int
-    anchor: int  # the vertex of the rest where it is
+    anchor: int  # vertex of the rest at which the place is
     other: int  # the first vertex of a branch, the other end of an edge, or -1
 
 
 def part_name(place: Place) -> str:
-    """What is at a place, the same however the vertices are numbered."""
+    """Return the name of the part at a place, which does not depend on vertex numbers."""
     batch, kind, anchor, other = place
     if kind == VERTEX:
         return _vertex(batch, anchor)
@@ -544,10 +554,10 @@ def part_name(place: Place) -> str:
 
 
 def surroundings_name(place: Place, radius: int = 1) -> str:
-    """The vertex of a place with its neighbours in the rest, or alone; of an edge both ends."""
+    """Return the vertex of a place, or both ends of an edge, with its neighbours in the rest."""
     batch, kind, anchor, other = place
     ends = [(anchor, other), (other, anchor)] if kind == EDGE else [(anchor, other)]
-    told = []
+    texts = []
     for v, without in ends:
         names = sorted(
             _plain(_bond(batch, v, w)) + _vertex(batch, w)
@@ -555,8 +565,8 @@ def surroundings_name(place: Place, radius: int = 1) -> str:
             if w != without and radius > 0
         )
         centre = "*" if kind == VERTEX else _vertex(batch, v)
-        told.append(f"{centre}({', '.join(names)})" if names else centre)
-    return "*".join(sorted(told))
+        texts.append(f"{centre}({', '.join(names)})" if names else centre)
+    return "*".join(sorted(texts))
 
 
 def _bond(batch: GraphBatch, u: int, v: int) -> str:
@@ -582,7 +592,7 @@ def _plain(bond: str) -> str:
 
 
 def _side(batch: GraphBatch, anchor: int, begin: int) -> list[int]:
-    """The vertices behind a bridge."""
+    """Return the vertices on the far side of a bridge."""
     found, seen = [begin], {anchor, begin}
     for v in found:
         for w in _neighbours(batch, v):
@@ -593,7 +603,7 @@ def _side(batch: GraphBatch, anchor: int, begin: int) -> list[int]:
 
 
 class _Writer:
-    """Writes a branch from its first vertex on; neighbours in an order of their own colours."""
+    """Write a branch from its first vertex on, with neighbours ordered by their colours."""
 
     def __init__(self, batch: GraphBatch, anchor: int, begin: int, inside: list[int]) -> None:
         self.batch, self.begin = batch, begin
@@ -608,10 +618,10 @@ class _Writer:
         }
         self.parents: dict[int, int] = {begin: -1}
         self.closures: dict[frozenset[int], int] = {}
-        self._walk(begin)
+        self._traverse(begin)
 
     def _colours(self) -> dict[int, int]:
-        """Ranks of vertices by refinement from the first on."""
+        """Rank the vertices by colour refinement, with the first vertex marked."""
         keys: dict[int, Any] = {v: (v != self.begin, _vertex(self.batch, v)) for v in self.links}
         classes = 0
         while True:
@@ -625,8 +635,8 @@ class _Writer:
                 for v, near in self.links.items()
             }
 
-    def _walk(self, v: int) -> None:
-        """Choose a tree and number the edges that close a ring, depth first."""
+    def _traverse(self, v: int) -> None:
+        """Build a depth-first spanning tree and number the edges that close rings."""
         for w in self.order[v]:
             if w == self.parents[v]:
                 continue
@@ -634,10 +644,10 @@ class _Writer:
                 self.closures.setdefault(frozenset((v, w)), len(self.closures) + 1)
             else:
                 self.parents[w] = v
-                self._walk(w)
+                self._traverse(w)
 
     def text(self, v: int) -> str:
-        """The branch from one of its vertices on."""
+        """Return the text of the branch from one of its vertices on."""
         text = _vertex(self.batch, v)
         branches = []
         for w in self.order[v]:
@@ -646,7 +656,8 @@ class _Writer:
             if number is not None:
                 text += f"{_plain(bond)}{number if number < 10 else f'%{number}'}"
             elif self.parents[w] == v:
-                words = max(len(_vertex(self.batch, u)) for u in (v, w)) > 2  # no symbols of atoms
+                # Labels longer than atom symbols are separated by a bond.
+                words = max(len(_vertex(self.batch, u)) for u in (v, w)) > 2
                 branches.append((bond if words else _plain(bond)) + self.text(w))
         branches.sort(key=lambda branch: (len(branch), branch))
         return text + "".join(f"({branch})" for branch in branches[:-1]) + "".join(branches[-1:])

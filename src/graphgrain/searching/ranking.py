@@ -1,12 +1,12 @@
-"""Searching a set of segments: bounds from sketches first, then the similarities themselves.
+"""Search segments: compute bounds from sketches, then exact similarities.
 
-1. Every segment is scanned for each query; the graphs with the best bounds are kept.
-2. Their features are counted anew from the stored graphs, which gives the similarities exactly.
-3. Once the k-th best similarity is at least the best bound of the rest, the rest is out. If the
-   kept ones do not get that far, the segments are scanned again for all graphs whose bound is at
-   least the k-th best similarity so far.
+1. Every segment is scanned for each query, and the graphs with the best upper bounds are kept.
+2. Their features are counted again from the stored graphs, which gives exact similarities.
+3. Once the k-th best similarity is at least the best bound of the remaining graphs, these can be
+   discarded. If the kept graphs do not suffice for that, the segments are scanned again for all
+   graphs whose bound is at least the k-th best similarity so far.
 
-Graphs with equal similarities come in the order of the index.
+Ties are in the order of the index.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from ..graphs.batch import GraphBatch
 from ..kernels.bases.feature_kernel import FeatureKernel
 from .index_files import KINDS, KeyedFeatures, Snapshot, keyed_features, values_differ
 
-#: Graphs whose features are in memory together.
+#: Number of graphs whose features are in memory at a time.
 _TOGETHER = 2048
 
 
 class Hits(NamedTuple):
-    """The graphs found for one query, best first."""
+    """The results of one query, best first."""
 
-    places: np.ndarray  # int64, counted through all segments
+    places: np.ndarray  # int64, numbered across all segments
     similarities: np.ndarray
 
 
 class Ranker:
-    """Compares queries with the graphs of an index."""
+    """Compare queries with the graphs of an index."""
 
     def __init__(
         self, kernel: FeatureKernel, snapshot: Snapshot, similarity: str, n_jobs: int | None
@@ -43,13 +43,13 @@ class Ranker:
         self.kernel, self.snapshot, self.n_jobs = kernel, snapshot, n_jobs
         self.segments, self.bases = snapshot.segments, snapshot.bases
         self.kind = KINDS[similarity]
-        # A product of ones is their minimum.
+        # For values of 0 and 1, the product is the minimum.
         self.product = self.kind in (COSINE, DOT) and values_differ(kernel)
 
     # ---------------------------------------------------------------- queries
 
     def queries(self, features: KeyedFeatures) -> list[Query]:
-        """Queries from the features of graphs, which are sorted."""
+        """Create queries from the sorted features of graphs."""
         measures = self.measures(features)
         sizes = np.sqrt(measures) if self.kind == COSINE else measures
         return [
@@ -67,11 +67,11 @@ class Ranker:
         ]
 
     def measures(self, features: KeyedFeatures) -> np.ndarray:
-        """What a graph's similarity to itself is computed from."""
+        """Return the sum of the values of each graph, or of their squares for the cosine."""
         return features.sums(np.square) if self.kind == COSINE else features.sums()
 
     def search(self, graphs: GraphBatch, k: int | None, threshold: float) -> list[Hits]:
-        """The k best graphs (all, if None) with at least this similarity, for each query."""
+        """Find the k best graphs (all if None) that reach the threshold, for each query."""
         features = keyed_features(self.kernel, graphs).sorted()
         state = [_Progress(query, k, threshold) for query in self.queries(features)]
         if k is None:
@@ -91,7 +91,7 @@ class Ranker:
 
     def _scan_best(self, state: list[_Progress], keep: int) -> None:
         threads = thread_count(self.n_jobs)
-        # Few queries: threads share the segments; many: they share the queries.
+        # Distribute the segments of few queries, or many queries, to the threads.
         shares = 1 if len(state) >= threads else min(threads, len(self.segments))
         bounds = np.linspace(0, len(self.segments), shares + 1).astype(int).tolist()
         tasks = [(query, part) for query in range(len(state)) for part in range(shares)]
@@ -116,7 +116,7 @@ class Ranker:
             progress.order(keep)
 
     def _scan_all(self, state: list[_Progress]) -> None:
-        """All graphs whose bounds reach what is needed."""
+        """Find all graphs whose bounds reach the required similarity."""
 
         def work(begin: int, end: int) -> None:
             scratch = self._scratch()
@@ -145,7 +145,7 @@ class Ranker:
     # ---------------------------------------------------------------- similarities
 
     def _rank(self, features: KeyedFeatures, state: list[_Progress]) -> None:
-        """Similarities of candidates in the order of their bounds, until the rest is out."""
+        """Compute similarities of candidates in the order of their bounds, as far as needed."""
         while True:
             owner, places = [], []
             for number, progress in enumerate(state):
@@ -162,7 +162,7 @@ class Ranker:
     def similarities(
         self, features: KeyedFeatures, owner: np.ndarray, places: np.ndarray
     ) -> np.ndarray:
-        """The similarity of query ``owner[p]`` and the graph at ``places[p]``, exactly."""
+        """Compute the exact similarity of query ``owner[p]`` and the graph at ``places[p]``."""
         result = np.empty(len(owner))
         measures = self.measures(features)
         distinct, which = np.unique(places, return_inverse=True)
@@ -178,14 +178,14 @@ class Ranker:
         return result
 
     def features(self, places: np.ndarray) -> KeyedFeatures:
-        """The features of graphs of the index, counted anew."""
+        """Count the features of graphs of the index."""
         return keyed_features(self.kernel, self.snapshot.graphs(places))
 
 
 def exact_similarity(
     kind: int, overlap: np.ndarray, own: np.ndarray, other: np.ndarray
 ) -> np.ndarray:
-    """Similarities from overlaps and measures; 0 for graphs without features."""
+    """Compute similarities from overlaps and measures; 0 for graphs without features."""
     if kind == DOT:
         return overlap
     below = own
@@ -202,24 +202,24 @@ _NOWHERE = np.empty(0, dtype=np.int64)
 
 
 class _Progress:
-    """How far one query has come."""
+    """The state of the search for one query."""
 
     def __init__(self, query: Query, k: int | None, threshold: float) -> None:
         self.query, self.k, self.least = query, k, threshold
         self._threshold = threshold
         self._found = [(_NOWHERE, np.empty(0))]
-        self._complete = True  # the candidates are all that could be of interest
+        self._complete = True  # whether no relevant graph was left out of the candidates
         self.places: np.ndarray = np.empty(0, dtype=np.int64)
         self.bounds: np.ndarray = np.empty(0)
-        self.values: np.ndarray = np.empty(0)  # of the first candidates, as far as they are known
+        self.values: np.ndarray = np.empty(0)  # known similarities, of the first candidates
 
     def add(self, places: np.ndarray, bounds: np.ndarray, complete: bool) -> None:
-        """More candidates; not ``complete`` if worse ones were left out."""
+        """Add candidates; ``complete`` is False if worse ones were left out."""
         self._found.append((places, bounds))
         self._complete &= complete
 
     def order(self, keep: int | None) -> None:
-        """Put the candidates in order; those whose similarity is known stay in front."""
+        """Sort the candidates by bound, after those whose similarity is known."""
         places, bounds = map(np.concatenate, zip(*self._found, strict=True))
         self._found = self._found[:1]
         if keep is None:
@@ -235,15 +235,15 @@ class _Progress:
 
     @property
     def settled(self) -> bool:
-        """Whether no graph that was left out could still belong to the answer."""
+        """Whether no graph that was left out can belong to the result."""
         if self._complete:
             return True
-        # What was left out has a smaller bound than the last candidate, or comes after it.
+        # Graphs that were left out have a smaller bound than the last candidate, or come after it.
         last = (self.bounds[-1], -self.places[-1])
         return self.worst_kept() >= last
 
     def worst_kept(self) -> tuple[float, int]:
-        """The k-th best similarity so far and its place; minus infinity if there is none."""
+        """Return the k-th best similarity so far and its place; minus infinity if none."""
         assert self.k is not None
         if len(self.values) < self.k:
             return (-np.inf, 0)
@@ -251,7 +251,7 @@ class _Progress:
         return (float(self.values[order]), -int(self.places[order]))
 
     def next(self) -> np.ndarray:
-        """The candidates to look at next."""
+        """Return the candidates to compare next."""
         known = len(self.values)
         if self.k is None:
             return self.places[known:]
@@ -261,11 +261,11 @@ class _Progress:
         return self.places[known : known + max(self.k + 3 - known, 8)]
 
     def take(self, values: np.ndarray) -> None:
-        """Similarities of the candidates that ``next`` gave."""
+        """Add the similarities of the candidates returned by ``next``."""
         self.values = np.concatenate((self.values, values))
 
     def hits(self) -> Hits:
-        """The answer."""
+        """Return the results."""
         places = self.places[: len(self.values)]
         enough = self.values >= self._threshold
         order = np.lexsort((places, -self.values))

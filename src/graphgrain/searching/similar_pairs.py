@@ -1,8 +1,8 @@
-"""All pairs of similar graphs, each once, exactly: of an index, or of graphs in memory.
+"""Find all pairs of similar graphs of an index or of graphs in memory, exactly.
 
-The features of all graphs are counted once and kept as 32-bit numbers; ``core/similarity_join.py``
-finds the pairs, block after block. What takes more room than a part goes to temporary files, in
-parts of graphs of about the same size, of which two are in memory at a time.
+The features of all graphs are counted once and stored as 32-bit numbers; the similarity join in
+``core/similarity_join.py`` then finds the pairs block by block. Large data are split into parts of
+graphs of similar size in temporary files, of which two are in memory at a time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ..core.similarity_join import (
 )
 from ..core.threads import call, run
 from ..errors import InvalidParameterError
-from ..graphs.batch import GraphBatch
+from ..graphs.batch import GraphBatch, running_sum
 from ..graphs.convert.dispatch import as_graphs
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..parameters import Share, Whole, check_value
@@ -37,15 +37,13 @@ from .building import check_kernel, default_kernel
 from .graph_index import GraphIndex
 from .index_files import CHUNK, KINDS, KeyedFeatures, keyed_features, values_differ
 
-#: Graphs whose pairs are found together.
+#: Number of graphs whose pairs are found together.
 BLOCK = 8192
-#: Bytes of counted features that are in memory at a time, once as those that look for others and
-#: once as those that are found.
+#: Size in bytes of a part; two parts are in memory at a time.
 PART = 1 << 26
-#: A temporary file.
 File = tempfile.SpooledTemporaryFile[bytes]
-#: Pairs that are in memory for each thread, beyond one for each graph.
-_ROOM = 1 << 16
+#: Size of the pair buffer of each thread, in addition to one pair per graph.
+_BUFFER = 1 << 16
 
 
 class Pairs(NamedTuple):
@@ -54,8 +52,9 @@ class Pairs(NamedTuple):
     Attributes
     ----------
     first, second : int arrays
-        The graphs of each pair, ``first`` below ``second``, as they are counted from 0.
+        Indices of the graphs of each pair, with ``first < second``.
     similarities : array
+        Similarity of each pair.
 
     Examples
     --------
@@ -82,34 +81,36 @@ def pairs(
     max_per_graph: int | None = None,
     n_jobs: int | None = None,
 ) -> Pairs:
-    """All pairs of graphs that are at least this similar, each once, exactly.
+    """Find all pairs of similar graphs.
+
+    The result is exact, and each pair occurs once.
 
     Parameters
     ----------
     graphs : GraphIndex, or anything that :func:`as_graphs` accepts
-    min_similarity : float
-        The least similarity, above 0 and at most 1.
+    min_similarity : float, default=0.8
+        Minimum similarity, above 0 and at most 1.
     kernel : kernel with explicit features, optional
-        How graphs are compared; an index has its own. By default that of an index:
-        ``TreePlusPlus(4, 1, counts="binary")``, with edge labels where there are any.
+        Kernel used to compare graphs; not allowed for an index, which has its own. The default is
+        ``TreePlusPlus(4, 1, counts="binary")``, with edge labels if there are any.
     similarity : {"minmax", "cosine"}, optional
-        By default that of the index, or "minmax".
+        By default the similarity of the index, or "minmax".
     max_per_graph : int, optional
-        At most this many pairs of each graph: the most similar ones are taken first, as long as
-        neither of their graphs has its number.
+        Maximum number of pairs per graph. Pairs are taken in order of decreasing similarity as
+        long as both graphs are below the maximum. By default all pairs are returned.
     n_jobs : int, optional
         Number of threads.
 
     Returns
     -------
-    Pairs
-        Ordered by ``first`` and ``second``.
+    pairs : Pairs
+        Pairs sorted by ``first`` and ``second``.
 
     See Also
     --------
-    GraphIndex.pairs : The same for an index, as a stream.
-    cliffs : Pairs that are similar and behave differently.
-    sphere_exclusion : Clusters of similar graphs.
+    GraphIndex.pairs : Yield the pairs of an index in blocks.
+    cliffs : Find pairs that are similar and differ in a measured value.
+    sphere_exclusion : Cluster similar graphs.
 
     Examples
     --------
@@ -135,10 +136,11 @@ def iter_pairs(
     after: int = 0,
     progress: Callable[[int], object] = lambda done: None,
 ) -> Iterator[Pairs]:
-    """The pairs of :func:`pairs` block by block, so that memory does not grow with their number.
+    """Yield the pairs of :func:`pairs` in blocks, so that memory use does not grow with them.
 
-    ``after`` leaves out the first blocks, which are always the same. ``progress`` is told how many
-    graphs each step has done; each is done twice, counted and compared.
+    ``after`` is the number of blocks to skip, for resuming; blocks are always the same.
+    ``progress`` is called with the number of graphs processed in each step; every graph is
+    processed twice, once to count its features and once to compare it.
     """
     if isinstance(graphs, GraphIndex):
         if kernel is not None:
@@ -175,7 +177,7 @@ def iter_pairs(
 
 
 def joined_pairs(blocks: Iterable[Pairs]) -> Pairs:
-    """All pairs of a stream, ordered by their graphs."""
+    """Join blocks of pairs and sort them by graphs."""
     nothing = Pairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
     whole = Pairs(*map(np.concatenate, zip(nothing, *blocks, strict=True)))
     order = np.lexsort((whole.second, whole.first))
@@ -183,7 +185,7 @@ def joined_pairs(blocks: Iterable[Pairs]) -> Pairs:
 
 
 def capped_pairs(found: Pairs, most: int) -> Pairs:
-    """The most similar pairs, at most a given number of each graph."""
+    """Return the most similar pairs, with at most a given number per graph."""
     used: Counter[int] = Counter()
     kept = []
     for at in np.lexsort((found.second, found.first, -found.similarities)).tolist():
@@ -225,7 +227,7 @@ def _joined_blocks(
                 _first_places(sizes, smaller, kind, least, weighted)
                 for smaller in parts.sizes[: part + 1]
             ]
-            others = [  # those whose graphs are not all too small
+            others = [  # parts with graphs that are large enough
                 other
                 for other, places in enumerate(first)
                 if len(sizes) and places[0] < len(parts.sizes[other])
@@ -257,7 +259,7 @@ def _joiner(
     least: float,
     n_jobs: int | None,
 ) -> Callable[[int, int], Pairs]:
-    """A function that finds the pairs of the graphs at some places with other graphs."""
+    """Return a function that finds the pairs of a range of graphs with the other graphs."""
     starts = np.zeros(len(frequencies) + 1, dtype=np.int64)
     call(count_postings, others, frequencies, starts)
     np.cumsum(starts, out=starts)
@@ -267,7 +269,8 @@ def _joiner(
 
     def work(begin: int, end: int) -> list[tuple[np.ndarray, np.ndarray]]:
         seen, near = np.full(count, -1, dtype=np.int64), np.empty(count, dtype=np.int32)
-        out, similarities = np.empty((count + _ROOM, 2), dtype=np.int64), np.empty(count + _ROOM)
+        size = count + _BUFFER
+        out, similarities = np.empty((size, 2), dtype=np.int64), np.empty(size)
         found = []
         place = begin
         while place < end:
@@ -289,12 +292,12 @@ def _joiner(
 
 
 def _file(memory: int) -> File:
-    """A temporary file, which is on disk only if it is larger than this."""
+    """Return a temporary file that stays in memory up to the given size."""
     return tempfile.SpooledTemporaryFile(max_size=memory, prefix="graphgrain-")
 
 
 class _Counted:
-    """The features of all graphs, one graph after the other, in temporary files."""
+    """The features of all graphs in temporary files."""
 
     def __init__(self, files: ExitStack, weighted: bool) -> None:
         self.tokens, self.values = (files.enter_context(_file(PART)) for _ in range(2))
@@ -306,7 +309,7 @@ class _Counted:
     def number(
         self, features: Iterator[KeyedFeatures], progress: Callable[[int], object]
     ) -> np.ndarray:
-        """Write features by their numbers; in how many graphs each of them is."""
+        """Number and write the features; return the number of graphs that have each of them."""
         slots = np.full(1 << 16, -1, dtype=np.int32)
         slot_keys = np.zeros(len(slots), dtype=np.uint64)
         frequencies = np.zeros(1 << 16, dtype=np.int32)
@@ -329,23 +332,23 @@ class _Counted:
         return frequencies[:known]
 
     def chunks(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
-        """The graphs that are read together: which, pointers, numbers of features, values."""
+        """Yield chunks of graphs: their slice, pointers, numbers of features, and values."""
         self.tokens.seek(0)
         self.values.seek(0)
         for begin in range(0, len(self.lengths), CHUNK):
             graphs = slice(begin, begin + CHUNK)
-            pointers = _pointers(self.lengths[graphs])
+            pointers = running_sum(self.lengths[graphs])
             tokens = _read(self.tokens, np.int32, pointers[-1])
             values = _read(self.values, np.float64, pointers[-1] if self.weighted else 0)
             yield graphs, pointers, tokens, values
 
     def rank(self, ranks: np.ndarray, kind: int, least: float, n_jobs: int | None) -> None:
-        """Features become their ranks, ascending in each graph, and graphs get their prefixes."""
+        """Replace features by their sorted ranks, and compute the prefix lengths of graphs."""
         count = len(self.lengths)
         self.measures = np.empty(count)
         self.prefixes, self.listed = np.empty(count, np.int32), np.empty(count, np.int32)
-        # Min-max: an overlap o of sums a <= b has o >= least (a + b - o), so o >= least b, and
-        # o >= 2 least / (1 + least) a. Cosine: by Cauchy and Schwarz.
+        # Min-max: the overlap o of graphs with sums a <= b must satisfy o >= least (a + b - o), so
+        # o >= least b and o >= 2 least / (1 + least) a. Cosine: Cauchy-Schwarz.
         shares = (least, 2 * least / (1 + least)) if kind == MINMAX else (least**2, least**2)
         for graphs, pointers, tokens, values in self.chunks():
             measures = self.measures[graphs]
@@ -360,7 +363,7 @@ class _Counted:
 
 
 class _Parts:
-    """Counted features in parts of graphs of about the same size, the smallest first."""
+    """Counted features in parts of graphs of similar size, smallest first."""
 
     def __init__(self, counted: _Counted, files: ExitStack) -> None:
         self._counted = counted
@@ -385,9 +388,9 @@ class _Parts:
                         self._files[number][1].write(values[chosen].data)
 
     def records(self, part: int) -> Records:
-        """A part, read from its files."""
+        """Read a part from its files."""
         counted, ids = self._counted, self._ids[part]
-        pointers = _pointers(counted.lengths[ids])
+        pointers = running_sum(counted.lengths[ids])
         tokens, values = self._files[part] if self._files else (counted.tokens, counted.values)
         tokens.seek(0)
         values.seek(0)
@@ -404,12 +407,8 @@ class _Parts:
         )
 
 
-def _pointers(lengths: np.ndarray) -> np.ndarray:
-    return np.concatenate(([0], np.cumsum(lengths)))
-
-
 def _read(file: File, dtype: Any, count: int) -> np.ndarray:
-    """An array from where a file stands, which can be written to."""
+    """Read a writable array from the current position of a file."""
     found = np.empty(count, dtype=dtype)
     if count:
         file.readinto(found.data.cast("B"))
@@ -417,7 +416,7 @@ def _read(file: File, dtype: Any, count: int) -> np.ndarray:
 
 
 def _larger(slots: np.ndarray, slot_keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A hash table of twice the size with the same content."""
+    """Return a hash table of twice the size with the same content."""
     filled = np.flatnonzero(slots >= 0)
     keys = slot_keys[filled[np.argsort(slots[filled])]]  # in the order of their numbers
     grown = np.full(2 * len(slots), -1, dtype=np.int32)
@@ -429,9 +428,9 @@ def _larger(slots: np.ndarray, slot_keys: np.ndarray) -> tuple[np.ndarray, np.nd
 def _first_places(
     sizes: np.ndarray, others: np.ndarray, kind: int, least: float, weighted: bool
 ) -> np.ndarray:
-    """For every size, ascending, the first of the others that is not too small."""
+    """Return for each size the first of the (ascending) other sizes that is large enough."""
     if kind != MINMAX and weighted:
         return np.zeros(len(sizes), dtype=np.int64)
-    # The cosine of sets is at most the root of the quotient of their sizes.
+    # The cosine of sets is at most the square root of the ratio of their sizes.
     share = least if kind == MINMAX else least * least
     return np.searchsorted(others, share * sizes * (1.0 - 1e-9))

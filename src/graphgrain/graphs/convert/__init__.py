@@ -1,4 +1,4 @@
-"""Graphs of other libraries, one library per file."""
+"""Converters for graphs of other libraries."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-# The names that this package offers; __init__.py loads each when it is asked for.
+# Public names of this package; __init__.py loads them lazily.
 from .dispatch import as_graphs as as_graphs
 from .igraph import from_igraph as from_igraph
 from .networkx import from_networkx as from_networkx

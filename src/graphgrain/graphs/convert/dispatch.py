@@ -1,4 +1,4 @@
-"""Graphs of any kind as a GraphBatch: which converter is for what."""
+"""Convert graphs of any supported kind to a GraphBatch by choosing the converter."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ACCEPTED = (
     "(adjacency, labels) tuples"
 )
 
-# The name of a kind of item in messages; how it is recognised; its converter for a list of items.
+# For each kind of item: its name in messages, a test, and the converter for a list of items.
 KINDS: tuple[tuple[str, Callable[[Any], bool], Callable[[list[Any]], GraphBatch]], ...] = (
     ("GraphBatch", lambda x: isinstance(x, GraphBatch), GraphBatch.concatenate),
     ("SMILES string", lambda x: isinstance(x, str), from_smiles),
@@ -33,41 +33,45 @@ KINDS: tuple[tuple[str, Callable[[Any], bool], Callable[[list[Any]], GraphBatch]
     ("tuple", is_plain, from_plain),
 )
 
-#: Rows of a column that :func:`holds_graphs` looks at.
+#: Number of rows of a column that :func:`holds_graphs` examines.
 _SAMPLE = 32
-#: What a SMILES is made of; each atom is a group.
+#: Tokens of a SMILES.
 _SMILES = re.compile(
     r"(?:(\[[^\]\s]+\]|Br|Cl|[BCNOPSFIbcnops*])|[-=#$:/\\~.()+]|%\d\d|%\(\d+\)|\d)+"
 )
 
 
 def as_graphs(x: Any) -> GraphBatch:
-    """Turn graphs of any kind into a :class:`GraphBatch`.
+    """Convert graphs of any supported kind to a :class:`GraphBatch`.
 
     Parameters
     ----------
     x : GraphBatch or sequence of graphs
-        A list, an array, a pandas or polars Series, or a table with one column. The items are
-        all of one kind:
+        A list, an array, a pandas or polars Series, or a table with one column. All items must
+        be of the same kind:
 
         - SMILES strings, or RDKit molecules,
-        - graphs of networkx or igraph (the attribute ``"label"`` of vertices and edges, if
-          there is one), PyTorch Geometric ``Data``, GraKeL's graphs,
+        - networkx or igraph graphs (the attribute ``"label"`` of vertices and edges is used if
+          present), PyTorch Geometric ``Data`` objects, GraKeL graphs,
         - ``(edges, labels)`` or ``(edges, labels, edge_labels)`` with edges as pairs of vertex
           numbers counted from 0,
         - ``(adjacency, labels)`` with a square NumPy array or SciPy sparse matrix, whose
-          entries other than 0 are edges,
-        - GraphBatches, which are joined.
+          nonzero entries are edges,
+        - GraphBatches, which are concatenated.
 
-        ``labels`` is a sequence, None, or a dictionary from vertex to label, whose keys are then
-        the vertices, whatever their names. ``edge_labels`` is a sequence in the order of the
-        edges, or a dictionary from ``(u, v)`` to label.
+        ``labels`` is a sequence, None, or a dictionary from vertex to label; the keys of the
+        dictionary are then the vertices and can have any names. ``edge_labels`` is a sequence
+        in the order of the edges, or a dictionary from ``(u, v)`` to label.
+
+    Returns
+    -------
+    graphs : GraphBatch
 
     See Also
     --------
     from_smiles, from_rdkit, from_networkx, from_igraph, from_pyg, from_grakel :
-        The same for one kind of graphs, with options for what becomes a label.
-    load_molecules, load_tu, load_mat : Graphs from files.
+        Converters for one kind of graph, with options for the labels.
+    load_molecules, load_tu, load_mat : Read graphs from files.
 
     Examples
     --------
@@ -117,22 +121,22 @@ def as_graphs(x: Any) -> GraphBatch:
 
 
 def holds_graphs(column: Any) -> bool:
-    """Whether a column of a table holds graphs, judged by a sample of its rows.
+    """Return whether a column of a table holds graphs, based on a sample of its rows.
 
     Parameters
     ----------
     column : pandas or polars Series, NumPy array or list
-        Missing values are passed over. Graph objects are recognised by their class. Strings are
-        SMILES if most of a sample parse and have three atoms on average, so that a column of
-        categories such as ``"C"`` and ``"N"`` is not taken for molecules. Without RDKit the
-        characters decide.
+        Missing values are ignored. Graph objects are recognised by their class. Strings count as
+        SMILES if most of the sample can be parsed and has at least three atoms on average, so
+        that categories such as ``"C"`` and ``"N"`` are not mistaken for molecules. Without RDKit
+        only the characters are checked.
     """
     if isinstance(column, GraphBatch):
         return True
     dtype: Any = getattr(column, "dtype", None)
     numeric = getattr(dtype, "is_numeric", None)  # polars; NumPy and pandas have kinds
     if getattr(dtype, "kind", "O") in "biufcmM" or (callable(numeric) and numeric()):
-        return False  # no need to look at the rows
+        return False
     sample = _sample(column)
     if not sample:
         return False
@@ -153,9 +157,9 @@ def _are_smiles(texts: list[str]) -> bool:
 
 
 def _sample(column: Any) -> list[Any]:
-    """Some values that are there, from the whole length of a column."""
+    """Return non-missing values spread over the whole column."""
     count = len(column)
-    rows = getattr(column, "iloc", column)  # by position in pandas, whatever the index
+    rows = getattr(column, "iloc", column)  # positional access also for pandas
     step = max(1, count // (4 * _SAMPLE))
     found: list[Any] = []
     for row in range(0, count, step):
@@ -168,7 +172,7 @@ def _sample(column: Any) -> list[Any]:
 
 
 def _can_be_iterated(x: Any) -> bool:
-    """Whether a loop over it works; PyTorch's data sets only have a length and items."""
+    """Return whether ``iter`` works; PyTorch's data sets only have ``len`` and indexing."""
     try:
         iter(x)
     except TypeError:
@@ -177,9 +181,9 @@ def _can_be_iterated(x: Any) -> bool:
 
 
 def _holds(x: Any, is_kind: Callable[[Any], bool]) -> bool:
-    """Whether this is a collection of graphs that looks like a graph itself.
+    """Return whether this is a collection of graphs that looks like a graph itself.
 
-    PyTorch Geometric's data sets answer to the names of their items' attributes.
+    PyTorch Geometric's data sets also have the attributes of their items.
     """
     try:
         return not isinstance(x, tuple) and len(x) > 0 and is_kind(x[0])

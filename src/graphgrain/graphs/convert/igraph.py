@@ -1,4 +1,4 @@
-"""Graphs of igraph as a GraphBatch."""
+"""Conversion of igraph graphs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .parts import READ_WEIGHTS, Part, as_columns, checked_items, is_from, joine
 
 
 def is_igraph(x: Any) -> bool:
-    """Whether this is an igraph graph."""
+    """Return whether ``x`` is an igraph graph."""
     return is_from(x, "igraph") and hasattr(x, "get_edgelist")
 
 
@@ -26,7 +26,7 @@ def from_igraph(
     edge_attributes: str | Sequence[str] | None = None,
     direction: str = "ignore",
 ) -> GraphBatch:
-    """Turn igraph graphs into a :class:`GraphBatch`.
+    """Convert igraph graphs to a :class:`GraphBatch`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""networkx graphs as a GraphBatch, and back."""
+"""Conversion from and to networkx graphs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .parts import READ_WEIGHTS, Part, as_columns, checked_items, is_from, joine
 
 
 def is_networkx(x: Any) -> bool:
-    """Whether this is a networkx graph."""
+    """Return whether ``x`` is a networkx graph."""
     return is_from(x, "networkx") and hasattr(x, "nodes") and hasattr(x, "edges")
 
 
@@ -26,25 +26,29 @@ def from_networkx(
     edge_attributes: str | Sequence[str] | None = None,
     direction: str = "ignore",
 ) -> GraphBatch:
-    """Turn networkx graphs into a :class:`GraphBatch`.
+    """Convert networkx graphs to a :class:`GraphBatch`.
 
-    Parallel edges of multigraphs are merged. Vertices keep the order in which networkx holds them.
+    Parallel edges of multigraphs are merged. Vertices keep their networkx order.
 
     Parameters
     ----------
     graphs : iterable of networkx graphs
-    vertex_label, edge_label : str or None
-        Vertex or edge attribute that holds the label. Graphs without any ``"label"`` are
-        unlabelled; a name of your own must be there on every vertex or edge.
+    vertex_label, edge_label : str or None, default="label"
+        Vertex or edge attribute to use as label. With the default, graphs that have no attribute
+        ``"label"`` are unlabelled; any other name must be present on every vertex or edge.
     vertex_attributes, edge_attributes : str or list of str, optional
-        Where the numbers for ``vertex_attributes`` and ``edge_attributes`` are: one attribute
-        that holds a number or a sequence of numbers, or several that hold a number each. Weights
-        that are not asked for are mentioned in a warning.
-    direction : {"ignore", "vertices"}
-        What becomes of the edges of directed graphs. By default directions are ignored, with a
-        warning that counts them. With ``"vertices"`` the arc u -> v becomes a path
-        u - tail - head - v with two vertices of their own, so that every kernel sees the direction
-        exactly. Labels are strings then.
+        Attributes to read into ``vertex_attributes`` and ``edge_attributes``: one name whose
+        values are numbers or sequences of numbers, or several names whose values are numbers.
+        By default none are read, and a warning mentions edge weights.
+    direction : {"ignore", "vertices"}, default="ignore"
+        Treatment of directed edges. With ``"ignore"`` directions are dropped, with a warning that
+        counts them. With ``"vertices"`` the arc u -> v becomes a path u - tail - head - v with
+        two additional vertices, so that every kernel takes the direction into account exactly;
+        labels then become strings.
+
+    Returns
+    -------
+    graphs : GraphBatch
 
     See Also
     --------
@@ -91,10 +95,10 @@ def from_networkx(
 
 
 def to_networkx(graphs: GraphBatch) -> list[Any]:
-    """Turn a :class:`GraphBatch` into a list of networkx graphs.
+    """Convert a :class:`GraphBatch` to a list of networkx graphs.
 
-    Labels become the attribute ``"label"`` of vertices and edges, attributes a list of numbers
-    called ``"attributes"``. The vertices of each graph are 0, 1, 2, ...
+    Labels are stored in the attribute ``"label"`` of vertices and edges, attributes as a list of
+    numbers in ``"attributes"``. The vertices of each graph are 0, 1, 2, ...
 
     Examples
     --------
@@ -129,7 +133,7 @@ def to_networkx(graphs: GraphBatch) -> list[Any]:
 def _data(
     count: int, labels: np.ndarray | None, attributes: np.ndarray | None
 ) -> list[dict[str, Any]]:
-    """What is known about each vertex or edge."""
+    """Return the attribute dictionary of each vertex or edge."""
     columns = {"label": labels, "attributes": attributes}
     known = {name: values.tolist() for name, values in columns.items() if values is not None}
     return [{name: values[row] for name, values in known.items()} for row in range(count)]
@@ -159,7 +163,7 @@ def _columns(items: _Items, names: str | Sequence[str] | None, where: str) -> An
 
 
 def found(data: Mapping[str, Any], name: str, where: str) -> Any:
-    """The attribute of a vertex or an edge; it must be there."""
+    """Return an attribute of a vertex or an edge; raise an error if it is missing."""
     if name in data and data[name] is None:
         raise InvalidGraphError(
             f"Every vertex and edge must have a value of the attribute asked for; {where} has None "

@@ -1,4 +1,4 @@
-"""Graphs from tables of edges: pandas data frames, dictionaries of columns, plain pairs."""
+"""Conversion of tables of edges: data frames, dictionaries of columns, lists of pairs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def from_edge_list(
     vertex_attributes: Sequence[str] | None = None,
     direction: str = "ignore",
 ) -> GraphBatch:
-    """Turn a table of edges, of one graph or of many, into a :class:`GraphBatch`.
+    """Convert a table with the edges of one or more graphs to a :class:`GraphBatch`.
 
     Parameters
     ----------
@@ -35,24 +35,26 @@ def from_edge_list(
         One row per edge, with the names of its two vertices in the columns ``source`` and
         ``target``. Names are integers or strings.
     vertices : DataFrame, dictionary of columns, or dictionary from vertex to label, optional
-        One row per vertex, its name in the column ``vertex``. Needed for labels, attributes
+        One row per vertex, with its name in the column ``vertex``. Needed for labels, attributes
         and isolated vertices.
     graph : str, optional
-        Column of both tables that says to which graph a row belongs. Without it all rows make
-        one graph. A vertex name may occur in several graphs.
-    source, target, edge_label, edge_attributes : names of columns of ``edges``
-    vertex, label, vertex_attributes : names of columns of ``vertices``
-        There are no labels if the table has no column ``"label"`` or if ``label`` is None.
-    direction : {"ignore", "vertices"}
+        Column of both tables that identifies the graph of a row. By default all rows belong to
+        one graph. The same vertex name may be used in several graphs.
+    source, target, edge_label, edge_attributes : str (list of str for edge_attributes)
+        Names of columns of ``edges``. Edges have no labels and attributes by default.
+    vertex, label, vertex_attributes : str (list of str for vertex_attributes)
+        Names of columns of ``vertices``. Graphs are unlabelled if ``label`` is None, or if it is
+        ``"label"`` (the default) and there is no such column.
+    direction : {"ignore", "vertices"}, default="ignore"
         With ``"vertices"`` a row is an arc from ``source`` to ``target``; see
         :func:`from_networkx`.
 
     Returns
     -------
     graphs : GraphBatch
-        In ascending order of the column ``graph``, the order in which pandas' ``groupby``
-        gives them. The vertices of a graph come in the order of ``vertices``; without that
-        table, in ascending order of their names.
+        Graphs in ascending order of the column ``graph``, as in pandas' ``groupby``. The vertices
+        of a graph are in the order of ``vertices`` or, without that table, in ascending order of
+        their names.
 
     Examples
     --------
@@ -151,7 +153,7 @@ def _vertex_table(vertices: Any, vertex: str, label: str | None) -> Any:
 
 
 def _is_table(x: Any) -> bool:
-    """Whether this is a data frame or a dictionary of columns."""
+    """Return whether ``x`` is a data frame or a dictionary of columns."""
     if isinstance(x, Mapping):
         return bool(x) and all(map(is_sequence, x.values()))
     return hasattr(x, "columns") and hasattr(x, "__getitem__")

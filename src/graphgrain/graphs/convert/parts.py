@@ -1,4 +1,4 @@
-"""Small graphs on their way into a batch, checked one by one so that errors can name them."""
+"""Helpers shared by the converters: join single graphs into a batch, with checks per graph."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 from ...errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError
 from ..batch import GraphBatch, running_sum
 
-#: Labels of the vertices that stand for the two ends of an arc, and of vertices without a label.
+#: Labels of the vertices that represent the two ends of an arc, and of unlabelled vertices.
 TAIL, HEAD, UNLABELLED = "(tail)", "(head)", "(vertex)"
 
 
 class Part(NamedTuple):
-    """One graph: vertices 0 to ``size - 1``, and one item per vertex or per edge.
+    """One graph with vertices 0 to ``size - 1`` and one label or attribute row per vertex or edge.
 
-    The edges of a directed graph are arcs from the first to the second end. ``weights`` are values
-    of its edges that the caller has not asked for.
+    In a directed graph, edges point from the first to the second vertex. ``weights`` are edge
+    weights that the caller did not request.
     """
 
     size: int
@@ -33,10 +33,10 @@ class Part(NamedTuple):
 
 
 def joined(parts: Sequence[Part], direction: str = "ignore", hint: str = "") -> GraphBatch:
-    """One batch from many small graphs; what is ignored is mentioned in a warning.
+    """Join single graphs into a batch, and warn about ignored directions and weights.
 
-    With direction ``"vertices"`` arcs are kept, see :func:`undirected`; the hint says how weights
-    are read.
+    With direction ``"vertices"`` arcs are kept, see :func:`undirected`. ``hint`` is the part of
+    the warning that explains how to read weights.
     """
     check_direction(direction)
     edges, base = [np.empty((0, 2), dtype=np.int64)], 0
@@ -49,7 +49,7 @@ def joined(parts: Sequence[Part], direction: str = "ignore", hint: str = "") -> 
     directed = np.repeat([part.directed for part in parts], [len(some) for some in edges[1:]])
     directed = directed.astype(bool)
     one_way = _one_way(pairs, directed) if direction == "ignore" else 0
-    _mention_what_is_ignored(one_way, _weighted([part.weights for part in parts]), hint)
+    _warn_about_ignored(one_way, _weighted([part.weights for part in parts]), hint)
     return undirected(
         directed if direction == "vertices" else None,
         np.array([part.size for part in parts], dtype=np.int64),
@@ -65,7 +65,7 @@ def joined(parts: Sequence[Part], direction: str = "ignore", hint: str = "") -> 
 
 
 def check_direction(direction: Any) -> None:
-    """The parameter ``direction`` of the converters."""
+    """Validate the parameter ``direction`` of the converters."""
     if direction not in ("ignore", "vertices"):
         raise InvalidParameterError(f"direction must be 'ignore' or 'vertices'; got {direction!r}.")
 
@@ -79,17 +79,15 @@ def undirected(
     vertex_attributes: np.ndarray | None,
     edge_attributes: np.ndarray | None,
 ) -> GraphBatch:
-    """Graphs some of whose edges may be arcs, as undirected graphs that hold the same information.
+    """Convert (partly) directed graphs to undirected graphs with the same information.
 
-    The arc u -> v becomes u - tail - head - v.
+    The arc u -> v becomes u - tail - head - v. The two new vertices come after all others of
+    their graph and have labels of their own, so labels become strings. They have the attributes
+    of the vertices next to them; all three edges have the label and the attributes of the arc.
+    Loops, parallel arcs and arcs in both directions remain distinguishable.
 
-    The two new vertices stand behind all others of their graph and have labels of their own, so
-    labels become strings. They carry the attributes of the vertices beside them; all three edges
-    carry the label and the attributes of the arc. Nothing is lost: loops, parallel arcs and arcs in
-    both directions stay apart.
-
-    ``directed`` says which pairs are arcs. If it is None all pairs stay as they are, and so do the
-    labels; otherwise as :meth:`GraphBatch.from_edges`.
+    ``directed`` marks the pairs that are arcs; if it is None, all pairs are undirected edges and
+    labels are not changed. The other parameters are those of :meth:`GraphBatch.from_edges`.
     """
     if directed is None:
         return GraphBatch.from_edges(
@@ -121,7 +119,7 @@ def undirected(
     tail = (begins + sizes)[graph] + 2 * (np.arange(len(arcs)) - before[graph])
     source, target = place[pairs[arcs, 0]], place[pairs[arcs, 1]]
     kept = np.flatnonzero(~directed)
-    rows = np.concatenate((kept, arcs, arcs, arcs))  # the pair that each new edge comes from
+    rows = np.concatenate((kept, arcs, arcs, arcs))  # original pair of each new edge
     new_pairs = np.concatenate(
         (
             place[pairs[kept]].reshape(-1, 2),
@@ -148,7 +146,7 @@ def undirected(
 
 
 def _one_way(pairs: np.ndarray, directed: np.ndarray) -> int:
-    """How many arcs there are whose reverse is missing."""
+    """Count the arcs whose reverse is missing."""
     arcs = pairs[directed & (pairs[:, 0] != pairs[:, 1])]
     if not len(arcs):
         return 0
@@ -158,7 +156,7 @@ def _one_way(pairs: np.ndarray, directed: np.ndarray) -> int:
 
 
 def _weighted(values: list[Any]) -> int:
-    """How many edges have a weight, if weights differ at all."""
+    """Count the edges that have a weight; 0 if all weights are equal."""
     weights = [
         weight
         for some in values
@@ -169,8 +167,8 @@ def _weighted(values: list[Any]) -> int:
     return len(weights) if any(weight != weights[0] for weight in weights) else 0
 
 
-def _mention_what_is_ignored(one_way: int, weights: int, hint: str) -> None:
-    """Warn, once for all graphs, of what undirected graphs without weights do not hold."""
+def _warn_about_ignored(one_way: int, weights: int, hint: str) -> None:
+    """Warn once for all graphs about ignored directions and weights."""
     found, ways_out = [], []
     if one_way:
         found.append(f"the direction of {one_way:,} one-way edge{'s' * (one_way > 1)}")
@@ -187,15 +185,15 @@ def _mention_what_is_ignored(one_way: int, weights: int, hint: str) -> None:
         )
 
 
-# -------------------------------------------------------------------- what converters share
+# -------------------------------------------------------------------- checks and small helpers
 
 
-#: How converters of graphs with attributes read weights.
+#: Hint for :func:`joined` of converters with a parameter ``edge_attributes``.
 READ_WEIGHTS = "edge_attributes='weight' reads weights"
 
 
 def weights_read(edge_label: str | None, edge_attributes: str | Sequence[str] | None) -> bool:
-    """Whether the caller has asked for the attribute ``"weight"``."""
+    """Return whether the caller requested the attribute ``"weight"``."""
     names = [edge_attributes] if isinstance(edge_attributes, str) else edge_attributes or ()
     return "weight" in (edge_label, *names)
 
@@ -203,7 +201,7 @@ def weights_read(edge_label: str | None, edge_attributes: str | Sequence[str] | 
 def numbered(
     vertices: Sequence[Any], edges: Sequence[tuple[Any, Any]], where: str
 ) -> list[tuple[int, int]]:
-    """Edges between named vertices as pairs of their positions."""
+    """Convert edges between named vertices to pairs of their positions."""
     place = {vertex: position for position, vertex in enumerate(vertices)}
     if len(place) != len(vertices):
         raise InvalidGraphError(f"The vertices of {where} must be distinct; one occurs twice.")
@@ -217,12 +215,12 @@ def numbered(
 
 
 def is_from(x: Any, package: str) -> bool:
-    """Whether an object's class comes from a package, without importing the package."""
+    """Return whether an object's class is from a package, without importing the package."""
     return any(kind.__module__.split(".")[0] == package for kind in type(x).__mro__)
 
 
 def checked_items(items: Iterable[Any], right: Callable[[Any], bool], kind: str) -> list[Any]:
-    """A list of the items, all of the kind that a converter is for."""
+    """Return the items as a list; raise an error if one is not of the expected kind."""
     listed = list(items)
     for number, item in enumerate(listed):
         if not right(item):
@@ -231,17 +229,17 @@ def checked_items(items: Iterable[Any], right: Callable[[Any], bool], kind: str)
 
 
 def shown(x: Any) -> str:
-    """A value as messages show it: short, with its type."""
+    """Format a value for messages: shortened, with its type."""
     return f"{cut(repr(x))} ({type(x).__name__})"
 
 
 def cut(text: str) -> str:
-    """The beginning of a text, for messages."""
+    """Shorten a text for messages."""
     return text if len(text) <= 63 else f"{text[:60]}..."
 
 
 def column_items(x: Any) -> list[Any]:
-    """The graphs of a list, a Series, an array, or a table with one column."""
+    """Return the items of a list, a Series, an array, or a table with one column."""
     shape = getattr(x, "shape", ())
     if hasattr(x, "columns") and len(shape) == 2:
         names = list(x.columns)
@@ -253,17 +251,17 @@ def column_items(x: Any) -> list[Any]:
             )
         return list(x[names[0]])
     if isinstance(x, np.ndarray) and x.ndim == 2 and x.shape[1] == 1 and x.dtype.kind in "OUT":
-        return list(x[:, 0])  # a column as scikit-learn hands it on
+        return list(x[:, 0])  # scikit-learn passes a column as a two-dimensional array
     return list(x)
 
 
 def is_sequence(x: Any) -> bool:
-    """Whether this is a list, a tuple, an array or the like, and no string."""
+    """Return whether ``x`` is a sequence or an array but not a string."""
     return isinstance(x, Sequence | np.ndarray) and not isinstance(x, str)
 
 
 def is_missing(item: Any) -> bool:
-    """None, NaN, or pandas' NA."""
+    """Return whether an item is None, NaN, or pandas' NA or NaT."""
     return (
         item is None
         or type(item).__name__ in ("NAType", "NaTType")
@@ -272,7 +270,7 @@ def is_missing(item: Any) -> bool:
 
 
 def as_columns(values: Any, rows: int, where: str) -> np.ndarray:
-    """Attributes of one graph as a table with a row for each vertex or edge."""
+    """Convert the attributes of one graph to a table with one row per vertex or edge."""
     try:
         table = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -312,13 +310,13 @@ def _pairs(part: Part, number: int) -> np.ndarray:
 
 
 def _flat(values: list[Any], needed: list[bool], what: str) -> Any:
-    """All labels in one sequence, or None."""
+    """Concatenate the labels of all graphs; None if there are none."""
     given = _all_or_none(values, needed, what)
     if given is None:
         return None
     if {value.dtype.kind if isinstance(value, np.ndarray) else "" for value in given} == {"i"}:
         return np.concatenate(given)
-    # Item by item: joining arrays of several types would turn 1 into "1" or 1.0.
+    # Concatenating arrays of different types would turn 1 into "1" or 1.0.
     lists = (value.tolist() if isinstance(value, np.ndarray) else value for value in given)
     return [label for labels in lists for label in labels]
 
@@ -337,7 +335,7 @@ def _stacked(values: list[Any], needed: list[bool], what: str) -> np.ndarray | N
 
 
 def _all_or_none(values: list[Any], needed: list[bool], what: str) -> list[Any] | None:
-    """What was given, or None; either all graphs that need it have it, or none has."""
+    """Return the values that were given, or None; all graphs that need one must agree."""
     having = [n for n, value in enumerate(values) if value is not None and needed[n]]
     lacking = [n for n, value in enumerate(values) if value is None and needed[n]]
     if having and lacking:

@@ -1,6 +1,6 @@
-"""Plain Python and NumPy data as graphs: adjacency matrices, edges and labels in tuples.
+"""Conversion of adjacency matrices and ``(edges, labels)`` tuples.
 
-GraKeL takes its graphs in the same forms, and has objects of its own that hold them.
+GraKeL uses the same representations, and a ``Graph`` class that wraps them.
 """
 
 from __future__ import annotations
@@ -24,22 +24,26 @@ def from_adjacency(
     values: str | None = None,
     direction: str = "ignore",
 ) -> GraphBatch:
-    """Turn adjacency matrices into a :class:`GraphBatch`.
+    """Convert adjacency matrices to a :class:`GraphBatch`.
 
     Parameters
     ----------
     adjacency : iterable of square matrices
-        NumPy arrays or SciPy sparse matrices; entries other than 0 are edges. An edge needs an
-        entry on one side of the diagonal only.
-    labels : iterable, optional
-        For each graph a sequence with the labels of its vertices.
+        NumPy arrays or SciPy sparse matrices whose nonzero entries are edges. An entry on one
+        side of the diagonal is enough.
+    labels : iterable of sequences, optional
+        Vertex labels of each graph.
     values : {"labels", "attributes"}, optional
-        What the entries are: edge labels (integers, such as bond orders) or edge attributes.
-        By default they only say that there is an edge, and a warning counts entries other than
-        0 and 1 if they differ. Of two different entries for one edge the smaller stays.
-    direction : {"ignore", "vertices"}
+        Read the entries as edge labels (integers, such as bond orders) or as edge attributes. By
+        default they only indicate the presence of an edge, and a warning is issued if nonzero
+        entries differ. If the two entries of an edge differ, the smaller is kept.
+    direction : {"ignore", "vertices"}, default="ignore"
         With ``"vertices"`` each entry is an arc from its row to its column; see
         :func:`from_networkx`.
+
+    Returns
+    -------
+    graphs : GraphBatch
 
     Examples
     --------
@@ -64,21 +68,25 @@ def from_adjacency(
 
 
 def is_grakel(x: Any) -> bool:
-    """Whether this is a GraKeL ``Graph`` object."""
+    """Return whether ``x`` is a GraKeL ``Graph`` object."""
     return is_from(x, "grakel") and hasattr(x, "get_edges")
 
 
 def from_grakel(graphs: Iterable[Any]) -> GraphBatch:
-    """Turn graphs as GraKeL takes and gives them into a :class:`GraphBatch`.
+    """Convert graphs in GraKeL's formats to a :class:`GraphBatch`.
 
     Parameters
     ----------
     graphs : iterable
-        ``Graph`` objects, or sequences ``(structure, labels, edge_labels)`` with the last one
-        or two left out. The structure is an adjacency matrix, a collection of edges, or a
-        dictionary of neighbours; ``labels`` is a dictionary from vertex to label, or to a
+        ``Graph`` objects, or sequences ``(structure, labels, edge_labels)`` of which the last one
+        or two items may be omitted. The structure is an adjacency matrix, a collection of edges,
+        or a dictionary of neighbours; ``labels`` is a dictionary from vertex to label, or to a
         sequence of numbers, which become attributes; ``edge_labels`` is the same for pairs
-        of vertices. The data of ``grakel.datasets.fetch_dataset(...)`` is of this kind.
+        of vertices. The data of ``grakel.datasets.fetch_dataset(...)`` have this format.
+
+    Returns
+    -------
+    graphs : GraphBatch
 
     Examples
     --------
@@ -91,13 +99,13 @@ def from_grakel(graphs: Iterable[Any]) -> GraphBatch:
 
 
 def from_plain(items: Iterable[Any]) -> GraphBatch:
-    """A batch from ``(structure, labels, edge_labels)`` tuples; see :func:`as_graphs`."""
+    """Convert ``(structure, labels, edge_labels)`` tuples; see :func:`as_graphs`."""
     parts = [_from_tuple(item, number) for number, item in enumerate(items)]
     return joined(parts, hint=_READ_WEIGHTS)
 
 
 def is_plain(x: Any) -> bool:
-    """Whether this could be a graph as a tuple."""
+    """Return whether ``x`` could be a graph given as a tuple."""
     return isinstance(x, tuple | list) and 2 <= len(x) <= 3
 
 
@@ -133,7 +141,7 @@ def _from_tuple(item: Any, number: int) -> Part:
 
 
 def _from_numbers(structure: Any, labels: Any, number: int) -> Part:
-    """Edges as pairs of numbers counted from 0, labels in a sequence."""
+    """Convert edges between vertices numbered from 0, with labels in a sequence."""
     edges = structure if isinstance(structure, list | np.ndarray) else _pairs_of(structure, number)
     for edge in edges:
         if not _is_pair(edge):
@@ -160,7 +168,7 @@ def _from_numbers(structure: Any, labels: Any, number: int) -> Part:
 
 
 def _from_named(structure: Any, labels: Any, edge_labels: Any, number: int) -> Part:
-    """Vertices with names of any kind: the keys of the labels or of the neighbour lists."""
+    """Convert a graph whose vertices are the keys of the labels or of the neighbour lists."""
     edges = _pairs_of(structure, number)
     keys = list(structure) if isinstance(structure, Mapping) and not _pair_keys(structure) else []
     if labels is not None and not isinstance(labels, Mapping):
@@ -188,7 +196,7 @@ def _from_named(structure: Any, labels: Any, edge_labels: Any, number: int) -> P
 
 
 def _of_edges(edge_labels: Any, edges: Sequence[tuple[Any, Any]], number: int) -> dict[str, Any]:
-    """Labels (or attributes) of the edges from a dictionary, in either direction."""
+    """Look up the labels or attributes of the edges in a dictionary, in either direction."""
     if not isinstance(edge_labels, Mapping):
         raise InvalidGraphError(
             f"Named vertices need edge labels in a dictionary from (u, v) to label; graph {number} "
@@ -206,12 +214,12 @@ def _of_edges(edge_labels: Any, edges: Sequence[tuple[Any, Any]], number: int) -
 
 
 def _rows(values: list[Any], where: str) -> np.ndarray | None:
-    """Values that are sequences of numbers as attributes."""
+    """Return values that are sequences of numbers as attributes, and None for labels."""
     return as_columns(values, len(values), where) if any(map(is_sequence, values)) else None
 
 
 def _pairs_of(structure: Any, number: int) -> list[tuple[Any, Any]]:
-    """Edges from a collection of pairs, or from one of the dictionaries that GraKeL knows."""
+    """Return the edges of a collection of pairs or of one of GraKeL's dictionaries."""
     if isinstance(structure, Mapping) and not _pair_keys(structure):
         try:
             return [(u, v) for u, neighbours in structure.items() for v in neighbours]
@@ -237,7 +245,7 @@ def _is_pair(edge: Any) -> bool:
 
 
 def _pair_keys(structure: Mapping[Any, Any]) -> bool:
-    """Whether a dictionary has edges as keys, and their weights as values."""
+    """Return whether a dictionary maps edges to weights."""
     return bool(structure) and all(
         isinstance(key, tuple) and len(key) == 2 and not isinstance(value, Mapping | Set | list)
         for key, value in structure.items()
@@ -245,7 +253,7 @@ def _pair_keys(structure: Mapping[Any, Any]) -> bool:
 
 
 def _in_order(vertices: Iterable[Any]) -> list[Any]:
-    """Vertices in ascending order where they have one, else as they come."""
+    """Sort vertices if they can be compared."""
     listed = list(vertices)
     try:
         return sorted(listed)
@@ -259,7 +267,7 @@ def _is_adjacency(structure: Any, labels: Any) -> bool:
     if not isinstance(structure, np.ndarray) or structure.ndim != 2:
         return False
     rows, columns = structure.shape
-    # A 2 x 2 array could be two edges as well: with two labels it is read as an adjacency matrix.
+    # A 2 x 2 array could also be two edges; with two labels it is read as an adjacency matrix.
     return columns != 2 or (rows == 2 and labels is not None and len(labels) == 2)
 
 
@@ -298,7 +306,7 @@ def _from_adjacency(adjacency: Any, labels: Any, number: int, values: str | None
 
 
 def _label_list(labels: Any, size: int | None, number: int) -> list[Any]:
-    """Labels in vertex order, from a sequence or a dictionary."""
+    """Return the labels in vertex order, from a sequence or a dictionary."""
     if isinstance(labels, str) or not isinstance(labels, Iterable):
         raise InvalidGraphError(
             f"Labels are a sequence with one item per vertex; graph {number} has {shown(labels)}. "
@@ -326,7 +334,7 @@ def _listed(values: Any) -> list[Any]:
 
 
 def _grakel_parts(graph: Any) -> tuple[Any, Any, Any]:
-    """Structure, labels and edge labels of a GraKeL Graph object, in the form that it is in."""
+    """Return structure, labels and edge labels of a GraKeL Graph, in its current format."""
     if graph._format == "dictionary":
         purpose = "dictionary"
         structure = {vertex: [] for vertex in graph.get_vertices(purpose)} | {

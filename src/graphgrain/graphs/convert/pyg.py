@@ -1,4 +1,4 @@
-"""Graphs of PyTorch Geometric as a GraphBatch."""
+"""Conversion of PyTorch Geometric graphs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .parts import Part, as_columns, checked_items, joined
 
 
 def is_pyg(x: Any) -> bool:
-    """Whether this looks like a PyTorch Geometric ``Data`` object."""
+    """Return whether ``x`` looks like a PyTorch Geometric ``Data`` object."""
     return hasattr(x, "edge_index") and hasattr(x, "num_nodes")
 
 
@@ -24,25 +24,29 @@ def from_pyg(
     *,
     direction: str = "ignore",
 ) -> GraphBatch:
-    """Turn PyTorch Geometric ``Data`` objects (or a data set of them) into a GraphBatch.
+    """Convert PyTorch Geometric ``Data`` objects, or a data set of them, to a GraphBatch.
 
     Parameters
     ----------
     data : iterable of Data
-    vertex_label, edge_label : str or None
-        Attribute that describes the vertices and the edges. One column of integers, or a
-        one-hot table (as ``TUDataset`` gives it), becomes labels; any other table of numbers
-        becomes ``vertex_attributes`` or ``edge_attributes``. For molecules of ``QM9`` say
-        ``vertex_label="z"`` to have the atomic numbers. Missing attributes are skipped.
-    direction : {"ignore", "vertices"}
-        As in :func:`from_networkx`; each column of ``edge_index`` is an arc. By default an edge is
-        there if it is listed in one or in both directions.
+    vertex_label, edge_label : str or None, default="x" and "edge_attr"
+        Attribute that describes the vertices or the edges. One column of integers or a one-hot
+        table (as in ``TUDataset``) is read as labels; any other table of numbers becomes
+        ``vertex_attributes`` or ``edge_attributes``. For molecules of ``QM9`` use
+        ``vertex_label="z"``, the atomic numbers. Missing attributes are ignored.
+    direction : {"ignore", "vertices"}, default="ignore"
+        As in :func:`from_networkx`, with each column of ``edge_index`` as an arc. By default two
+        vertices are adjacent if an edge is listed in at least one direction.
+
+    Returns
+    -------
+    graphs : GraphBatch
 
     Examples
     --------
     The targets are ``y = [int(item.y) for item in data]``.
 
-    >>> from types import SimpleNamespace as Data  # stands for torch_geometric.data.Data
+    >>> from types import SimpleNamespace as Data  # in place of torch_geometric.data.Data
     >>> import graphgrain as gg, numpy as np
     >>> path = Data(num_nodes=3, edge_index=np.array([[0, 1, 1, 2], [1, 0, 2, 1]]),
     ...             x=np.array([[1, 0], [1, 0], [0, 1]]))
@@ -81,7 +85,7 @@ def _weights(item: Any) -> np.ndarray | None:
 def _pyg_columns(
     items: list[Any], name: str | None, rows: list[int]
 ) -> tuple[list[np.ndarray | None], list[np.ndarray | None]]:
-    """What an attribute holds, as labels or as attributes: one decision for all graphs."""
+    """Read an attribute as labels or as attributes, in the same way for all graphs."""
     nothing: list[np.ndarray | None] = [None] * len(items)
     raw = [None if name is None else getattr(item, name, None) for item in items]
     tables: list[np.ndarray | None] = []
@@ -104,9 +108,8 @@ def _pyg_columns(
         return [
             None if table is None or not len(table) else table.argmax(axis=1) for table in tables
         ], nothing
-    where = f"{name!r}"
     return nothing, [
-        None if table is None or not len(table) else as_columns(table, len(table), where)
+        None if table is None or not len(table) else as_columns(table, len(table), repr(name))
         for table in tables
     ]
 
@@ -118,7 +121,7 @@ def _one_hot(table: np.ndarray) -> bool:
 
 
 def _array(tensor: Any) -> np.ndarray:
-    """A tensor as a NumPy array, on whatever device it is."""
+    """Convert a tensor on any device to a NumPy array."""
     for step in ("detach", "cpu", "numpy"):
         if hasattr(tensor, step):
             tensor = getattr(tensor, step)()

@@ -1,13 +1,13 @@
-"""Molecules as labelled graphs, through RDKit (``pip install graphgrain[chem]``).
+"""Conversion of molecules to labelled graphs with RDKit (``pip install graphgrain[chem]``).
 
-The way from SMILES to graphs:
+To avoid slow loops over RDKit's atom and bond objects:
 
-1. Bonds leave as the matrix of bond orders, one call per molecule. Many small matrices laid end
-   to end become neighbour lists with a few NumPy operations.
-2. Symbols of atoms come from the SMILES where there is one: RDKit has just checked it, and
-   numbers atoms in its order. What ``[nH+]`` is, RDKit itself says, once per kind.
-3. Whatever this cannot tell (metals, labels with more than the symbol, very large molecules) is
-   asked of RDKit's objects, one by one.
+1. Bonds are read as the matrix of bond orders, in one call per molecule. Many small matrices are
+   concatenated and converted to neighbour lists with a few NumPy operations.
+2. Atom symbols are taken from the SMILES, which RDKit has just validated and whose order it
+   keeps. Tokens such as ``[nH+]`` are parsed by RDKit once each.
+3. Everything else (metals, labels with more than the symbol, very large molecules) is read from
+   RDKit's objects one by one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from .parts import checked_items, column_items, cut, is_from, shown
 
 
 class LabelFlags(TypedDict, total=False):
-    """The keywords with which functions take :class:`LabelOptions`."""
+    """Keyword arguments that become :class:`LabelOptions`."""
 
     charge: bool
     aromatic: bool
@@ -47,7 +47,7 @@ class LabelFlags(TypedDict, total=False):
 
 
 class LabelOptions(NamedTuple):
-    """What labels encode besides atom symbol and bond type (see :func:`from_rdkit`)."""
+    """Properties that labels encode besides symbol and bond type (see :func:`from_rdkit`)."""
 
     charge: bool = False
     aromatic: bool = False
@@ -58,7 +58,7 @@ class LabelOptions(NamedTuple):
 
     @classmethod
     def of(cls, flags: LabelFlags) -> LabelOptions:
-        """The options from the keywords of a function."""
+        """Create the options from keyword arguments; unknown names raise an error."""
         unknown = next((name for name in flags if name not in cls._fields), None)
         if unknown is not None:
             raise TypeError(
@@ -68,46 +68,46 @@ class LabelOptions(NamedTuple):
         return cls(**flags)
 
 
-#: SMILES that a process reads at a time.
+#: Number of SMILES parsed by a process at a time.
 _AT_A_TIME = 2_000
 
 
 def is_rdkit(x: Any) -> bool:
-    """Whether this is an RDKit molecule."""
+    """Return whether ``x`` is an RDKit molecule."""
     return is_from(x, "rdkit") and hasattr(x, "GetAtoms")
 
 
 def from_rdkit(molecules: Iterable[Any], **labels: Unpack[LabelFlags]) -> GraphBatch:
-    """Turn RDKit molecules into a :class:`GraphBatch`: atoms with symbols, bonds with types.
+    """Convert RDKit molecules to a :class:`GraphBatch`.
 
-    By default labels do not encode charges, hydrogens, stereochemistry, isotopes and radicals:
-    enantiomers, or E and Z isomers, become the same graph. Each option adds one of these to the
-    labels.
+    Vertices are labelled with atom symbols and edges with bond types. By default, labels do not
+    encode charges, hydrogens, stereochemistry, isotopes or radicals, so enantiomers, or E and Z
+    isomers, become the same graph. Each of the following options adds one of these properties.
 
     Parameters
     ----------
     molecules : iterable of RDKit molecules
-    charge : bool
-        Add the formal charge to the symbol: ``"N+"``, ``"O-"``, ``"Ca+2"``.
-    aromatic : bool
-        Write aromatic atoms in lower case, as SMILES do: ``"c"``, ``"n"``.
-    hydrogens : bool
-        Make every hydrogen a vertex. By default they are where RDKit keeps them as atoms,
-        which for molecules from SMILES means: nearly never.
-    stereo : bool
-        Add the CIP descriptors, which do not depend on how a molecule is written: ``"C@R"`` and
+    charge : bool, default=False
+        Append the formal charge to the symbol: ``"N+"``, ``"O-"``, ``"Ca+2"``.
+    aromatic : bool, default=False
+        Write aromatic atoms in lower case, as in SMILES: ``"c"``, ``"n"``.
+    hydrogens : bool, default=False
+        Include all hydrogens as vertices. By default only those that are explicit atoms of the
+        RDKit molecule are included; molecules parsed from SMILES have hardly any.
+    stereo : bool, default=False
+        Append CIP descriptors, which do not depend on how a molecule is written: ``"C@R"`` and
         ``"C@S"`` for stereocentres (``r`` and ``s`` for pseudoasymmetric ones), ``"double@E"``
-        and ``"double@Z"`` for double bonds. What is not specified stays as it is.
-    isotopes : bool
-        Put the mass number before the symbol where one is given: ``"13C"``, ``"2H"``.
-    radicals : bool
-        Add a dot for each unpaired electron: ``"C."``, ``"O.."``.
+        and ``"double@Z"`` for double bonds. Unspecified centres and bonds get no descriptor.
+    isotopes : bool, default=False
+        Prepend the mass number where it is specified: ``"13C"``, ``"2H"``.
+    radicals : bool, default=False
+        Append a dot for each unpaired electron: ``"C."``, ``"O.."``.
 
     Returns
     -------
     graphs : GraphBatch
-        Vertex labels are atom symbols; edge labels are ``"single"``, ``"double"``,
-        ``"triple"``, ``"aromatic"`` and RDKit's rarer bond types.
+        Graphs with atom symbols as vertex labels, and ``"single"``, ``"double"``, ``"triple"``,
+        ``"aromatic"`` or one of RDKit's rarer bond types as edge labels.
 
     Examples
     --------
@@ -126,8 +126,8 @@ def from_rdkit(molecules: Iterable[Any], **labels: Unpack[LabelFlags]) -> GraphB
                 collector.add(molecule)
             except (ValueError, RuntimeError) as error:
                 raise InvalidGraphError(
-                    f"Item {number} does not have what the labels need: {first_line(error)}. "
-                    "Was it sanitised? rdkit.Chem.SanitizeMol(molecule) does it."
+                    f"Item {number} lacks properties that the labels need: {first_line(error)}. It "
+                    "may not be sanitised; call rdkit.Chem.SanitizeMol(molecule) first."
                 ) from None
     return collector.batch()
 
@@ -165,29 +165,32 @@ def from_smiles(
     verbose: int = 0,
     **labels: Unpack[LabelFlags],
 ) -> GraphBatch | tuple[GraphBatch, np.ndarray]:
-    """Turn SMILES into a :class:`GraphBatch`: atoms with symbols, bonds with types.
+    """Convert SMILES to a :class:`GraphBatch`.
+
+    Vertices are labelled with atom symbols and edges with bond types.
 
     Parameters
     ----------
     smiles : iterable of str
         A list, an array, a pandas or polars Series, or a table with one column.
-    errors : {"raise", "skip"}
-        What happens with SMILES that do not parse: an error, or a warning that names them and
-        graphs for the rest.
-    return_index : bool
-        Return also the positions of the SMILES that became graphs, so that other columns can
-        be brought in line: ``y = y[index]``.
+    errors : {"raise", "skip"}, default="raise"
+        Whether SMILES that cannot be parsed raise an error, or are skipped with a warning that
+        lists them.
+    return_index : bool, default=False
+        Also return the positions of the SMILES that were converted, to select the matching
+        targets: ``y = y[index]``.
     n_jobs : int, optional
-        Number of processes that read; None means this one alone, -1 one per core.
-    verbose : int
-        1 shows a progress bar.
-    charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
-        What the labels encode; see :func:`from_rdkit`.
+        Number of processes. None uses the current process only, -1 one process per core.
+    verbose : int, default=0
+        Show a progress bar if positive.
+    charge, aromatic, hydrogens, stereo, isotopes, radicals : bool, default=False
+        Properties encoded in the labels; see :func:`from_rdkit`.
 
     Returns
     -------
     graphs : GraphBatch
-    index : int array, if ``return_index``
+    index : int array
+        Only if ``return_index`` is True.
 
     Examples
     --------
@@ -224,14 +227,14 @@ def from_smiles(
     return (graphs, where) if return_index else graphs
 
 
-# -------------------------------------------------------------------- molecules that cannot be read
+# -------------------------------------------------------------------- unreadable molecules
 
-#: How many a warning names.
+#: Maximum number of molecules that a warning lists.
 _NAMED = 20
 
 
 class Unreadable:
-    """Collects what could not be read: the first is an error, or all are a warning at the end."""
+    """Collect unreadable molecules, to raise an error for the first or to warn about all."""
 
     def __init__(self, errors: str) -> None:
         if errors not in ("raise", "skip"):
@@ -241,7 +244,7 @@ class Unreadable:
         self.first: list[str] = []
 
     def add(self, problems: Sequence[str]) -> None:
-        """Where each is, and why it cannot be read."""
+        """Add descriptions of where each molecule is and why it cannot be read."""
         if problems and self.errors == "raise":
             several = f" (and at least {len(problems) - 1} more)" if len(problems) > 1 else ""
             raise InvalidGraphError(
@@ -252,7 +255,7 @@ class Unreadable:
         self.first += problems[: _NAMED - len(self.first)]
 
     def warn(self, total: int, stacklevel: int = 3) -> None:
-        """Warn of what was left out, if anything."""
+        """Warn about skipped molecules, if any."""
         if self.count:
             warnings.warn(
                 f"{self.count} of {total} molecules could not be read and are left out: "
@@ -269,28 +272,28 @@ class Unreadable:
 class Parsed(NamedTuple):
     """The result of parsing several texts."""
 
-    graphs: GraphBatch  # of the texts that are molecules
-    positions: np.ndarray  # of these among the texts
-    problems: list[tuple[int, str]]  # positions of the others, and why
+    graphs: GraphBatch  # the molecules that could be read
+    positions: np.ndarray  # their positions among the texts
+    problems: list[tuple[int, str]]  # positions of the other texts, with reasons
 
 
-#: The largest molecules that are read. RDKit's search for rings takes time that grows with the
-#: square of their size: seconds at these limits.
+#: Size limits. The time of RDKit's ring search grows with the square of the size and is some
+#: seconds at these limits.
 MAX_ATOMS = 20_000
 MAX_RING_ATOMS = 10_000
 MAX_RINGS = 1_000
-#: Shorter texts cannot hold a molecule that takes long.
+#: Shorter texts cannot contain a molecule that exceeds the limits.
 _LONG_SMILES = 2_000
 _LONG_BLOCK = 50_000
-#: What RDKit's messages say before and after what is wrong.
+#: Parts of RDKit's messages before and after the actual reason.
 _PREFIX = re.compile(r"^\[[\d:]+\] *(SMILES Parse Error: *)?")
 _ECHO = re.compile(r" *(for input: .*|while parsing: .*|on line \d+)$")
-#: An atom in brackets, or what opens or closes a ring: digits do, those in brackets do not.
+#: A bracket atom, whose digits are not ring closures, or (as a group) a ring closure.
 _CLOSURES = re.compile(r"\[[^\]]*\]|(%\d\d|%\(\d+\)|\d)")
 
 
 def rdkit() -> Any:
-    """RDKit's module for molecules."""
+    """Import and return ``rdkit.Chem``."""
     try:
         from rdkit import Chem
     except ImportError:
@@ -302,14 +305,14 @@ def rdkit() -> Any:
 
 
 def quiet_log() -> Any:
-    """A context in which RDKit does not write to its log."""
+    """Return a context manager that disables RDKit's log."""
     from rdkit import rdBase
 
     return rdBase.BlockLogs()
 
 
 def parse_molecules(texts: Sequence[Any], options: LabelOptions, blocks: bool = False) -> Parsed:
-    """Graphs of SMILES, or of mol blocks if ``blocks``."""
+    """Parse SMILES, or mol blocks if ``blocks`` is True."""
     reader = _Reader(options, blocks)
     good: list[int] = []
     problems: list[tuple[int, str]] = []
@@ -332,19 +335,19 @@ def _unreadable(text: Any) -> str | None:
 
 
 class _Reader:
-    """Reads SMILES or mol blocks; SMILES are sanitised once, no further than labels need."""
+    """Parse SMILES or mol blocks; SMILES are sanitised only as far as the labels require."""
 
     def __init__(self, options: LabelOptions, blocks: bool) -> None:
         self.chem = chem = rdkit()
         self.collector = MoleculeCollector(options)
         self.blocks = blocks
-        # Hydrogen counts, stereochemistry and radicals come from steps that others can skip.
+        # Hydrogen counts, stereochemistry and radicals require full sanitisation.
         self.fully = blocks or options.hydrogens or options.stereo or options.radicals
         self.parameters = chem.SmilesParserParams()
         self.parameters.sanitize = self.parameters.removeHs = False
         flags = chem.SanitizeFlags
-        # Types of bonds are final after these; conjugation, hybridisation, chirality and the
-        # like change no label.
+        # Bond types are final after these steps; the others (conjugation, hybridisation,
+        # chirality, ...) do not affect labels.
         self.bonds_only = (
             flags.SANITIZE_CLEANUP
             | flags.SANITIZE_CLEANUP_ORGANOMETALLICS
@@ -355,7 +358,7 @@ class _Reader:
         )
 
     def add(self, text: str) -> str | None:
-        """Add the molecule of a text; the reason as text if it cannot be read."""
+        """Add the molecule of a text; return the reason if it cannot be read."""
         chem, text = self.chem, text if self.blocks else text.strip()
         try:
             if len(text) > (_LONG_BLOCK if self.blocks else _LONG_SMILES):
@@ -372,20 +375,20 @@ class _Reader:
             if molecule is not None:
                 self.collector.add(molecule, codes)
                 return None
-            reason = f"it is no valid {'mol block' if self.blocks else 'SMILES'}"
+            reason = f"it is not a valid {'mol block' if self.blocks else 'SMILES'}"
         except (ValueError, RuntimeError) as error:
             reason = first_line(error)
         return self._problem(text) or reason
 
     def _raw(self, text: str) -> Any:
-        """The molecule as it is written."""
+        """Parse a text without sanitisation."""
         if self.blocks:
             return self.chem.MolFromMolBlock(text, sanitize=False, removeHs=False)
         return self.chem.MolFromSmiles(text, self.parameters)
 
     def _too_large(self, text: str) -> str | None:
-        """Why a molecule is not to be sanitised: RDKit would take minutes."""
-        if not self.blocks:  # ring closures alone take quadratic time
+        """Return the limit that a molecule exceeds, if any: RDKit would take minutes for it."""
+        if not self.blocks:  # parsing ring closures alone takes quadratic time
             closures = sum(map(bool, _CLOSURES.findall(text))) // 2
             if closures > MAX_RINGS:
                 return (
@@ -407,7 +410,7 @@ class _Reader:
         return None
 
     def _problem(self, text: str) -> str | None:
-        """RDKit's own message for what is wrong: slow, needed for molecules that failed only."""
+        """Return RDKit's error message; slow, so only called for molecules that failed."""
         try:
             molecule, log = _logged(partial(self._raw, text))
             if molecule is not None:
@@ -423,7 +426,7 @@ class _Reader:
 
 
 def _logged(parse: Callable[[], Any]) -> tuple[Any, str]:
-    """What a parser returns, and what it writes to RDKit's log meanwhile."""
+    """Return the result of a parser and what it wrote to RDKit's log."""
     from rdkit import rdBase
 
     if hasattr(rdBase, "CaptureErrorLog"):
@@ -443,9 +446,9 @@ def _logged(parse: Callable[[], Any]) -> tuple[Any, str]:
 
 
 def first_line(error: Exception) -> str:
-    """What an error of RDKit says, without where in RDKit it was."""
+    """Return the message of an RDKit error without the location in RDKit's source."""
     lines = [line.strip() for line in str(error).strip().split("\n")]
-    # A violated condition is named on the second line.
+    # For violated conditions the second line names the condition.
     return (
         ": ".join(lines[:2]) if lines[0].endswith("Violation") else lines[0] or type(error).__name__
     )
@@ -453,48 +456,50 @@ def first_line(error: Exception) -> str:
 
 # -------------------------------------------------------------------- from molecules to arrays
 
-#: Comparisons of the CIP rules before a molecule counts as too symmetrical: about a second.
+#: Maximum number of comparisons when assigning CIP descriptors (about a second); highly
+#: symmetrical molecules that need more are rejected.
 CIP_LIMIT = 1_250_000
 
-#: The atoms of a SMILES; everything else in it is bonds, branches and rings.
+#: Atoms of a SMILES; everything else in it is bonds, branches and ring closures.
 ATOMS = re.compile(r"\[[^\]]+\]|Br|Cl|[BCNOPSFIbcnops*]")
-#: Bonds of other types than the usual four, or text after the SMILES.
+#: Bonds of other types than the common four, or text after the SMILES.
 _UNUSUAL = re.compile(r"[~$<>\s]")
-#: Elements that stay in the graph, and among which no bond becomes a rare one: hydrogens mostly
-#: leave it, metals get dative bonds.
+#: Elements whose atoms always stay in the graph and only have bonds of the common types.
+#: Hydrogens are mostly removed, and metals can get dative bonds.
 _NONMETALS = frozenset(
     ["*", "B", "C", "N", "O", "F", "Si", "P", "S", "Cl", "As", "Se", "Br", "Te", "I"]
 )
-#: Above this many atoms a matrix costs more than objects.
+#: Number of atoms above which reading the matrix is slower than reading bond objects.
 _LARGEST_MATRIX = 250
-#: Entries of matrices that wait together (8 bytes each).
+#: Maximum number of matrix entries kept before conversion (8 bytes each).
 _WAITING = 2**18
-#: Types by the double of their order.
+#: Bond types by twice their order.
 _COMMON = {2: "single", 3: "aromatic", 4: "double", 6: "triple"}
 
 
 class MoleculeCollector:
-    """Molecules on their way into a batch."""
+    """Collect molecules into a batch."""
 
     def __init__(self, options: LabelOptions) -> None:
         self.chem = chem = rdkit()
         self.options = options
         self._rare_bond = chem.MolFromSmarts("*!-!=!#!:*")
-        self._codes: dict[str, int] = {}  # of labels, in the order of their appearance
+        self._codes: dict[str, int] = {}  # codes of labels, in order of first occurrence
         self._symbols = _SymbolCodes(chem, self._codes)
         self._symbols_only = options == LabelOptions()
         self._bond_codes = {name: code for code, name in _COMMON.items()}
         self._sizes: list[int] = []
         self._atoms = array("i")
         self._matrices: list[np.ndarray] = []
-        self._waiting = 0  # entries of the matrices
-        self._flushed = 0  # vertices whose bonds are in the blocks
+        self._waiting = 0  # number of entries of the matrices
+        self._flushed = 0  # number of vertices whose bonds are in the blocks
         self._blocks: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
 
     def codes(self, smiles: str) -> list[int] | None:
-        """The code of the symbol of each atom of a SMILES; None if it takes RDKit's objects.
+        """Return the symbol code of each atom of a SMILES, or None if RDKit's objects are needed.
 
-        An atom of hydrogen usually leaves the graph, and a metal may get bonds that are rare.
+        This is the case for hydrogen atoms, which are usually removed, and for metals, which can
+        get bonds of rare types.
         """
         if _UNUSUAL.search(smiles):
             return None
@@ -502,12 +507,12 @@ class MoleculeCollector:
         return codes if self._symbols.special.isdisjoint(codes) else None
 
     def add(self, molecule: Any, codes: list[int] | None = None) -> None:
-        """Append a molecule; ``codes`` are those of its SMILES, if it has just been read."""
+        """Append a molecule; ``codes`` are the codes of its SMILES if it was just parsed."""
         chem = self.chem
         if self.options.stereo:
             from rdkit.Chem import rdCIPLabeler
 
-            molecule = chem.Mol(molecule)  # labels are written into it: not into the caller's own
+            molecule = chem.Mol(molecule)  # RDKit stores CIP labels in the molecule: use a copy
             rdCIPLabeler.AssignCIPLabels(molecule, maxRecursiveIterations=CIP_LIMIT)
         if self.options.hydrogens:
             molecule = chem.AddHs(molecule)
@@ -526,14 +531,14 @@ class MoleculeCollector:
         ):
             self._add_bonds(molecule, size)
             return
-        # Unless it is fresh, the molecule may have changed since RDKit kept its matrix.
+        # Unless just parsed, the molecule may have changed since RDKit cached its matrix.
         self._matrices.append(chem.GetAdjacencyMatrix(molecule, True, 0, not fresh))
         self._waiting += size * size
         if self._waiting > _WAITING:
             self._flush()
 
     def batch(self) -> GraphBatch:
-        """All molecules as one batch."""
+        """Return all molecules as one batch."""
         if not self._sizes:
             return GraphBatch.from_edges([], [])
         self._flush()
@@ -557,7 +562,7 @@ class MoleculeCollector:
         )
 
     def _flush(self) -> None:
-        """The waiting matrices as neighbour lists."""
+        """Convert the collected matrices to neighbour lists."""
         if not self._matrices:
             return
         sizes = np.array([len(matrix) for matrix in self._matrices])
@@ -575,7 +580,7 @@ class MoleculeCollector:
         self._matrices, self._waiting = [], 0
 
     def _add_bonds(self, molecule: Any, size: int) -> None:
-        """The bonds of one molecule, from RDKit's objects."""
+        """Add the bonds of one molecule from RDKit's objects."""
         self._flush()
         codes, stereo = self._bond_codes, self.options.stereo
         bonds = [
@@ -599,11 +604,11 @@ class MoleculeCollector:
 
 
 class _SymbolCodes(dict[str, int]):
-    """The code of an atom as SMILES write it, such as ``"[nH+]"``; RDKit is asked once for each."""
+    """Codes of atoms as written in SMILES, such as ``"[nH+]"``; RDKit parses each only once."""
 
     def __init__(self, chem: Any, codes: dict[str, int]) -> None:
         self.chem, self.codes = chem, codes
-        self.special: set[int] = set()  # codes of atoms that take RDKit's objects
+        self.special: set[int] = set()  # codes of atoms that must be read from RDKit's objects
 
     def __missing__(self, text: str) -> int:
         molecule = self.chem.MolFromSmiles(text, sanitize=False)
@@ -618,7 +623,7 @@ class _SymbolCodes(dict[str, int]):
 
 
 def _encoded(codes: np.ndarray, names: dict[str, int], what: str) -> tuple[np.ndarray, np.ndarray]:
-    """Codes in the order of the names that occur, and the table of these."""
+    """Return codes in the sorted order of the names that occur, and the table of these names."""
     used = set(np.unique(codes).tolist())
     names = {name: code for name, code in names.items() if code in used}
     place, table = encode_labels(list(names), what)
@@ -628,7 +633,7 @@ def _encoded(codes: np.ndarray, names: dict[str, int], what: str) -> tuple[np.nd
 
 
 def atom_labels(molecule: Any, options: LabelOptions) -> list[str]:
-    """The label of each atom."""
+    """Return the label of each atom."""
     charge, aromatic, _, stereo, isotopes, radicals = options
     if not (charge or aromatic or stereo or isotopes or radicals):
         return [atom.GetSymbol() for atom in molecule.GetAtoms()]
@@ -651,7 +656,7 @@ def atom_labels(molecule: Any, options: LabelOptions) -> list[str]:
 
 
 def bond_label(bond: Any, stereo: bool) -> str:
-    """The label of a bond: its type and, if asked for, the geometry of a double bond."""
+    """Return the type of a bond and, if ``stereo`` is True, the geometry of a double bond."""
     label: str = bond.GetBondType().name.lower()
     if stereo and bond.HasProp("_CIPCode"):
         label += "@" + bond.GetProp("_CIPCode")

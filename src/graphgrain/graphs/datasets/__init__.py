@@ -1,4 +1,4 @@
-"""Data sets by name: bundled with the package, or fetched."""
+"""Bundled data sets, and data sets fetched by name."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Data sets by name: bundled with the package, or fetched from the TU collection."""
+"""The bundled data set, and data sets of the TU collection fetched by name."""
 
 from __future__ import annotations
 
@@ -36,28 +36,29 @@ def load_drugs(*, names: Literal[True]) -> tuple[GraphBatch, np.ndarray, np.ndar
 def load_drugs(
     *, names: bool = False
 ) -> tuple[GraphBatch, np.ndarray] | tuple[GraphBatch, np.ndarray, np.ndarray]:
-    """Load the bundled data set: 292 drugs in 11 pharmacological families.
+    """Load the bundled data set of 292 drugs in 11 pharmacological families.
 
-    Each graph is a molecule without hydrogens; vertices are labelled by atom symbol, edges by
-    bond type. The class is the family, such as ``"opioids"`` or ``"beta blockers"``.
+    Each graph is a molecule without hydrogens; vertices are labelled with atom symbols, edges
+    with bond types. The class is the family, such as ``"opioids"`` or ``"beta blockers"``.
 
-    The set was compiled by hand from public chemical knowledge to have something real to try,
-    to teach and to test with. It is small and most of its families share a scaffold, so it says
-    little about how good a method is on hard data. Nor is it a source of medical facts: all
-    drugs are or were approved somewhere, each stands in one family even if it belongs to
-    several, and stereochemistry is not in the graphs.
+    The data set was compiled by hand from public chemical knowledge for examples, teaching and
+    tests. It is small and most of its families share a scaffold, so results do not carry over to
+    harder data. It is not a source of medical facts: all drugs are or were approved somewhere,
+    each is assigned to one family even if it belongs to several, and the graphs do not contain
+    stereochemistry.
 
     Parameters
     ----------
-    names : bool
-        Return the names of the drugs as well.
+    names : bool, default=False
+        Whether to return the names of the drugs as well.
 
     Returns
     -------
     graphs : GraphBatch
     y : array of str
-        The family of each drug.
-    names : array of str, if ``names``
+        Family of each drug.
+    names : array of str
+        Name of each drug; only if ``names`` is True.
 
     Examples
     --------
@@ -85,25 +86,25 @@ def fetch_tu(
     address: str = TU_ADDRESS,
     **options: Any,
 ) -> tuple[GraphBatch, np.ndarray | None]:
-    """Load a data set of the TU Dortmund collection by name, downloading it once.
+    """Load a data set of the TU Dortmund collection by name, downloading it if needed.
 
-    The folder that the environment variable ``GRAPHGRAIN_DATA`` names is searched first, for
-    ``NAME.zip`` and for a folder ``NAME``; then the cache; only then the network is used. The
-    SHA-256 of a file is checked: against the known value, or against the one recorded beside
-    the file when it was first downloaded.
+    The folder given by the environment variable ``GRAPHGRAIN_DATA`` is searched first, for
+    ``NAME.zip`` and for a folder ``NAME``, and then the cache. Otherwise the file is downloaded.
+    Its SHA-256 is compared with the known value, or with the value recorded next to the file when
+    it was first downloaded.
 
     Parameters
     ----------
     name : str
-        See :func:`tu_datasets`; ``"mutag"`` is ``"MUTAG"``.
+        Name as listed by :func:`tu_datasets`, in upper or lower case.
     cache : path, optional
-        Where downloads are kept; by default the user's cache folder.
-    verbose : int
-        1 shows a progress bar, 0 none.
-    refresh : bool
-        Download anew, and accept the file whatever its SHA-256.
+        Folder for downloads; by default the user's cache folder.
+    verbose : int, default=1
+        Show a progress bar if positive.
+    refresh : bool, default=False
+        Download the file again, and accept it without checking its SHA-256.
     address : str
-        The web address below which ``NAME.zip`` is found.
+        Base URL of ``NAME.zip``; by default that of the collection.
     **options
         Passed on to :func:`load_tu`.
 
@@ -111,7 +112,7 @@ def fetch_tu(
     -------
     graphs : GraphBatch
     y : array or None
-        As from :func:`load_tu`.
+        Classes or regression values, as returned by :func:`load_tu`.
 
     Examples
     --------
@@ -126,9 +127,9 @@ def fetch_tu(
 
 
 def find_tu(name: str, *, cache: str | os.PathLike[str] | None = None) -> Path | None:
-    """Where a data set of the TU collection lies on this machine; None if it would be downloaded.
+    """Return the local path of a data set that :func:`fetch_tu` would use without a download.
 
-    The places are those of :func:`fetch_tu`.
+    None if the data set would be downloaded.
     """
     import pooch
 
@@ -140,7 +141,7 @@ def find_tu(name: str, *, cache: str | os.PathLike[str] | None = None) -> Path |
 
 
 def _in_data_folder(name: str) -> Path | None:
-    """The data set in the folder that GRAPHGRAIN_DATA names, if it is there."""
+    """Return the path of the data set in the folder GRAPHGRAIN_DATA, if it exists."""
     place = os.environ.get("GRAPHGRAIN_DATA")
     if not place:
         return None
@@ -161,7 +162,7 @@ def _downloaded(
     refresh: bool,
     address: str,
 ) -> Path:
-    """The file in the cache; downloaded if it is not there or is not what it was."""
+    """Return the file in the cache; download it if it is missing or its hash has changed."""
     import pooch
 
     folder = Path(cache) if cache is not None else Path(pooch.os_cache("graphgrain"))
@@ -176,7 +177,7 @@ def _downloaded(
         return file
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # Into a folder of its own first: the old file stays until the new one is complete.
+        # Download to a temporary folder: the old file stays until the new one is complete.
         with tempfile.TemporaryDirectory(dir=folder, prefix=f".{name}-") as temporary:
             downloader = pooch.create(
                 temporary, address, registry={file.name: known}, retry_if_failed=RETRIES
@@ -192,13 +193,13 @@ def _downloaded(
 
 
 def _remember(record: Path, found: str) -> None:
-    """Keep the hash of a file beside it."""
+    """Write the hash of a file to ``record``."""
     with atomic_write(record, "The hash of a data set") as stream:
         stream.write(f"{found}\n".encode())
 
 
 def _download_zip(progressbar: bool, url: str, output: str, pooch_instance: Any) -> None:
-    """Pooch's download by HTTP, followed by a look at whether a whole zip has arrived."""
+    """Download with pooch, and check that the result is a complete zip."""
     import pooch
     import requests
 
@@ -206,7 +207,7 @@ def _download_zip(progressbar: bool, url: str, output: str, pooch_instance: Any)
         pooch.HTTPDownloader(progressbar=progressbar, timeout=TIMEOUT)(url, output, pooch_instance)
     except requests.HTTPError as error:
         if error.response is not None and error.response.status_code == 404:
-            raise FileNotFoundError(f"{url} does not exist") from None  # no use in trying again
+            raise FileNotFoundError(f"{url} does not exist") from None  # do not retry
         raise
     if not zipfile.is_zipfile(output):
         raise ValueError("what arrived is not a complete zip file")
@@ -216,7 +217,7 @@ def _explained(error: Exception, name: str, address: str, folder: Path) -> Downl
     if "hash" in str(error):
         return DownloadError(
             f"The file downloaded for {name} is not the one that was expected and was thrown away: "
-            f"{error} If the collection has published it anew, accept it with refresh=True."
+            f"{error} If the collection has published a new version, accept it with refresh=True."
         )
     return DownloadError(
         f"{name} could not be downloaded: {error}. Without a network, get {address}{name}.zip by "
@@ -230,23 +231,26 @@ def _explained(error: Exception, name: str, address: str, folder: Path) -> Downl
 
 @dataclass(frozen=True)
 class DataSet:
-    """What is known of a data set before it is downloaded.
+    """Description of a data set of the TU collection.
 
     Attributes
     ----------
     name, domain : str
+        Name of the data set, and its field, such as small molecules.
     graphs : int
+        Number of graphs.
     classes : int or None
         Number of classes; None for regression.
     targets : int or None
-        Number of regression values of each graph; None for classification.
+        Number of regression values per graph; None for classification.
     vertices, edges : float or None
-        Averages per graph; None where no reliable figure is known.
+        Average number per graph; None if no reliable figure is known.
     vertex_labels, edge_labels : bool
+        Whether the graphs have such labels.
     vertex_attributes, edge_attributes : int
-        Number of attributes.
+        Number of attributes per vertex and per edge.
     sha256 : str or None
-        Hash of the zip file, where known.
+        SHA-256 of the zip file, if known.
     """
 
     name: str
@@ -264,7 +268,7 @@ class DataSet:
 
 
 def tu_datasets() -> list[DataSet]:
-    """The data sets that :func:`fetch_tu` can fetch, grouped by domain.
+    """List the data sets that :func:`fetch_tu` can fetch, grouped by domain.
 
     Examples
     --------
@@ -276,7 +280,7 @@ def tu_datasets() -> list[DataSet]:
 
 
 def bundled_data_set() -> DataSet:
-    """What :func:`load_drugs` loads, in the form of the collection."""
+    """Describe the data set of :func:`load_drugs`."""
     graphs, families = load_drugs()
     return DataSet(
         name="drugs",
@@ -295,7 +299,7 @@ def bundled_data_set() -> DataSet:
 
 
 def known_data_set(name: str) -> DataSet:
-    """A data set by its name, in capitals or not."""
+    """Return the description of a data set by its name, ignoring case."""
     by_lower = {entry.lower(): entry for entry in _registry()}
     wanted = str(name).lower()
     if wanted not in by_lower:

@@ -1,4 +1,4 @@
-"""Pictures of graphs."""
+"""Drawings of graphs."""
 
 import lazy_loader
 

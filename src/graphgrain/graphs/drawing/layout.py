@@ -1,13 +1,13 @@
-"""Where the vertices of a graph are drawn.
+"""Compute the coordinates of the vertices of a drawing.
 
-Molecules have the coordinates of RDKit, or, without it, those that come with the bundled drugs.
-All other graphs, and other molecules without RDKit: each connected component is laid out by itself,
-so that distances on paper come close to distances in the graph (multidimensional scaling of the
-shortest paths, scikit-learn's SMACOF, begun from the classical solution and so always the same; for
-molecules the distances of regular rings and zigzag chains, the short ones first). Components are
-then put side by side, the largest first.
+Molecules get coordinates from RDKit or, without it, those stored for the bundled drugs. For all
+other graphs, and other molecules without RDKit, each connected component is laid out separately so
+that distances in the drawing approximate distances in the graph: multidimensional scaling of the
+shortest path lengths with scikit-learn's SMACOF, started from the classical solution and therefore
+deterministic. For molecules the target distances are those of regular rings and zigzag chains, with
+larger weights on short distances. Components are placed next to each other, largest first.
 
-A graph that is shown beside another is turned so that the part that both share lies the same way.
+A graph that is compared with another is rotated so that the common part has the same orientation.
 """
 
 from __future__ import annotations
@@ -23,36 +23,36 @@ from scipy.sparse.csgraph import connected_components, shortest_path
 from ..batch import GraphBatch
 from .molecule import ATOMIC_NUMBER, Molecule, read_molecule
 
-#: Vertices come no closer than this, in edges, if these rounds of pushing are enough.
+#: Minimum distance of vertices, in edge lengths, and maximum number of rounds to achieve it.
 _APART = 0.4
 _PUSHES = 200
-#: From how many beginnings a molecule without coordinates is laid out.
+#: Number of initial configurations for a molecule without coordinates.
 _BEGINNINGS = 6
-#: Shared parts of fewer vertices give no orientation.
+#: Smaller common parts do not determine an orientation.
 _SMALLEST_SHARED = 3
-#: How many pairs of vertices a search for the shared part begins with.
+#: Number of vertex pairs from which the search for the common part is started.
 _SEEDS = 16
-#: How far the neighbourhoods of vertices are compared.
+#: Maximum radius of the compared neighbourhoods.
 _RADIUS = 6
-#: Atoms that come closer than this, in bonds, hide each other.
+#: Atoms closer than this, in bond lengths, overlap.
 _TOO_NEAR = 0.35
-#: Larger rings are laid out by CoordGen, which folds them; RDKit itself would draw a circle.
+#: Larger rings are laid out by CoordGen, which folds them; RDKit's default would be a circle.
 _LARGEST_RING = 8
 #: Length of a bond in RDKit's coordinates.
 _BOND_LENGTH = 1.5
 
 
 class Placed(NamedTuple):
-    """A graph on paper: neighbours are about 1 apart, the second coordinate points down."""
+    """A graph with coordinates; neighbours are about 1 apart, the second coordinate points down."""
 
     points: np.ndarray
     molecule: Molecule | None
-    wedges: dict[int, tuple[int, bool]]  # of bonds: the atom where it starts, towards the reader?
-    stereo_shown: bool  # whether double bonds have the geometry that their labels name
+    wedges: dict[int, tuple[int, bool]]  # bond -> (atom at the tip, whether towards the reader)
+    stereo_shown: bool  # whether the geometry of double bonds agrees with their labels
 
 
 def place(graph: GraphBatch, like: GraphBatch | None = None) -> Placed:
-    """Coordinates for a graph, turned like those of another with which it shares a part."""
+    """Compute coordinates, oriented like those of ``like`` if both have a part in common."""
     molecule = read_molecule(graph)
     shared = np.empty((0, 2)) if like is None else shared_part(like, graph)
     fixed: dict[int, np.ndarray] = {}
@@ -72,9 +72,9 @@ def place(graph: GraphBatch, like: GraphBatch | None = None) -> Placed:
 
 
 def layout(graph: GraphBatch, molecule: Molecule | None = None) -> np.ndarray:
-    """A row of coordinates per vertex; neighbours are about 1 apart.
+    """Return one row of coordinates per vertex, with neighbours about 1 apart.
 
-    Of a molecule distances are those of regular rings and of zigzag chains.
+    For a molecule, target distances are those of regular rings and zigzag chains.
     """
     n = graph.n_vertices
     links = csr_array((np.ones(len(graph.indices)), graph.indices, graph.indptr), shape=(n, n))
@@ -85,7 +85,7 @@ def layout(graph: GraphBatch, molecule: Molecule | None = None) -> np.ndarray:
     points = np.zeros((n, 2))
     x = y = height = 0.0
     for part in members:
-        # dense: SciPy before 1.13 takes no 64-bit indices here, and distances are dense anyway
+        # dense, as SciPy before 1.13 does not support 64-bit indices here
         near = links[part][:, part].toarray()
         distances = shortest_path(near, unweighted=True, directed=False)
         if molecule is None or len(part) < 3:
@@ -104,8 +104,8 @@ def layout(graph: GraphBatch, molecule: Molecule | None = None) -> np.ndarray:
 
 
 def _as_formula(distances: np.ndarray, molecule: Molecule, part: np.ndarray) -> np.ndarray:
-    """How far atoms are from each other in a formula, from the number of bonds between them."""
-    across = np.sqrt(0.75) * distances  # a chain goes up and down by 30 degrees
+    """Convert numbers of bonds to distances in regular rings and zigzag chains."""
+    across = np.sqrt(0.75) * distances  # bonds of a chain are tilted by 30 degrees
     result = np.where(distances % 2 == 1, np.sqrt(across**2 + 0.25), across)
     place = {vertex: number for number, vertex in enumerate(part.tolist())}
     for ring in molecule.rings(range(len(molecule.pairs))):
@@ -118,9 +118,10 @@ def _as_formula(distances: np.ndarray, molecule: Molecule, part: np.ndarray) -> 
 
 
 def _near_first(distances: np.ndarray) -> np.ndarray:
-    """Scaling in which short distances count most, so that rings keep their form.
+    """Scale with larger weights on short distances, so that rings keep their shape.
 
-    Stress majorization with weights 1 / distance^3 (SMACOF), the best of a few beginnings.
+    Stress majorization (SMACOF) with weights 1 / distance^3; the best of several initial
+    configurations is returned.
     """
     n = len(distances)
     weights = 1.0 / np.where(distances > 0, distances, np.inf) ** 3
@@ -151,14 +152,14 @@ def _component(distances: np.ndarray) -> np.ndarray:
 
 
 def _along(points: np.ndarray) -> np.ndarray:
-    """The points turned so that the longer way is from left to right."""
+    """Rotate the points so that their largest extent is horizontal."""
     points = points - points.mean(axis=0)
     _, _, axes = np.linalg.svd(points, full_matrices=False)
     return points @ axes.T
 
 
 def _spread(points: np.ndarray) -> np.ndarray:
-    """Push vertices apart that lie too close to be drawn beside each other."""
+    """Push overlapping vertices apart."""
     for _ in range(_PUSHES):
         steps = points[:, None] - points
         gaps = np.linalg.norm(steps, axis=2)
@@ -171,7 +172,7 @@ def _spread(points: np.ndarray) -> np.ndarray:
 
 
 def _classical(distances: np.ndarray) -> np.ndarray:
-    """Classical scaling; a little of a circle keeps equal vertices apart."""
+    """Compute classical scaling; adding a small circle separates equivalent vertices."""
     n = len(distances)
     squares = distances**2
     centred = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
@@ -185,9 +186,9 @@ def _classical(distances: np.ndarray) -> np.ndarray:
 
 
 def _by_rdkit(molecule: Molecule, fixed: dict[int, np.ndarray]) -> Placed | None:
-    """RDKit's coordinates and wedges; None without RDKit.
+    """Return RDKit's coordinates and wedges; None without RDKit.
 
-    Atoms in ``fixed`` stay where they are told as long as bonds keep their length.
+    Atoms in ``fixed`` keep the given positions unless bonds would be distorted.
     """
     try:
         from rdkit import Chem, rdBase
@@ -199,11 +200,11 @@ def _by_rdkit(molecule: Molecule, fixed: dict[int, np.ndarray]) -> Placed | None
         drawn = as_rdkit(molecule)
         _compute_coordinates(drawn)
         points = _points(drawn)
-        told = _whole_rings(molecule, fixed)
-        if told:
+        positions = _whole_rings(molecule, fixed)
+        if positions:
             place_of = {
                 atom: Point2D(*(point * np.array([1, -1]) * _BOND_LENGTH).tolist())
-                for atom, point in told.items()
+                for atom, point in positions.items()
             }
             again = Chem.Mol(drawn)
             rdDepictor.Compute2DCoords(again, coordMap=place_of, useRingTemplates=True)
@@ -232,7 +233,7 @@ def _compute_coordinates(drawn: Any) -> None:
 
 
 def _nearest(points: np.ndarray) -> float:
-    """How close any two atoms come to each other."""
+    """Return the smallest distance between two atoms."""
     gaps = np.linalg.norm(points[:, None] - points, axis=2) + 9 * np.eye(len(points))
     return float(gaps.min(initial=9.0))
 
@@ -242,7 +243,7 @@ def _points(drawn: Any) -> np.ndarray:
 
 
 def _whole_rings(molecule: Molecule, fixed: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
-    """The fixed atoms without those of rings that are fixed in part: those would be torn."""
+    """Return the fixed atoms, without rings that are only partly fixed and could be distorted."""
     kept = dict(fixed)
     for ring in molecule.rings(range(len(molecule.pairs))):
         if not all(atom in fixed for atom in ring):
@@ -252,7 +253,7 @@ def _whole_rings(molecule: Molecule, fixed: dict[int, np.ndarray]) -> dict[int, 
 
 
 def _is_tidy(points: np.ndarray, molecule: Molecule) -> bool:
-    """Whether all bonds are about as long as they should be, and no two atoms coincide."""
+    """Return whether all bonds have about the right length and no atoms overlap."""
     ends = np.array(molecule.pairs, dtype=np.int64).reshape(-1, 2)
     lengths = np.linalg.norm(points[ends[:, 0]] - points[ends[:, 1]], axis=1)
     return bool(
@@ -263,7 +264,7 @@ def _is_tidy(points: np.ndarray, molecule: Molecule) -> bool:
 
 
 def as_rdkit(molecule: Molecule) -> Any:
-    """An RDKit molecule with the same atoms, bonds and stereochemistry, in the same order."""
+    """Convert to an RDKit molecule with the same order of atoms and bonds."""
     from rdkit import Chem
 
     types = {name.lower(): kind for name, kind in Chem.BondType.names.items()}
@@ -284,7 +285,7 @@ def as_rdkit(molecule: Molecule) -> Any:
             editable.GetBondBetweenAtoms(first, second).SetIsAromatic(True)
     tried = Chem.RWMol(editable)
     if Chem.SanitizeMol(tried, catchErrors=True) != Chem.SanitizeFlags.SANITIZE_NONE:
-        # bonds that no valence allows: drawn as the graph has them
+        # Bonds violate the valence rules: draw them as they are in the graph.
         editable.UpdatePropertyCache(strict=False)
         Chem.FastFindRings(editable)
         return editable.GetMol()
@@ -294,7 +295,7 @@ def as_rdkit(molecule: Molecule) -> Any:
 
 
 def smiles_of(molecule: Molecule) -> str | None:
-    """The canonical SMILES of a molecule; None without RDKit."""
+    """Return the canonical SMILES of a molecule; None without RDKit."""
     try:
         from rdkit import Chem, rdBase
     except ImportError:
@@ -307,10 +308,10 @@ def smiles_of(molecule: Molecule) -> str | None:
 
 
 def _set_stereo(drawn: Any, molecule: Molecule) -> None:
-    """Give atoms and double bonds the configuration that their CIP descriptors name.
+    """Set the configuration of atoms and double bonds from their CIP descriptors.
 
-    Descriptors of one centre depend on others (r and s, or like branches that differ in R and S),
-    so that they are set again until all agree.
+    The descriptor of a centre can depend on others (r and s, or branches that differ only in R and
+    S), so configurations are changed repeatedly until all descriptors agree.
     """
     from rdkit import Chem
     from rdkit.Chem import rdCIPLabeler
@@ -319,7 +320,7 @@ def _set_stereo(drawn: Any, molecule: Molecule) -> None:
     double = {b: name for b, name in enumerate(molecule.stereo) if name}
     if not centres and not double:
         return
-    # What has a descriptor, which one, and how it is turned from one configuration to the other.
+    # Each atom or bond with its descriptor, the setter of its configuration, and both values.
     parts: list[tuple[Any, str, Any, list[Any]]] = []
     for vertex, name in centres.items():
         atom, kinds = drawn.GetAtomWithIdx(vertex), Chem.ChiralType
@@ -358,14 +359,14 @@ def _set_stereo(drawn: Any, molecule: Molecule) -> None:
 
 
 def skeleton_key(graph: GraphBatch) -> str:
-    """A name for the vertices and edges of a graph as they are numbered, whatever their labels."""
+    """Return a hash of the numbered vertices and edges of a graph, ignoring labels."""
     numbers = np.concatenate(([graph.n_vertices], graph.edges.ravel())).astype("<i8")
     return hashlib.blake2b(numbers.tobytes(), digest_size=8).hexdigest()
 
 
 @cache
 def _bundled_points() -> dict[str, np.ndarray]:
-    """From each skeleton to its coordinates; see scripts/make_drugs.py."""
+    """Return the stored coordinates by skeleton key; see scripts/make_drugs.py."""
     from importlib.resources import as_file, files
 
     with (
@@ -377,15 +378,15 @@ def _bundled_points() -> dict[str, np.ndarray]:
         return dict(zip(file["keys"].tolist(), pieces, strict=True))
 
 
-# -------------------------------------------------------------------- two graphs
+# -------------------------------------------------------------------- common parts of two graphs
 
 
 def shared_part(first: GraphBatch, second: GraphBatch) -> np.ndarray:
-    """A large connected part that two graphs have in common, as pairs of vertices.
+    """Find a large connected part that two graphs have in common, as pairs of vertices.
 
-    Begun with pairs of vertices whose neighbourhoods agree furthest, grown along edges with equal
-    labels; of several attempts the largest. Not always the largest there is: that would be hard to
-    find.
+    A greedy heuristic for the maximum common subgraph, which is hard to find exactly: start from
+    pairs of vertices whose neighbourhoods agree up to the largest radius, grow along edges with
+    equal labels, and keep the largest of several attempts.
     """
     links = [_links(graph) for graph in (first, second)]
     agreement = _agreement(first, second, links)
@@ -404,7 +405,7 @@ def shared_part(first: GraphBatch, second: GraphBatch) -> np.ndarray:
 def _agreement(
     first: GraphBatch, second: GraphBatch, links: list[list[dict[int, str]]]
 ) -> np.ndarray:
-    """Up to which radius the neighbourhoods of each pair of vertices agree; 0: other labels."""
+    """Count the radii up to which neighbourhoods agree, for each pair; 0 if labels differ."""
     colours: list[list[Any]] = [[str(x) for x in g.labels.tolist()] for g in (first, second)]
     agreed = np.zeros((first.n_vertices, second.n_vertices), dtype=np.int64)
     for _ in range(_RADIUS):
@@ -454,7 +455,7 @@ def _grown(
 
 
 def _turned(points: np.ndarray, fixed: dict[int, np.ndarray], keep_hand: bool) -> np.ndarray:
-    """All points, moved, turned and perhaps mirrored so that some come close to their targets."""
+    """Move, rotate and possibly mirror all points so that the fixed ones match their targets."""
     some, target = list(fixed), np.array(list(fixed.values()))
     centre, goal = points[some].mean(axis=0), target.mean(axis=0)
     left, _, right = np.linalg.svd((points[some] - centre).T @ (target - goal))

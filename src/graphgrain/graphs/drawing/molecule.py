@@ -1,15 +1,14 @@
-"""Graphs that are molecules: what vertex and edge labels say about atoms and bonds.
+"""Interpret the labels of molecular graphs as atoms and bonds, without RDKit.
 
-Labels are read as :func:`graphgrain.from_rdkit` writes them, with any of its options, and without
-RDKit: a graph that has been read once needs it no more. What labels leave out follows from the
-rules of valence, as in SMILES:
+Labels are parsed as written by :func:`graphgrain.from_rdkit` with any of its options. Properties
+that labels do not contain are inferred from valence rules, as in SMILES:
 
 1. An atom without a charge in its label that has one bond too many is a cation (nitro groups,
-   quaternary nitrogen); an end atom beside it that lacks one is the anion.
-2. Aromatic bonds need alternating double bonds. Nitrogen that is left without one, in the solution
-   with the fewest such atoms, carries a hydrogen (pyrrole), or a charge where it has three
-   neighbours already.
-3. Every atom is filled up with hydrogens to the smallest of its usual valences.
+   quaternary nitrogen); a terminal neighbour that lacks one bond is the anion.
+2. Aromatic bonds need alternating double bonds. In the solution with the fewest atoms without a
+   double bond, such a nitrogen has a hydrogen (pyrrole), or a charge if it already has three
+   neighbours.
+3. Every atom gets hydrogens up to the smallest of its usual valences.
 """
 
 from __future__ import annotations
@@ -31,11 +30,11 @@ _ELEMENTS = (  # noqa: SIM905
     "Bk Cf Es Fm Md No Lr Rf Db Sg Bh Hs Mt Ds Rg Cn Nh Fl Mc Lv Ts Og"
 ).split()
 ATOMIC_NUMBER = {"*": 0} | {symbol: number for number, symbol in enumerate(_ELEMENTS, 1)}
-#: Elements that are written in lower case where they are aromatic.
+#: Elements that are written in lower case if aromatic.
 _AROMATIC = frozenset(["B", "C", "N", "O", "P", "S", "Se", "Te", "As", "Si"])
 #: mass number, symbol, charge, unpaired electrons, CIP descriptor
 _ATOM = re.compile(r"(\d+)?([A-Z][a-z]?|[a-z]{1,2}|\*)([+-]\d*)?(\.*)(?:@(\w+))?")
-#: How many electron pairs a bond stands for; 0 where the graph does not say at which end it counts.
+#: Bond orders; 0 for dative bonds, whose direction graphs do not record, and for unusual types.
 BOND_ORDERS = {
     "single": 1.0,
     "aromatic": 1.5,
@@ -51,7 +50,7 @@ BOND_ORDERS = {
     "hextuple": 6.0,
 } | dict.fromkeys(("dative", "dativeone", "dativel", "dativer", "ionic", "hydrogen"), 0.0)
 BOND_ORDERS |= dict.fromkeys(("zero", "threecenter", "unspecified", "other"), 0.0)
-#: Usual valences by element; those that are not listed carry no hydrogens of their own.
+#: Usual valences by element; other elements get no implicit hydrogens.
 _VALENCES = {
     ATOMIC_NUMBER[symbol]: valences
     for symbols, valences in (
@@ -64,20 +63,20 @@ _VALENCES = {
     )
     for symbol in symbols
 }
-#: Steps after which a search for alternating bonds gives up.
+#: Maximum number of steps of the search for alternating double bonds.
 _MOST_STEPS = 20_000
 
 
 class Atom(NamedTuple):
-    """What is known about a vertex."""
+    """An atom, from the label of its vertex."""
 
     symbol: str  # "*" for any element
     charge: int
-    radicals: int
-    hydrogens: int  # that are no vertices of the graph
-    isotope: int  # mass number, 0 if none is given
+    radicals: int  # number of unpaired electrons
+    hydrogens: int  # number of hydrogens that are not vertices of the graph
+    isotope: int  # mass number, or 0
     aromatic: bool
-    stereo: str  # CIP descriptor, empty if none is given
+    stereo: str  # CIP descriptor, or ""
 
 
 @dataclass(frozen=True)
@@ -86,20 +85,20 @@ class Molecule:
 
     atoms: list[Atom]
     pairs: list[tuple[int, int]]
-    kinds: list[str]  # type of each bond, in the words of the reader
-    stereo: list[str]  # CIP descriptor of each bond, empty if none is given
-    typed: bool  # whether bond types are known; without them hydrogens are not
+    kinds: list[str]  # type of each bond, as in the edge labels
+    stereo: list[str]  # CIP descriptor of each bond, or ""
+    typed: bool  # whether bond types are known; otherwise hydrogens are unknown, too
 
     @cached_property
     def neighbours(self) -> list[dict[int, int]]:
-        """For each atom its neighbours, each with the number of the bond."""
+        """For each atom, a dictionary from neighbour to bond number."""
         found: list[dict[int, int]] = [{} for _ in self.atoms]
         for bond, (first, second) in enumerate(self.pairs):
             found[first][second] = found[second][first] = bond
         return found
 
     def rings(self, bonds: Iterable[int], longest: int = 8) -> list[tuple[int, ...]]:
-        """The smallest rings through each of some bonds, made of these bonds alone."""
+        """Return the smallest rings through each of the given bonds that use only these bonds."""
         allowed = set(bonds)
         links: list[list[int]] = [
             [other for other, bond in own.items() if bond in allowed] for own in self.neighbours
@@ -117,7 +116,7 @@ class Molecule:
 
 
 def are_molecules(batch: GraphBatch) -> bool:
-    """Whether vertex and edge labels are those of a molecule reader."""
+    """Return whether vertex and edge labels are atoms and bonds."""
     bonds = batch.edge_label_table
     return (
         batch.label_kind == "string"
@@ -128,7 +127,7 @@ def are_molecules(batch: GraphBatch) -> bool:
 
 
 def read_molecule(graph: GraphBatch) -> Molecule | None:
-    """The atoms and bonds of one graph; None if its labels are not those of a molecule reader."""
+    """Return the atoms and bonds of one graph; None if its labels are not atoms and bonds."""
     if graph.label_kind != "string" or not graph.n_vertices:
         return None
     atoms = []
@@ -153,7 +152,7 @@ def read_molecule(graph: GraphBatch) -> Molecule | None:
 
 @lru_cache(4096)
 def parse_atom(label: Any) -> Atom | None:
-    """The atom that a vertex label names, its hydrogens not yet known; None if it names none."""
+    """Parse a vertex label as an atom without hydrogens; None if it is not an atom."""
     found = _ATOM.fullmatch(str(label))
     if found is None:
         return None
@@ -168,7 +167,7 @@ def parse_atom(label: Any) -> Atom | None:
 def _shortest_rings(
     links: list[list[int]], start: int, end: int, longest: int
 ) -> list[tuple[int, ...]]:
-    """All shortest ways from one end of a bond to the other that do not use it."""
+    """Return all shortest paths from one end of a bond to the other that do not use it."""
     distance = {start: 0}
     front = [start]
     while front and end not in distance and distance[front[0]] + 2 <= longest:
@@ -192,11 +191,11 @@ def _shortest_rings(
     return ways
 
 
-# -------------------------------------------------------------------- what labels leave out
+# -------------------------------------------------------------------- charges and hydrogens
 
 
 def _completed(molecule: Molecule) -> Molecule:
-    """With charges that the bonds imply, and with hydrogens."""
+    """Add the charges implied by the bonds, and hydrogens."""
     atoms = list(molecule.atoms)
     for bond, kind in enumerate(molecule.kinds):
         if kind == "aromatic":
@@ -225,7 +224,7 @@ def _completed(molecule: Molecule) -> Molecule:
                 1 if kind == "aromatic" else int(np.ceil(BOND_ORDERS[kind])) for kind in kinds
             )
         elif atom.aromatic:
-            continue  # nothing is known
+            continue  # no alternating bonds were found
         else:
             used = int(np.ceil(sums[vertex] - 1e-9))
         lone_ion = salt and not own and atom.symbol in ("F", "Cl", "Br", "I")
@@ -235,7 +234,7 @@ def _completed(molecule: Molecule) -> Molecule:
 
 
 def _is_onium(molecule: Molecule, vertex: int, total: float) -> bool:
-    """Whether a neutral atom has a bond too many."""
+    """Return whether a neutral atom has one bond too many."""
     symbol, own = molecule.atoms[vertex].symbol, molecule.neighbours[vertex]
     if symbol == "N":
         return total == 4
@@ -245,7 +244,7 @@ def _is_onium(molecule: Molecule, vertex: int, total: float) -> bool:
 
 
 def _ionise(molecule: Molecule, atoms: list[Atom], sums: list[float], vertex: int) -> None:
-    """Make an atom a cation, and an end atom beside it that lacks a bond the anion."""
+    """Make an atom a cation, and a terminal neighbour that lacks a bond the anion."""
     atoms[vertex] = atoms[vertex]._replace(charge=1)
     ends = [
         other
@@ -255,25 +254,25 @@ def _ionise(molecule: Molecule, atoms: list[Atom], sums: list[float], vertex: in
         and atoms[other].symbol in ("O", "S", "N", "C")
         and _missing(atoms[other], int(sums[other])) == 1
     ]
-    # a methyl group lacks three hydrogens and is none of these; a terminal N=, C# or O- is
+    # Terminal N=, C# and O- qualify; a methyl group, which lacks three hydrogens, does not.
     if ends:
         best = min(ends, key=lambda other: ("OSNC".index(atoms[other].symbol), other))
         atoms[best] = atoms[best]._replace(charge=-1)
 
 
 def _missing(atom: Atom, used: int) -> int:
-    """How many hydrogens fill the atom up to the smallest of its usual valences."""
+    """Return the number of hydrogens up to the smallest of the usual valences."""
     number = ATOMIC_NUMBER[atom.symbol]
     if number not in _VALENCES:
         return 0
-    # An ion has the valences of the neutral atom with as many electrons.
+    # An ion has the valences of the neutral atom with the same number of electrons.
     valences = _VALENCES.get(number - (atom.charge if atom.symbol != "H" else 0), ())
     used += atom.radicals
     return next((valence - used for valence in valences if valence >= used), 0)
 
 
 def _hydrogens_are_vertices(molecule: Molecule, atoms: list[Atom], sums: list[float]) -> bool:
-    """Whether all hydrogens are in the graph: some are, and no carbon atom lacks one."""
+    """Return whether all hydrogens are vertices: some are, and no carbon atom lacks one."""
     if not any(atom.symbol == "H" for atom in atoms):
         return False
     return not any(
@@ -288,9 +287,9 @@ def _hydrogens_are_vertices(molecule: Molecule, atoms: list[Atom], sums: list[fl
 def _alternating(
     molecule: Molecule, atoms: list[Atom], explicit: bool
 ) -> dict[int, tuple[bool, bool]]:
-    """For each atom with aromatic bonds: has it a double bond, and does that need a charge?
+    """Return for each aromatic atom whether it has a double bond and whether that needs a charge.
 
-    Empty for a ring system in which there is no solution, or none is found in time.
+    Ring systems without a solution, or whose search exceeds the limit, are omitted.
     """
     links: dict[int, list[int]] = {}
     for (first, second), kind in zip(molecule.pairs, molecule.kinds, strict=True):
@@ -299,7 +298,7 @@ def _alternating(
             links.setdefault(second, []).append(first)
     result: dict[int, tuple[bool, bool]] = {}
     for system in _systems(links):
-        # What it costs to give an atom a double bond, and to leave it without one; None: impossible
+        # Costs of an atom with and without a double bond; None if impossible.
         costs = {v: _costs(molecule, atoms[v], v, explicit) for v in system}
         solution = _matched(links, costs)
         if solution is None:
@@ -313,7 +312,7 @@ def _alternating(
 
 
 def _systems(links: dict[int, list[int]]) -> list[list[int]]:
-    """The atoms of each ring system."""
+    """Return the atoms of each ring system."""
     seen: set[int] = set()
     systems = []
     for start in sorted(links):
@@ -329,7 +328,7 @@ def _systems(links: dict[int, list[int]]) -> list[list[int]]:
 
 
 _COST_OF_CHARGE = 100
-#: With this many neighbours a double bond in the ring makes a cation.
+#: Number of neighbours from which a double bond in the ring makes a cation.
 _VALENCES_OF_RINGS = {"N": 3, "P": 3, "O": 2, "S": 2, "Se": 2, "Te": 2, "As": 3}
 
 
@@ -363,10 +362,10 @@ def _costs(
 def _matched(
     links: dict[int, list[int]], costs: dict[int, tuple[int | None, int | None]]
 ) -> frozenset[int] | None:
-    """The atoms that have a double bond, each in at most one, at the least cost.
+    """Return the atoms with a double bond in a matching of minimum cost.
 
-    Branch and bound: the atom with the fewest choices is decided first, so that what is forced is
-    never guessed.
+    Branch and bound; the atom with the fewest options is decided first, so that forced choices
+    never branch.
     """
     best: frozenset[int] | None = None
     least, steps = np.inf, 0

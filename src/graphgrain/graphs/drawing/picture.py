@@ -1,6 +1,6 @@
-"""Pictures of graphs: molecules as chemists draw them, other graphs as dots and lines.
+"""Draw graphs: molecules as skeletal formulas, other graphs as dots and lines.
 
-Notebooks show them through templates, and everything that is put into one is escaped.
+Notebooks display the drawings with HTML templates, which escape all inserted text.
 """
 
 from __future__ import annotations
@@ -35,16 +35,17 @@ from .skeletal import draw_formula
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-#: Larger graphs would be a grey cloud, and take minutes to lay out.
+#: Larger graphs would be unreadable and take minutes to lay out.
 MOST_VERTICES = 600
-#: Below this share of the largest value nothing is coloured.
+#: Values below this fraction of the largest value are not coloured.
 FAINT = 0.02
+#: Height of the legend in pixels.
 _LEGEND = 44
-#: The strongest edge is a little weaker than the strongest vertex.
+#: The largest edge value gets a slightly weaker colour than the largest vertex value.
 _EDGE_STRENGTH = 0.75
-#: Labels inside a vertex are cut to this many characters.
+#: Maximum number of characters of a label inside a vertex.
 _LONGEST_LABEL = 5
-#: Pixels per bond of a molecule, at most.
+#: Maximum length of a bond in pixels.
 _LONGEST_BOND = 34.0
 
 
@@ -63,38 +64,39 @@ def draw(
     height: int = 300,
     legend: bool = True,
 ) -> str:
-    """Draw a graph as SVG, its vertices and edges coloured by values.
+    """Draw a graph as SVG, with vertices and edges coloured by values.
 
     Parameters
     ----------
     graph : GraphBatch with one graph, or a list with one graph
-        If its labels are atoms and bonds (as :func:`from_smiles` and :func:`load_molecules` write
-        them, with any of their options) it is drawn as a molecule: with the coordinates of RDKit
-        where that is installed, else with those of the bundled drugs. Hydrogens and charges
-        that labels leave out follow from the rules of valence. All other graphs have a layout that
-        keeps distances.
+        A graph whose labels are atoms and bonds (as written by :func:`from_smiles` and
+        :func:`load_molecules` with any options) is drawn as a molecule, with coordinates from
+        RDKit if it is installed, and otherwise with those stored for the bundled drugs. Hydrogens
+        and charges that the labels do not contain are inferred from valence rules. The layout of
+        all other graphs approximates the distances between vertices.
     vertices, edges : array-like, optional
-        One value per vertex, and one per row of ``graph.edges``. Positive values are orange,
-        negative ones blue: a scale that colour-blind readers can tell apart.
+        One value per vertex, and one per row of ``graph.edges``. Positive values are orange and
+        negative values blue, a scale suitable for colour-blind readers.
     positive, negative : optional
-        What such values mean, said in the legend.
+        Names for positive and negative values in the legend, such as class labels.
     limit : float, optional
-        The value with the strongest colour; by default the largest of the picture. Give the same
-        to several pictures to make them comparable.
-    faded : sequence of int
-        Vertices that are drawn in grey, with the edges between them: what another graph has, too.
+        Value with the strongest colour; by default the largest absolute value. Use the same
+        limit for several drawings to make them comparable.
+    faded : sequence of int, default=()
+        Vertices to draw in grey, together with the edges between them, such as those that another
+        graph has as well.
     like : GraphBatch with one graph, or a list with one graph, optional
-        Another graph: the part that both share is drawn in the same orientation.
+        Another graph; the part that both have in common is drawn in the same orientation.
     theme : {"light", "dark", "auto"}, default="light"
-        ``"auto"`` follows the reader's system.
-    width, height : int
-        In pixels, the legend included.
+        Colour scheme; ``"auto"`` follows the setting of the reader's system.
+    width, height : int, default=420 and 300
+        Size in pixels, including the legend.
     legend : bool, default=True
-        Whether the scale is drawn below a graph with values.
+        Whether to draw the colour scale if there are values.
 
     Returns
     -------
-    str
+    svg : str
 
     Examples
     --------
@@ -122,9 +124,9 @@ def picture(
     legend: bool = True,
     marks: Sequence[Sequence[int]] = (),
 ) -> Picture:
-    """What :func:`draw` draws, before it is written as SVG or PNG.
+    """Return the drawing of :func:`draw` before it is written as SVG or PNG.
 
-    ``marks`` are groups of vertices that get the numbers 1, 2, ... beside them.
+    ``marks`` are groups of vertices to be numbered 1, 2, ... in the drawing.
     """
     check_theme(theme)
     batch = _one(graph)
@@ -141,7 +143,7 @@ def picture(
     coloured = vertices is not None or edges is not None
     below = _LEGEND if legend and coloured else 0
     largest = limit or _largest(on_vertices) or _largest(on_edges) or 1.0
-    # Edges share the same contributions again: they are seen against their own largest value.
+    # Edges distribute the same contributions a second time, so they have a scale of their own.
     shares = on_vertices / largest, _EDGE_STRENGTH * on_edges / (_largest(on_edges) or 1.0)
     drawn = Picture(width, height, palette, _described(batch, on_vertices, coloured))
     if batch.n_vertices:
@@ -160,7 +162,7 @@ def picture(
 def fragment_list(
     fragments: Sequence[tuple[str, float]], palette: Palette, height: float
 ) -> Picture:
-    """Names of marked fragments with what they add, to be set beside a picture of them."""
+    """Draw a list of marked fragments with their contributions, to place next to a drawing."""
     width = max(220, 100 + round(6.6 * max((len(name) for name, _ in fragments), default=0)))
     words = "; ".join(f"{name} {value:+.2g}" for name, value in fragments)
     drawn = Picture(width, height, palette, words)
@@ -180,17 +182,10 @@ def fragment_list(
     return drawn
 
 
-def as_png(make: Any, scale: float, **options: Any) -> bytes:
-    """The PNG of a function that makes pictures; themes that follow the reader become light."""
-    if options.get("theme", "light") not in ("light", "dark"):
-        options["theme"] = "light"
-    return make(**options).png(scale)
-
-
 def save_svg(
     make: Callable[..., Picture], path: str | os.PathLike[str] | None, **options: Any
 ) -> str:
-    """The SVG of a function that makes pictures, also in a file if there is a path."""
+    """Return the SVG of the picture that ``make`` draws, and write it to ``path`` if given."""
     text = make(**options).svg()
     if path is not None:
         write_svg(text, path)
@@ -203,44 +198,57 @@ def save_png(
     scale: float,
     **options: Any,
 ) -> bytes:
-    """The PNG of a function that makes pictures, also in a file if there is a path."""
-    content = as_png(make, scale, **options)
+    """Return the PNG of the picture that ``make`` draws, and write it to ``path`` if given.
+
+    Themes that depend on the reader's system become light.
+    """
+    if options.get("theme", "light") not in ("light", "dark"):
+        options["theme"] = "light"
+    content = make(**options).png(scale)
     if path is not None:
         write_png(content, path)
     return content
 
 
 class Pictured:
-    """What can be drawn, by a function that makes the picture."""
+    """Mixin with ``to_svg`` and ``to_png`` for classes that define ``_picture``."""
 
     _picture: Callable[..., Picture]
 
     def to_svg(self, path: str | os.PathLike[str] | None = None, **options: Any) -> str:
-        """A picture, coloured by values, as SVG.
+        """Draw as SVG, coloured by values.
 
         Parameters
         ----------
         path : path, optional
-            Where to write it as well; its name ends in ``.svg``.
-        options
-            As in :func:`graphgrain.draw`: ``width``, ``height``, ``theme``, ``legend``, ...; and
-            those that the class names.
+            File to write as well; its name must end in ``.svg``.
+        **options
+            Options of :func:`graphgrain.draw` (``width``, ``height``, ``theme``, ``legend``, ...)
+            and those documented by the class.
+
+        Returns
+        -------
+        svg : str
         """
         return save_svg(self._picture, path, **options)
 
     def to_png(
         self, path: str | os.PathLike[str] | None = None, *, scale: float = 2.0, **options: Any
     ) -> bytes:
-        """The same picture as PNG, drawn by matplotlib (``pip install 'graphgrain[plot]'``).
+        """Draw as PNG with matplotlib (``pip install 'graphgrain[plot]'``).
 
         Parameters
         ----------
         path : path, optional
-            Where to write it as well; its name ends in ``.png``.
+            File to write as well; its name must end in ``.png``.
         scale : float, default=2.0
-            Pixels of the file per pixel of ``width`` and ``height``.
-        options
+            Pixels of the image per pixel of ``width`` and ``height``.
+        **options
             As in :meth:`to_svg`.
+
+        Returns
+        -------
+        png : bytes
         """
         return save_png(self._picture, path, scale, **options)
 
@@ -265,7 +273,7 @@ def _values(values: Any, count: int, what: str) -> np.ndarray:
 
 
 def _faded(vertices: Any, count: int) -> np.ndarray:
-    """Whether each vertex is faded."""
+    """Return a mask of the faded vertices."""
     numbers = np.asarray(vertices)
     inside = not numbers.size or (
         numbers.ndim == 1
@@ -297,7 +305,7 @@ def _described(batch: GraphBatch, values: np.ndarray, coloured: bool) -> str:
 
 
 class _Sketch:
-    """The shapes of one graph that has vertices, in some room."""
+    """The shapes of one nonempty graph, scaled to the given size."""
 
     def __init__(
         self,
@@ -310,13 +318,13 @@ class _Sketch:
     ) -> None:
         self.batch, self.placed, self.pale, self.palette = batch, placed, pale, palette
         self.pairs, self.labels = batch.edges.tolist(), batch.labels.tolist()
-        # How long an edge may be, how far texts reach beyond the outermost points, in edges.
+        # Maximum edge length in pixels, and extent of texts beyond the points in edge lengths.
         longest, beyond = (70.0, 0.0) if placed.molecule is None else (_LONGEST_BOND, 0.75)
         margin = 6.0 if beyond else 18.0
         self.size = np.array([width, height])
         low, high = placed.points.min(axis=0) - beyond, placed.points.max(axis=0) + beyond
-        room = (self.size - 2 * margin) / np.maximum(high - low, 1e-9)
-        self.unit = float(min(room.min(), longest))
+        scales = (self.size - 2 * margin) / np.maximum(high - low, 1e-9)
+        self.unit = float(min(scales.min(), longest))
         self.shift = self.size / 2 - (low + high) / 2 * self.unit
         self.points = placed.points * self.unit + self.shift
 
@@ -328,13 +336,13 @@ class _Sketch:
     def _disc(
         self, vertex: int, radius: float, fill: str, stroke: str = "none", width: float = 0.0
     ) -> Circle:
-        """The circle of a vertex, which the pointer finds."""
+        """Return the circle of a vertex, with a tooltip."""
         centre = self.points[vertex, 0], self.points[vertex, 1]
         title = f"{self.labels[vertex]} (vertex {vertex})"
         return Circle(centre, radius, fill, stroke, width, title, ("v", vertex))
 
     def formula(self, vertices: np.ndarray, edges: np.ndarray) -> list[Shape]:
-        """A molecule; colours under bonds and atoms."""
+        """Draw a molecule, with colours behind bonds and atoms."""
         formula, palette = draw_formula(self.placed), self.palette
         radius, thick = 0.36 * self.unit, max(0.9, 0.055 * self.unit)
         shapes: list[Shape] = [
@@ -367,14 +375,14 @@ class _Sketch:
         return tuple(number * self.unit + self.shift[i % 2] for i, number in enumerate(numbers))
 
     def _ink(self, *corners: Any) -> str:
-        """Grey if all atoms that these points are nearest to are faded."""
+        """Return grey if the atoms nearest to the points are all faded."""
         if not self.pale.any():
             return self.palette.ink
         nearest = cdist(np.array(corners), self.placed.points).argmin(axis=1)
         return self.palette.grey if self.pale[nearest].all() else self.palette.ink
 
     def marks(self, groups: Sequence[Sequence[int]]) -> list[Shape]:
-        """Numbers beside groups of vertices, where there is most room."""
+        """Draw a number next to each group of vertices, where there is most space."""
         taken = self.points
         angles = np.arange(0, 2 * np.pi, np.pi / 12)
         around = 0.8 * self.unit * np.column_stack((np.cos(angles), np.sin(angles)))
@@ -390,9 +398,9 @@ class _Sketch:
         return shapes
 
     def plain(self, vertices: np.ndarray, edges: np.ndarray) -> list[Shape]:
-        """Dots and lines."""
+        """Draw a graph with dots and lines."""
         palette, pale = self.palette, self.pale
-        # Of ten vertices one may come closer to another than this.
+        # One in ten vertices may be closer to another than this.
         distances = cdist(self.points, self.points) + np.diag(np.full(len(self.points), np.inf))
         gap = np.quantile(distances.min(axis=1), 0.1)
         radius = float(np.clip(min(0.3 * self.unit, 0.48 * gap), 2.0, 14.0))
@@ -417,7 +425,7 @@ class _Sketch:
         return shapes
 
     def _edge_labels(self, radius: float) -> list[Shape]:
-        """Labels of edges that have room beside them, whole or not at all."""
+        """Draw the labels of edges that have enough space for them."""
         names = self.batch.edge_labels
         size = 9.0
         taken = [(x - radius, y - radius, x + radius, y + radius) for x, y in self.points.tolist()]
@@ -439,7 +447,7 @@ class _Sketch:
 def _legend(
     palette: Palette, largest: float, positive: Any, negative: Any, width: int, top: int
 ) -> list[Shape]:
-    """The scale: from against to for, with the largest value at its ends."""
+    """Draw the colour scale, labelled with the largest value at both ends."""
     left, right = 16.0, width - 16.0
     steps = 41
     step = (right - left) / steps
@@ -457,11 +465,11 @@ def _legend(
     return shapes
 
 
-# -------------------------------------------------------------------- pages that draw themselves
+# -------------------------------------------------------------------- data for interactive pages
 
 
 def outline(graph: GraphBatch, like: GraphBatch | None = None) -> dict[str, Any]:
-    """What there is to draw of a graph, as small plain data, in hundredths of an edge."""
+    """Return the drawing of a graph as compact JSON data, in hundredths of an edge length."""
     placed = place(graph, like)
     shown: dict[str, Any] = {
         "points": np.round(100 * placed.points).astype(int).tolist(),
@@ -496,29 +504,29 @@ def _hundredths(numbers: tuple[float, ...]) -> list[int]:
 
 # -------------------------------------------------------------------- notebooks
 
-#: How many graphs of a batch are drawn.
+#: Number of graphs of a batch that are drawn.
 _GRAPHS = 8
 
 
 def card(package: str, template: str, macro: str, *values: Any) -> str:
-    """What a macro writes, in a box that brings its own colours, light or dark."""
+    """Render a template macro inside a box with its own light and dark colours."""
     box: Any = environment("graphgrain.graphs.drawing").get_template("card.html").module
     found = getattr(environment(package).get_template(template).module, macro)
     return f'<div class="gg-card">{box.style()}{found(*values)}</div>'
 
 
 def picture_or_reason(make: Callable[..., str], **options: Any) -> Markup:
-    """A picture by the function, or the reason why there is none."""
+    """Return the SVG, or the reason as a paragraph if the graph cannot be drawn."""
     from markupsafe import Markup
 
     try:
-        return Markup(make(theme="page", **options))  # its own texts are escaped already
+        return Markup(make(theme="page", **options))  # texts in the SVG are already escaped
     except InvalidGraphError as reason:
         return Markup("<p><small>{}</small></p>").format(str(reason))
 
 
 def graphs_html(batch: GraphBatch) -> str:
-    """The first graphs of a batch as small pictures."""
+    """Return HTML with small drawings of the first graphs of a batch."""
     shown = []
     for number, graph in enumerate(batch[:_GRAPHS]):
         words = f"{number}: {graph.n_vertices} vertices, {graph.n_edges} edges"

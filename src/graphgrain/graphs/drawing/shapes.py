@@ -1,8 +1,8 @@
-"""Shapes of a picture, in pixels, their colours, and the two ways to write them: SVG and PNG.
+"""Shapes and colours of a picture, and writing it as SVG or PNG.
 
-The colours of values are a diverging scale that colour-blind readers can tell apart, light and
-dark: positive values are orange, negative ones blue, nothing is the colour of the background. Pages
-in both themes carry both colours of everything, through the CSS function ``light-dark``.
+Values are coloured with a diverging scale suitable for colour-blind readers: positive values are
+orange, negative values blue, and 0 has the colour of the background. Pictures that support both
+themes contain both colours, through the CSS function ``light-dark``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from ...errors import InvalidParameterError, MissingDependencyError
 from ...writing import atomic_write
 
-#: Arial's metrics are those of Helvetica and Liberation Sans: text has the same width everywhere.
+#: These fonts have the same metrics, so text has the same width everywhere.
 FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"
 
 _POSITIVE = {"light": (217, 95, 2), "dark": (245, 133, 24)}
@@ -29,9 +29,9 @@ _INK = {"light": (24, 32, 43), "dark": (232, 236, 242)}
 _GREY = {"light": (134, 142, 153), "dark": (122, 132, 145)}
 _SOFT = {"light": (83, 96, 114), "dark": (163, 174, 189)}
 
-#: A pixel, in matplotlib's unit of line widths and fonts.
+#: Points, matplotlib's unit of line widths and font sizes, per pixel.
 _POINT = 72 / 100
-#: Themes of a picture: one of both, as the system says, or as the page around it says.
+#: "auto" follows the reader's system, "page" the page that contains the picture.
 THEMES = ("light", "dark", "auto", "page")
 
 
@@ -41,7 +41,7 @@ def check_theme(theme: str) -> None:
 
 
 class Palette:
-    """The colours of one picture, as CSS; ``grey`` is what the picture is not about."""
+    """The colours of a picture as CSS; ``grey`` is for faded parts."""
 
     def __init__(self, theme: str) -> None:
         self.theme = theme
@@ -50,12 +50,12 @@ class Palette:
 
     @property
     def root_style(self) -> str:
-        """What the outermost element needs so that the colours mean what they should."""
+        """CSS of the outermost element."""
         scheme = "color-scheme:light dark;" if self.theme == "auto" else ""
         return f"{scheme}background:{self.page};color:{self.ink}"
 
     def of(self, strength: float) -> str:
-        """The colour of a value between -1 and 1."""
+        """Return the colour of a value between -1 and 1."""
         ends = _POSITIVE if strength > 0 else _NEGATIVE
         amount = min(1.0, abs(strength))
         return self._css(
@@ -74,7 +74,7 @@ class Palette:
 
 
 class Line(NamedTuple):
-    """A straight line; ``part`` names what it stands for, such as ``("e", 3)``."""
+    """A straight line; ``part`` is what it represents, such as ``("e", 3)`` for edge 3."""
 
     ends: tuple[float, float, float, float]
     colour: str
@@ -127,7 +127,7 @@ class Polygon(NamedTuple):
 
 
 class Circle(NamedTuple):
-    """A circle; ``title`` is shown where the pointer rests on it."""
+    """A circle; ``title`` is its tooltip."""
 
     centre: tuple[float, float]
     radius: float
@@ -165,7 +165,7 @@ class Circle(NamedTuple):
 
 
 class Text(NamedTuple):
-    """Text whose baseline begins, or has its middle or end, at a point."""
+    """Text whose baseline has its start, middle or end (``anchor``) at a point."""
 
     place: tuple[float, float]
     text: str
@@ -204,7 +204,7 @@ def _data(part: tuple[str, int] | None) -> str:
 
 @cache
 def _font_family() -> str:
-    """The first font of those with Arial's metrics that matplotlib finds, else its own."""
+    """Return the first font with Arial's metrics that matplotlib finds, or its default."""
     from matplotlib.font_manager import fontManager
 
     known = {font.name for font in fontManager.ttflist}
@@ -216,7 +216,7 @@ Shape = Line | Polygon | Circle | Text
 
 @dataclass
 class Picture:
-    """Shapes on a page of some width and height."""
+    """Shapes in an area of a given width and height in pixels."""
 
     width: float
     height: float
@@ -225,7 +225,7 @@ class Picture:
     shapes: list[Shape] = field(default_factory=list)
 
     def beside(self, other: Picture) -> Picture:
-        """Both pictures in one, the other at the right."""
+        """Return a picture with ``other`` to the right of this one."""
         return Picture(
             self.width + other.width,
             max(self.height, other.height),
@@ -235,7 +235,7 @@ class Picture:
         )
 
     def svg(self) -> str:
-        """The picture as SVG."""
+        """Return the picture as SVG."""
         inside = "".join(shape.svg() for shape in self.shapes)
         return (
             '<svg xmlns="http://www.w3.org/2000/svg" '
@@ -245,7 +245,7 @@ class Picture:
         )
 
     def png(self, scale: float = 2.0) -> bytes:
-        """The picture as PNG, drawn by matplotlib."""
+        """Return the picture as PNG, drawn by matplotlib."""
         try:
             from matplotlib.backends.backend_agg import FigureCanvasAgg
             from matplotlib.figure import Figure

@@ -1,8 +1,8 @@
-"""Skeletal formulas: what chemists draw of a molecule, in units of the length of a bond.
+"""Skeletal formulas of molecules, in units of the bond length.
 
-Carbon atoms are corners; the others have their symbol, with hydrogens and charge on the side where
-there is room. Double and triple bonds are two and three lines, in a ring on its inner side;
-aromatic rings have a circle inside. Wedges point to the reader, hashed ones away.
+Carbon atoms are drawn as corners, other atoms as symbols with hydrogens and charge on the free
+side. Double and triple bonds have two and three lines, the second one inside the ring if there is
+one; aromatic rings have an inner circle. Solid wedges point towards the reader, hashed wedges away.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from .layout import Placed
 from .molecule import BOND_ORDERS, Atom, Molecule
 
-#: Height of symbols, distance between the lines of a bond, free space around symbols.
+#: Font size of symbols, distance between the lines of a bond, and margin around symbols.
 FONT_SIZE = 0.46
 _SPACING = 0.17
 _FREE = 0.06
@@ -28,7 +28,7 @@ _WIDTHS |= {")": 0.333, "c": 0.5, "s": 0.5, "y": 0.5, "k": 0.5}
 
 
 class Glyphs(NamedTuple):
-    """A piece of text: where its baseline begins, what it says, and how large."""
+    """A text whose baseline starts at (x, y)."""
 
     x: float
     y: float
@@ -43,22 +43,22 @@ class Glyphs(NamedTuple):
 
 
 class Formula(NamedTuple):
-    """A drawing in units of the length of a bond, the second coordinate pointing down."""
+    """A drawing in units of the bond length, with the second coordinate pointing down."""
 
     lines: list[tuple[float, float, float, float]]
     dashes: list[tuple[float, float, float, float]]
     wedges: list[list[tuple[float, float]]]
     circles: list[tuple[float, float, float]]  # centre and radius, inside aromatic rings
     texts: list[Glyphs]
-    line_bonds: list[int]  # which bond each of the lines belongs to
+    line_bonds: list[int]  # bond of each line, -1 for the lines of hashed wedges
 
 
 def draw_formula(placed: Placed) -> Formula:
-    """The skeletal formula of a molecule with coordinates."""
-    return _Draughtsman(placed).formula()
+    """Draw the skeletal formula of a molecule with coordinates."""
+    return _FormulaDrawing(placed).formula()
 
 
-class _Draughtsman:
+class _FormulaDrawing:
     def __init__(self, placed: Placed) -> None:
         assert placed.molecule is not None
         self.placed = placed
@@ -90,7 +90,7 @@ class _Draughtsman:
             return True
         doubles = [bond for bond in own.values() if self.molecule.kinds[bond] == "double"]
         if len(doubles) == 2 and len(own) == 2:
-            return True  # the middle of an allene, which is no corner
+            return True  # the central atom of an allene, where no corner is visible
         return len(own) == 1 and all(len(self.neighbours[other]) == 1 for other in own)
 
     def _write(self, vertex: int, atom: Atom) -> None:
@@ -117,7 +117,7 @@ class _Draughtsman:
             if count:
                 pieces.append(Glyphs(start + letter, level + 0.16 * FONT_SIZE, count, small))
         above = "\u2022" * atom.radicals
-        if atom.charge:  # as chemists write it: 2+, a real minus sign
+        if atom.charge:  # written as 2+, with a typographic minus sign
             size = str(abs(atom.charge)) if abs(atom.charge) > 1 else ""
             above = size + ("+" if atom.charge > 0 else "\u2212") + above
         if above:
@@ -137,7 +137,7 @@ class _Draughtsman:
         ]
 
     def _free_side(self, vertex: int) -> str:
-        """Where hydrogens stand: the side furthest from all bonds, right or left if possible."""
+        """Return the side for hydrogens: furthest from all bonds, preferably right or left."""
         sides = {"right": 0.0, "left": np.pi, "below": np.pi / 2, "above": -np.pi / 2}
         ahead = {"right": 0.5, "left": 0.45, "below": 0.0, "above": 0.0}
         angles = [
@@ -145,7 +145,7 @@ class _Draughtsman:
             for other in self.neighbours[vertex]
         ]
 
-        def room(side: str) -> float:
+        def space(side: str) -> float:
             gaps = [abs((angle - sides[side] + np.pi) % (2 * np.pi) - np.pi) for angle in angles]
             return min(gaps, default=np.pi) + ahead[side]
 
@@ -153,8 +153,8 @@ class _Draughtsman:
             symbol = self.molecule.atoms[vertex].symbol
             return "left" if symbol in ("O", "S", "F", "Cl", "Br", "I", "Se", "Te") else "right"
         if len(angles) == 1:
-            return max(("right", "left"), key=room)
-        return max(sides, key=room)
+            return max(("right", "left"), key=space)
+        return max(sides, key=space)
 
     def _note(self, point: np.ndarray, text: str) -> None:
         self.drawn.texts.append(
@@ -164,7 +164,7 @@ class _Draughtsman:
     # ---------------------------------------------------------------- bonds
 
     def _circles(self) -> set[int]:
-        """Circles in aromatic rings; the bonds that have one beside them."""
+        """Draw circles in aromatic rings and return the bonds of these rings."""
         circled = set()
         for ring in self.molecule.aromatic_rings:
             corners = self.points[list(ring)]
@@ -172,7 +172,7 @@ class _Draughtsman:
             middles = (corners + np.roll(corners, -1, axis=0)) / 2
             gaps = np.linalg.norm(middles - centre, axis=1)
             if gaps.max() > 1.45 * gaps.min():
-                continue  # a ring seen from its side
+                continue  # the ring is distorted
             self.drawn.circles.append((float(centre[0]), float(centre[1]), 0.66 * gaps.min()))
             circled |= {
                 self.neighbours[a][b] for a, b in zip(ring, ring[1:] + ring[:1], strict=True)
@@ -205,11 +205,11 @@ class _Draughtsman:
             self._note(middle, f"({self.molecule.stereo[bond]})")
 
     def _inner_side(self, bond: int) -> float:
-        """On which side a second line lies: 1 or -1; 0: both lines beside the middle."""
+        """Return the side of the second line, 1 or -1; 0 if both lines are off-centre."""
         first, second = self.molecule.pairs[bond]
         rings = [ring for ring in self.rings if first in ring and second in ring]
         if rings:
-            # towards the ring with more double bonds; an aromatic one has its own circle already
+            # prefer rings that are not aromatic, as those have a circle, and then smaller rings
             aromatic = self.molecule.aromatic_rings
             best = max(rings, key=lambda ring: (ring not in aromatic, -len(ring)))
             return self._side(bond, self.points[list(best)].mean(axis=0))
@@ -263,7 +263,7 @@ class _Draughtsman:
             self.drawn.line_bonds.append(bond)
 
     def _axis(self, first: int, second: int) -> tuple[Any, ...]:
-        """Where a bond starts, its direction, that across it, its length, and what is drawn."""
+        """Return start, direction, normal and length of a bond, and the range to draw."""
         start, end = self.points[first], self.points[second]
         length = float(np.linalg.norm(end - start))
         along = (end - start) / (length or 1.0)
@@ -274,7 +274,7 @@ class _Draughtsman:
     def _end_of_text(
         self, vertex: int, point: np.ndarray, along: np.ndarray, length: float
     ) -> float:
-        """How far a bond stays away from its atom so that it does not touch the text there."""
+        """Return the length of a bond that is hidden so that it does not touch its atom's text."""
         reach = 0.0
         for x1, y1, x2, y2 in self.boxes.get(vertex, ()):
             enter, leave = 0.0, length

@@ -1,4 +1,4 @@
-"""Files of graphs, one format per file."""
+"""Readers and writers of graph files."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-# The names that this package offers; __init__.py loads each when it is asked for.
+# Public names of this package; __init__.py loads them lazily.
 from .matlab import load_mat as load_mat
 from .molecules import iter_molecules as iter_molecules
 from .molecules import load_molecules as load_molecules

@@ -1,8 +1,8 @@
-"""Reading of untrusted files: folders, zips and text.
+"""Safe reading of untrusted folders, zips and text files.
 
-Folders and zips are read into memory and never unpacked to disk. A zip is refused if the path of a
-member leaves it, if a member is a link, or if it expands to more than a limit that the caller can
-raise. Text is read line by line, packed or not.
+Folders and zips are read into memory and never unpacked to disk. A zip is rejected if the path of
+a member points outside it, if a member is a link, or if it expands to more than a limit, which the
+caller can raise. Text is read line by line, compressed or not.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from ...errors import InvalidFileError, InvalidParameterError
 
 MAX_MEMBERS = 10_000
 MIB = 2**20
-#: What files raise that are damaged, encrypted or packed in a way that is not known (RuntimeError).
+#: Exceptions for damaged, encrypted or unsupported files (the last two are RuntimeErrors).
 _UNREADABLE = (OSError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError)
 
 
 class Folder:
-    """The text files of one folder or zip: their names, and their bytes on demand.
+    """The text files of one folder or zip, read on demand.
 
-    ``in_lines`` is for those who read line by line: then only a file that is read in whole is
-    limited, not all of them together.
+    With ``in_lines=True``, for callers that read line by line, the size limit applies to each
+    file that is read as a whole and not to the sum of all files.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Folder:
             raise too_large(self.path, self.max_bytes)
 
     def shown(self, name: PurePosixPath) -> str:
-        """How messages name a file: with its folder or zip."""
+        """Return the name of a file for messages, with its folder or zip."""
         return f"{self.path.name}/{name}"
 
     @contextmanager
@@ -74,14 +74,14 @@ class Folder:
                 yield member
 
     def read(self, name: PurePosixPath) -> bytes:
-        """The bytes of one file, never more than the limit."""
+        """Return the bytes of one file; raise an error if they exceed the limit."""
         return read_limited(self._opened(name), self.path, self.max_bytes)
 
     def lines(self, name: PurePosixPath) -> Iterator[bytes]:
-        """The lines of one file, one at a time, however long it is."""
+        """Yield the lines of one file of any length."""
         try:
             with self._opened(name) as opened:
-                # A member of a zip finds its lines in Python, which is slow.
+                # Zip members split lines in Python, which is slow.
                 stream = io.BufferedReader(cast(io.RawIOBase, opened))
                 while line := stream.readline(MIB):
                     if len(line) == MIB and not line.endswith(b"\n"):
@@ -94,7 +94,7 @@ class Folder:
 
 
 def existing(path: str | os.PathLike[str]) -> Path:
-    """The path as a Path; it must be there."""
+    """Return a path as a Path; raise an error if it does not exist."""
     try:
         place = Path(path)
         found = place.exists()
@@ -109,7 +109,7 @@ def existing(path: str | os.PathLike[str]) -> Path:
     return place
 
 
-#: What to do with files of other formats.
+#: Advice for files of unsupported formats.
 _INSTEAD = {
     ".txt": "A list of SMILES must have a name that ends in .smi, a table one in .csv or .tsv.",
     ".json": "Save it as a table (.csv) with a column of SMILES, or convert it in Python.",
@@ -124,9 +124,9 @@ _INSTEAD = {
 
 
 def unknown_format(path: Path) -> InvalidFileError:
-    """The error for a file whose name says that it is of a format that is not read."""
+    """Return the error for a file of an unsupported format."""
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
-    kind = f"{suffix} files are not read" if suffix else "its name has no ending that tells"
+    kind = f"{suffix} files are not read" if suffix else "its name has no known suffix"
     instead = _INSTEAD.get(suffix, "")
     return InvalidFileError(
         f"{path.name}: {kind}. Formats are .smi, .csv, .tsv, .sdf and .mol (molecules), .mat "
@@ -135,17 +135,17 @@ def unknown_format(path: Path) -> InvalidFileError:
 
 
 def _limit(place: Path) -> int:
-    """How many bytes are read of a file unless the caller says otherwise."""
+    """Return the default maximum number of bytes to read from a file."""
     return default_limit(place.stat().st_size) if place.suffix.lower() == ".gz" else 1024 * MIB
 
 
 def default_limit(size: int) -> int:
-    """How far a compressed file may expand: a hundredfold, 64 MiB to 1 GiB."""
+    """Return how far a compressed file may expand: a hundredfold, within 64 MiB to 1 GiB."""
     return min(max(100 * size, 64 * MIB), 1024 * MIB)
 
 
 def too_large(path: Path, limit: int) -> InvalidFileError:
-    """The error for a file that holds more than the limit."""
+    """Return the error for a file that exceeds the limit."""
     return InvalidFileError(
         f"{path.name} must not hold more than {limit:,} bytes once unpacked; it holds more. "
         "If you trust it, unpack it, or raise the limit (max_bytes in Python)."
@@ -153,12 +153,12 @@ def too_large(path: Path, limit: int) -> InvalidFileError:
 
 
 def read_limited(opened: AbstractContextManager[IO[bytes]], path: Path, limit: int) -> bytes:
-    """Read a file that may be damaged or may lie about its size."""
+    """Read a file that may be damaged or declare a wrong size."""
     try:
         with opened as stream:
             content = stream.read(limit + 1)
     except (*_UNREADABLE, ValueError, KeyError, IndexError) as error:
-        # The last three are odd ways in which a damaged zip fails.
+        # Damaged zips can also raise the last three.
         raise InvalidFileError(f"{path.name} cannot be read: {error}.") from None
     if len(content) > limit:
         raise too_large(path, limit)
@@ -166,13 +166,13 @@ def read_limited(opened: AbstractContextManager[IO[bytes]], path: Path, limit: i
 
 
 def read_file(path: str | os.PathLike[str]) -> tuple[Path, bytes]:
-    """A single file, unpacked if its name ends in ``.gz``."""
+    """Return path and content of a file, decompressed if its name ends in ``.gz``."""
     place = text_file(path)
     return place, read_limited(_opened(place), place, _limit(place))
 
 
 def _safe_members(path: Path) -> dict[PurePosixPath, zipfile.ZipInfo]:
-    """The files of a zip by their cleaned path; anything suspicious is refused."""
+    """Return the files of a zip by normalised path; raise an error if any is suspicious."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
@@ -180,7 +180,7 @@ def _safe_members(path: Path) -> dict[PurePosixPath, zipfile.ZipInfo]:
         if path.suffix.lower() != ".zip":
             raise unknown_format(path) from None
         raise InvalidFileError(
-            f"{path.name} is no readable zip: {error}. Download it again, or unpack it and give "
+            f"{path.name} is not a readable zip: {error}. Download it again, or unpack it and give "
             "the folder."
         ) from None
     if len(members) > MAX_MEMBERS:
@@ -215,12 +215,12 @@ def _safe_members(path: Path) -> dict[PurePosixPath, zipfile.ZipInfo]:
 
 # -------------------------------------------------------------------- text, line by line
 
-#: No line of a file is longer than this; a longer one is no text.
+#: Maximum length of a line; files with longer lines are not text.
 MAX_LINE = 16 * MIB
 
 
 def text_file(path: str | os.PathLike[str]) -> Path:
-    """The path of a file that is there."""
+    """Return the path of an existing file; raise an error for folders."""
     place = existing(path)
     if place.is_dir():
         raise InvalidFileError(f"A file is expected; {str(place)!r} is a folder.")
@@ -228,7 +228,7 @@ def text_file(path: str | os.PathLike[str]) -> Path:
 
 
 def check_size(place: Path, max_bytes: int | None) -> None:
-    """Refuse a file that holds more than a limit: for those who read all of it into memory."""
+    """Raise an error if a file that will be read into memory exceeds the limit."""
     left = limit = max_bytes or _limit(place)
     if place.suffix.lower() != ".gz":
         left -= place.stat().st_size
@@ -238,16 +238,16 @@ def check_size(place: Path, max_bytes: int | None) -> None:
                 while left >= 0 and (block := stream.read(MIB)):
                     left -= len(block)
         except (OSError, EOFError, zlib.error):
-            return  # damaged: the reader tells where
+            return  # damaged; the reader reports the line
     if left < 0:
         raise too_large(place, limit)
 
 
 def text_lines(place: Path) -> Iterator[str]:
-    """The lines of a UTF-8 file, unpacked if its name ends in ``.gz``.
+    """Yield the lines of a UTF-8 file, decompressed if its name ends in ``.gz``.
 
-    Every line ends in ``"\\n"``, whatever the file has (Windows and old Mac included), and the
-    n-th is line n of the file. Nothing but the line at hand is kept in memory.
+    Line ends, including those of Windows and old Mac files, are converted to ``"\\n"``. Only the
+    current line is kept in memory.
     """
     number = 0
     try:
@@ -278,7 +278,7 @@ def _opened(place: Path) -> Iterator[IO[bytes]]:
 
 
 def _decoded(name: str, raw: bytes, number: int) -> list[str]:
-    """One line as text; several where carriage returns end lines."""
+    """Decode a line, and split it at carriage returns."""
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:

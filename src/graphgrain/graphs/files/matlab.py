@@ -1,4 +1,4 @@
-"""Read Matlab files, in the form in which the authors of Tree++ keep their data sets."""
+"""Read Matlab files in the format of the data sets published by the authors of Tree++."""
 
 from __future__ import annotations
 
@@ -22,24 +22,25 @@ def load_mat(
 ) -> tuple[GraphBatch, np.ndarray | None]:
     """Load graphs from a MAT-file (Matlab 5 to 7).
 
-    The file holds a struct array with one element per graph and the fields ``am`` (adjacency
-    matrix, dense or sparse), optionally ``nl`` (vertex labels, or a struct with the field
-    ``values``), ``el`` (rows ``i, j, label``, counted from 1) and ``na`` (vertex attributes),
-    and a vector with the classes, called ``label``, ``labels`` or ``l`` and the name of the
-    struct (``MUTAG`` and ``lmutag``). Other fields are not read.
+    The file must contain a struct array with one element per graph and the field ``am``
+    (adjacency matrix, dense or sparse). The fields ``nl`` (vertex labels, or a struct with the
+    field ``values``), ``el`` (rows ``i, j, label``, with vertices counted from 1) and ``na``
+    (vertex attributes) are optional, and so is a vector of classes, called ``label``, ``labels``
+    or ``l`` followed by the lower-case name of the struct (``MUTAG`` and ``lmutag``). Other fields
+    are ignored.
 
     Parameters
     ----------
     path : path of a file
     max_bytes : int, optional
-        How many bytes the file may hold once unpacked. The default is a hundred times its
-        size, but 64 MiB to 1 GiB.
+        Maximum size of the decompressed file in bytes. The default is a hundred times the file
+        size, but between 64 MiB and 1 GiB.
 
     Returns
     -------
     graphs : GraphBatch
     y : array or None
-        The classes: integers, or floats if they are no whole numbers.
+        The classes as integers, or as floats if they are not whole numbers.
 
     Examples
     --------
@@ -96,7 +97,7 @@ def _part(fields: dict[str, Any], where: str) -> Part:
 
 
 def _adjacency(matrix: Any, where: str) -> tuple[np.ndarray, int]:
-    """Pairs of the entries other than 0, and the number of vertices."""
+    """Return the positions of the nonzero entries and the number of vertices."""
     if not hasattr(matrix, "tocoo"):
         matrix = _matrix(matrix, "am", where, None)
     rows, columns = matrix.shape
@@ -151,7 +152,7 @@ def _classes(variables: dict[str, Any], name: str, count: int, file: str) -> np.
 
 
 def _inner(value: Any) -> Any:
-    """What a field holds: itself, or the field ``values`` of a struct."""
+    """Return the value of a field, or its field ``values`` if it is a struct."""
     if isinstance(value, Struct) and value.fields == ["values"] and len(value.elements) == 1:
         return value.elements[0][0]
     return value
@@ -177,11 +178,10 @@ def _integers(values: np.ndarray, where: str) -> np.ndarray:
 
 # -------------------------------------------------------------------- MAT-files
 #
-# MAT-files of level 5 (Matlab 5 to 7), as far as graphs need them: numbers, sparse matrices, text,
-# cells and structs; other variables are skipped. scipy.io.loadmat is not used because
-# damaged files make it crash, and a few bytes can make it allocate gigabytes. Here each
-# length is checked against the bytes that are there before anything is allocated, and compressed
-# parts stop at a limit.
+# MAT-files of level 5 (Matlab 5 to 7), restricted to numbers, sparse matrices, text, cells and
+# structs; other variables are skipped. scipy.io.loadmat is not used because it can crash on damaged
+# files, and a few bytes can make it allocate gigabytes. Here each length is checked against the
+# available bytes before anything is allocated, and decompression stops at a limit.
 
 _STORED = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8"}
 _STORED |= {12: "i8", 13: "u8"}
@@ -194,17 +194,17 @@ _MAX_DEPTH = 16
 
 @dataclass(frozen=True)
 class Struct:
-    """A struct array: the values of its fields, element by element."""
+    """A struct array: field names, and the list of values of each element."""
 
     fields: list[str]
     elements: list[list[Any]]
 
 
 def read_mat(name: str, content: bytes, max_bytes: int) -> dict[str, Any]:
-    """All variables of a MAT-file by name.
+    """Return all variables of a MAT-file by name.
 
-    Numbers come as arrays in the type in which they are stored, sparse matrices as SciPy's,
-    text as str, cells as lists, structs as :class:`Struct`.
+    Numbers become arrays of their storage type, sparse matrices SciPy sparse arrays, text str,
+    cells lists, and structs :class:`Struct`.
     """
     if content[:10] == b"MATLAB 7.3" or content[512:516] == b"\x89HDF":
         raise InvalidFileError(
@@ -238,7 +238,7 @@ class _Reader:
         return InvalidFileError(f"{self.name} is damaged: {what}. Copy or save it again.")
 
     def unpacked(self, data: memoryview | bytes) -> bytes:
-        """A compressed part, up to what is left of the limit."""
+        """Decompress a part of the file, within the remaining limit."""
         try:
             stream = zlib.decompressobj()
             content = stream.decompress(data, self.left + 1)
@@ -255,7 +255,7 @@ class _Reader:
         return content
 
     def element(self, data: memoryview | bytes, at: int) -> tuple[int, memoryview, int]:
-        """Type and bytes of the element at a position, and the position after it."""
+        """Return type and bytes of the element at a position, and the position after it."""
         view = memoryview(data)
         if at + 8 > len(view):
             raise self.wrong("it ends in the middle of an element")
@@ -286,7 +286,7 @@ class _Reader:
         return values.tobytes().decode("latin-1"), after
 
     def matrix(self, data: memoryview, depth: int) -> tuple[str, Any]:
-        """Name and value of a matrix element; None for kinds that are not read."""
+        """Return name and value of a matrix element; the value is None for skipped types."""
         if not len(data):
             return "", np.empty((0, 0))
         if depth > _MAX_DEPTH:
@@ -333,7 +333,7 @@ class _Reader:
         return name, Struct(fields, elements)
 
     def matrices(self, data: memoryview, at: int, count: int, depth: int) -> list[Any]:
-        """The values of cells or fields, each an element of its own."""
+        """Return the values of cells or fields."""
         if count * 8 > len(data) - at:
             raise self.wrong(f"a variable claims {count:,} elements, more than there are")
         values = []

@@ -1,4 +1,4 @@
-"""Files of molecules of any format, read in chunks or in whole."""
+"""Read files of molecules (SMILES, CSV, TSV, SDF), in chunks or as a whole."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .archive import MIB, check_size, text_file, text_lines
 
 
 class Record(NamedTuple):
-    """One molecule of a file: its line, its structure as text, and all other fields."""
+    """One molecule of a file: line number, structure as text, and fields."""
 
     line: int
     structure: str
@@ -34,7 +34,7 @@ KINDS = (".smi", ".smiles", ".csv", ".tsv", ".sdf", ".mol")
 
 
 def is_molecule_file(path: Path) -> bool:
-    """Whether the name of a file says that it holds molecules."""
+    """Return whether the file name has the suffix of a molecule file."""
     return _kind(path) in KINDS and not path.is_dir()
 
 
@@ -53,39 +53,39 @@ def iter_molecules(
     verbose: int = 0,
     **labels: Unpack[LabelFlags],
 ) -> Iterator[Chunk]:
-    """Read molecules from a file in chunks: memory does not grow with the length of the file.
+    """Read molecules from a file in chunks, so that memory use does not grow with its length.
 
     Parameters
     ----------
     path : path of a file
-        ``.smi`` (a SMILES and optionally a name on each line), ``.csv`` and ``.tsv`` (a header,
-        one column with SMILES) or ``.sdf``; each may be packed (``.csv.gz``).
-    chunk_size : int
-        How many molecules are read at a time.
+        ``.smi`` (a SMILES and optionally a name on each line), ``.csv`` or ``.tsv`` (a header
+        and a column of SMILES), or ``.sdf``; all may be compressed (``.csv.gz``).
+    chunk_size : int, default=2000
+        Number of molecules to read at a time.
     smiles : str, optional
-        The column of a table that holds the SMILES; by default the first whose name contains
+        Column of a table that holds the SMILES; by default the first whose name contains
         "smiles".
-    errors : {"raise", "skip"}
-        What happens with a molecule that cannot be read: an error that names its line, or the
-        rest without it and a warning, at the end, that names them.
-    after_line : int
-        Leave out everything up to this line: to go on where an earlier run has stopped.
+    errors : {"raise", "skip"}, default="raise"
+        Whether molecules that cannot be read raise an error, or are skipped with a warning at
+        the end. Both report line numbers.
+    after_line : int, default=0
+        Skip all molecules up to this line, to resume an interrupted run.
     n_jobs, verbose
         As in :func:`from_smiles`.
-    charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
-        What the labels encode; see :func:`from_rdkit`. All are off by default.
+    charge, aromatic, hydrogens, stereo, isotopes, radicals : bool, default=False
+        Properties encoded in the labels; see :func:`from_rdkit`.
 
     Yields
     ------
     Chunk
-        A pair ``(graphs, columns)``. The columns are ``"line"`` (an integer: where the molecule
-        stands in the file) and all other columns of the file as text: a column may hold numbers in
-        one chunk and other text in the next. ``columns["active"].astype(float)``
-        makes numbers of it.
+        A pair ``(graphs, columns)``. The columns are ``"line"`` (the line number of the molecule
+        as an integer) and all columns of the file as text, because a column can contain numbers
+        in one chunk and other text in the next. Convert numeric columns with
+        ``columns["active"].astype(float)``.
 
     See Also
     --------
-    load_molecules : All molecules of a file at once.
+    load_molecules : Load all molecules of a file at once.
 
     Examples
     --------
@@ -106,15 +106,15 @@ def iter_molecules(
 
 
 class MoleculeFile(NamedTuple):
-    """A file of molecules that are not yet parsed."""
+    """An open file of molecules that are not parsed yet."""
 
-    name: str  # what messages call it
-    blocks: bool  # whether structures are mol blocks, else SMILES
+    name: str  # file name for messages
+    blocks: bool  # True for mol blocks, False for SMILES
     records: Iterator[Record]
 
     @classmethod
     def opened(cls, path: str | os.PathLike[str], smiles: str | None = None) -> MoleculeFile:
-        """Check what the name of the file says, and begin to read it."""
+        """Open a file in the format given by its suffix."""
         rdkit()
         place = text_file(path)
         kind = _kind(place)
@@ -133,7 +133,7 @@ class MoleculeFile(NamedTuple):
         return cls(place.name, blocks, records)
 
     def problem(self, record: Record, reason: str) -> str:
-        """Where a molecule is, and why it cannot be read."""
+        """Describe where a molecule is and why it cannot be read."""
         start = record.structure.strip().split("\n")[0][:60]
         return f"{self.name}, line {record.line}, {start!r}: {reason}"
 
@@ -155,25 +155,25 @@ def load_molecules(
     path, smiles, errors, n_jobs, verbose
         As in :func:`iter_molecules`.
     max_bytes : int, optional
-        How many bytes are read at most. The default is 1 GiB; for packed files a hundred times
-        their size, but 64 MiB to 1 GiB.
-    charge, aromatic, hydrogens, stereo, isotopes, radicals : bool
-        What the labels encode; see :func:`from_rdkit`. All are off by default.
+        Maximum number of bytes to read. The default is 1 GiB, and for compressed files a hundred
+        times their size, but between 64 MiB and 1 GiB.
+    charge, aromatic, hydrogens, stereo, isotopes, radicals : bool, default=False
+        Properties encoded in the labels; see :func:`from_rdkit`.
 
     Returns
     -------
     graphs : GraphBatch
     columns : dictionary of arrays
-        One entry per graph: ``"line"`` (where it stands in the file), and the columns of a
-        table, the ``"name"`` in a ``.smi`` file, or the ``"name"`` and properties of an
-        ``.sdf``. Columns are integers or floats (missing: NaN) if all their entries are, else
-        strings (missing: the empty string). Missing are empty entries and the words that pandas
-        takes for it: NA, NaN, null and the like. A target is one of the columns:
-        ``y = columns["active"]``.
+        Arrays with one entry per graph: ``"line"`` (its line number), and the columns of a table,
+        the ``"name"`` of a ``.smi`` file, or the ``"name"`` and properties of an ``.sdf`` file.
+        Columns are integer or float arrays (with NaN for missing values) if all entries are
+        numbers, otherwise string arrays (with empty strings for missing values). Empty entries
+        and the markers that pandas recognises (NA, NaN, null, ...) are missing values. Targets
+        are taken from the columns: ``y = columns["active"]``.
 
     See Also
     --------
-    iter_molecules : The same in chunks, for files of any size.
+    iter_molecules : Read molecules in chunks, for files of any size.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def load_molecules(
 def molecule_texts(
     path: str | os.PathLike[str], max_bytes: int | None = None, **options: Any
 ) -> Chunk:
-    """As :func:`load_molecules`, with the columns as text."""
+    """Load molecules as :func:`load_molecules` does, with the columns as text."""
     place = text_file(path)
     check_size(place, max_bytes)
     chunks = list(iter_molecules(place, **options))
@@ -210,7 +210,7 @@ def _chunks(
     n_jobs: int | None,
     verbose: int,
 ) -> Iterator[Chunk]:
-    waiting: deque[list[Record]] = deque()  # given to the processes, not yet back
+    waiting: deque[list[Record]] = deque()  # submitted to the processes
 
     def structures() -> Iterator[list[str]]:
         while some := list(islice(file.records, chunk_size)):
@@ -233,7 +233,7 @@ def _chunks(
 
 
 def _after(file: MoleculeFile, line: int) -> Iterator[Record]:
-    """The records after a line; an error if the file has none at all."""
+    """Yield the records after a line; raise an error if the file has none at all."""
     empty = True
     for record in file.records:
         empty = False
@@ -244,12 +244,12 @@ def _after(file: MoleculeFile, line: int) -> Iterator[Record]:
 
 
 def no_molecule(name: str) -> InvalidFileError:
-    """The error for a file that is empty, or has a header alone."""
+    """Return the error for a file that is empty or only has a header."""
     return InvalidFileError(f"{name} holds no molecule. Is it the right file?")
 
 
 def record_columns(records: list[Record]) -> dict[str, np.ndarray]:
-    """All columns of a file of molecules as text, and the lines of the molecules."""
+    """Return all fields of the records as columns of text, and their line numbers."""
     names = dict.fromkeys(name for record in records for name in record.fields)
     columns = {
         name: np.array([record.fields.get(name, "") for record in records], dtype=str)
@@ -259,7 +259,7 @@ def record_columns(records: list[Record]) -> dict[str, np.ndarray]:
     return columns
 
 
-#: Words that say that a value is missing: those of pandas.
+#: Markers of missing values, as in pandas.
 MISSING = frozenset(
     {
         *("", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NULL", "null", "None"),
@@ -269,7 +269,7 @@ MISSING = frozenset(
 
 
 def missing_values(values: np.ndarray) -> np.ndarray:
-    """Which entries of a column are missing: NaN, None, and the words of ``MISSING``."""
+    """Return a mask of the missing entries of a column: NaN, None and the markers in MISSING."""
     if values.dtype.kind not in "OUS":
         return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
     return np.array(
@@ -282,28 +282,31 @@ def missing_values(values: np.ndarray) -> np.ndarray:
 
 
 def typed(values: np.ndarray) -> np.ndarray:
-    """Integers or floats if all entries are (missing: NaN), else strings (missing: empty)."""
+    """Convert text to integers or floats (missing: NaN) if all entries are numbers.
+
+    Other columns stay strings, with empty strings for missing values.
+    """
     if values.dtype.kind != "U":
         return values
-    gone = missing_values(values)
-    if gone.all():
+    missing = missing_values(values)
+    if missing.all():
         return np.full(len(values), "", dtype=str)
-    there = values[~gone].tolist()
+    present = values[~missing].tolist()
     with contextlib.suppress(ValueError, OverflowError):
-        if not gone.any():
-            return np.array([int(value) for value in there], dtype=np.int64)
+        if not missing.any():
+            return np.array([int(value) for value in present], dtype=np.int64)
     with contextlib.suppress(ValueError, OverflowError):
         filled = np.full(len(values), np.nan)
-        filled[~gone] = [float(value) for value in there]
+        filled[~missing] = [float(value) for value in present]
         return filled
-    return np.where(gone, "", values)
+    return np.where(missing, "", values)
 
 
 # -------------------------------------------------------------------- formats
 
 
 def smiles_records(lines: Iterable[str]) -> Iterator[Record]:
-    """The molecules of a SMILES file; blank lines count as lines, not as molecules."""
+    """Yield the molecules of a SMILES file; blank lines are skipped but counted as lines."""
     for number, line in enumerate(lines, start=1):
         fields = line.split(None, 1)
         if fields:
@@ -314,15 +317,15 @@ def smiles_records(lines: Iterable[str]) -> Iterator[Record]:
 def table_records(
     name: str, lines: Iterator[str], tabs: bool, smiles: str | None
 ) -> Iterator[Record]:
-    """The molecules of a table, one per row.
+    """Yield the molecules of a table, one per row.
 
-    Fields are separated by tabs or by commas, or by semicolons if the header has none of these.
+    Fields are separated by tabs or commas, or by semicolons if the header has none of these.
     """
     first = next(lines, "")
     delimiter = "\t" if tabs else ","
     if delimiter not in first and ";" in first:
         delimiter = ";"
-    # The field limit is a setting of the whole csv module: leave it, and report what it refuses.
+    # The field size limit is global to the csv module: leave it and report fields that exceed it.
     reader = csv.reader(chain([first], lines), delimiter=delimiter, strict=True)
     try:
         header = [column.strip() for column in next(reader, [])]
@@ -361,14 +364,14 @@ def _smiles_column(name: str, header: list[str], smiles: str | None) -> int:
     )
 
 
-#: No record is longer than this: a file that never says ``$$$$`` must not fill the memory.
+#: Maximum length of a record, so that a file without ``$$$$`` lines does not fill the memory.
 MAX_RECORD = 64 * MIB
 
 
 def sdf_records(name: str, lines: Iterable[str]) -> Iterator[Record]:
-    """The molecules of an SDF file.
+    """Yield the molecules of an SDF file.
 
-    Records end with a line ``$$$$``; after the structure come ``> <property>`` blocks.
+    Records end with a line ``$$$$``; the structure is followed by ``> <property>`` blocks.
     """
     record: list[str] = []
     start, size = 1, 0

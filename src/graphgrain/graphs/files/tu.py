@@ -1,13 +1,13 @@
-"""Read and write the text format of the TU Dortmund collection, the field's standard.
+"""Read and write the text format of the TU Dortmund collection.
 
 A data set ``DS`` is a folder or a zip with ``DS_A.txt`` (edges), ``DS_graph_indicator.txt``
-(the graph of each vertex) and, where there is something to say, files for the classes, labels
-and attributes. Everything is counted from 1.
+(the graph of each vertex) and optional files for classes, labels and attributes. Vertices and
+graphs are numbered from 1.
 
-What plain TU files cannot say stands in ``DS_graphgrain.json``, which :func:`save_tu` writes
-when it is needed: the names behind integer codes (``vertex_labels``, ``edge_labels``,
-``classes``), graphs without vertices (``empty_graphs``), and the number of attributes where no
-vertex or edge shows it. Other readers of the format simply do not look at it.
+:func:`save_tu` stores what plain TU files cannot represent in ``DS_graphgrain.json``, if needed:
+the names behind integer codes (``vertex_labels``, ``edge_labels``, ``classes``), graphs without
+vertices (``empty_graphs``), and the number of attributes if there are no vertices or edges. Other
+readers of the format ignore this file.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from ..streams import CHUNK_SIZE, Chunk, check_chunk_size
 from .archive import Folder
 
 SIDECAR = "graphgrain.json"
-#: Files besides those of the sidecar and the edges, and what they have a line for.
+#: Files with one line per graph, vertex or edge.
 _LINE_PER = {
     "graph_indicator": "vertices",
     "graph_labels": "graphs",
@@ -64,23 +64,24 @@ def load_tu(
     ----------
     path : path of a folder or a zip
     target : {"classes", "values"}, optional
-        What to return as ``y``: the classes (``DS_graph_labels.txt``) or the regression values
-        (``DS_graph_attributes.txt``). By default the classes if there are any, else the values.
+        Return the classes (``DS_graph_labels.txt``) or the regression values
+        (``DS_graph_attributes.txt``) as ``y``. By default the classes if there are any, otherwise
+        the values.
     label_column, edge_label_column : int, optional
-        Which column to use where vertices or edges have several labels, counted from 0. By
-        default all are joined to one string such as ``"3,1"``.
+        Column to use if vertices or edges have several labels, counted from 0. By default all
+        columns are joined to one string such as ``"3,1"``.
     max_bytes : int, optional
-        How many bytes of text are read at most. The default is 1 GiB for a folder; for a zip
-        a hundred times its size, but 64 MiB to 1 GiB.
+        Maximum number of bytes of text. The default is 1 GiB for a folder, and a hundred times
+        the file size, but between 64 MiB and 1 GiB, for a zip.
 
     Returns
     -------
     graphs : GraphBatch
-        Edges may be listed once or in both directions. Vertices that are not in the order of
-        their graphs are brought into it.
+        The graphs. In the files, edges may be listed once or in both directions, and vertices
+        need not be in the order of their graphs; they are sorted.
     y : array or None
         Integers (or strings, if :func:`save_tu` wrote strings) for classes, floats for
-        regression values; one row per graph where there are several columns.
+        regression values; two-dimensional if there are several columns.
 
     See Also
     --------
@@ -108,7 +109,7 @@ def load_tu(
 
 
 class DataSetFiles:
-    """The files of one data set: which there are, and their tables."""
+    """The files of one data set."""
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
@@ -123,18 +124,18 @@ class DataSetFiles:
         return self.folder.shown(self.file(part))
 
     def text(self, part: str) -> tuple[bytes, int]:
-        """The text of ``DS_part.txt`` that is to be read, and the number of its first line."""
+        """Return the text of ``DS_part.txt`` and the number of its first line."""
         return self.folder.read(self.file(f"{part}.txt")), 1
 
     def table(self, part: str, dtype: type, columns: int | None = None) -> NumberTable | None:
-        """The numbers of ``DS_part.txt``, or None where there is no such file."""
+        """Return the numbers of ``DS_part.txt``, or None if there is no such file."""
         if self.file(f"{part}.txt") not in self.names:
             return None
         content, first_line = self.text(part)
         return parse_numbers(self.shown(f"{part}.txt"), content, dtype, columns, first_line)
 
     def needed(self, part: str, columns: int) -> NumberTable:
-        """The integers of a file that every data set must have."""
+        """Return the integers of a mandatory file."""
         table = self.table(part, int, columns)
         if table is None:
             raise InvalidFileError(
@@ -144,7 +145,7 @@ class DataSetFiles:
         return table
 
     def of_rows(self, part: str, dtype: type, rows: int) -> NumberTable | None:
-        """The numbers of a file that must have some number of rows, if it is there."""
+        """Return the numbers of an optional file, which must have a given number of rows."""
         table = self.table(part, dtype)
         if table is not None and len(table) != rows:
             raise InvalidFileError(
@@ -165,7 +166,7 @@ class DataSetFiles:
         return content
 
     def extra(self, key: str, kind: type) -> list[Any]:
-        """A list of the sidecar whose items are all of one kind; empty if it is not there."""
+        """Return a list of the sidecar with items of one type; empty if it is missing."""
         values = self.sidecar.get(key, [])
         if not isinstance(values, list) or not all(type(value) is kind for value in values):
             raise InvalidFileError(
@@ -175,7 +176,7 @@ class DataSetFiles:
         return values
 
     def names_of(self, key: str, codes: np.ndarray, source: NumberTable) -> np.ndarray:
-        """The codes of a file as the names that the sidecar gives them."""
+        """Replace the codes of a file by their names in the sidecar, if it has any."""
         if key not in self.sidecar:
             return codes
         names = np.array(self.extra(key, str), dtype=object)
@@ -188,7 +189,7 @@ class DataSetFiles:
 
 
 def _data_set(folder: Folder) -> PurePosixPath:
-    """Folder and name ``DS`` of the data set, found by its file ``DS_A.txt``."""
+    """Return the folder and name ``DS`` of the data set that has a file ``DS_A.txt``."""
     found = [
         name.with_name(name.name.removesuffix("_A.txt"))
         for name in folder.names
@@ -210,7 +211,7 @@ def _data_set(folder: Folder) -> PurePosixPath:
 
 
 def _targets(files: DataSetFiles, target: str | None) -> np.ndarray | None:
-    """The classes or values."""
+    """Return the classes or the regression values."""
     if target not in (None, "classes", "values"):
         raise InvalidParameterError(f"target must be 'classes' or 'values'; got {target!r}.")
     found = None if target == "values" else _classes(files)
@@ -227,7 +228,7 @@ def _classes(files: DataSetFiles) -> np.ndarray | None:
     try:
         table = files.table("graph_labels", int)
     except InvalidFileError:
-        # Some data sets keep regression values here; what is no number at all fails again.
+        # Some data sets have regression values here; text that is not a number fails again.
         table = files.table("graph_labels", float)
     if table is None:
         return None
@@ -245,7 +246,7 @@ def _column_or_table(table: NumberTable) -> np.ndarray:
 def _vertices(
     files: DataSetFiles, indicator: NumberTable, n_targets: int | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Size of each graph, the vertices in the order of their graphs, and where each went."""
+    """Return graph sizes, the vertices sorted by graph, and their positions in that order."""
     graph = indicator.values[:, 0]
     filled, empty = len(np.unique(graph)), set(files.extra("empty_graphs", int))
     n_graphs = filled + len(empty)
@@ -300,7 +301,7 @@ def _batch(
     label_column: int | None,
     edge_label_column: int | None,
 ) -> GraphBatch:
-    """Graphs with what the files say about their vertices, in another order, and edges."""
+    """Build the batch with labels and attributes; ``order`` sorts the vertices by graph."""
     n_vertices, n_edges = int(sizes.sum()), len(pairs)
     labels = _labels(files, "node", "vertex", label_column, n_vertices)
     attributes = _attributes(files, "node", "vertex", n_vertices)
@@ -328,7 +329,7 @@ def _labels(
             )
         return values[:, column]
     if width > 1:
-        # Joining distinct rows only: there are few of them.
+        # Join distinct rows only, as there are few of them.
         distinct, codes = np.unique(values, axis=0, return_inverse=True)
         joined = np.array([",".join(map(str, row)) for row in distinct.tolist()], dtype=object)
         return joined[codes.reshape(-1)]
@@ -348,11 +349,11 @@ def _attributes(files: DataSetFiles, kind: str, what: str, rows: int) -> np.ndar
     return table.values
 
 
-# -------------------------------------------------------------------- in chunks
+# -------------------------------------------------------------------- reading in chunks
 #
-# The files of a data set are read side by side: the lines of the graph indicator that belong to the
-# graphs of a chunk, then the lines of their vertices and edges in the others. This needs vertices
-# and edges in the order of their graphs, as the collection has them.
+# The files of a data set are read in parallel: the lines of the graph indicator that belong to the
+# graphs of a chunk, then the lines of their vertices and edges in the other files. This requires
+# vertices and edges in the order of their graphs, as in the TU collection.
 
 _DIGITS = re.compile(rb"\d{1,19}")
 
@@ -365,21 +366,21 @@ def iter_tu(
     label_column: int | None = None,
     edge_label_column: int | None = None,
 ) -> Iterator[Chunk]:
-    """Read a data set in TU format in chunks: memory does not grow with its length.
+    """Read a data set in TU format in chunks, so that memory use does not grow with its size.
 
     Parameters
     ----------
     path : path of a folder or a zip
-    chunk_size : int
-        How many graphs are read at a time.
+    chunk_size : int, default=2000
+        Number of graphs to read at a time.
     target, label_column, edge_label_column
-        See :func:`load_tu`.
+        As in :func:`load_tu`.
 
     Yields
     ------
     Chunk
-        A pair ``(graphs, columns)``; the classes or values, if there are any, are the column
-        ``"target"``.
+        A pair ``(graphs, columns)``; the column ``"target"`` holds the classes or values, if
+        there are any.
     """
     check_chunk_size(chunk_size)
     files = _Window(Folder(path, in_lines=True))
@@ -422,8 +423,7 @@ def _chunks(
         pairs = files.up_to("A", 2, vertices_before, vertices_after, "vertices")
         files.take("vertices", len(rows))
         files.take("edges", len(pairs))
-        order = slice(None)
-        graphs = _batch(files, sizes, pairs, order, label_column, edge_label_column)
+        graphs = _batch(files, sizes, pairs, slice(None), label_column, edge_label_column)
         before, vertices_before = after, vertices_after
         yield Chunk(graphs, {} if y is None else {"target": y})
     if files.more("A"):
@@ -432,7 +432,7 @@ def _chunks(
 
 
 class _Window(DataSetFiles):
-    """The files of a data set, of which only the lines of the current chunk are in memory."""
+    """The files of a data set, with only the lines of the current chunk in memory."""
 
     def __init__(self, folder: Folder) -> None:
         super().__init__(folder)
@@ -447,17 +447,17 @@ class _Window(DataSetFiles):
         return self._taken[part]
 
     def more(self, *parts: str) -> bool:
-        """Whether there are rows left in one of some files."""
+        """Return whether any of the files has rows left."""
         return any(self._lines[part].more() for part in parts if part in self._lines)
 
     def take(self, what: str, rows: int) -> None:
-        """Advance by some rows in the files that have a line for each of these."""
+        """Read the next rows of the files with one line per graph, vertex or edge (``what``)."""
         for part, lines in self._lines.items():
             if _LINE_PER.get(part) == what and part != "graph_indicator":
                 self._taken[part] = lines.take(rows)
 
     def up_to(self, part: str, columns: int, before: int, last: int, what: str) -> np.ndarray:
-        """The next rows of a file, all from ``before + 1`` to ``last``, counted from 0."""
+        """Return the next rows with numbers ``before + 1`` to ``last``, shifted to start at 0."""
         if part in self._lines:
             self._taken[part] = self._lines[part].take(None, last)
         table = self.needed(part, columns)
@@ -476,7 +476,7 @@ class _Window(DataSetFiles):
         )
 
     def check_end(self) -> None:
-        """Whether all files have come to their end together."""
+        """Raise an error if a file has rows left."""
         for part, lines in self._lines.items():
             if lines.more():
                 raise InvalidFileError(
@@ -486,7 +486,7 @@ class _Window(DataSetFiles):
 
 
 class _Lines:
-    """The lines of a file, taken piece by piece; those that are not blank are rows."""
+    """The lines of a file, read incrementally; rows are the lines that are not blank."""
 
     def __init__(self, lines: Iterator[bytes]) -> None:
         self._rows = self._with_blanks(lines)
@@ -495,7 +495,7 @@ class _Lines:
 
     @staticmethod
     def _with_blanks(lines: Iterator[bytes]) -> Iterator[bytes]:
-        """Each row behind the blank lines before it."""
+        """Yield each row prefixed with the blank lines before it."""
         blank = 0
         for line in lines:
             if line.strip():
@@ -506,17 +506,20 @@ class _Lines:
 
     @property
     def next_line(self) -> int:
-        """The number of the line of the next row."""
+        """Line number of the next row."""
         row = self._ahead[0] if self.more() else b""
         return self._line + len(row) - len(row.lstrip(b"\n"))
 
     def more(self) -> bool:
-        """Whether there are rows left."""
+        """Return whether there are rows left."""
         self._ahead = self._ahead or list(islice(self._rows, 1))
         return bool(self._ahead)
 
     def take(self, rows: int | None, last: int | None = None) -> tuple[bytes, int]:
-        """The text of the next rows, or of those without a larger number; and its first line."""
+        """Return the text and line number of the next rows.
+
+        Take ``rows`` rows or, if ``last`` is given, all rows before the first larger number.
+        """
         coming = chain(self._ahead, self._rows)
         if last is None:
             taken = list(islice(coming, rows))
@@ -546,21 +549,21 @@ def save_tu(
 ) -> None:
     """Save graphs in the text format of the TU Dortmund collection.
 
-    :func:`load_tu` gives back exactly the same graphs and ``y``. The format knows integers
-    only; the strings behind them, and the little else that it cannot say, are kept in one more
-    file, ``DS_graphgrain.json``.
+    :func:`load_tu` restores exactly the same graphs and ``y``. Labels and classes in this format
+    are integers; strings, and graphs without vertices, are recorded in an additional file,
+    ``DS_graphgrain.json``.
 
     Parameters
     ----------
     path : path
-        A zip if it ends in ``.zip``, else a folder, which is made where it is missing.
+        A zip file if it ends in ``.zip``, otherwise a folder, which is created if needed.
     graphs : GraphBatch or anything that :func:`as_graphs` accepts
     y : array-like, optional
         Integers or strings are written as classes, floats as regression values.
     name : str, optional
-        The data set's name ``DS``; by default the name of the folder or zip.
-    overwrite : bool
-        Whether a data set of that name may be replaced.
+        Name ``DS`` of the data set; by default the name of the folder or zip.
+    overwrite : bool, default=False
+        Whether an existing data set of that name may be replaced.
 
     Examples
     --------
@@ -588,15 +591,15 @@ def save_tu(
             f"{str(there)!r} is there already and is not replaced. Choose another path, or say "
             "overwrite=True."
         )
-    # Edges last: without them a half-written folder is not taken for a data set.
+    # Write the edges last: without them an incomplete folder is not recognised as a data set.
     files = [*(f"{part}.txt" for part in _LINE_PER), SIDECAR, "A.txt"]
     if zipped:
         place.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(place, "The data set") as stream, zipfile.ZipFile(stream, "w") as archive:
             for part in (part for part in files if part in parts):
-                # A fixed date: the same graphs always give the same file.
+                # Fixed date and system, so that the same graphs always give the same file.
                 member = zipfile.ZipInfo(f"{name}/{name}_{part}", (1980, 1, 1, 0, 0, 0))
-                member.create_system = 3  # by default the number of the system
+                member.create_system = 3
                 member.external_attr = 0o644 << 16
                 archive.writestr(member, parts[part], zipfile.ZIP_DEFLATED, 9)
         return
@@ -612,7 +615,7 @@ def save_tu(
 
 
 def _contents(graphs: GraphBatch, y: Any) -> dict[str, str]:
-    """The text of each file, by the part of its name that follows ``DS_``."""
+    """Return the text of each file, by the part of its name after ``DS_``."""
     extra: dict[str, Any] = {}
     source = np.repeat(np.arange(graphs.n_vertices), graphs.degrees)
     parts = {
@@ -674,14 +677,12 @@ def _target_lines(y: Any, count: int, extra: dict[str, Any]) -> dict[str, str]:
 
 
 def _lines(values: np.ndarray) -> str:
-    """One line per row; repr gives the shortest text that reads back as the same number."""
+    """Format one line per row; repr gives the shortest text that is parsed as the same number."""
     rows = values.reshape(len(values), int(np.prod(values.shape[1:]))).tolist()
     return "".join(", ".join(map(repr, row)) + "\n" for row in rows)
 
 
 # -------------------------------------------------------------------- tables of numbers
-#
-# Parsed by NumPy, errors with file, line and value.
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _LIMITS = np.iinfo(np.int64)
@@ -689,7 +690,7 @@ _LIMITS = np.iinfo(np.int64)
 
 @dataclass(frozen=True)
 class NumberTable:
-    """The numbers of a file or of some of its lines, a row per line that is not blank."""
+    """The numbers of a file or of some of its lines, with one row per line that is not blank."""
 
     name: str
     text: str
@@ -700,13 +701,13 @@ class NumberTable:
         return len(self.values)
 
     def rows(self) -> Iterator[tuple[int, str]]:
-        """The lines that are not blank, with their numbers."""
+        """Yield line number and text of the lines that are not blank."""
         for number, line in enumerate(io.StringIO(self.text), start=self.first_line):
             if line.strip():
                 yield number, line.strip()
 
     def error(self, row: int, rule: str) -> InvalidFileError:
-        """An error about a row."""
+        """Return an error about a row."""
         number, line = next(islice(self.rows(), row, None))
         return InvalidFileError(f"{self.name}, line {number}: {rule}; the line is {cut(line)!r}.")
 
@@ -716,7 +717,7 @@ def parse_numbers(
 ) -> NumberTable:
     """Parse a text file of integers or floats, separated by commas or by white space.
 
-    Lines hold some number of columns, by default as many as the first line.
+    All lines must have the given number of columns, by default that of the first line.
     """
     content = content.removeprefix(b"\xef\xbb\xbf")
     try:
@@ -748,7 +749,7 @@ def parse_numbers(
 def _first_wrong_line(
     table: NumberTable, dtype: type, delimiter: str | None, columns: int | None, cause: Exception
 ) -> InvalidFileError:
-    """Find the line that NumPy could not parse: slow, but needed for the error message only."""
+    """Find the line that NumPy could not parse; slow, so only used for the error message."""
     for row, (_, line) in enumerate(table.rows()):
         values = line.split(delimiter)
         columns = columns or len(values)
@@ -763,7 +764,7 @@ def _problem(value: str, dtype: type) -> str | None:
     if not value:
         return "a number is missing"
     if dtype is int and _INTEGER.fullmatch(value):
-        # int() refuses strings of thousands of digits, so look at the length first.
+        # int() rejects strings of thousands of digits, so check the length first.
         fits = len(value) <= 21 and _LIMITS.min <= int(value) <= _LIMITS.max
         return None if fits else f"an integer of at most 64 bits is expected; found {cut(value)!r}"
     if dtype is float and "_" not in value:
