@@ -185,9 +185,9 @@ have the same meaning in all commands: `-o` output, `-r` results file, `-k` kern
 `-n` number of results, `-j` threads or processes, `-q` no progress bar.
 
 DATA is a file, a folder, a name of the TU collection or `drugs`. The folder of an output file must
-exist; `-` is standard output. `--json` prints machine-readable output. Exit codes: 0 success, 2 invalid input
-(with a message that states the problem and a remedy), 1 internal error of graphgrain, 130 and 143
-interrupted.
+exist; `-` is standard output. `--json` prints machine-readable output. Exit codes: 0 success, 2
+invalid input (with a message that states the problem and a remedy), 1 internal error of graphgrain,
+130 and 143 interrupted.
 
 The examples use the bundled drugs and a file `molecules.csv`:
 
