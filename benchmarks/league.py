@@ -433,7 +433,8 @@ def tables(league: dict[str, Any]) -> str:
         ("Memory for the kernel matrices in MB", lambda c, _: _megabytes(c["memory"]), []),
     ):
         parts += [f"\n### {title}\n\n", by_set(kernels, sets, words, rows, league["failed"])]
-    parts += ["\n### Data sets\n\n", *(_given_lines(league))]
+    given = [f"- {name}: {words}.\n" for name, words in league["datasets"].items()]
+    parts += ["\n### Data sets\n\n", *given]
     if league["failed"]:
         parts += ["\n### Failures\n\n", *_refused(league["failed"])]
     return "".join(parts) + "\n"
@@ -490,10 +491,6 @@ def _repetitions_words(kernels: list[dict[str, Any]], name: str) -> str:
     cells = [item["sets"].get(name, {}) for item in kernels]
     counts = sorted({cell["repetitions"] for cell in cells if "repetitions" in cell})
     return " to ".join(str(number) for number in dict.fromkeys((counts[0], counts[-1])))
-
-
-def _given_lines(league: dict[str, Any]) -> list[str]:
-    return [f"- {name}: {words}.\n" for name, words in league["datasets"].items()]
 
 
 def _refused(failed: dict[str, dict[str, str]]) -> list[str]:

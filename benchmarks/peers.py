@@ -376,11 +376,6 @@ def graphgrain_estimator(descriptors: bool) -> Callable[[bool, int, int | None],
     return make
 
 
-def has_descriptors() -> bool:
-    """Return whether this version of the estimators supports descriptors."""
-    return "descriptors" in gg.GraphRegressor().get_params()
-
-
 OURS = Method("graphgrain", graphgrain_estimator(descriptors=False), seeded=True)
 OURS_WITH = Method("graphgrain + descriptors", graphgrain_estimator(descriptors=True), seeded=True)
 MAPLIGHT = Method("MapLight", maplight, seeded=True)
@@ -395,5 +390,5 @@ FOREST = Method("ECFP4 bits forest", random_forest, seeded=True)
 
 
 def ours() -> list[Method]:
-    """Return the methods of this version of graphgrain, the best first."""
-    return [OURS_WITH, OURS] if has_descriptors() else [OURS]
+    """Return the methods of graphgrain, the best first."""
+    return [OURS_WITH, OURS]

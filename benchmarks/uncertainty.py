@@ -40,7 +40,7 @@ from .molecules import (
     run,
     wanted_methods,
 )
-from .peers import Method, MinMaxCounts, OnFeatures, ecfp4, graphgrain_estimator, has_descriptors
+from .peers import Method, MinMaxCounts, OnFeatures, ecfp4, graphgrain_estimator
 from .tables import better_on, comparison_words, markdown, records_file, write_between
 
 COVERAGE = 0.9
@@ -156,11 +156,12 @@ FOREST = Method(
 
 def methods() -> list[Method]:
     """Return our methods, then the others. One seed is enough for many data sets."""
-    made: list[Method] = [Method("graphgrain", lambda c, seed, jobs: Ours(False, seed, jobs))]
-    if has_descriptors():
-        name = "graphgrain + descriptors"
-        made.insert(0, Method(name, lambda c, seed, jobs: Ours(True, seed, jobs)))
-    return [*made, PROCESS, FOREST]
+    return [
+        Method("graphgrain + descriptors", lambda c, seed, jobs: Ours(True, seed, jobs)),
+        Method("graphgrain", lambda c, seed, jobs: Ours(False, seed, jobs)),
+        PROCESS,
+        FOREST,
+    ]
 
 
 # ---------------------------------------------------------------- measures
