@@ -1,1 +1,1 @@
-"""Side-by-side timing: ratios measured in one run, never absolute claims."""
+"""Benchmarks: accuracies, and ratios of times measured side by side in one run."""

@@ -14,11 +14,11 @@ SETS = ["MUTAG", "PTC_MM", "COX2_MD", "PROTEINS", "NCI1", "Mutagenicity"]
 
 
 def main() -> None:
-    """Read the arguments and print the tables."""
+    """Parse the arguments and print the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("datasets", nargs="*", default=SETS, help="names of TU data sets")
     parser.add_argument("--jobs", type=int, default=2, help="threads (default: 2)")
-    parser.add_argument("--repeats", type=int, default=5, help="runs per stage, best counts")
+    parser.add_argument("--repeats", type=int, default=5, help="runs per stage; the best counts")
     parser.add_argument("--without-grakel", action="store_true", help="skip the slow comparison")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options = parser.parse_args()

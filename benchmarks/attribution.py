@@ -1,31 +1,32 @@
-"""Explanations against known truth: which atoms make a molecule what it is?
+"""Atom attributions compared with ground truth.
 
     python -m benchmarks.attribution [--tasks benzene,logic7,logic8,crippen] [--validate]
 
-Tables of the attribution benchmark of Sanchez-Lengeling et al. (NeurIPS 2020) are looked for in
-``../shared/data/attribution`` or in ``GRAPHGRAIN_DATA/attribution``.
+The tables of the attribution benchmark of Sanchez-Lengeling et al. (NeurIPS 2020) are read from
+``../shared/data/attribution`` or ``GRAPHGRAIN_DATA/attribution``.
 
-Tasks with classes:
+Classification tasks:
 
-1. ``GraphClassifier()`` is fitted to the training molecules, as it is, and explained as
-   ``gg.explain`` does it by default.
-2. A model is chosen for the task: a quarter of the training molecules chooses the labels of atoms
-   and the depths of the kernel, by accuracy; then Tree++ with an L1 linear model is fitted to the
-   training molecules, and ECFP bits (Morgan fingerprints, radius 2, 2048 bits) with the same.
-3. Every method values the atoms of the positive test molecules. A molecule's score is the AUROC of
-   its atom values against a truth, the best over its truths.
-4. The null test: ``GraphClassifier()`` on shuffled classes, 20 times, molecules with a single
-   truth. Such models should tell nothing: an AUROC of 0.5 within the interval over the models.
+1. ``GraphClassifier()`` with default parameters is fitted to the training molecules and explained
+   by ``gg.explain`` with its defaults.
+2. A model is selected for the task: atom labels and kernel depths are chosen by accuracy on a
+   quarter of the training molecules. Then Tree++ with an L1 linear model is fitted to all training
+   molecules, and the same linear model to ECFP bits (Morgan fingerprints, radius 2, 2048 bits).
+3. Every method assigns values to the atoms of the positive test molecules. The score of a molecule
+   is the AUROC of its atom values against the ground truth, the best one if there are several.
+4. Null test: ``GraphClassifier()`` on shuffled classes, 20 times, on molecules with a single ground
+   truth. The interval over these models should contain an AUROC of 0.5.
 
-The task ``crippen``, with numbers: ``GraphRegressor()`` on molecules with explicit hydrogens; a
-molecule's score is Kendall's tau of its atom values against the contributions of all atoms.
+The regression task ``crippen``: ``GraphRegressor()`` on molecules with explicit hydrogens. The
+score of a molecule is Kendall's tau of its atom values against the contributions of all atoms.
 
-Intervals are bootstraps over molecules. Faithfulness asks the explained model itself: what share of
-its decision (above that for an empty molecule) is lost without the best 10, 20, 30, 40 and 50 % of
-the atoms (deletion), and what share is there with these alone (insertion), on average.
+Intervals are bootstrap intervals over molecules. Faithfulness evaluates the explained model: the
+fraction of its decision value (above that of an empty molecule) that is lost without the top 10,
+20, 30, 40 and 50 % of the atoms (deletion), and the fraction that remains with these alone
+(insertion), on average.
 
-With ``--validate`` everything is measured on a quarter of the training molecules, on which no model
-is trained: that is how the defaults of ``gg.explain`` were chosen.
+With ``--validate`` everything is measured on a held-out quarter of the training molecules. The
+defaults of ``gg.explain`` were chosen this way.
 """
 
 from __future__ import annotations
@@ -48,12 +49,12 @@ from graphgrain.explaining.sharing import SHARES, without_vertices
 from .data import folder
 
 TASKS = ("benzene", "logic7", "logic8", "crippen")
-#: The null test: training molecules, and how often their classes are shuffled.
+#: Null test: number of training molecules, and number of shuffles.
 SHUFFLED, SHUFFLES = 300, 20
-#: So many molecules for methods that take hundreds of milliseconds each.
+#: Number of molecules for methods that take hundreds of milliseconds per molecule.
 SLOW = 100
 FRACTIONS = (0.1, 0.2, 0.3, 0.4, 0.5)
-#: What is tried on training molecules: labels of atoms, path depth, tree depth.
+#: Candidate settings: atom labels, (path depth, tree depth).
 SETTINGS = [
     (labels, depths) for labels in ({}, {"aromatic": True}) for depths in ((6, 3), (3, 1), (2, 0))
 ]
@@ -95,7 +96,7 @@ def tree_plus_plus(depths: tuple[int, int]) -> Any:
 
 
 def choose(train: list[Molecule], check: list[Molecule]) -> tuple[dict[str, bool], tuple[int, int]]:
-    """The setting with the best accuracy on molecules kept apart; of equal ones the first."""
+    """Return the setting with the best accuracy on held-out molecules; the first one on ties."""
     best: tuple[float, Any] = (-1.0, None)
     for labels, depths in SETTINGS:
         model = tree_plus_plus(depths).fit(graphs(train, labels), classes(train))
@@ -118,7 +119,7 @@ def classes(molecules: list[Molecule]) -> np.ndarray:
 
 
 def score(values: np.ndarray, molecule: Molecule) -> float:
-    """AUROC against the best of the truths; NaN where every atom is part of one."""
+    """Return the best AUROC over the ground truths; NaN if each contains all atoms."""
     found = []
     for truth in molecule.truths:
         part = np.zeros(len(values), dtype=int)
@@ -138,9 +139,9 @@ def interval(scores: np.ndarray) -> tuple[float, float]:
 def faithfulness(
     values: list[np.ndarray], sizes: list[int], decide: Callable[[list[list[int]]], np.ndarray]
 ) -> tuple[float, float]:
-    """Mean shares of the decision that are lost by deletion and kept by insertion.
+    """Return the mean fractions of the decision lost by deletion and kept by insertion.
 
-    ``decide(gone)`` gives the decisions of all molecules without the atoms listed for each.
+    ``decide(gone)`` returns the decision values of all molecules without the listed atoms.
     """
     whole = decide([[] for _ in sizes])
     empty = decide([list(range(size)) for size in sizes])
@@ -178,7 +179,7 @@ class Ecfp:
         return self.generator.GetFingerprintAsNumPy(molecule)
 
     def bit_weights(self, molecule: Any) -> np.ndarray:
-        """The weight of each bit, shared by the atoms of the environments that set it."""
+        """Distribute the weight of each bit over the atoms of the environments that set it."""
         from rdkit import Chem
         from rdkit.Chem import rdFingerprintGenerator
 
@@ -197,7 +198,7 @@ class Ecfp:
         return values
 
     def similarity_map(self, molecule: Any) -> np.ndarray:
-        """RDKit's atom removal: the decision without the bits of each atom."""
+        """Return RDKit's atomic weights: the change of the decision without each atom's bits."""
         from rdkit import rdBase
         from rdkit.Chem.Draw import SimilarityMaps
 
@@ -229,7 +230,7 @@ class Ecfp:
 
 
 def similarity_map_of_ours(model: Any, smiles: str, graph: gg.GraphBatch) -> np.ndarray:
-    """RDKit's similarity maps on our model: its fingerprints are graphs without an atom."""
+    """Apply RDKit's similarity maps to our model, with graphs in place of fingerprints."""
     from rdkit.Chem.Draw import SimilarityMaps
 
     def fingerprint(mol: Any, atom: int = -1) -> gg.GraphBatch:
@@ -293,17 +294,15 @@ def run(task: str, validate: bool) -> None:
             ],
             ours,
         ),
-        "ECFP, weights of bits": (lambda: [ecfp.bit_weights(mol) for mol in parsed], theirs),
+        "ECFP, bit weights": (lambda: [ecfp.bit_weights(mol) for mol in parsed], theirs),
         "ECFP, RDKit similarity map": (
             lambda: [ecfp.similarity_map(mol) for mol in parsed[:SLOW]],
             theirs,
         ),
         "random": (lambda: [rng.random(mol.GetNumAtoms()) for mol in parsed], ours),
     }
-    gg.explain(model, batch[:2])  # whatever has to be compiled is
-    print(
-        f"  {len(positive)} positive molecules; methods that ask again without each atom: the first"
-    )
+    gg.explain(model, batch[:2])  # compile before timing
+    print(f"  {len(positive)} positive molecules; methods that remove each atom in turn: the first")
     print(f"  {min(SLOW, len(positive))} of them")
     print(f"  {'method':32s} {'AUROC':>7s} {'95 % interval':>16s} deletion insertion ms/molecule")
     for name, (make, decide) in methods.items():
@@ -322,7 +321,7 @@ def run(task: str, validate: bool) -> None:
 
 
 def run_default(fitted: list[Molecule], tested: list[Molecule]) -> None:
-    """The classifier as it is, and the same on shuffled classes."""
+    """Evaluate the classifier with default parameters, and the same on shuffled classes."""
     X, y = graphs(fitted, {}), classes(fitted)
     positive = [m for m in tested if m.label == 1]
     batch = graphs(positive, {})
@@ -339,9 +338,10 @@ def run_default(fitted: list[Molecule], tested: list[Molecule]) -> None:
 
 
 def tell_null(fitted: list[Molecule], positive: list[Molecule]) -> None:
-    """Explanations by models of shuffled classes, as many of one class as of the other.
+    """Evaluate explanations of models trained on balanced samples with shuffled classes.
 
-    One such model may prefer some atoms by chance, in all molecules: the units are models.
+    A single such model may prefer certain atoms in all molecules by chance, so scores are averaged
+    per model and the interval is over models.
     """
     y = classes(fitted)
     single = [m for m in positive if len(m.truths) == 1]
@@ -360,7 +360,7 @@ def tell_null(fitted: list[Molecule], positive: list[Molecule]) -> None:
 
 
 def run_crippen(validate: bool) -> None:
-    """The regressor as it is, against the contribution of every atom."""
+    """Compare the default regressor with the known contribution of every atom."""
     from scipy.stats import kendalltau
 
     with gzip.open(folder() / "attribution" / "crippen.csv.gz", "rt", newline="") as file:
@@ -391,7 +391,7 @@ def run_crippen(validate: bool) -> None:
 
 
 def tell(name: str, scores: np.ndarray, measure: str = "AUROC", units: str = "molecules") -> None:
-    """A line with the mean score and its interval."""
+    """Print the mean score and its interval."""
     scores = scores[np.isfinite(scores)]
     low, high = interval(scores)
     print(
@@ -403,9 +403,9 @@ def tell(name: str, scores: np.ndarray, measure: str = "AUROC", units: str = "mo
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tasks", default=",".join(TASKS), help="which tasks, with commas")
+    parser.add_argument("--tasks", default=",".join(TASKS), help="comma-separated tasks")
     parser.add_argument(
-        "--validate", action="store_true", help="measure on training molecules kept apart"
+        "--validate", action="store_true", help="measure on held-out training molecules"
     )
     arguments = parser.parse_args()
     for task in arguments.tasks.split(","):

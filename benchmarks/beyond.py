@@ -1,19 +1,19 @@
-"""Past the paper: estimators that choose everything inside the training data, beside Tree++.
+"""Self-tuned Tree++ compared with plain Tree++ and the best published competitor.
 
     python -m benchmarks.beyond -d BZR,PTC_FR --repeats 3
     python -m benchmarks.beyond --seed 1
 
-1. In each fold the estimator for Tree++ is fitted to the training graphs and predicts the test
-   graphs; the record keeps who decided.
-2. Beside it stands the paper's Tree++, plain counts and vertex labels alone, on the same folds;
-   both also without isomorphic duplicates.
-3. The competitor is the kernel with the best published figure on the data set next to Tree++
-   (Weisfeiler-Lehman where none is published), with the settings it has anywhere else.
+1. In each fold the self-tuned Tree++ estimator is fitted to the training graphs and predicts the
+   test graphs; the record contains the selected settings.
+2. The paper's Tree++ (raw counts, vertex labels only) is run on the same folds. Both are also run
+   without isomorphic duplicates.
+3. The competitor is the kernel other than Tree++ with the best published accuracy on the data set
+   (Weisfeiler-Lehman if there is none), with its default parameter grid.
 
-No data set has settings of its own but for a view that its documentation justifies: the graphs of
-the ``*_MD`` sets are complete, and edge label 1 says "no chemical bond". There the estimator is
-offered the view without these edges, and tables say so; tests over the data sets are shown with
-these sets and without them, since no competitor is offered the view.
+Settings are the same for all data sets, except for one view: the graphs of the ``*_MD`` sets are
+complete, and edge label 1 means "no chemical bond". There the estimator can also select a view
+without these edges; tables mark these sets. Tests over the data sets are shown with and without
+them, since the competitors do not have the view.
 """
 
 from __future__ import annotations
@@ -58,26 +58,26 @@ KERNEL = "tree++"
 
 
 def competitor(dataset: str) -> KernelGrid:
-    """The kernel that Tree++ is measured against on a data set."""
+    """Return the parameter grid of the competitor of Tree++ on a data set."""
     best = best_competitor(dataset)
     return KERNELS[best[0] if best else "wl"]
 
 
 @dataclass(frozen=True)
 class Side:
-    """What the two Tree++ and the competitor achieve on one data set.
+    """Results of plain Tree++, self-tuned Tree++ and the competitor on one data set.
 
     Attributes
     ----------
     paper, tuned : Scores
-        Accuracies: plain counts and vertex labels alone; everything chosen inside.
+        Accuracies of plain Tree++ and of self-tuned Tree++.
     competitor : Scores or None
-        Accuracies of the competitor in those of the repetitions that it has; None without any.
+        Accuracies of the competitor in its complete repetitions; None if it has none.
     differences, lead : list of float
-        On each test fold: accuracy of the self-tuned minus that of the paper's, and minus that of
-        the competitor.
+        For each test fold, accuracy of self-tuned Tree++ minus that of plain Tree++, and minus that
+        of the competitor.
     chosen : dict
-        How often each setting was among those that decide, most first.
+        Number of times each setting was selected, most frequent first.
     repetitions, folds : int
     """
 
@@ -92,7 +92,7 @@ class Side:
 
 
 def compare(records: Iterable[Record], data: LabelledGraphs, protocol: Protocol) -> Side | None:
-    """Read the records of a data set; None before a repetition is complete."""
+    """Summarise the records of a data set; None if no repetition is complete."""
     of_set = [
         record
         for record in fold_records(records)
@@ -129,7 +129,7 @@ def compare(records: Iterable[Record], data: LabelledGraphs, protocol: Protocol)
 
 
 def _validated(records: list[FoldRecord], grid: KernelGrid) -> dict[int, Folds]:
-    """What a kernel predicted in each complete repetition, its grid chosen inside."""
+    """Return the predictions of each complete repetition, with settings chosen in validation."""
     records = [r for r in records if r.kernel == grid.name]
     settings = [setting.as_dict() for setting in grid.settings]
     if any(all(r.settings != setting for r in records) for setting in settings):
@@ -139,7 +139,7 @@ def _validated(records: list[FoldRecord], grid: KernelGrid) -> dict[int, Folds]:
 
 
 def _differences(mine: list[Folds], theirs: list[Folds]) -> list[float]:
-    """Differences in accuracy, fold by fold."""
+    """Return the differences in accuracy for each fold."""
     return [
         after - before
         for one, other in zip(mine, theirs, strict=True)
@@ -152,7 +152,7 @@ def _by_fold(tested: Folds) -> list[float]:
 
 
 def best_competitor(dataset: str) -> tuple[str, float, float] | None:
-    """The best published figure of another kernel: its name, per cent, standard deviation."""
+    """Return name, accuracy and standard deviation of the best published kernel besides Tree++."""
     row = paper.TABLE2.get(dataset)
     if row is None:
         return None
@@ -163,7 +163,7 @@ def best_competitor(dataset: str) -> tuple[str, float, float] | None:
 def self_tuned_table(
     names: list[str], protocol: Protocol, repeats: int, results: Path, n_jobs: int, quiet: bool
 ) -> list[dict[str, Any]]:
-    """Run what the results lack, then show both Tree++, the competitor and published figures."""
+    """Run missing experiments, then print the table of results and published figures."""
     sets = []
     for name in names:
         graphs, y = load_with_classes(name)
@@ -171,7 +171,7 @@ def self_tuned_table(
         whole = prepare(name, graphs, y, folds=protocol.folds)
         unique = prepare(name, graphs, y, remove_duplicates=True, folds=protocol.folds)
         sets.append((whole, unique if unique.removed else whole))
-    # All sets as they are come first, so that an interrupted run has the more important half.
+    # Complete data sets come first, so that an interrupted run has the more important half.
     both = (TREE_ROW, KERNELS[KERNEL])  # the self-tuned Tree++ and the paper's
     work = [(whole, grid) for whole, _ in sets for grid in (*both, competitor(whole.name))]
     work += [(unique, grid) for _, unique in sets if unique.removed for grid in both]
@@ -187,13 +187,13 @@ def self_tuned_table(
     if not quiet:
         print_table(out(), _table(rows))
         out().print(
-            "[dim]nested: C and parameters are chosen inside the training folds. Self-tuned: "
-            "GraphClassifier() fitted to the training graphs of each fold; where a star stands, it "
-            "was offered the view EdgeFilter(drop=[1]), the bonds only. ±: standard deviation over "
-            "the repetitions. Competitor: the kernel with the best published figure next to "
-            "Tree++, on the same folds. p: corrected resampled t-test of self-tuned against the "
-            "column before it. Without duplicates: one graph of each set of isomorphic ones. "
-            "Published figures come from the paper's own protocol.[/dim]\n"
+            "[dim]Nested cross-validation: C and parameters are chosen within the training folds. "
+            "Self-tuned: GraphClassifier() fitted to the training graphs of each fold; on data "
+            "sets with a star also with the view EdgeFilter(drop=[1]), bonds only. ±: standard "
+            "deviation over the repetitions. Competitor: the kernel other than Tree++ with the "
+            "best published accuracy, on the same folds. p: corrected resampled t-test of "
+            "self-tuned against the column before it. Without duplicates: one graph of each "
+            "isomorphism class. Published figures follow the paper's protocol.[/dim]\n"
         )
         for other in ("tree++", "competitor"):
             out().print(over_all(rows, other))
@@ -203,14 +203,14 @@ def self_tuned_table(
         for row in rows:
             total = sum(row["chosen"].values())
             chosen = ", ".join(f"{name} {n / total:.0%}" for name, n in row["chosen"].items())
-            out().print(f"[dim]{escape(row['dataset'])}, who decided: {escape(chosen)}[/dim]")
+            out().print(f"[dim]{escape(row['dataset'])}, selected: {escape(chosen)}[/dim]")
     return [{key: value for key, value in row.items() if key != "shown"} for row in rows]
 
 
 def _row(
     whole: LabelledGraphs, unique: LabelledGraphs, side: Side | None, other: Side | None
 ) -> dict[str, Any]:
-    assert side is not None  # the run that came before left complete records
+    assert side is not None  # the preceding run left complete records
     assert other is not None
     assert side.competitor is not None
     p, p_lead = (corrected_t_test(d, 1 / (side.folds - 1)) for d in (side.differences, side.lead))
@@ -249,7 +249,7 @@ def _row(
 
 
 def over_all(rows: list[dict[str, Any]], other: str) -> str:
-    """The self-tuned against another column over all data sets."""
+    """Compare self-tuned with another column over all data sets."""
     differences = [row["tuned"]["mean"] - row[other]["mean"] for row in rows]
     name = {"tree++": "Tree++", "competitor": "the competitor"}[other]
     better = f"self-tuned better than {name} on {sum(d > 0 for d in differences)} of {len(rows)}"
@@ -263,7 +263,7 @@ def _figures(figures: Any) -> dict[str, Any]:
 
 def _table(rows: list[dict[str, Any]]) -> Table:
     table = Table(
-        title="Past the paper: accuracy in per cent",
+        title="Self-tuned Tree++: accuracy in per cent",
         box=None,
         title_justify="left",
         pad_edge=False,
@@ -280,7 +280,7 @@ def _table(rows: list[dict[str, Any]]) -> Table:
 
 
 def main(arguments: list[str] | None = None) -> list[dict[str, Any]]:
-    """Run what the records lack, then show the table."""
+    """Run missing experiments, then print the table."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.beyond",
         description=__doc__,

@@ -1,10 +1,10 @@
-"""Whether a fit takes the same processor time however many threads BLAS sees.
+"""CPU time of a fit for different numbers of BLAS threads.
 
-``python -m benchmarks.blas_threads [--molecules N]``. Each fit runs in a process of its own with
-1, 2 and 8 visible BLAS threads, alone and beside a process that keeps a core busy, three times, and
-the best processor time counts. Threads of BLAS that wait for cores spin, so that time would grow
-with their number if a fit with one job let BLAS start them. The largest time over the smallest
-should stay below 1.3 for each fit.
+``python -m benchmarks.blas_threads [--molecules N]``. Each fit runs in a separate process
+with 1, 2 and 8 visible BLAS threads, on an idle machine and next to a process that keeps a core
+busy. The best CPU time of three runs is reported. BLAS threads that wait for cores spin, so the
+time would grow with their number if a fit with one job let BLAS start them. The ratio of the
+largest to the smallest time should stay below 1.3 for each fit.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ print(best)
 
 
 def seconds(fit: str, visible: int, molecules: int, repeats: int) -> float:
-    """The best processor time of a fit."""
+    """Return the best CPU time of a fit."""
     command = [sys.executable, "-c", SCRIPT, str(visible), str(molecules), fit, str(repeats)]
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
 @contextmanager
 def neighbour(busy: bool) -> Iterator[None]:
-    """A process that keeps a core busy, if asked for."""
+    """Keep a core busy with another process if requested."""
     process = subprocess.Popen([sys.executable, "-c", "while True: pass"]) if busy else None
     try:
         yield
@@ -69,8 +69,8 @@ def main() -> None:
     parser.add_argument("--molecules", type=int, default=400)
     parser.add_argument("--repeats", type=int, default=3)
     given = parser.parse_args()
-    table = Table(title=f"Processor time of fits to {given.molecules} molecules, seconds")
-    headings = [f"{number} threads {where}" for where in ("alone", "busy") for number in VISIBLE]
+    table = Table(title=f"CPU time of fits to {given.molecules} molecules, seconds")
+    headings = [f"{number} threads {where}" for where in ("idle", "busy") for number in VISIBLE]
     for heading in ("fit", *headings, "largest / smallest"):
         table.add_column(heading)
     for fit in ("GraphRegressor", "MultiscaleLaplacian"):

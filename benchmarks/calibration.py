@@ -1,10 +1,10 @@
-"""Whether probabilities are what they say: HIV at three sizes, random split.
+"""Calibration of predicted probabilities: HIV at three sizes, random split.
 
     python -m benchmarks.calibration
 
-For each number of training molecules: the mean probability beside the rate of actives among the
-test molecules, the slope of the reliability line (a logistic regression of outcomes on log-odds; 1
-is right), the Brier score, and the ROC AUC. ``--sizes`` chooses sizes.
+For each number of training molecules (``--sizes``), the table shows the mean predicted probability,
+the rate of actives among the test molecules, the slope of a logistic regression of outcomes on
+log-odds (1 is ideal), the Brier score, and the ROC AUC.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TEST = 10_000
 
 
 def reliability_slope(odds: np.ndarray, active: np.ndarray) -> float:
-    """The slope of a logistic regression of outcomes on log-odds."""
+    """Return the slope of a logistic regression of outcomes on log-odds."""
     from sklearn.linear_model import LogisticRegression
 
     model = LogisticRegression(C=1e6, max_iter=1000).fit(odds.reshape(-1, 1), active)

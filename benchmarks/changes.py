@@ -1,10 +1,10 @@
-"""What became what: seconds and memory of ``gg.changes`` as the number of molecules grows.
+"""Time and memory of ``gg.changes`` for increasing numbers of molecules.
 
     python -m benchmarks.changes [NAME] [--counts 2000 40000] [--folder FOLDER]
 
-The molecules are in an index, y is their logarithmic partition coefficient by Crippen's rule. Every
-measurement is a process of its own, with the functions compiled before; its memory is that of the
-whole process, and that of one with 50 molecules, which is what Python and the libraries need.
+The molecules are in an index; y is Crippen's logP. Every measurement runs in a separate process,
+with precompiled functions. Memory is that of the whole process; the row with 50 molecules shows the
+memory of Python and the libraries.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SMALL = 50
 
 
 def build(smiles: list[str], target: Path) -> None:
-    """An index of molecules with the column y."""
+    """Build an index of molecules with the column y."""
     from rdkit import Chem, RDLogger
     from rdkit.Chem import Crippen
 
@@ -42,7 +42,7 @@ def build(smiles: list[str], target: Path) -> None:
 
 
 def measured(target: str) -> dict[str, float]:
-    """Find the changes of an index."""
+    """Measure ``gg.changes`` on an index."""
     import graphgrain as gg
 
     index = gg.GraphIndex(target)
@@ -63,13 +63,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.changes", description=__doc__)
     parser.add_argument("name", nargs="?", default="hiv")
     parser.add_argument("--counts", type=int, nargs="+", default=[2000, 40_000])
-    parser.add_argument("--folder", help="where files are kept, and used again")
+    parser.add_argument("--folder", help="folder in which to keep and reuse files")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
         print(json.dumps(measured(options.child)))
         return
-    print("| molecules | changes in 3 pairs or more | their pairs | s | CPU s | most memory, MiB |")
+    print("| molecules | changes in 3 pairs or more | pairs | s | CPU s | peak memory, MiB |")
     print("|---:|---:|---:|---:|---:|---:|")
     with tempfile.TemporaryDirectory() as passing:
         for count in [_SMALL, *options.counts]:

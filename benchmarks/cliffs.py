@@ -1,14 +1,15 @@
-"""Activity cliffs by MoleculeACE's own definition: do we mark the molecules that it marks?
+"""Activity cliffs by the definition of MoleculeACE, compared with its labels.
 
     python -m benchmarks.cliffs [SET ...] [--explain]
 
-Two molecules are similar there if one of three similarities is at least 0.9: Tanimoto of ECFP4
-(1,024 bits), Tanimoto of ECFP4 of their generic skeletons, or 1 minus the Levenshtein distance of
-their SMILES over the longer one's length. They are a cliff if their activities (the larger over the
-smaller concentration, as floating-point numbers) differ more than tenfold. ``gg.cliffs`` gets the
-pairs and the activities; ``counts > 0`` is compared with the marks ``cliff_mol`` of the sets. The
-last columns are for pairs by min-max of Tree++ alone. ``--explain`` lists each molecule that only
-one of the two marks, with the pairs that come closest to both thresholds.
+MoleculeACE considers two molecules similar if one of three similarities is at least 0.9: Tanimoto
+of ECFP4 (1,024 bits), Tanimoto of ECFP4 of their generic scaffolds, or 1 minus the Levenshtein
+distance of their SMILES divided by the length of the longer one. Similar molecules are a cliff if
+their activities (the ratio of the larger to the smaller concentration, as floating-point numbers)
+differ more than tenfold. ``gg.cliffs`` gets the pairs and the activities; ``counts > 0`` is
+compared with the labels ``cliff_mol`` of the data sets. The last column uses pairs by the min-max
+similarity of Tree++ instead. ``--explain`` lists each molecule that only one of the two labels,
+with the pairs closest to both thresholds.
 
 van Tilborg, Alenicheva, Grisoni: Exposing the Limitations of Molecular Machine Learning with
 Activity Cliffs. Journal of Chemical Information and Modeling 62 (23), 2022.
@@ -30,12 +31,12 @@ from .molecules import molecules_folder
 
 LEAST = 0.9
 TENFOLD = 10.0
-#: The same on the logarithmic scale, where rounding may take something from it.
+#: The same on the logarithmic scale, with a tolerance for rounding.
 TENFOLD_LOG = 1.0 - 1e-9
 
 
 def bits_of(molecules: list[object]) -> np.ndarray:
-    """ECFP4 of 1,024 bits, a row each."""
+    """Return ECFP4 fingerprints of 1,024 bits, one row per molecule."""
     from rdkit.Chem import rdFingerprintGenerator
 
     generator = rdFingerprintGenerator.GetMorganGenerator(radius=2, fpSize=1024)
@@ -43,7 +44,7 @@ def bits_of(molecules: list[object]) -> np.ndarray:
 
 
 def tanimoto_pairs(bits: np.ndarray) -> np.ndarray:
-    """Pairs of molecules whose bits have a Tanimoto similarity of 0.9, as two columns."""
+    """Return pairs of molecules with a Tanimoto similarity of at least 0.9, as two columns."""
     common = bits @ bits.T
     sizes = bits.sum(axis=1)
     union = sizes[:, None] + sizes[None, :] - common
@@ -51,24 +52,24 @@ def tanimoto_pairs(bits: np.ndarray) -> np.ndarray:
 
 
 def skeleton(molecule: Any) -> Any:
-    """The molecule with all atoms carbon and all bonds single; isotopes stay.
+    """Return the generic scaffold: all atoms carbon and all bonds single, with isotopes.
 
-    RDKit dropped isotopes later: the marks are those of a version that kept them.
+    Later versions of RDKit drop isotopes; the labels are from a version that kept them.
     """
     from rdkit.Chem.Scaffolds.MurckoScaffold import GetScaffoldForMol, MakeScaffoldGeneric
 
     try:
         found = MakeScaffoldGeneric(molecule)
-    except Exception:  # atoms with more bonds than carbon can have
+    except Exception:  # atoms with more bonds than carbon allows
         return GetScaffoldForMol(molecule)
-    if found.GetNumAtoms() == molecule.GetNumAtoms():  # hydrogens that were written are left out
+    if found.GetNumAtoms() == molecule.GetNumAtoms():  # explicit hydrogens are dropped
         for own, atom in zip(found.GetAtoms(), molecule.GetAtoms(), strict=True):
             own.SetIsotope(atom.GetIsotope())
     return found
 
 
 def edit_distance(a: str, b: str, most: int) -> int:
-    """The Levenshtein distance, or more than ``most``: only a band around the diagonal counts."""
+    """Return the Levenshtein distance, or a value above ``most``, from a band of the matrix."""
     before = list(range(len(b) + 1))
     for i, letter in enumerate(a, 1):
         now = [i] + [most + 1] * len(b)
@@ -81,12 +82,12 @@ def edit_distance(a: str, b: str, most: int) -> int:
 
 
 def fold(one: np.ndarray | float, other: np.ndarray | float) -> np.ndarray:
-    """The larger amount over the smaller one."""
+    """Return the ratio of the larger to the smaller value."""
     return np.maximum(one, other) / np.minimum(one, other)
 
 
 def smiles_pairs(smiles: list[str], amounts: np.ndarray) -> np.ndarray:
-    """Pairs of SMILES of a Levenshtein similarity of 0.9 whose activities differ enough."""
+    """Return pairs with a SMILES similarity of at least 0.9 and different activities."""
     letters = {letter: n for n, letter in enumerate(sorted(set("".join(smiles))))}
     counts = np.zeros((len(smiles), len(letters)), dtype=np.int32)
     for row, text in enumerate(smiles):
@@ -98,7 +99,7 @@ def smiles_pairs(smiles: list[str], amounts: np.ndarray) -> np.ndarray:
         rest = np.arange(a + 1, len(smiles))
         longer = np.maximum(lengths[a], lengths[rest])
         room = np.floor((1 - LEAST) * longer + 1e-9).astype(int)
-        # No fewer edits than letters that one has more often than the other.
+        # Lower bound of the distance: letters that one has more often than the other.
         surplus = counts[rest] - counts[a]
         needed = np.maximum(np.maximum(surplus, 0).sum(1), np.maximum(-surplus, 0).sum(1))
         near = (needed <= room) & (fold(amounts[rest], amounts[a]) > TENFOLD)
@@ -109,7 +110,7 @@ def smiles_pairs(smiles: list[str], amounts: np.ndarray) -> np.ndarray:
 
 
 def marks(path: Path, explain: bool) -> tuple[int, int, int, int, int, int]:
-    """Molecules, their marks, ours, agreement in both ways, and ours by Tree++ alone."""
+    """Count molecules, their labels, ours, agreement, and ours with Tree++ similarities."""
     from rdkit import Chem
 
     graphs, columns = gg.load_molecules(path)
@@ -127,8 +128,8 @@ def marks(path: Path, explain: bool) -> tuple[int, int, int, int, int, int]:
     theirs = columns["cliff_mol"] == 1
     if explain:
         for molecule in np.flatnonzero(theirs != ours).tolist():
-            print(f"{path.name.split('.')[0]}, row {molecule + 1}: marked", end=" ")
-            print("there alone" if theirs[molecule] else "here alone")
+            print(f"{path.name.split('.')[0]}, row {molecule + 1}: labelled", end=" ")
+            print("by MoleculeACE only" if theirs[molecule] else "by graphgrain only")
             for line in nearest(molecule, smiles, amounts, both):
                 print(f"  {line}")
     return (
@@ -140,7 +141,7 @@ def marks(path: Path, explain: bool) -> tuple[int, int, int, int, int, int]:
 def nearest(
     molecule: int, smiles: list[str], amounts: np.ndarray, both: list[np.ndarray]
 ) -> list[str]:
-    """The pairs of a molecule that come closest to both thresholds, in words."""
+    """Describe the pairs of a molecule that come closest to both thresholds."""
     found = []
     folds = fold(amounts, amounts[molecule])
     for other in np.flatnonzero((folds >= 9) & (np.arange(len(smiles)) != molecule)).tolist():
@@ -154,18 +155,18 @@ def nearest(
         short = max(0.0, LEAST - max(values)) + max(0.0, 1 - folds[other] / TENFOLD)
         told = ", ".join(f"{value:.6f}" for value in values)
         found.append(
-            (short, f"row {other + 1}: ECFP4, skeletons, SMILES {told}; {folds[other]:.16g}-fold")
+            (short, f"row {other + 1}: ECFP4, scaffolds, SMILES {told}; {folds[other]:.16g}-fold")
         )
     return [line for _, line in sorted(found)[:3]]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cliffs", description=__doc__)
-    parser.add_argument("sets", nargs="*", help="names of sets; by default all")
+    parser.add_argument("sets", nargs="*", help="names of data sets (default: all)")
     parser.add_argument("--explain", action="store_true")
     options = parser.parse_args()
     folder = molecules_folder() / "moleculeace"
-    print("| set | molecules | marked there | marked here | in both | agreement | by Tree++ |")
+    print("| set | molecules | MoleculeACE | graphgrain | both | agreement | by Tree++ |")
     print("|---|---:|---:|---:|---:|---:|---:|")
     total = np.zeros(6, dtype=int)
     for name in options.sets or set_names(folder):

@@ -1,9 +1,9 @@
-"""What collisions cost: kernel error and accuracy against the number of hashed columns.
+"""Effect of hash collisions: kernel error and accuracy for different numbers of columns.
 
-``python -m benchmarks.collisions [DATASET ...]``. For each number of columns the features of all
-graphs are hashed into it (``n_features``), rows are scaled to length 1, and compared with the
-exact features: the difference of similarities over all pairs of (up to 1,000) graphs, and the
-accuracy of a linear support vector machine on the same folds.
+``python -m benchmarks.collisions [DATASET ...]``. The features of all graphs are hashed to
+``n_features`` columns, rows are scaled to unit length, and the result is compared with the exact
+features: the difference of similarities over all pairs of (up to 1,000) graphs, and the accuracy of
+a linear support vector machine on the same folds.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _MOST_PAIRED = 1000
 
 
 def accuracy(X: Any, y: np.ndarray, seed: int) -> float:
-    """Mean accuracy over ten folds, in per cent."""
+    """Return the mean accuracy over ten folds, in per cent."""
     folds = StratifiedKFold(10, shuffle=True, random_state=seed)
     return 100 * float(cross_val_score(LinearSVC(C=1.0), X, y, cv=folds).mean())
 
 
 def measure(data_set: str, name: str, sizes: Sequence[int], seed: int) -> list[dict[str, Any]]:
-    """One row for each number of columns, and first one for the exact features."""
+    """Return a row for the exact features, then one for each number of columns."""
     graphs, y = load_with_classes(data_set)
     kernel = KERNELS[name].kernel(output="features", n_jobs=-1)  # type: ignore[call-arg]
     exact = normalize(kernel.fit_transform(graphs))
@@ -50,7 +50,7 @@ def measure(data_set: str, name: str, sizes: Sequence[int], seed: int) -> list[d
     for size in sizes:
         X = normalize(kernel.set_params(n_features=size).transform(graphs))
         error = np.abs((X[chosen] @ X[chosen].T).toarray() - similarity)
-        # a feature is alone in its column with the probability that all others miss it
+        # probability that no other feature has the same column
         alone = 100 * (1 - 1 / size) ** (exact.shape[1] - 1)
         rows.append(
             {**common, "columns": size, "features": "hashed", "alone": alone}
@@ -61,12 +61,12 @@ def measure(data_set: str, name: str, sizes: Sequence[int], seed: int) -> list[d
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Read the arguments and print the table."""
+    """Parse the arguments and print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.collisions", description=__doc__)
     parser.add_argument("datasets", nargs="*", default=SETS, help="names of TU data sets")
     parser.add_argument("--kernels", nargs="+", default=["tree++", "wl"], choices=sorted(KERNELS))
     parser.add_argument("--sizes", nargs="+", type=int, default=SIZES, help="numbers of columns")
-    parser.add_argument("--seed", type=int, default=0, help="of folds and of paired graphs")
+    parser.add_argument("--seed", type=int, default=0, help="seed of folds and of paired graphs")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options = parser.parse_args(argv)
     rows = [
@@ -78,8 +78,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     if options.json:
         print(json.dumps(rows, indent=2))
         return
-    table = Table(title="Hashed columns against exact features")
-    for column in ("set", "kernel", "columns", "features alone, %", "mean error"):
+    table = Table(title="Hashed columns compared with exact features")
+    for column in ("set", "kernel", "columns", "unique features, %", "mean error"):
         table.add_column(column, justify="left" if column in ("set", "kernel") else "right")
     table.add_column("largest error", justify="right")
     table.add_column("accuracy", justify="right")

@@ -1,12 +1,11 @@
-"""The kernels that Tree++ is compared with, side by side with GraKeL where it has them.
+"""Speed of other kernels, side by side with GraKeL where it has them.
 
 ``python -m benchmarks.competitors [DATASET ...]``. Both libraries compute the same normalised
-Gram matrix of the same graphs with the same parameters in one process, equally often, and the
-best time of each counts: processor time with one thread, which other programs on the machine
-hardly change, else time on the clock. GraKeL's graphs are made beforehand, and so is our batch.
-BLAS has one thread. The kernels without a counterpart that finishes are listed with their time
-alone, and every kernel with the most memory that a fresh process takes for it. A line tells of
-every row as soon as it is measured.
+Gram matrix of the same graphs with the same parameters in one process, equally often, and the best
+time of each is used: CPU time with one thread, which hardly depends on the load of the machine, and
+wall time otherwise. Input graphs of both are prepared beforehand. BLAS has one thread. Kernels
+without a counterpart that finishes are listed with their time only. Memory is the peak of a fresh
+process. Each row is also printed as soon as it is measured.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from .stages import clock
 
 SETS = ["PTC_MM", "PROTEINS", "NCI1"]
 
-#: Parameters of ours, and the class and parameters that compute the same in GraKeL.
+#: Our parameters, and the class and parameters of the same kernel in GraKeL.
 PEERS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
     "wl": ({"n_iter": 5}, "WeisfeilerLehman", {"n_iter": 5}),
     "sp": ({}, "ShortestPath", {}),
@@ -43,7 +42,7 @@ PEERS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
         {"t_max": 5, "w": 0.01, "random_state": 0},
     ),
     "vertex-histogram": ({}, "VertexHistogram", {}),
-    "edge-histogram": ({"vertex_labels": False}, "EdgeHistogram", {}),  # all edges alike
+    "edge-histogram": ({"vertex_labels": False}, "EdgeHistogram", {}),  # edges have one label
     "mlg": ({"n_levels": 2}, "MultiscaleLaplacian", {"L": 2, "random_state": 0}),
     "wl-oa": ({"n_iter": 5}, "WeisfeilerLehmanOptimalAssignment", {"n_iter": 5}),
     "wl-sp": (
@@ -59,19 +58,19 @@ PEERS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
     ),
     "graph-hopper": ({}, "GraphHopper", {"kernel_type": "linear"}),
 }
-#: GraKeL would take hours for these: both get the first graphs only.
+#: GraKeL would take hours for these, so both use the first graphs only.
 PART = {"mlg": 20, "random-walk": 100, "graph-hopper": 60, "nspdk": 200, "wl-sp": 300, "wl-oa": 500}
 NAMES = ["wl", "sp", "pm", "propa", "mlg", "dgk", "retgk", "fgsd"]
 NAMES += ["wl-oa", "wl-sp", "wl-edge", "wwl", "graphlet", "nspdk", "graph-hopper", "random-walk"]
 NAMES += ["marginalized", "subtree-patterns", "tree-patterns", "netlsd", "gik", "dm"]
 NAMES += ["vertex-histogram", "edge-histogram"]
-#: Kernels of ours that take the square of the number of graphs, with much work for each pair.
+#: Kernels of ours that are expensive for each pair of graphs.
 PAIRWISE = {"random-walk", "marginalized", "subtree-patterns", "tree-patterns"}
 MOST_PAIRWISE = 300
 
 
 def grakel_graphs(graphs: gg.GraphBatch, kind: str) -> list[Any]:
-    """The graphs in GraKeL's form, with both directions of every edge."""
+    """Convert graphs to GraKeL's format, with both directions of every edge."""
     from grakel import Graph
 
     one_hot = np.eye(len(graphs.label_table))
@@ -80,7 +79,7 @@ def grakel_graphs(graphs: gg.GraphBatch, kind: str) -> list[Any]:
         edges = [tuple(edge) for edge in graph.edges.tolist()]
         both = dict.fromkeys(edges + [edge[::-1] for edge in edges], 1)
         labels = dict(enumerate(graph.labels.tolist()))
-        if kind in ("MultiscaleLaplacian", "GraphHopper"):  # take vectors
+        if kind in ("MultiscaleLaplacian", "GraphHopper"):  # require vectors
             labels = dict(enumerate(one_hot[graph.label_codes].tolist()))
         made.append(Graph(both, labels, dict.fromkeys(both, 0)))
     return made
@@ -89,7 +88,7 @@ def grakel_graphs(graphs: gg.GraphBatch, kind: str) -> list[Any]:
 def grakel_seconds(
     graphs: gg.GraphBatch, kind: str, parameters: dict[str, Any], n_jobs: int, repeats: int
 ) -> float:
-    """Best time of GraKeL's kernel for the Gram matrix, with fresh graphs in every run."""
+    """Return the best time of GraKeL's kernel, with new graph objects in every run."""
     import grakel.kernels
 
     best = float("inf")
@@ -101,7 +100,7 @@ def grakel_seconds(
         made = grakel_graphs(graphs, kind)
         kernel = getattr(grakel.kernels, kind)(normalize=True, **parameters)
         with warnings.catch_warnings(), blas_threads(1):
-            warnings.simplefilter("ignore")  # of complex eigenvectors and the like
+            warnings.simplefilter("ignore")  # complex eigenvectors and similar
             start = clock(n_jobs)()
             kernel.fit_transform(made)
             best = min(best, clock(n_jobs)() - start)
@@ -109,7 +108,7 @@ def grakel_seconds(
 
 
 def our_seconds(kernel: Any, graphs: gg.GraphBatch, repeats: int) -> float:
-    """Best time of ours, compiled beforehand."""
+    """Return the best time of our kernel, compiled beforehand."""
     kernel.fit_transform(graphs[:8])
     best = float("inf")
     for _ in range(repeats):
@@ -122,7 +121,7 @@ def our_seconds(kernel: Any, graphs: gg.GraphBatch, repeats: int) -> float:
 def measure(
     name: str, data_set: str, n_jobs: int, repeats: int, with_grakel: bool, with_memory: bool
 ) -> dict[str, Any]:
-    """One row of the table."""
+    """Measure one row of the table."""
     graphs = load(data_set)
     if name in PAIRWISE:
         graphs, with_memory = graphs[:MOST_PAIRWISE], False
@@ -145,7 +144,7 @@ def measure(
 
 
 def texts(row: dict[str, Any]) -> list[str]:
-    """The values of a row as they are shown."""
+    """Format the values of a row."""
     return [
         "" if value is None else f"{value:.3g}" if isinstance(value, float) else str(value)
         for value in row.values()
@@ -153,14 +152,16 @@ def texts(row: dict[str, Any]) -> list[str]:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Read the arguments and print the table."""
+    """Parse the arguments and print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.competitors", description=__doc__)
     parser.add_argument("datasets", nargs="*", default=SETS, help="names of TU data sets")
     parser.add_argument("--kernels", nargs="+", default=NAMES, choices=sorted(KERNELS))
-    parser.add_argument("--jobs", type=int, default=1, help="threads of ours (default: 1)")
-    parser.add_argument("--repeats", type=int, default=3, help="runs of each, best counts")
+    parser.add_argument("--jobs", type=int, default=1, help="our threads (default: 1)")
+    parser.add_argument("--repeats", type=int, default=3, help="runs of each; the best counts")
     parser.add_argument("--without-grakel", action="store_true", help="skip the slow comparison")
-    parser.add_argument("--without-memory", action="store_true", help="skip the fresh processes")
+    parser.add_argument(
+        "--without-memory", action="store_true", help="skip the memory measurements"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options = parser.parse_args(argv)
     rows = []
@@ -185,7 +186,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     for row in rows:
         table.add_row(*texts(row))
     Console(width=120).print(table)
-    print("GraKeL / ours: ratio of times with equal parameters, on the first graphs where fewer.")
+    print("GraKeL / ours: ratio of times with equal parameters, on the number of graphs shown.")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Where the benchmarks find their data sets."""
+"""Loading the data sets of the benchmarks."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import graphgrain as gg
 
 
 def folder() -> Path:
-    """The folder of data sets: GRAPHGRAIN_DATA, or the one next to the checkout."""
+    """Return the data folder: GRAPHGRAIN_DATA, or the one next to the checkout."""
     return Path(os.environ.get("GRAPHGRAIN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
 def molecule_file(name: str) -> Path:
-    """A file of molecules such as ``hiv`` (.csv.gz) or ``moses`` (.smi.gz)."""
+    """Return the path of a file of molecules such as ``hiv`` (.csv.gz) or ``moses`` (.smi.gz)."""
     found = sorted((folder() / "molecules").glob(f"{name}.*"))
     if not found:
         raise SystemExit(f"There is no {name} in {folder() / 'molecules'}; set GRAPHGRAIN_DATA.")
@@ -26,7 +26,7 @@ def molecule_file(name: str) -> Path:
 
 
 def molecules(name: str, count: int | None = None) -> list[str]:
-    """The SMILES of a file of molecules, or the first of them."""
+    """Return the SMILES of a file of molecules, at most ``count``."""
     path = molecule_file(name)
     header = ".csv" in path.suffixes
     with gzip.open(path, "rt") as lines:
@@ -35,7 +35,7 @@ def molecules(name: str, count: int | None = None) -> list[str]:
 
 
 def load_with_classes(name: str) -> tuple[gg.GraphBatch, np.ndarray]:
-    """A TU data set: a file, from GRAPHGRAIN_DATA, from beside the checkout, or by download."""
+    """Load a TU data set from a file or the data folder, or download it."""
     if name == "drugs":
         return gg.load_drugs()
     if Path(name).exists():
@@ -46,5 +46,5 @@ def load_with_classes(name: str) -> tuple[gg.GraphBatch, np.ndarray]:
 
 
 def load(name: str) -> gg.GraphBatch:
-    """The graphs alone."""
+    """Load the graphs of a TU data set."""
     return load_with_classes(name)[0]

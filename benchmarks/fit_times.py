@@ -1,11 +1,11 @@
-"""How long the estimators take to fit, beside a random forest on ECFP counts, one core.
+"""Fit times of the estimators, compared with a random forest on ECFP counts, one core.
 
     python -m benchmarks.fit_times
 
-Processor seconds for 1,000 molecules of the logP set (a regressor) and 10,000 of HIV (a
-classifier), both with their defaults. The forest, on counts of 2,048 columns with 500 trees, is
-fitted in the same run: the ratio is what can be compared between machines. Then the size of the
-saved model, and how long it takes to load it.
+CPU seconds for 1,000 molecules of the logP set (regressor) and 10,000 of HIV (classifier), both
+with default parameters. The forest, with 500 trees on counts of 2,048 columns, is fitted in the
+same run, so that the ratio can be compared between machines. The last columns are the size of the
+saved model and the time to load it.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from .data import molecule_file
 
 
 def seconds(fit: Callable[[], Any]) -> float:
-    """Processor time of a call."""
+    """Return the CPU time of a call."""
     start = time.process_time()
     fit()
     return time.process_time() - start
 
 
 def counts(smiles: list[str]) -> np.ndarray:
-    """ECFP4 counts in 2,048 columns."""
+    """Return ECFP4 counts in 2,048 columns."""
     from rdkit.Chem import MolFromSmiles
     from rdkit.Chem.rdFingerprintGenerator import GetMorganGenerator
 
@@ -45,7 +45,11 @@ def main() -> None:
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", default="1000,10000", help="of the regressor, the classifier")
+    parser.add_argument(
+        "--sizes",
+        default="1000,10000",
+        help="number of molecules for the regressor, the classifier",
+    )
     options = parser.parse_args()
     few, many = map(int, options.sizes.split(","))
     jobs: list[tuple[str, str, int, Any, Any]] = [

@@ -1,10 +1,10 @@
-"""Big single graphs: what an estimate says, and what counting the features then takes.
+"""Large individual graphs: estimated and measured cost of counting features.
 
-``python -m benchmarks.large_graphs`` makes a path, a star, a random graph and a scale-free one
-(Barabasi and Albert), the last two with a given mean degree, of 10^4 and 10^5 vertices. It asks
-``estimate`` of the kernel and then, in a process of its own, counts the features if the estimate is
-below ``--seconds`` and the memory is there. Times are processor seconds with compiled code at hand,
-"elapsed" is by the clock; memory is what the process holds beyond what it held before.
+``python -m benchmarks.large_graphs`` generates a path, a star, a random and a scale-free graph
+(Barabasi and Albert), the last two with a given mean degree, of 10^4 and 10^5 vertices. It calls
+``estimate`` of the kernel and then, in a separate process, counts the features if the estimate is
+below ``--seconds`` and the memory is available. Times are CPU seconds with precompiled code,
+"elapsed" is wall time; memory is the increase of the process during counting.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NAMES = ["tree++", "path-pattern", "wl", "wl-edge", "sp", "wl-sp", "nspdk", "gra
 
 
 def make(shape: str, size: int, degree: int) -> gg.GraphBatch:
-    """One graph without labels."""
+    """Generate a graph without labels."""
     rng = np.random.default_rng(0)
     later = np.arange(1, size)
     if shape == "path":
@@ -41,7 +41,7 @@ def make(shape: str, size: int, degree: int) -> gg.GraphBatch:
     elif shape == "random":
         edges = rng.integers(0, size, (degree * size // 2, 2))
         edges = edges[edges[:, 0] != edges[:, 1]]
-    else:  # an end of an edge drawn at random is a vertex drawn by its degree
+    else:  # a random end of a random edge is a vertex drawn in proportion to its degree
         each = degree // 2
         ends = np.zeros(2 * each * size, dtype=np.int64)
         for vertex in range(1, size):
@@ -54,7 +54,7 @@ def make(shape: str, size: int, degree: int) -> gg.GraphBatch:
 
 
 def kernel_of(options: argparse.Namespace) -> FeatureKernel:
-    """The kernel that is asked."""
+    """Return the kernel selected by the options."""
     own: dict[str, object] = {"output": "features", "n_jobs": options.jobs}
     path_depth, tree_depth = options.depths
     if options.kernel in ("tree++", "path-pattern"):
@@ -67,7 +67,7 @@ def kernel_of(options: argparse.Namespace) -> FeatureKernel:
 
 
 def measure(options: argparse.Namespace) -> dict[str, object]:
-    """The estimate and what was measured."""
+    """Return the estimate and the measurement."""
     [shape], [size] = options.shapes, options.sizes
     graph = make(shape, size, options.degree)
     kernel = kernel_of(options)
@@ -76,7 +76,7 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     estimate = kernel.estimate(graph)
     row: dict[str, object] = {"asking": process_time() - start, **estimate._asdict()}
     if estimate.seconds > options.seconds:
-        return {**row, "outcome": "not begun"}
+        return {**row, "outcome": "skipped"}
     before = reset_peak()
     start, clock = process_time(), perf_counter()
     try:
@@ -92,17 +92,23 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
 
 
 def main() -> None:
-    """Read the arguments and print the table."""
+    """Parse the arguments and print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.large_graphs", description=__doc__)
     parser.add_argument("--kernel", choices=NAMES, default="tree++")
     parser.add_argument("--sizes", type=int, nargs="+", default=[10**4, 10**5])
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=SHAPES)
-    parser.add_argument("--degree", type=int, default=4, help="mean degree, 2 or more")
+    parser.add_argument("--degree", type=int, default=4, help="mean degree, at least 2")
     parser.add_argument(
-        "--depths", type=int, nargs=2, default=(6, 3), help="of Tree++ and path patterns"
+        "--depths",
+        type=int,
+        nargs=2,
+        default=(6, 3),
+        help="path and tree depth of Tree++ and path patterns",
     )
     parser.add_argument("--jobs", type=int, default=1, help="threads")
-    parser.add_argument("--seconds", type=float, default=120.0, help="longest work to begin")
+    parser.add_argument(
+        "--seconds", type=float, default=120.0, help="skip computations with a larger estimate"
+    )
     parser.add_argument("--one", action="store_true", help="print JSON for a single graph")
     options = parser.parse_args()
     if options.one:
@@ -120,7 +126,14 @@ def main() -> None:
         "bytes": 2.0**30,
         "memory": 2.0**30,
     }
-    heads = ["asking s", "estimate s", "measured s", "elapsed s", "estimate GiB", "measured GiB"]
+    heads = [
+        "estimation s",
+        "estimate s",
+        "measured s",
+        "elapsed s",
+        "estimate GiB",
+        "measured GiB",
+    ]
     for head in ["graph", "vertices", *heads, ""]:
         table.add_column(head, justify="right")
     for size in options.sizes:

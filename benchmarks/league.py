@@ -1,18 +1,18 @@
-"""The league table: every kernel on every data set, on the same folds, under the same limits.
+"""League table: all kernels on all data sets, on the same folds and with the same limits.
 
     python -m benchmarks.league -d MUTAG,PTC_MM --time-limit 60
     python -m benchmarks.league --repeats 0 --page docs/league.md
 
-1. Everybody takes part: all kernels of the registry with their grids, those that can look at
-   attributes once more with them, and the estimators that tune themselves.
-2. One repetition of every kernel on every data set comes first, small data sets before large
-   ones, then the others: a run that is interrupted leaves a table without holes.
-3. A kernel is ranked if it has a result on every data set. Others are shown, not ranked: a rank of
-   a kernel that was stopped would mix how fast it is with how well it tells classes apart.
+1. The table has all kernels of the registry with their grids, those that support attributes a
+   second time with them, and the self-tuned classifiers.
+2. The first repetition of all kernels on all data sets is run first, small data sets before large
+   ones, so that an interrupted run leaves a complete table.
+3. Only kernels with a result on every data set are ranked: ranking a kernel that was stopped would
+   mix speed with accuracy.
 
-Finished folds are kept in the results file; the same command goes on after an interruption. A
-kernel that runs over a limit is stopped, the table says so, and it is not tried again unless the
-limit is raised. ``--repeats 0`` shows what the results hold, ``--page`` writes it into a page.
+Finished folds are stored in the results file, and the same command resumes an interrupted run. A
+kernel that exceeds a limit is stopped and marked in the table; it is run again only if the limit is
+raised. ``--repeats 0`` shows the stored results, ``--page`` writes them into a page.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ DATASETS = (*paper.DATASETS, "MUTAG", "ENZYMES", "IMDB-BINARY", "Letter-high")
 #: Data sets with at most this many graphs get all repetitions, others one.
 FEW_GRAPHS = 1200
 REPETITIONS = 5
-#: How each kernel is limited on each data set: processor seconds per repetition, and bytes.
+#: Limits of each kernel on each data set: CPU seconds per repetition, and bytes.
 SECONDS, MEMORY = 600.0, 4 * 2**30
 
 
 def entrants(rows: Iterable[KernelGrid | TunedRow] | None = None) -> list[Entrant]:
-    """Who takes part: the kernels given, or all and the classifiers that tune themselves.
+    """Return the entrants: the given kernels, or all kernels and the self-tuned classifiers.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def entrants(rows: Iterable[KernelGrid | TunedRow] | None = None) -> list[Entran
 
 
 def takes(entrant: Entrant, data: LabelledGraphs) -> bool:
-    """Whether a data set has what a kernel looks at: some take only graphs with attributes."""
+    """Return whether a kernel applies to a data set; some require attributes."""
     if entrant.grid is None or data.graphs.vertex_attributes is not None:
         return True
     return all("attributes" not in entrant.grid.estimator(s).sees for s in entrant.grid.settings)
@@ -94,13 +94,13 @@ def takes(entrant: Entrant, data: LabelledGraphs) -> bool:
 def schedule(
     sets: Iterable[LabelledGraphs], who: Iterable[Entrant], repeats: int | None = None
 ) -> list[tuple[LabelledGraphs, Entrant, int]]:
-    """What is to be done, in order: data set, kernel, number of repetitions.
+    """Return the runs in order: data set, kernel, number of repetitions.
 
     Parameters
     ----------
     repeats : int, optional
-        For all data sets; by default five for those with up to 1,200 graphs, one for others.
-        With 0 there is nothing to do.
+        Repetitions on all data sets; 0 for none. By default five for data sets with up to 1,200
+        graphs, one for others.
     """
     ordered = sorted(sets, key=len)
     pairs = [(data, entrant) for data in ordered for entrant in who if takes(entrant, data)]
@@ -121,7 +121,7 @@ def league_comparison(
     who: Iterable[Entrant],
     protocol: Protocol,
 ) -> Comparison | None:
-    """The kernels side by side, from the records; None before anything is complete."""
+    """Compare the kernels on the records; None if no result is complete."""
     fingerprints = {data.fingerprint for data in sets}
     columns = {(entrant.kernel, entrant.variant) for entrant in who}
     own = [
@@ -129,7 +129,7 @@ def league_comparison(
         for record in under_protocol(records, protocol.key)
         if record.fingerprint in fingerprints and (record.kernel, record.variant) in columns
     ]
-    # A part of the grid is not the kernel: what was interrupted has no result yet.
+    # Kernels with an incomplete grid have no result.
     begun = {_place(e.first) for e in experiments(own) if not e.complete}
     whole = [r for r in own if not isinstance(r, FoldRecord) or _place(r) not in begun]
     return next((c for c in comparisons(whole) if c.select == "validated"), None)
@@ -139,7 +139,7 @@ def _place(record: Record) -> tuple[str, str, str]:
     return (record.fingerprint, record.kernel, record.variant)
 
 
-#: Why a kernel has no result on a data set, other than a limit: by kernel and data set.
+#: Error messages of kernels that failed for reasons other than a limit, by kernel and data set.
 Failures = dict[str, dict[str, str]]
 
 
@@ -154,7 +154,7 @@ def league_table(
     n_jobs: int,
     quiet: bool,
 ) -> dict[str, Any]:
-    """Run what the results lack, kernel by kernel under limits, then show who stands where."""
+    """Run missing experiments under limits, then print the table."""
     who = entrants(rows)
     work = schedule(sets, who, repeats)
     total = sum(times * protocol.folds * entrant.settings for _, entrant, times in work)
@@ -179,7 +179,7 @@ def league_table(
             where = ", ".join(name for name, other in reasons.items() if other == reason)
             err().print(f"[yellow]Failed:[/yellow] {escape(f'{label} on {where}: {reason}')}")
     if comparison is None:
-        err().print("Nothing is complete yet, so there is no table.")
+        err().print("No result is complete yet, so there is no table.")
         return {"failed": failed}
     if plot is not None:
         _draw(comparison, plot)
@@ -221,7 +221,7 @@ def _standings_table(comparison: Comparison, table: list[Standing]) -> Table:
     shown.add_column("kernel")
     for name in ("rank", "sets", "accuracy", "balanced", "kernel s", "MB"):
         shown.add_column(name, justify="right")
-    shown.add_column("sees")
+    shown.add_column("uses")
     shown.add_column("stopped")
     for item in table:
         shown.add_row(
@@ -240,25 +240,24 @@ def _standings_table(comparison: Comparison, table: list[Standing]) -> Table:
 
 def _explained(comparison: Comparison, limits: Limits) -> str:
     words = (
-        "Nested cross-validation, the same folds for all: C and the kernel's parameters are chosen "
-        "inside the training folds. Kernels themselves are fitted to all graphs, without classes; "
-        "what depends on that is DGK, propagation with attributes, NetLSD and RetGK. "
+        "Nested cross-validation on the same folds: C and the kernel's parameters are chosen "
+        "within the training folds. Kernels are fitted to all graphs, without classes; this "
+        "affects DGK, propagation with attributes, NetLSD and RetGK. "
     )
     ranks = comparison.ranks
     if ranks is None:
-        words += "Too few data sets or kernels for ranks that could mean anything. "
+        words += "There are too few data sets or kernels for meaningful ranks. "
     else:
         words += (
-            f"Rank: mean over all {ranks.datasets} data sets; ranked are kernels with a result on "
-            "each. Accuracy, balanced accuracy, processor seconds for the kernel matrices of the "
-            "whole grid and the most memory on one set are over the same sets. Average ranks that "
-            "differ "
+            f"Rank: mean over all {ranks.datasets} data sets, for kernels with a result on each. "
+            "Accuracy, balanced accuracy, CPU seconds for the kernel matrices of the whole grid "
+            "and peak memory are over the same data sets. Average ranks that differ "
             f"by less than {ranks.critical_difference:.2f} do not differ significantly (Nemenyi "
             f"test, 5 %; Friedman test: p {compared_p(ranks.p)}). "
         )
     given = []
     if limits.seconds is not None:
-        given.append(f"{limits.seconds:g} processor seconds for a repetition")
+        given.append(f"{limits.seconds:g} CPU seconds per repetition")
     if limits.memory is not None:
         given.append(f"{limits.memory / 2**30:.3g} GiB")
     if given:
@@ -275,11 +274,11 @@ def _balanced(cell: Cell) -> str:
     return _one(None if mean is None else 100 * mean)
 
 
-#: The tables with a column for each data set, and what stands in a cell.
+#: Titles of the tables with one column per data set, and the format of a cell.
 _FIGURES: dict[str, Callable[[Cell], str]] = {
     "Accuracy in per cent": _accuracy,
     "Balanced accuracy in per cent": _balanced,
-    "Processor seconds for the kernel matrices of the whole grid": lambda cell: seconds(
+    "CPU seconds for the kernel matrices of the whole grid": lambda cell: seconds(
         cell.summary.kernel_processor_seconds
     ),
     "Memory for the kernel matrices in MB": lambda cell: megabytes(cell.summary.kernel_memory),
@@ -293,7 +292,7 @@ def _figures_table(
     words: Callable[[Cell], str],
     failed: Failures,
 ) -> Table:
-    """Kernels down in the order of the league, data sets across."""
+    """Return a table with one row per kernel, in the order of the league."""
     shown = _table(title)
     shown.add_column("kernel")
     for row in comparison.rows:
@@ -315,13 +314,13 @@ def _figures_table(
 
 
 def _repetitions(row: Row) -> str:
-    """How many repetitions the results of a data set stand for."""
+    """Format the number of repetitions of a data set."""
     counts = {cell.summary.repetitions for cell in row.cells if cell}
     return f"{min(counts)}-{max(counts)}" if len(counts) > 1 else "".join(map(str, counts))
 
 
 def _given(data: LabelledGraphs) -> str:
-    """What a data set gives kernels to look at."""
+    """Describe the labels and attributes of a data set."""
     graphs = data.graphs
     found = describe(graphs, data.codes)
     words = [f"{len(graphs):,} graphs, {len(data.classes)} classes"]
@@ -380,7 +379,7 @@ def _for_machines(
 
 
 def _by_set(comparison: Comparison, number: int) -> dict[str, Any]:
-    """What a kernel achieved on each data set, or why it did not."""
+    """Return the results of a kernel on each data set, or the limit that stopped it."""
     found: dict[str, Any] = {}
     for row in comparison.rows:
         cell, limit = row.cells[number], row.stopped[number]
@@ -404,7 +403,7 @@ def _by_set(comparison: Comparison, number: int) -> dict[str, Any]:
 
 
 def tables(league: dict[str, Any]) -> str:
-    """All tables, each under its heading."""
+    """Return all tables in Markdown with headings."""
     kernels, sets = league["kernels"], list(league["majority"])
     parts = ["\n### Ranks and costs\n\n", standings_markdown(league)]
     first = [
@@ -427,21 +426,22 @@ def tables(league: dict[str, Any]) -> str:
         ("Accuracy in per cent", accuracy, first),
         ("Balanced accuracy in per cent", lambda c, _: f"{100 * c['balanced accuracy']:.1f}", []),
         (
-            "Processor seconds for the kernel matrices of the whole grid",
+            "CPU seconds for the kernel matrices of the whole grid",
             lambda c, _: _seconds(c["processor seconds"]),
             [],
         ),
         ("Memory for the kernel matrices in MB", lambda c, _: _megabytes(c["memory"]), []),
     ):
         parts += [f"\n### {title}\n\n", by_set(kernels, sets, words, rows, league["failed"])]
-    parts += ["\n### What the data sets give\n\n", *(_given_lines(league))]
+    given = [f"- {name}: {words}.\n" for name, words in league["datasets"].items()]
+    parts += ["\n### Data sets\n\n", *given]
     if league["failed"]:
-        parts += ["\n### Who refused\n\n", *_refused(league["failed"])]
+        parts += ["\n### Failures\n\n", *_refused(league["failed"])]
     return "".join(parts) + "\n"
 
 
 def standings_markdown(league: dict[str, Any]) -> str:
-    """A row for each kernel."""
+    """Return a Markdown table with one row per kernel."""
     total = len(league["majority"])
     rows = [
         [
@@ -452,11 +452,11 @@ def standings_markdown(league: dict[str, Any]) -> str:
             "" if item["balanced accuracy"] is None else f"{item['balanced accuracy']:.1f}",
             _seconds(item["processor seconds"]),
             _megabytes(item["memory"]),
-            "" if item["sees"] is None else ", ".join(item["sees"]) or "structure alone",
+            "" if item["sees"] is None else ", ".join(item["sees"]) or "structure only",
         ]
         for item in league["kernels"]
     ]
-    heads = ["kernel", "rank", "sets", "accuracy", "balanced", "processor s", "MB", "sees"]
+    heads = ["kernel", "rank", "sets", "accuracy", "balanced", "CPU s", "MB", "uses"]
     return markdown(heads, rows)
 
 
@@ -467,7 +467,7 @@ def by_set(
     first: list[list[str]],
     failed: dict[str, dict[str, str]],
 ) -> str:
-    """Kernels down, data sets across."""
+    """Return a Markdown table with one row per kernel and one column per data set."""
     rows = list(first)
     for item in kernels:
         cells = []
@@ -487,19 +487,14 @@ def by_set(
 
 
 def _repetitions_words(kernels: list[dict[str, Any]], name: str) -> str:
-    """How many repetitions stand behind a data set."""
+    """Format the number of repetitions of a data set."""
     cells = [item["sets"].get(name, {}) for item in kernels]
     counts = sorted({cell["repetitions"] for cell in cells if "repetitions" in cell})
     return " to ".join(str(number) for number in dict.fromkeys((counts[0], counts[-1])))
 
 
-def _given_lines(league: dict[str, Any]) -> list[str]:
-    """A line for each data set."""
-    return [f"- {name}: {words}.\n" for name, words in league["datasets"].items()]
-
-
 def _refused(failed: dict[str, dict[str, str]]) -> list[str]:
-    """The reasons, each with its kernels and data sets."""
+    """List the errors, each with its kernel and data sets."""
     by_reason: dict[tuple[str, str], list[str]] = {}
     for kernel, reasons in failed.items():
         for name, reason in reasons.items():
@@ -511,12 +506,10 @@ def _refused(failed: dict[str, dict[str, str]]) -> list[str]:
 
 
 def _seconds(value: float | None) -> str:
-    """A time with a sensible number of digits."""
     return "" if value is None else f"{value:.2f}" if value < 10 else f"{value:,.0f}"
 
 
 def _megabytes(value: int | None) -> str:
-    """A number of bytes in megabytes."""
     return "" if value is None else f"{value / 1e6:,.0f}"
 
 
@@ -524,23 +517,29 @@ def _megabytes(value: int | None) -> str:
 
 
 def main(arguments: list[str] | None = None) -> dict[str, Any]:
-    """Run what the results lack, then show the table."""
+    """Run missing experiments, then print the table."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.league",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("-d", "--datasets", default=",".join(DATASETS), help="names, with commas")
-    parser.add_argument("-k", "--kernel", default="", help="kernels, auto, self-tuned; default all")
+    parser.add_argument(
+        "-d", "--datasets", default=",".join(DATASETS), help="comma-separated names"
+    )
+    parser.add_argument(
+        "-k", "--kernel", default="", help="kernels, auto, self-tuned (default: all)"
+    )
     parser.add_argument("--repeats", type=int, help="default: 5 for up to 1,200 graphs, else 1")
     parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--time-limit", type=float, default=SECONDS, help="seconds a repetition")
+    parser.add_argument(
+        "--time-limit", type=float, default=SECONDS, help="CPU seconds per repetition"
+    )
     parser.add_argument("--memory-limit", type=float, default=MEMORY / 2**30, help="GiB")
     parser.add_argument("-r", "--results", type=Path, default=records_file("league"))
     parser.add_argument("-j", "--n-jobs", type=int, default=1)
-    parser.add_argument("--plot", type=Path, help="the critical difference diagram (.svg)")
-    parser.add_argument("--page", type=Path, help="a Markdown page whose tables are replaced")
+    parser.add_argument("--plot", type=Path, help="write the critical difference diagram (.svg)")
+    parser.add_argument("--page", type=Path, help="Markdown page in which to replace the tables")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(arguments)
     names = [name for name in given.kernel.split(",") if name]

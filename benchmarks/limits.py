@@ -1,14 +1,13 @@
-"""Evaluate kernels one by one, each on each data set in a process of its own, under limits.
+"""Evaluate each kernel on each data set in a separate process with limits on time and memory.
 
-1. The child sets its limits by the means of the system (``setrlimit``): processor time, which
-   ends it by a signal wherever it is, and address space, past which memory is refused to it.
-   Processor time does not depend on what else the machine does, so that the same work is stopped
-   on a busy and on an idle machine.
-2. The child computes what the results lack and sends each finished fold through a pipe; here it is
-   written to the results at once.
-3. How the child ended tells why: by itself, by the signal for processor time, by a refusal of
-   memory (both leave a :class:`LimitRecord`), or by something else, which is an error.
-4. A kernel that was stopped before on a data set is not tried again, unless its limit is raised.
+1. The child sets its limits with ``setrlimit``: CPU time, after which a signal ends it, and address
+   space, beyond which allocations fail. CPU time does not depend on the load of the machine, so the
+   same work is stopped on a busy and on an idle machine.
+2. The child computes missing results and sends each finished fold through a pipe; the parent writes
+   it to the results immediately.
+3. The child ends normally, by the signal for CPU time, by a memory error (both leave a
+   :class:`LimitRecord`), or by anything else, which is an error.
+4. A kernel that was stopped on a data set is run again only if its limit is raised.
 """
 
 from __future__ import annotations
@@ -51,22 +50,22 @@ from graphgrain.evaluation.records import (
 from graphgrain.kernels.grid import KernelGrid
 from graphgrain.views.edge_filter import EdgeFilter
 
-#: Imported once, in the process that children are forked from.
+#: Imported once, in the fork server.
 _PRELOADED = ["graphgrain.kernels.registry", "graphgrain.evaluation.experiment", "sklearn.svm"]
-#: Seconds after the signal that asks to end, when the system ends the child itself.
+#: Seconds between the soft limit of CPU time (SIGXCPU) and the hard limit (SIGKILL).
 _GRACE = 5
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How much a piece of work may take; None is no limit.
+    """Limits of a computation; None means no limit.
 
     Attributes
     ----------
     seconds : float or None
-        Processor time, that of all threads together; the system counts whole seconds.
+        CPU time of all threads together; the system counts whole seconds.
     memory : int or None
-        Bytes of address space beyond what the process has when it begins.
+        Bytes of address space in addition to that of the process at the start.
 
     Examples
     --------
@@ -92,14 +91,14 @@ class Limits:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a piece of work ended.
+    """Outcome of a computation.
 
     Attributes
     ----------
     stopped : {"", "time", "memory"}
-        The limit that it ran over.
+        Limit that was exceeded.
     error : str
-        What else went wrong.
+        Message of any other error.
     """
 
     stopped: str = ""
@@ -113,23 +112,23 @@ def run_in_process(
     *,
     before: Callable[[], object] | None = None,
 ) -> Outcome:
-    """Do a piece of work in a process of its own.
+    """Run a computation in a separate process.
 
     Parameters
     ----------
     work : callable(send)
-        Goes to the other process by pickle, as does what it gives to ``send``.
+        Must be picklable, as must the messages it passes to ``send``.
     limits : Limits
     receive : callable(message)
-        Called here with everything that was sent, also if the work is stopped later.
+        Called in this process with every message, also if the work is stopped later.
     before : callable, optional
-        Called in the other process before limits begin to count, to compile or load things.
+        Called in the other process before the limits apply, for compilation and loading.
     """
     fork = "forkserver" in multiprocessing.get_all_start_methods()
     context: Any = multiprocessing.get_context("forkserver" if fork else "spawn")
     if fork:
         context.set_forkserver_preload(_PRELOADED)
-    # What the machine lacks is not what the work was denied.
+    # If the machine has less memory than the limit, a memory error is not due to the limit.
     available = available_memory()
     scarce = available is not None and available < (limits.memory or 0)
     receiver, sender = context.Pipe(duplex=False)
@@ -141,7 +140,7 @@ def run_in_process(
         while True:
             try:
                 kind, content = receiver.recv()
-            except (EOFError, OSError):  # the child has ended, perhaps in the middle of a message
+            except (EOFError, OSError):  # the child has ended, perhaps within a message
                 break
             if kind == "message":
                 receive(content)
@@ -168,7 +167,6 @@ def run_in_process(
 
 
 def _named(exitcode: int | None) -> str:
-    """An exit code in words."""
     if exitcode is not None and exitcode < 0:
         return f"signal {signal.Signals(-exitcode).name}"
     return f"exit code {exitcode}"
@@ -180,8 +178,7 @@ def _child(
     pipe: Any,
     before: Callable[[], object] | None,
 ) -> None:
-    """The other process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the caller, who ends this
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and ends this process
     threading.Thread(target=_follow_the_caller, daemon=True).start()
     ending: tuple[str, Any]
     try:
@@ -191,10 +188,10 @@ def _child(
         work(lambda message: pipe.send(("message", message)))
         ending = ("done", None)
     except MemoryError as error:
-        _lift_memory_limit()  # so that there is room to say it
+        _lift_memory_limit()  # sending the message needs memory
         ending = ("memory", str(error) or "there was not enough memory")
     except BrokenPipeError:
-        return  # nobody is interested any more
+        return  # the parent has ended
     except GraphgrainError as error:
         ending = ("error", str(error))
     except Exception as error:
@@ -203,7 +200,7 @@ def _child(
 
 
 def _follow_the_caller() -> None:
-    """End with the caller, also if it was killed: nobody wants the result any more."""
+    """Exit when the parent ends, even if it was killed."""
     caller = multiprocessing.parent_process()
     if caller is not None:
         caller.join()
@@ -223,7 +220,7 @@ else:
     def _set_limits(limits: Limits) -> None:
         import resource
 
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # being stopped is no crash
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no core dump when stopped
         if limits.seconds is not None:
             usage = resource.getrusage(resource.RUSAGE_SELF)
             end = max(1, ceil(usage.ru_utime + usage.ru_stime + limits.seconds))
@@ -240,7 +237,7 @@ else:
         resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
     def _address_space() -> int:
-        """Bytes that the process has now."""
+        """Return the current size of the address space in bytes."""
         import resource
 
         try:
@@ -250,15 +247,15 @@ else:
             return 0
 
 
-#: Data sets whose documentation says that edge label 1 is no bond: their graphs are complete.
+#: Data sets of complete graphs in which edge label 1 means "no bond".
 COMPLETE = ("BZR_MD", "COX2_MD", "DHFR_MD")
-#: A data set and a kernel: name and fingerprint of the one, name and variant of the other.
+#: Name and fingerprint of a data set, name and variant of a kernel.
 Place = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True)
 class Entrant:
-    """Who takes part: a kernel with its grid, or a classifier that tunes itself.
+    """A competitor of the league: a kernel with its grid, or a self-tuned classifier.
 
     Examples
     --------
@@ -273,11 +270,11 @@ class Entrant:
 
     @property
     def grid(self) -> KernelGrid | None:
-        """The kernel with its grid, if it is one."""
+        """Parameter grid of a kernel; None for classifiers."""
         return self.row if isinstance(self.row, KernelGrid) else None
 
     def on(self, data: LabelledGraphs) -> KernelGrid | TunedRow:
-        """What is evaluated on a data set: estimators are offered the view that it justifies."""
+        """Return the row for a data set; classifiers get the bonds-only view on complete graphs."""
         if isinstance(self.row, TunedRow) and data.name in COMPLETE:
             views = [None, EdgeFilter(drop=[1])]
             return replace(self.row, fixed={**self.row.fixed, "views": views})
@@ -285,26 +282,26 @@ class Entrant:
 
     @property
     def kernel(self) -> str:
-        """The name in records."""
+        """Kernel name in records."""
         return self.row.name
 
     @property
     def variant(self) -> str:
-        """What tells it from the usual grid of the kernel."""
+        """Variant of the kernel's usual grid."""
         return self.row.variant
 
     @property
     def label(self) -> str:
-        """How tables call it."""
+        """Name in tables."""
         return kernel_label(self.kernel, self.variant)
 
     @property
     def settings(self) -> int:
-        """Among how many settings validation chooses."""
+        """Number of settings that validation selects from."""
         return 1 if self.grid is None else len(self.grid.settings)
 
     def holds(self, record: FoldRecord) -> bool:
-        """Whether a fold of this kernel is one of its present settings."""
+        """Return whether a fold of this kernel belongs to its current settings."""
         if self.grid is None:
             return True
         return any(
@@ -314,15 +311,15 @@ class Entrant:
 
 
 class LimitedRuns:
-    """Evaluates kernels on data sets, each in a process of its own.
+    """Evaluate kernels on data sets, each in a separate process.
 
     Parameters
     ----------
     results : ResultsFile
     limits : Limits
-        ``seconds`` are for each repetition, the kernel matrices of all settings included.
+        ``seconds`` apply to each repetition, including the kernel matrices of all settings.
     n_jobs : int, optional
-        Number of threads; their processor time adds up.
+        Number of threads; the CPU time of all of them counts.
     """
 
     def __init__(self, results: ResultsFile, limits: Limits, n_jobs: int | None = None) -> None:
@@ -340,7 +337,7 @@ class LimitedRuns:
         repeats: int,
         progress: Progress | None = None,
     ) -> Outcome:
-        """Fill in what the results lack of a kernel on a data set."""
+        """Compute the missing results of a kernel on a data set."""
         progress = progress or Progress()
         known = self._known[(data.name, data.fingerprint, entrant.kernel, entrant.variant)]
         missing = self._unfinished(known, entrant, protocol, repeats)
@@ -392,7 +389,7 @@ class LimitedRuns:
     def _unfinished(
         known: list[Record], entrant: Entrant, protocol: Protocol, repeats: int
     ) -> list[int]:
-        """The repetitions that lack a fold."""
+        """Return the repetitions with missing folds."""
         done: dict[int, int] = defaultdict(int)
         for record in fold_records(known):
             if record.protocol == protocol.key and entrant.holds(record):
@@ -400,7 +397,7 @@ class LimitedRuns:
         return [r for r in range(repeats) if done[r] < protocol.folds * entrant.settings]
 
     def _stopped_before(self, known: list[Record], protocol: Protocol) -> str:
-        """By which limit the kernel was stopped before, if that was not lower than now."""
+        """Return the limit that stopped the kernel before, unless it has been raised since."""
         now = {"time": self.limits.seconds, "memory": self.limits.memory}
         for record in limit_records(known):
             limit = now[record.reason]
@@ -415,7 +412,7 @@ def _place(record: Record) -> Place:
 
 @dataclass(frozen=True)
 class _Evaluation:
-    """What the child does."""
+    """Work of the child process."""
 
     data: LabelledGraphs
     entrant: Entrant
@@ -425,7 +422,7 @@ class _Evaluation:
     n_jobs: int | None
 
     def warm_up(self) -> None:
-        """What has to be compiled or loaded is not the kernel's own cost."""
+        """Compile and import, which is not part of the kernel's cost."""
         from threadpoolctl import threadpool_limits  # comes with scikit-learn
 
         threadpool_limits(thread_count(self.n_jobs))
@@ -453,7 +450,7 @@ class _Evaluation:
 
 @dataclass(frozen=True)
 class _Sent:
-    """Results that are passed on to the process that writes them."""
+    """Results file of the child, which sends records to the parent."""
 
     send: Callable[[Any], None]
     known: set[str] = field(default_factory=set)

@@ -1,8 +1,8 @@
-"""Support vector machines: ours against scikit-learn's, on the same part of the same matrix.
+"""Speed of our support vector machine compared with scikit-learn's, on the same matrices.
 
-``python -m benchmarks.machines [DATASET]``. For each level of Tree++ both train a machine for each
-C on four fifths of the graphs and predict the rest, on one thread and taking turns; the best time
-of each counts. ``the same`` is the share of equal predictions. Both stop at the same tolerance.
+``python -m benchmarks.machines [DATASET]``. For each level of Tree++ both are trained for each C on
+four fifths of the graphs and predict the rest, alternating and on one thread; the best time of each
+is used. ``the same`` is the fraction of equal predictions. Both stop at the same tolerance.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ RUNS = 3
 
 
 def scikit_learn(gram: np.ndarray, codes: np.ndarray, train: Any, test: Any) -> list[np.ndarray]:
-    """Predictions for each C; where nothing reaches its bound, larger C change nothing."""
+    """Return predictions for each C; if no coefficient reaches C, larger values change nothing."""
     from sklearn.svm import SVC
 
     K, rows, found = gram[np.ix_(train, train)], gram[np.ix_(test, train)], []
@@ -41,7 +41,7 @@ def scikit_learn(gram: np.ndarray, codes: np.ndarray, train: Any, test: Any) -> 
 
 
 def ours(gram: np.ndarray, codes: np.ndarray, train: Any, test: Any) -> list[np.ndarray]:
-    """The same by graphgrain."""
+    """Return the predictions of graphgrain for each C."""
     learner = KernelSvm(GRID, int(codes.max()) + 1)
     answers, _ = split_answers(learner, gram, codes, (train, test))
     return [classes_of(scores) for scores in answers]
@@ -59,7 +59,7 @@ def main(data_set: str = "NCI1") -> None:
     folds = stratified_folds(codes, 5, np.random.default_rng(0))
     split = train_and_test(folds, 0)
     ours(grams[0], codes, *split)  # compiles
-    table = Table(title=f"{data_set}: machines for C in {GRID}", box=None, title_justify="left")
+    table = Table(title=f"{data_set}: SVMs for C in {GRID}", box=None, title_justify="left")
     for head in ("level", "ours, s", "scikit-learn, s", "ratio", "the same"):
         table.add_column(head, justify="right")
     sums = np.zeros(2)

@@ -1,4 +1,4 @@
-"""Most memory that a fresh process takes for one Gram matrix.
+"""Peak memory of a fresh process that computes one Gram matrix.
 
 ``python -m benchmarks.memory tree++ NCI1`` prints it in MiB.
 """
@@ -12,16 +12,16 @@ from pathlib import Path
 
 
 def peak_memory(kernel: str, data_set: str, n_jobs: int) -> float:
-    """MiB of a new process that loads a set and computes its Gram matrix by the named kernel."""
+    """Return the peak MiB of a new process that computes the Gram matrix of a data set."""
     arguments = [sys.executable, "-m", "benchmarks.memory", kernel, data_set, str(n_jobs)]
     done = subprocess.run(arguments, capture_output=True, text=True, check=True)
     return float(done.stdout)
 
 
 def own_peak() -> float:
-    """Most MiB that this process has held.
+    """Return the peak memory of this process in MiB.
 
-    Linux's VmHWM if there is one: ru_maxrss of a new process begins with that of its parent.
+    Uses VmHWM on Linux, because ru_maxrss of a new process starts with that of its parent.
     """
     status = Path("/proc/self/status")
     if status.exists():
@@ -32,7 +32,7 @@ def own_peak() -> float:
 
 
 def reset_peak() -> float:
-    """Forget the most that this process has held, where Linux can; returns the MiB it holds now."""
+    """Reset the peak memory of this process on Linux; return the current MiB."""
     forget = Path("/proc/self/clear_refs")
     if forget.exists():
         forget.write_text("5")

@@ -1,4 +1,4 @@
-"""MoleculeACE: the activity of molecules on 30 targets, and that of activity cliffs.
+"""MoleculeACE: activity of molecules on 30 targets, overall and on activity cliffs.
 
     python -m benchmarks.moleculeace
     python -m benchmarks.moleculeace --show --page docs/molecules-benchmarks.md
@@ -6,10 +6,10 @@
 van Tilborg, Alenicheva, Grisoni: Exposing the Limitations of Molecular Machine Learning with
 Activity Cliffs. Journal of Chemical Information and Modeling 62 (23), 2022.
 
-Training and test molecules are given. A method is trained on the training molecules of a set,
-choosing there whatever it chooses, and predicts the test molecules once. Errors are root mean
-squared errors of the logarithm of the activity, on all test molecules and on those that belong to
-an activity cliff: a pair of similar molecules of very different activity.
+The splits are given. Each method is trained on the training molecules of a data set, selects its
+parameters on them, and predicts the test molecules once. Errors are root mean squared errors of the
+logarithm of the activity, on all test molecules and on those that belong to an activity cliff: a
+pair of similar molecules with very different activities.
 """
 
 from __future__ import annotations
@@ -38,35 +38,35 @@ from .peers import BITS_SVM, COUNTS, FOREST, MAPLIGHT, Method, ours
 from .tables import better_on, comparison_words, markdown, records_file
 
 PUBLISHED_BEST = ("SVM", "ECFP")
-#: Mean RMSE over the 30 sets that newer publications report in their own tables.
+#: Mean RMSE over the 30 sets as reported by newer publications.
 NEWER = {"CheMeleon": 0.666, "MiniMol": 0.700}
 
 
 def set_names(folder: Path) -> list[str]:
-    """The sets in a folder of MoleculeACE."""
+    """Return the names of the data sets in a folder of MoleculeACE."""
     return sorted(path.name.split(".")[0] for path in folder.glob("CHEMBL*.csv*"))
 
 
 def task_of(folder: Path, name: str) -> Task:
-    """One of the sets."""
+    """Load a data set."""
     [path] = folder.glob(f"{name}.csv*")
     return given_task(read_set(path, "y"), "rmse")
 
 
 def methods() -> list[Method]:
-    """Ours, the peers of the same run, and the method with the best published mean."""
+    """Return our methods, other methods, and the method with the best published mean."""
     return [*ours(), COUNTS, MAPLIGHT, FOREST, BITS_SVM]
 
 
 def errors_of(record: PredictionRecord, data: MoleculeSet) -> tuple[float, float]:
-    """Root mean squared errors on all test molecules and on those of activity cliffs."""
+    """Return the RMSE on all test molecules and on those of activity cliffs."""
     squares = (np.array(record.truth) - np.array(record.predictions)) ** 2
     cliff = np.array(data.columns["cliff_mol"])[record.test].astype(float) == 1
     return float(np.sqrt(squares.mean())), float(np.sqrt(squares[cliff].mean()))
 
 
 def published(folder: Path) -> dict[str, dict[str, tuple[float, float]]]:
-    """By method and set the errors that the publication has."""
+    """Return the published errors by method and data set."""
     table: dict[str, dict[str, tuple[float, float]]] = {}
     with open(folder / "published.csv", newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -78,7 +78,7 @@ def published(folder: Path) -> dict[str, dict[str, tuple[float, float]]]:
 
 
 def cliffs_report(folder: Path, tasks: list[Task], wanted: list[Method], file: ResultsFile) -> str:
-    """Means over the sets, all molecules and cliffs, beside what was published."""
+    """Return a table of means over the data sets, with published results."""
     found: dict[str, dict[str, tuple[float, float]]] = {}
     for method, own in collected(tasks, wanted, file).items():
         for task in tasks:
@@ -116,7 +116,7 @@ def cliffs_report(folder: Path, tasks: list[Task], wanted: list[Method], file: R
 
 
 def _merits(errors: dict[str, tuple[float, float]]) -> dict[str, float]:
-    """The error on all molecules of each set, the larger the better."""
+    """Return negated errors on all molecules of each data set, so that larger is better."""
     return {name: -error for name, (error, _) in errors.items()}
 
 
@@ -126,7 +126,7 @@ def _means(errors: dict[str, tuple[float, float]], tasks: list[Task]) -> list[st
 
 
 def main(arguments: list[str] | None = None) -> str:
-    """Run what the records lack, then show errors on all sets beside the published ones."""
+    """Run missing experiments, then print the tables."""
     options = parser("moleculeace", __doc__, records_file("moleculeace")).parse_args(arguments)
     folder = molecules_folder() / "moleculeace"
     tasks = [task_of(folder, name) for name in chosen(options.datasets, set_names(folder))]

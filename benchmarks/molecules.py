@@ -1,10 +1,10 @@
-"""Methods on sets of molecules with a training and a test part: every result kept, then shown.
+"""Benchmarks on sets of molecules with training and test parts.
 
-1. A :class:`Task` is a set with a split and a measure.
-2. :func:`run` trains each method on each task, once for each seed, one after the other, unless
-   the records have it; a run that is interrupted goes on where it was.
-3. :func:`report` makes the tables from the records alone: mean over the seeds, an interval by
-   bootstrap over test molecules, ranks over the tasks, and on how many tasks ours is better.
+1. A :class:`Task` is a data set with a split and a metric.
+2. :func:`run` trains each method on each task, once per seed, and stores the predictions as
+   records; existing records are not computed again, so interrupted runs can be resumed.
+3. :func:`report` computes the tables from the records: means over the seeds, bootstrap intervals
+   over test molecules, ranks over the tasks, and the number of tasks on which ours is better.
 """
 
 from __future__ import annotations
@@ -49,27 +49,27 @@ from .tables import (
 @results_kind
 @dataclass(frozen=True, kw_only=True)
 class PredictionRecord:
-    """What a method predicted for the test part of a task.
+    """Predictions of a method for the test part of a task.
 
     Attributes
     ----------
     dataset, fingerprint : str
-        Name of the set, and a hash of its molecules and targets.
+        Name of the data set, and a hash of its molecules and targets.
     split : str
-        How the test part was made: ``"given"``, or a kind of split with its seed.
+        ``"given"``, or a kind of split with its seed.
     method, variant : str
     seed : int
-        Of everything that is random in the method.
+        Random state of the method.
     test : list of int
         Positions of the test molecules.
     truth, predictions : list of float
-        For classes: 0 or 1, and how strongly class 1 is predicted.
+        For classification: 0 or 1, and the score of class 1.
     std, low, high : list of float
-        Of a method that says how sure it is: standard deviations, and 90 % intervals.
+        Standard deviations and 90 % intervals, for methods that provide them.
     chosen : list of str
-        What the method chose on the training molecules, in words.
+        Settings selected on the training molecules.
     seconds : float
-        For training and predicting.
+        Time for training and prediction.
     versions : dict
     time : str
     """
@@ -97,7 +97,7 @@ class PredictionRecord:
     time: str = field(default_factory=now)
 
     def problem(self) -> str:
-        """In what the record contradicts itself; empty if it is sound."""
+        """Return a description of the inconsistency of the record; empty if it is valid."""
         columns: list[list[Any]] = [self.test, self.truth, self.predictions]
         columns += [column for column in (self.std, self.low, self.high) if column]
         if not numbers(columns) or len({len(column) for column in columns}) != 1:
@@ -117,9 +117,9 @@ class MoleculeSet:
     name : str
     smiles : list of str
     y : array
-        Numbers, or classes 0 and 1.
+        Targets: numbers, or classes 0 and 1.
     columns : dict
-        All columns of the file, such as a given split.
+        All columns of the file.
     """
 
     name: str
@@ -129,7 +129,7 @@ class MoleculeSet:
 
     @property
     def fingerprint(self) -> str:
-        """Sixteen hexadecimal digits that change with any molecule or target."""
+        """Hash of all molecules and targets, sixteen hexadecimal digits."""
         content = "\n".join(f"{s} {y!r}" for s, y in zip(self.smiles, self.y.tolist(), strict=True))
         return sha256(content.encode()).hexdigest()[:16]
 
@@ -140,7 +140,7 @@ class MoleculeSet:
 
 
 def read_set(path: Path, target: str) -> MoleculeSet:
-    """A table of molecules; lines that RDKit cannot read are left out."""
+    """Read a table of molecules; rows that RDKit cannot parse are skipped."""
     from rdkit import RDLogger
     from rdkit.Chem import MolFromSmiles
 
@@ -156,7 +156,7 @@ def read_set(path: Path, target: str) -> MoleculeSet:
 
 
 def molecules_folder(name: str = "molecules") -> Path:
-    """A folder of the data folder, or a message that says where it is looked for."""
+    """Return a subfolder of the data folder; exit with a message if it does not exist."""
     place = folder() / name
     if not place.is_dir():
         raise SystemExit(
@@ -168,7 +168,7 @@ def molecules_folder(name: str = "molecules") -> Path:
 
 @dataclass(frozen=True)
 class Task:
-    """A set with its split and its measure.
+    """A data set with a split and a metric.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ class Task:
     measure : str
         One of :data:`MEASURES`.
     group : str
-        Tasks of one group, such as several draws of one split, are one row of a table.
+        Tasks of one group, such as several draws of one split, share a row of the table.
     """
 
     data: MoleculeSet
@@ -191,16 +191,16 @@ class Task:
 
     @property
     def row(self) -> str:
-        """The row of a table that it belongs to."""
+        """Name of the table row."""
         return self.group or self.name
 
     @property
     def name(self) -> str:
-        """For tables."""
+        """Name in tables."""
         return self.data.name if self.split == "given" else f"{self.data.name}, {self.split}"
 
     def identity(self, method: Method, seed: int) -> dict[str, Any]:
-        """What makes a record of a method on this task."""
+        """Return the identifying fields of a record of a method on this task."""
         return {
             "dataset": self.data.name,
             "fingerprint": self.data.fingerprint,
@@ -212,7 +212,7 @@ class Task:
 
 
 def given_task(data: MoleculeSet, measure: str) -> Task:
-    """The split that the column ``split`` gives."""
+    """Return the task with the split given in the column ``split``."""
     test = np.array(data.columns["split"]) == "test"
     return Task(data, "given", np.flatnonzero(~test), np.flatnonzero(test), measure)
 
@@ -251,7 +251,7 @@ def _average_precision(truth: np.ndarray, answers: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure with the name that the field has for it."""
+    """A metric with its usual name."""
 
     title: str
     of: Callable[[np.ndarray, np.ndarray], float]
@@ -267,25 +267,24 @@ MEASURES = {
 }
 
 
-#: Test parts that are drawn with replacement for an interval.
+#: Number of bootstrap samples for an interval.
 DRAWS = 1000
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a method achieved on a task.
+    """Result of a method on a task.
 
     Attributes
     ----------
     mean, spread : float
-        Mean and standard deviation over the seeds; over the draws, where there are several.
+        Mean and standard deviation over the seeds, or over the draws if there are several.
     low, high : float
-        The interval of the mean over the seeds that holds 95 % of 1,000 test parts drawn with
-        replacement.
+        95 % bootstrap interval of the mean, from 1,000 samples of the test molecules.
     seeds : int
-        Trained models that it stands for.
+        Number of trained models.
     seconds : float
-        Mean for training and predicting.
+        Mean time for training and prediction.
     """
 
     mean: float
@@ -296,19 +295,19 @@ class Result:
     seconds: float
 
     def words(self) -> str:
-        """The mean with its interval."""
+        """Format the mean with its interval."""
         return f"{self.mean:.3f} ({self.low:.3f} to {self.high:.3f})"
 
 
 def result_of(records: Sequence[PredictionRecord], measure: str, rows: Any = None) -> Result:
-    """The result of the records of all seeds, on all test molecules or on some of them."""
+    """Summarise the records of all seeds, on all or on selected test molecules."""
     return result_of_group([records], measure, rows)
 
 
 def result_of_group(
     draws: Sequence[Sequence[PredictionRecord]], measure: str, rows: Any = None
 ) -> Result:
-    """The mean over several draws of a split, each with the records of all its seeds."""
+    """Summarise several draws of a split, each with the records of all its seeds."""
     of = MEASURES[measure].of
     parts = []
     for records in draws:
@@ -348,12 +347,12 @@ def run(
     say: Callable[[str], None] = _say,
     sure: bool = False,
 ) -> None:
-    """Train each method on each task, unless the records have it; one process, one at a time.
+    """Train each method on each task, one at a time, unless its record exists.
 
     Parameters
     ----------
     sure : bool
-        Whether methods are asked for intervals too: ``predict_with_intervals``.
+        Whether to compute intervals too, with ``predict_with_intervals``.
     """
     tasks = list(tasks)
     for number, task in enumerate(tasks):
@@ -399,7 +398,7 @@ def _trained(
 
 
 def answers(model: Any, smiles: Sequence[str]) -> np.ndarray:
-    """Predicted numbers, or how strongly class 1 is predicted."""
+    """Return predicted numbers, or scores of class 1."""
     if hasattr(model, "decision_function"):
         return np.asarray(model.decision_function(smiles))
     if hasattr(model, "predict_proba"):
@@ -412,7 +411,7 @@ def _plain(values: Any) -> list[float]:
 
 
 def _chosen(model: Any) -> list[str]:
-    """What an estimator has chosen, in words."""
+    """Describe the settings that an estimator has selected."""
     members = getattr(model, "members_", None) or [getattr(model, "best_params_", {})]
     return [
         ", ".join(f"{name}={value}" for name, value in one.items())
@@ -427,7 +426,7 @@ def _chosen(model: Any) -> list[str]:
 def collected(
     tasks: Sequence[Task], methods: Sequence[Method], results: ResultsFile
 ) -> dict[str, dict[str, list[PredictionRecord]]]:
-    """By method and task the records of all seeds; only what is there."""
+    """Return the existing records of all seeds, by method and task."""
     known: dict[tuple[Any, ...], list[PredictionRecord]] = {}
     for record in results.records:
         if isinstance(record, PredictionRecord):
@@ -446,7 +445,7 @@ def collected(
 def results_of(
     tasks: Sequence[Task], methods: Sequence[Method], file: ResultsFile
 ) -> dict[str, dict[str, Result]]:
-    """By method and row of the table what was achieved; rows with all their tasks only."""
+    """Return results by method and table row, for rows with records of all their tasks."""
     found: dict[str, dict[str, Result]] = {}
     for method, own in collected(tasks, methods, file).items():
         for row in dict.fromkeys(task.row for task in tasks):
@@ -461,7 +460,7 @@ def results_of(
 def scores(
     tasks: Sequence[Task], results: dict[str, dict[str, Result]]
 ) -> dict[str, dict[str, float]]:
-    """By method and row the mean, the larger the better."""
+    """Return means by method and row, with signs such that larger is better."""
     sign = {t.row: 1.0 if MEASURES[t.measure].larger_is_better else -1.0 for t in tasks}
     return {
         method: {name: sign[name] * result.mean for name, result in own.items()}
@@ -470,7 +469,7 @@ def scores(
 
 
 def report(tasks: Sequence[Task], methods: Sequence[Method], file: ResultsFile) -> str:
-    """Tables in Markdown: every method on every task, ranks, and who is better on how many."""
+    """Return Markdown tables: all methods on all tasks, ranks, and pairwise comparisons."""
     results = results_of(tasks, methods, file)
     if not results:
         return "There is no result yet.\n"
@@ -489,8 +488,8 @@ def report(tasks: Sequence[Task], methods: Sequence[Method], file: ResultsFile) 
     )
     parts = [
         markdown(["set", "measure", "train", "test", *names], rows),
-        "\nMean over the trained models; the interval holds 95 % of 1,000 test parts drawn "
-        f"with replacement. Models for each cell: {counts}. Bold: the best mean, and others whose "
+        "\nMean over the trained models, with a 95 % bootstrap interval over the test molecules "
+        f"(1,000 samples). Models per cell: {counts}. Bold: the best mean, and others whose "
         "intervals reach it.\n\n",
     ]
     own = scores(tasks, results)
@@ -501,7 +500,7 @@ def report(tasks: Sequence[Task], methods: Sequence[Method], file: ResultsFile) 
             [name, f"{r:.2f}", f"{np.mean([x.seconds for x in results[name].values()]):.0f}"]
             for name, r in ordered
         ]
-        heads = ["method", f"mean rank over {len(over)} rows", "seconds for a model, mean"]
+        heads = ["method", f"mean rank over {len(over)} rows", "mean seconds per model"]
         parts += [markdown(heads, table), "\n"]
     first = names[0]
     parts += [
@@ -516,7 +515,7 @@ def _bold(words: str, best: bool) -> str:
 
 
 def _best(task: Task, cells: Sequence[Result]) -> list[Result]:
-    """The best result, and those that one split cannot tell from it."""
+    """Return the best result and those whose intervals reach it."""
     larger = MEASURES[task.measure].larger_is_better
     top = max(cells, key=lambda cell: cell.mean if larger else -cell.mean)
     return [c for c in cells if (c.high >= top.mean if larger else c.low <= top.mean)]
@@ -526,25 +525,25 @@ def _best(task: Task, cells: Sequence[Result]) -> list[Result]:
 
 
 def parser(name: str, about: str | None, records: Path, seeds: int = 5) -> argparse.ArgumentParser:
-    """The options that all benchmarks of molecules have."""
+    """Return a parser with the options of all benchmarks on molecules."""
     made = argparse.ArgumentParser(
         prog=f"python -m benchmarks.{name}",
         description=about,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.add_argument("-d", "--datasets", default="", help="names, with commas; default all")
-    made.add_argument("-m", "--methods", default="", help="names, with commas; default all")
-    made.add_argument("--seeds", type=int, default=seeds, help="for methods with anything random")
-    made.add_argument("-r", "--results", type=Path, default=records, help="where records are kept")
+    made.add_argument("-d", "--datasets", default="", help="comma-separated (default: all)")
+    made.add_argument("-m", "--methods", default="", help="comma-separated (default: all)")
+    made.add_argument("--seeds", type=int, default=seeds, help="for randomised methods")
+    made.add_argument("-r", "--results", type=Path, default=records, help="file of records")
     made.add_argument("-j", "--n-jobs", type=int, default=1, help="threads of a method")
-    made.add_argument("--show", action="store_true", help="only show what the records hold")
-    made.add_argument("--page", type=Path, help="a Markdown page whose tables are replaced")
-    made.add_argument("--json", action="store_true", help="results for machines")
+    made.add_argument("--show", action="store_true", help="only show existing records")
+    made.add_argument("--page", type=Path, help="Markdown page in which to replace the tables")
+    made.add_argument("--json", action="store_true", help="print JSON instead of tables")
     return made
 
 
 def chosen(names: str, known: Sequence[str]) -> list[str]:
-    """The names that an option lists, or all."""
+    """Return the names listed by an option, or all."""
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     if unknown := [name for name in wanted if name not in known]:
         raise SystemExit(f"There is no {unknown[0]!r}; there are {', '.join(known)}.")
@@ -552,7 +551,7 @@ def chosen(names: str, known: Sequence[str]) -> list[str]:
 
 
 def wanted_methods(option: str, methods: Sequence[Method]) -> list[Method]:
-    """The methods that an option lists, or all."""
+    """Return the methods listed by an option, or all."""
     names = chosen(option, [method.name for method in methods])
     return [method for method in methods if method.name in names]
 
@@ -564,7 +563,7 @@ def execute(
     page_mark: str,
     more: Callable[[ResultsFile], str] = lambda file: "",
 ) -> str:
-    """Run what the records lack, then show the tables, or write them into a page."""
+    """Run missing experiments, then print the tables, or write them into a page."""
     methods = wanted_methods(options.methods, methods)
     with ResultsFile(options.results) as file:
         if not options.show:
@@ -581,7 +580,7 @@ def execute(
 
 
 def as_json(tasks: Sequence[Task], methods: Sequence[Method], file: ResultsFile) -> str:
-    """All results for machines."""
+    """Return all results as JSON."""
     found = results_of(tasks, methods, file)
     plain = {m: {row: vars(result) for row, result in own.items()} for m, own in found.items()}
     return json.dumps(plain, indent=2)

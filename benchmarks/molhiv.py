@@ -1,15 +1,15 @@
-"""molhiv: which of 41,127 molecules inhibit HIV, with test molecules of unseen scaffolds.
+"""ogbg-molhiv: HIV inhibition of 41,127 molecules, with a scaffold split.
 
     python -m benchmarks.molhiv --seeds 3
 
-The set, its split and its measure are those of ogbg-molhiv.
+The data set, its split and its metric are those of ogbg-molhiv.
 
 Hu, Fey, Zitnik, Dong, Ren, Liu, Catasta, Leskovec: Open Graph Benchmark: Datasets for Machine
 Learning on Graphs. Advances in Neural Information Processing Systems 33, 2020.
 
-Molecules are split by scaffold, 80 to 10 to 10. Whatever a method chooses, it chooses on the
-training molecules; the validation part says how well the choice carries over to new scaffolds; the
-test part is predicted once. The measure is the ROC AUC.
+Molecules are split by scaffold, 80 to 10 to 10. Methods select their parameters on the training
+molecules; the validation part shows how well they generalise to new scaffolds; the test part is
+predicted once. The metric is the ROC AUC.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from .molecules import (
 from .peers import FOREST, LOGISTIC, Method, ours
 from .tables import markdown, records_file, write_between
 
-#: Test ROC AUC of the Open Graph Benchmark's own table, and of the best published kernel.
+#: Test ROC AUC from the Open Graph Benchmark's table, and of the best published kernel.
 PUBLISHED = {
     "GIN with virtual node": 0.771,
     "P-WL, the best published kernel": 0.804,
@@ -61,18 +61,18 @@ class Parts:
 
 
 def task_of(data: MoleculeSet, parts: Parts) -> Task:
-    """Validation and test part are predicted by the same model, in this order."""
+    """Return a task whose test part is the validation part followed by the test part."""
     both = np.concatenate([parts.validation, parts.test])
     return Task(data, "scaffold", parts.train, both, "roc_auc")
 
 
 def methods() -> list[Method]:
-    """Ours first; peers after it."""
+    """Return our methods, then the others."""
     return [*ours(), LOGISTIC, FOREST]
 
 
 def areas_of(records: list[PredictionRecord], parts: Parts) -> tuple[Result, Result]:
-    """ROC AUC on the validation and on the test part."""
+    """Return the ROC AUC on the validation and on the test part."""
     cut = len(parts.validation)
     everything = np.arange(len(records[0].truth))
     return (
@@ -82,7 +82,7 @@ def areas_of(records: list[PredictionRecord], parts: Parts) -> tuple[Result, Res
 
 
 def table(task: Task, parts: Parts, wanted: list[Method], file: ResultsFile) -> str:
-    """Every method on both parts; the best of each part in bold."""
+    """Return a table of all methods on both parts, with the best of each part in bold."""
     found = {
         name: areas_of(own[task.name], parts)
         for name, own in collected([task], wanted, file).items()
@@ -105,14 +105,16 @@ def table(task: Task, parts: Parts, wanted: list[Method], file: ResultsFile) -> 
         rows.append([f"{name} (published)", "", shown, "", ""])
     sizes = (len(parts.train), len(parts.validation), len(parts.test))
     words = "{:,} training, {:,} validation, {:,} test molecules. ".format(*sizes)
-    words += "±: standard deviation over the seeds. The interval holds 95 % of 1,000 test parts "
-    words += "drawn with replacement. Bold: the best of the part.\n"
-    heads = ["method", "validation", "test", "interval of the test figure", "seeds"]
+    words += (
+        "±: standard deviation over the seeds. Interval: 95 % bootstrap interval over the test "
+    )
+    words += "molecules (1,000 samples). Bold: the best of each column.\n"
+    heads = ["method", "validation", "test", "interval of the test result", "seeds"]
     return f"{markdown(heads, rows)}\n{words}"
 
 
 def main(arguments: list[str] | None = None) -> str:
-    """Run what the records lack, then show the ROC AUC of all methods."""
+    """Run missing experiments, then print the table."""
     options = parser("molhiv", __doc__, records_file("molhiv"), seeds=10).parse_args(arguments)
     data = read_set(molecule_file("hiv"), "active")
     parts = Parts.of(data)

@@ -1,12 +1,12 @@
-"""All pairs of similar molecules, beside FPSim2's symmetric matrix on the same molecules.
+"""All pairs of similar molecules, compared with FPSim2's symmetric matrix.
 
     python -m benchmarks.pairs [NAME] [--min-similarity 0.8] [--count N] [--folder FOLDER] [--alone]
 
-graphgrain: min-max of Tree++ (the index's own kernel), every pair exactly. FPSim2: Tanimoto of
-ECFP4 folded to 2,048 bits, ``symmetric_distance_matrix``. The two measure different things, so that
-numbers of pairs differ; times and memory are those of finding all pairs above the same threshold.
-Every measurement is a process of its own, two threads, without building the files. With
-``--check N`` the pairs of the first N molecules are compared with all comparisons.
+graphgrain: exact min-max similarity of Tree++ (the default kernel of an index). FPSim2: Tanimoto
+similarity of ECFP4 folded to 2,048 bits, ``symmetric_distance_matrix``. The similarities differ, so
+the numbers of pairs differ; times and memory are those of finding all pairs above the same
+threshold. Every measurement runs in a separate process with two threads, and excludes building the
+files. With ``--check N`` the pairs of the first N molecules are compared with the full matrix.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def pairs_graphgrain(target: str, least: float) -> dict[str, float]:
     import graphgrain as gg
 
     index = gg.GraphIndex(target, n_jobs=JOBS)
-    gg.pairs(index.graphs(index.ids[:10].tolist()), least)  # compiled before the clock starts
+    gg.pairs(index.graphs(index.ids[:10].tolist()), least)  # compile before timing
     begin, cpu = time.perf_counter(), time.process_time()
     count = sum(len(block) for block in index.pairs(least))
     return _costs(count, begin, cpu)
@@ -55,7 +55,7 @@ def _costs(pairs: int, begin: float, cpu: float) -> dict[str, float]:
 
 
 def check(source: Path, least: float, count: int) -> None:
-    """Compare the pairs of some molecules with all comparisons."""
+    """Compare the pairs of some molecules with those of the full similarity matrix."""
     import graphgrain as gg
 
     graphs, _ = gg.load_molecules(source, errors="skip")
@@ -65,7 +65,7 @@ def check(source: Path, least: float, count: int) -> None:
     expected = np.argwhere(np.triu(least <= K, 1))
     found = gg.pairs(graphs, least)
     same = np.array_equal(np.column_stack(found[:2]), expected)
-    print(f"{len(found):,} pairs of {len(graphs):,} molecules, as all comparisons find: {same}")
+    print(f"{len(found):,} pairs of {len(graphs):,} molecules, equal to all comparisons: {same}")
     if not same:
         sys.exit(1)
 
@@ -75,7 +75,7 @@ def main() -> None:
     parser.add_argument("name", nargs="?", default="hiv")
     parser.add_argument("--min-similarity", type=float, default=0.8)
     parser.add_argument("--count", type=int)
-    parser.add_argument("--folder", help="where files are kept, and used again")
+    parser.add_argument("--folder", help="folder in which to keep and reuse files")
     parser.add_argument("--alone", action="store_true", help="without FPSim2")
     parser.add_argument("--check", type=int, metavar="N")
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
@@ -105,7 +105,7 @@ def main() -> None:
             found = json.loads(cost.output)
             print(
                 f"{kind}: {found['pairs']:,} pairs at {options.min_similarity:g}, "
-                f"{found['seconds']:.1f} s, CPU {found['cpu']:.1f} s, most memory "
+                f"{found['seconds']:.1f} s, CPU {found['cpu']:.1f} s, peak memory "
                 f"{cost.peak_bytes / 2**20:,.0f} MiB",
                 flush=True,
             )

@@ -1,8 +1,7 @@
-"""Methods that stand side by side on molecules: ours, and what chemists use.
+"""Methods compared on molecules: ours, and common methods of chemoinformatics.
 
-Every method takes SMILES and numbers or classes 0 and 1, chooses whatever it chooses on the
-training molecules alone, and is trained once. Features of molecules are computed once and kept
-while the program runs.
+Every method takes SMILES and numbers or classes 0 and 1, and selects its parameters on the training
+molecules only. Features of molecules are computed once and cached in memory.
 """
 
 from __future__ import annotations
@@ -17,24 +16,24 @@ from scipy import sparse
 import graphgrain as gg
 from graphgrain.learning.folds import random_folds, train_and_test
 
-#: The radius of ECFP4; its bits as in MoleculeACE and in the baselines of molhiv.
+#: Radius of ECFP4, and number of bits as in MoleculeACE and the baselines of molhiv.
 RADIUS, BITS = 2, 1024
 
 
 @dataclass(frozen=True)
 class Method:
-    """A learner by its name.
+    """A named learning method.
 
     Attributes
     ----------
     name : str
-        For tables and records.
+        Name in tables and records.
     make : callable(classes, seed, n_jobs)
-        The estimator, for classes or for numbers, which takes lists of SMILES.
+        Returns a classifier or regressor that takes lists of SMILES.
     seeded : bool
-        Whether anything in it is random, so that several seeds are run.
+        Whether it is randomised, so that several seeds are run.
     variant : str
-        Parameters that are not the usual ones, in words; another variant is another record.
+        Description of unusual parameters; each variant has its own records.
     """
 
     name: str
@@ -47,14 +46,14 @@ class Method:
 
 
 class Cached:
-    """A function of one SMILES, whose results are kept."""
+    """A function of one SMILES with cached results."""
 
     def __init__(self, function: Callable[[str], np.ndarray]) -> None:
         self.function = function
         self.kept: dict[str, np.ndarray] = {}
 
     def __call__(self, smiles: Sequence[str]) -> np.ndarray:
-        """A row for each molecule."""
+        """Return one row per molecule."""
         for text in smiles:
             if text not in self.kept:
                 self.kept[text] = self.function(text)
@@ -78,13 +77,13 @@ def _morgan(bits: int) -> Any:
 
 @Cached
 def ecfp4(smiles: str) -> np.ndarray:
-    """Morgan fingerprints of radius 2, zeros and ones."""
+    """Return the binary Morgan fingerprint of radius 2."""
     return _morgan(BITS).GetFingerprintAsNumPy(_molecule(smiles))
 
 
 @Cached
 def maplight_features(smiles: str) -> np.ndarray:
-    """The features of the MapLight recipe in one row.
+    """Return the features of MapLight.
 
     ECFP counts (1,024 columns), Avalon counts (1,024), ErG (315) and RDKit's 2-D descriptors.
     """
@@ -110,7 +109,7 @@ _COUNTS: dict[str, dict[int, int]] = {}
 
 
 def ecfp4_counts(smiles: Sequence[str]) -> list[dict[int, int]]:
-    """How often each atom environment up to radius 2 occurs; nothing is folded."""
+    """Count the atom environments up to radius 2, unfolded."""
     generator = _morgan(2048)
     for text in smiles:
         if text not in _COUNTS:
@@ -120,21 +119,21 @@ def ecfp4_counts(smiles: Sequence[str]) -> list[dict[int, int]]:
 
 
 class MinMaxCounts:
-    """Count Tanimoto of ECFP4: the sum of minima over the sum of maxima, nothing folded.
+    """Count Tanimoto of unfolded ECFP4: the sum of minima over the sum of maxima.
 
-    A count c of an environment becomes c columns of ones, so that the sum of minima is a product
-    of sparse matrices.
+    A count c of an environment is encoded as c columns of ones, so that the sum of minima is a
+    product of sparse matrices.
     """
 
     def fit(self, smiles: Sequence[str]) -> MinMaxCounts:
-        """Take in the training molecules."""
+        """Encode the training molecules."""
         self.columns_: dict[tuple[int, int], int] = {}
         self.X_ = self._units(smiles, grow=True)
         self.totals_ = self._totals(smiles)
         return self
 
     def gram(self, smiles: Sequence[str]) -> np.ndarray:
-        """Similarities of these molecules (rows) to the training molecules."""
+        """Return similarities of molecules (rows) to the training molecules."""
         minima = np.asarray((self._units(smiles, grow=False) @ self.X_.T).todense(), dtype=float)
         maxima = self._totals(smiles)[:, np.newaxis] + self.totals_ - minima
         return minima / np.maximum(maxima, 1e-12)
@@ -162,12 +161,12 @@ class MinMaxCounts:
 
 
 class MinMaxRidge:
-    """Kernel ridge regression on count Tanimoto; alpha by leave-one-out errors in closed form."""
+    """Kernel ridge regression on count Tanimoto; alpha by closed-form leave-one-out errors."""
 
     alphas = tuple(10.0**e for e in (-4, -3.5, -3, -2.5, -2, -1.5, -1, -0.5, 0, 0.5, 1))
 
     def fit(self, smiles: Sequence[str], y: np.ndarray) -> MinMaxRidge:
-        """One decomposition for all values of alpha."""
+        """Fit with one eigendecomposition for all values of alpha."""
         self.kernel_ = MinMaxCounts().fit(smiles)
         self.mean_ = float(np.mean(y))
         values, vectors = np.linalg.eigh(self.kernel_.gram(smiles))
@@ -183,21 +182,21 @@ class MinMaxRidge:
         return self
 
     def predict(self, smiles: Sequence[str]) -> np.ndarray:
-        """The value of each molecule."""
+        """Predict the value of each molecule."""
         return self.kernel_.gram(smiles) @ self.weights_ + self.mean_
 
 
 class MinMaxClassifier:
-    """A machine on count Tanimoto: the better of an SVM and ridge regression to -1 and 1.
+    """Classifier on count Tanimoto: an SVM, or ridge regression to -1 and 1.
 
-    Which of them, and its C or alpha, is chosen by the ROC AUC of five folds.
+    The method and its C or alpha are selected by the ROC AUC of five folds.
     """
 
     costs = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
     alphas = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 
     def fit(self, smiles: Sequence[str], y: np.ndarray) -> MinMaxClassifier:
-        """Choose, then train on all."""
+        """Select the parameters, then train on all molecules."""
         from sklearn.metrics import roc_auc_score
         from sklearn.model_selection import StratifiedKFold
 
@@ -220,7 +219,7 @@ class MinMaxClassifier:
     def _trained(
         self, choice: tuple[str, float], K: np.ndarray, y: np.ndarray
     ) -> tuple[np.ndarray, float]:
-        """Weights of training molecules, and an intercept."""
+        """Return weights of training molecules and an intercept."""
         from scipy.linalg import solve
         from sklearn.svm import SVC
 
@@ -236,22 +235,22 @@ class MinMaxClassifier:
         return own - intercept * ones, float(intercept)
 
     def decision_function(self, smiles: Sequence[str]) -> np.ndarray:
-        """How far each molecule is on the side of class 1."""
+        """Return the score of class 1 for each molecule."""
         return self.kernel_.gram(smiles) @ self.weights_ + self.intercept_
 
 
 class GaussianSvm:
-    """The method with the best published mean on MoleculeACE: ECFP4 bits and a Gaussian kernel.
+    """SVM on ECFP4 bits with a Gaussian kernel, which has the best published mean on MoleculeACE.
 
-    C and gamma are chosen by five-fold cross-validation; all matrices come from one product of
-    the fingerprints, which is most of the work.
+    C and gamma are selected by five-fold cross-validation. All kernel matrices are computed from
+    one product of the fingerprints, which dominates the cost.
     """
 
     C = (1.0, 10.0, 100.0)
     gamma = (0.003, 0.01, 0.03)
 
     def fit(self, smiles: Sequence[str], y: np.ndarray) -> GaussianSvm:
-        """Choose by five-fold cross-validation, then train on all."""
+        """Select by five-fold cross-validation, then train on all molecules."""
         from sklearn.svm import SVR
 
         self.X_ = ecfp4(smiles).astype(np.float32)
@@ -274,18 +273,18 @@ class GaussianSvm:
         return self
 
     def predict(self, smiles: Sequence[str]) -> np.ndarray:
-        """The value of each molecule."""
+        """Predict the value of each molecule."""
         squares = self._squared_distances(ecfp4(smiles).astype(np.float32))
         return self.svr_.predict(np.exp(-self.best_params_["gamma"] * squares))
 
     def _squared_distances(self, X: np.ndarray) -> np.ndarray:
-        """The number of bits in which molecules differ from the fitted ones."""
+        """Return the number of bits in which molecules differ from the fitted ones."""
         products = X @ self.X_.T
         return (X.sum(axis=1)[:, np.newaxis] + self.X_.sum(axis=1) - 2 * products).astype(float)
 
 
 class OnFeatures:
-    """An estimator on a table of features, fed with SMILES."""
+    """Estimator on features computed from SMILES."""
 
     def __init__(self, features: Callable[[Sequence[str]], np.ndarray], model: Any) -> None:
         self.features, self.model = features, model
@@ -298,13 +297,13 @@ class OnFeatures:
 
     def __getattr__(self, name: str) -> Any:
         if name in ("predict", "predict_proba", "decision_function"):
-            answer = getattr(self.model, name)  # an AttributeError where the estimator has none
+            answer = getattr(self.model, name)  # AttributeError if the estimator has none
             return lambda smiles: answer(self.features(smiles))
         raise AttributeError(name)
 
 
 def logistic_regression(classes: bool, seed: int, n_jobs: int | None) -> OnFeatures:
-    """Logistic regression on ECFP4 that chooses C inside by the ROC AUC."""
+    """Return logistic regression on ECFP4 with C selected by the ROC AUC."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
@@ -315,7 +314,7 @@ def logistic_regression(classes: bool, seed: int, n_jobs: int | None) -> OnFeatu
 
 
 def random_forest(classes: bool, seed: int, n_jobs: int | None) -> OnFeatures:
-    """A random forest of 500 trees on ECFP4."""
+    """Return a random forest of 500 trees on ECFP4."""
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     about: dict[str, Any] = {"random_state": seed, "n_jobs": n_jobs}
@@ -326,9 +325,9 @@ def random_forest(classes: bool, seed: int, n_jobs: int | None) -> OnFeatures:
 
 
 class LogWhereSkewed:
-    """A regressor that learns logarithms of targets which are all above 0 and skewed to the right.
+    """Regressor on the logarithm of targets that are all positive and skewed to the right.
 
-    So does the MapLight recipe for clearance and volume of distribution; all peers may.
+    MapLight does the same for clearance and volume of distribution.
     """
 
     def __init__(self, model: Any) -> None:
@@ -344,13 +343,13 @@ class LogWhereSkewed:
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Numbers in the units of the targets."""
+        """Predict in the unit of the targets."""
         found = np.asarray(self.model.predict(X))
         return np.exp(found) if self.log_ else found
 
 
 def maplight(classes: bool, seed: int, n_jobs: int | None) -> OnFeatures:
-    """The MapLight recipe: CatBoost on fingerprints and descriptors (Notwell and Wood, 2023)."""
+    """Return MapLight: CatBoost on fingerprints and descriptors (Notwell and Wood, 2023)."""
     from catboost import CatBoostClassifier, CatBoostRegressor
 
     about = {
@@ -367,7 +366,7 @@ def maplight(classes: bool, seed: int, n_jobs: int | None) -> OnFeatures:
 
 
 def graphgrain_estimator(descriptors: bool) -> Callable[[bool, int, int | None], Any]:
-    """Ours with its defaults: on graphs alone, or with RDKit's descriptors beside them."""
+    """Return our estimator with its defaults, optionally with RDKit's descriptors."""
 
     def make(classes: bool, seed: int, n_jobs: int | None) -> Any:
         made = gg.GraphClassifier() if classes else gg.GraphRegressor()
@@ -377,12 +376,6 @@ def graphgrain_estimator(descriptors: bool) -> Callable[[bool, int, int | None],
     return make
 
 
-def has_descriptors() -> bool:
-    """Whether this version of the estimators can take descriptors beside graphs."""
-    return "descriptors" in gg.GraphRegressor().get_params()
-
-
-#: Everybody, by name.
 OURS = Method("graphgrain", graphgrain_estimator(descriptors=False), seeded=True)
 OURS_WITH = Method("graphgrain + descriptors", graphgrain_estimator(descriptors=True), seeded=True)
 MAPLIGHT = Method("MapLight", maplight, seeded=True)
@@ -397,5 +390,5 @@ FOREST = Method("ECFP4 bits forest", random_forest, seeded=True)
 
 
 def ours() -> list[Method]:
-    """What this version of graphgrain can run, the best that it has first."""
-    return [OURS_WITH, OURS] if has_descriptors() else [OURS]
+    """Return the methods of graphgrain, the best first."""
+    return [OURS_WITH, OURS]

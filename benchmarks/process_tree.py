@@ -1,4 +1,4 @@
-"""What a command costs with all its processes: seconds, CPU seconds, most memory (Linux)."""
+"""Time, CPU time and peak memory of a command with all its processes (Linux)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Cost(NamedTuple):
-    """The cost of a command and of the processes that it starts."""
+    """Cost of a command and of the processes it starts."""
 
     seconds: float
     cpu_seconds: float
@@ -19,7 +19,7 @@ class Cost(NamedTuple):
 
 
 def watched(command: Sequence[str]) -> Cost:
-    """Run a command to its end and look at its processes ten times a second."""
+    """Run a command and sample its processes ten times a second."""
     begin = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     cpu: dict[int, float] = {}

@@ -1,15 +1,15 @@
-"""Tree++ side by side with the code that the paper published.
+"""Tree++ side by side with the code published by its authors.
 
     git clone https://github.com/yeweiysh/TreePlusPlus
     python -m benchmarks.published_code TreePlusPlus [DATASET ...]
 
-Both make the Gram matrix of the same graphs at the same depths, in one process and on one thread,
-and processor time counts. The published code runs as it is; what today's NetworkX calls differently
-is given its old name, and what it imports without using it need not be there. It needs NetworkX and
-gensim.
+Both compute the Gram matrix of the same graphs at the same depths, in one process and on one
+thread; CPU time is compared. The published code is not modified: renamed functions of NetworkX are
+provided under their old names, and unused imports are replaced by empty modules. It needs NetworkX
+and gensim.
 
-Then the vertices of all graphs are numbered anew at random: how many entries of the Gram matrix
-change, of both?
+Then the vertices of all graphs are renumbered at random, and the changed entries of both Gram
+matrices are counted.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from graphgrain.core.threads import blas_threads
 from .data import load
 
 SETS = ["MUTAG", "PTC_MM", "COX2_MD", "NCI1"]
-#: The published code counts the levels of trees from 1.
+#: The published code counts tree levels from 1.
 PATH_DEPTH, TREE_DEPTH = 6, 3
 
 
 def published(checkout: Path) -> ModuleType:
-    """The module ``tree++`` of a checkout."""
+    """Import the module ``tree++`` of a checkout."""
     import networkx
 
     file = checkout / "code" / "tree++.py"
@@ -58,7 +58,7 @@ def published(checkout: Path) -> ModuleType:
 
 
 def as_published(graphs: gg.GraphBatch) -> list[list[dict[str, np.ndarray]]]:
-    """Graphs as the published code reads them from its files: dense matrices and columns."""
+    """Convert graphs to the format of the published code: dense matrices and label columns."""
     made = []
     for graph in graphs:
         adjacency = np.zeros((graph.n_vertices, graph.n_vertices))
@@ -68,7 +68,7 @@ def as_published(graphs: gg.GraphBatch) -> list[list[dict[str, np.ndarray]]]:
 
 
 def renumbered(graphs: gg.GraphBatch, rng: np.random.Generator) -> gg.GraphBatch:
-    """The same graphs, their vertices in random order."""
+    """Return the graphs with their vertices in random order."""
     parts = []
     for graph in graphs:
         new = rng.permutation(graph.n_vertices)
@@ -79,14 +79,14 @@ def renumbered(graphs: gg.GraphBatch, rng: np.random.Generator) -> gg.GraphBatch
 
 
 def timed(function: Callable[[Any], Any], graphs: Any) -> tuple[float, Any]:
-    """Processor seconds, and the result."""
+    """Return CPU seconds and the result."""
     start = time.process_time()
     result = function(graphs)
     return time.process_time() - start, result
 
 
 def measure(name: str, module: ModuleType) -> list[str]:
-    """One row of the table."""
+    """Measure one row of the table."""
     kernel = gg.TreePlusPlus(PATH_DEPTH, TREE_DEPTH, similarity="dot", n_jobs=1)
 
     def theirs(graphs: Any) -> np.ndarray:
@@ -109,7 +109,7 @@ def measure(name: str, module: ModuleType) -> list[str]:
 
 
 def main() -> None:
-    """Read the arguments and print the table."""
+    """Parse the arguments and print the table."""
     prog = "python -m benchmarks.published_code"
     parser = argparse.ArgumentParser(prog=prog, description=__doc__)
     parser.add_argument("checkout", type=Path, help="folder of the published code")
@@ -117,7 +117,7 @@ def main() -> None:
     options = parser.parse_args()
     module = published(options.checkout)
     heads = ["set", "graphs", "published, s", "graphgrain, s", "times as fast"]
-    heads += ["changed by numbering: published", "graphgrain"]
+    heads += ["changed by renumbering: published", "graphgrain"]
     table = Table(*heads, title=f"Tree++, path_depth {PATH_DEPTH}, tree_depth {TREE_DEPTH}")
     for name in options.datasets:
         table.add_row(*measure(name, module))

@@ -1,10 +1,10 @@
-"""The reader of molecules against RDKit alone: processor time, side by side, and memory.
+"""Cost of the molecule reader compared with RDKit parsing: CPU time and memory.
 
     python -m benchmarks.reader [--all]
 
-``MolFromSmiles`` is RDKit's own parsing and sanitising, which gives no graph yet. The slow reader
-asks every atom and bond (tests/graphs/slow_molecules.py); with ``--all`` every molecule of the HIV
-set is compared with it, graph by graph.
+``MolFromSmiles`` parses and sanitises without conversion to graphs. The slow reader queries every
+atom and bond (tests/graphs/slow_molecules.py); with ``--all`` all molecules of the HIV set are
+compared with it, graph by graph.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def compare(name: str, count: int) -> None:
     times: dict[str, list[float]] = {key: [] for key in calls}
     with rdBase.BlockLogs(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for _ in range(ROUNDS):  # in turns, so that noise hits all of them
+        for _ in range(ROUNDS):  # alternating, so that noise affects all of them
             for key, call in calls.items():
                 times[key].append(cpu_seconds(call))
     alone = np.array(times["MolFromSmiles"])
@@ -64,7 +64,7 @@ def compare(name: str, count: int) -> None:
 
 
 def compare_sdf(count: int) -> None:
-    """The same for mol blocks."""
+    """Compare the parsing of mol blocks."""
     from rdkit import Chem
 
     from graphgrain.graphs.convert.rdkit import LabelOptions, parse_molecules
@@ -83,7 +83,7 @@ def compare_sdf(count: int) -> None:
 
 
 def processes(count: int) -> None:
-    """Wall-clock time in one and in two processes, which have been started before."""
+    """Compare wall time in one and in two processes, started beforehand."""
     smiles = molecules("zinc250k", count)
     seconds = {}
     for jobs in (1, 2):
@@ -95,7 +95,7 @@ def processes(count: int) -> None:
 
 
 def all_of_hiv() -> None:
-    """Every molecule of HIV: the same graph, or refused by both."""
+    """Check that both readers accept the same molecules of HIV and give the same graphs."""
     smiles = molecules("hiv")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

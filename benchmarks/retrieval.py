@@ -1,4 +1,4 @@
-"""How well similarities find what belongs together: mean average precision of retrieval."""
+"""Retrieval quality of similarities: mean average precision."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ QUERIES = 200
 
 
 def average_precision(relevant: np.ndarray) -> float:
-    """Of a ranking, best first."""
+    """Return the average precision of a ranking, best first."""
     places = np.flatnonzero(relevant)
     return float(np.mean((np.arange(len(places)) + 1) / (places + 1)))
 
 
 def mean_average_precision(similarities: np.ndarray, queries: np.ndarray, y: np.ndarray) -> float:
-    """Each query looks for others of its class; it does not find itself."""
+    """Return the mean over queries; relevant are other items of the query's class."""
     values = []
     for row, query in zip(similarities, queries, strict=True):
         others = np.delete(np.arange(len(y)), query)
@@ -34,7 +34,7 @@ def mean_average_precision(similarities: np.ndarray, queries: np.ndarray, y: np.
 
 
 def similarities(X: csr_array, queries: np.ndarray, name: str) -> np.ndarray:
-    """Of rows of a matrix of zeros and ones."""
+    """Return similarities of rows of a binary matrix."""
     sizes = np.asarray(X.sum(axis=1)).ravel()
     shared = (X[queries] @ X.T).toarray()
     if name == "cosine":
@@ -43,7 +43,7 @@ def similarities(X: csr_array, queries: np.ndarray, name: str) -> np.ndarray:
 
 
 def ecfp(smiles: list[str], queries: np.ndarray) -> np.ndarray:
-    """Tanimoto similarities of ECFP4 with 2,048 bits."""
+    """Return Tanimoto similarities of ECFP4 with 2,048 bits."""
     from rdkit import Chem, DataStructs
     from rdkit.Chem import rdFingerprintGenerator
 
@@ -73,7 +73,7 @@ def table(name: str, graphs: gg.GraphBatch, smiles: list[str], y: Any, queries: 
 
 
 def print_quality() -> None:
-    """The tables of docs/searching.md."""
+    """Print the tables of docs/searching.md."""
     drugs = files("graphgrain.graphs.datasets") / "data" / "drugs.csv"
     graphs, columns = gg.load_molecules(str(drugs))
     y = columns["family"]

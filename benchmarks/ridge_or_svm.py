@@ -1,12 +1,12 @@
-"""Ridge regression against support vector machines, on the kernels that classifiers begin with.
+"""Ridge regression compared with support vector machines, on the classifier's first kernel.
 
     python -m benchmarks.ridge_or_svm
     python -m benchmarks.ridge_or_svm -d herg --draws 20
 
-Training molecules of the ADMET sets with classes are split by scaffold several times: nothing of a
-test part is seen. On the same kernel matrix both machines choose (C or alpha, and whether classes
-weigh the same) by the ROC AUC of five random folds of four fifths, then rank the rest. Sets of
-more than ``--most`` molecules are sampled.
+The training molecules of the ADMET classification sets are split by scaffold several times; the
+test parts of ADMET are not used. On the same kernel matrix, both methods select their parameters (C
+or alpha, and class weights) by the ROC AUC of five random folds of the training part, then rank the
+rest. Sets of more than ``--most`` molecules are sampled.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from .admet import measures, task_of
 from .molecules import chosen
 from .tables import better_on, comparison_words, markdown
 
-#: From a matrix, classes, weights and a parameter to coefficients.
+#: Returns coefficients for a matrix, classes, weights and a parameter.
 Train = Callable[[np.ndarray, np.ndarray, np.ndarray, float], np.ndarray]
 
 
 def default_kernel(smiles: list[str]) -> np.ndarray:
-    """The kernel matrix of the sum that classifiers begin with."""
+    """Return the kernel matrix of the sum with which the selection of the classifier starts."""
     batch = gg.as_graphs(smiles)
     own = gg.GraphClassifier().get_params()
     names = (
@@ -48,7 +48,7 @@ def default_kernel(smiles: list[str]) -> np.ndarray:
 
 
 def by_svm(K: np.ndarray, y: np.ndarray, weights: np.ndarray, C: float) -> np.ndarray:
-    """A support vector machine of scikit-learn."""
+    """Fit a support vector machine of scikit-learn."""
     svm = SVC(C=C, kernel="precomputed").fit(K, y, sample_weight=weights)
     found = np.zeros(len(y))
     found[svm.support_] = svm.dual_coef_[0]
@@ -56,7 +56,7 @@ def by_svm(K: np.ndarray, y: np.ndarray, weights: np.ndarray, C: float) -> np.nd
 
 
 def by_ridge(K: np.ndarray, y: np.ndarray, weights: np.ndarray, alpha: float) -> np.ndarray:
-    """Ridge regression, in closed form."""
+    """Fit a ridge regression in closed form."""
     coefficients, _ = Posterior(K, alpha, weights).solve(2.0 * y[:, np.newaxis] - 1)
     found: np.ndarray = coefficients[0]
     return found
@@ -71,7 +71,7 @@ MACHINES: dict[str, tuple[Train, tuple[float, ...]]] = {
 def area(
     train: Train, grid: tuple[float, ...], K: np.ndarray, y: np.ndarray, split: tuple, seed: int
 ) -> float:
-    """The ROC AUC on the test rows of a split; parameters are chosen on the others."""
+    """Return the ROC AUC on the test rows of a split, with parameters selected on the others."""
     rows, test = split
     own, codes = K[np.ix_(rows, rows)], y[rows]
     folds = stratified_folds(codes, 5, np.random.default_rng(seed))
@@ -93,9 +93,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("-d", "--datasets", default="", help="names, with commas; default all")
-    parser.add_argument("--draws", type=int, default=10, help="splits of each set")
-    parser.add_argument("--most", type=int, default=1500, help="molecules of a set at most")
+    parser.add_argument("-d", "--datasets", default="", help="comma-separated (default: all)")
+    parser.add_argument("--draws", type=int, default=10, help="number of splits per data set")
+    parser.add_argument(
+        "--most", type=int, default=1500, help="maximum number of molecules per data set"
+    )
     options = parser.parse_args()
     known = {name: m for name, m in measures().items() if m in ("roc_auc", "average_precision")}
     scores: dict[str, dict[str, float]] = {name: {} for name in MACHINES}

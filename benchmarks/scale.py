@@ -1,11 +1,11 @@
-"""From SMILES to features: throughput and peak memory at growing sizes, side by side.
+"""From SMILES to features: throughput and peak memory at increasing sizes.
 
     python -m benchmarks.scale [--jobs 2] [--sizes zinc250k:25000,zinc250k,moses:250000,moses]
 
-Each row is a process of its own with the same number of workers, reading the same file in pieces
-of 2,000 molecules and bringing sparse features back to the parent, which drops them. "us CPU" is
-the processor time of parent and workers per molecule, which depends little on what else the machine
-does; "per s" is wall-clock throughput; "MiB" the peak memory of the largest process. RDKit's Morgan
+Each row is a separate process with the same number of workers. It reads the same file in chunks of
+2,000 molecules and returns sparse features to the parent, which discards them. "us CPU" is the CPU
+time of parent and workers per molecule, which hardly depends on the load of the machine; "per s" is
+the throughput in wall time; "MiB" is the peak memory of the largest process. RDKit's Morgan
 fingerprints and scikit-fingerprints' ECFP have radius 2 and 2,048 counts.
 """
 
@@ -79,7 +79,7 @@ def in_processes(function: Callable[[list[str]], Any]) -> Callable[..., Iterator
 
 
 def skfp_features(smiles: Iterator[str], jobs: int) -> Iterator[Any]:
-    """In its own way: the transformer splits what it gets among its processes."""
+    """Compute ECFP; the transformer distributes its input over its own processes."""
     from skfp.fingerprints import ECFPFingerprint
 
     transformer = ECFPFingerprint(count=True, sparse=True, n_jobs=jobs)
@@ -104,9 +104,9 @@ def contenders() -> dict[str, Callable[..., Iterator[Any]]]:
 
 
 def measure(contender: str, name: str, count: int | None, jobs: int) -> dict[str, Any]:
-    """Run one contender in this process and report."""
+    """Measure one method in this process."""
     run = contenders()[contender]
-    for _ in run(smiles_of(name, 4 * jobs * PIECE), jobs):  # imports, compilation, workers: untimed
+    for _ in run(smiles_of(name, 4 * jobs * PIECE), jobs):  # warm up
         pass
     warm, begin = _cpu(), time.perf_counter()
     rows = entries = 0
@@ -132,12 +132,12 @@ def _processes() -> list[psutil.Process]:
 
 
 def _cpu() -> float:
-    """Seconds of processor time of this process and its workers, which are all alive."""
+    """Return the CPU seconds of this process and its workers, which are all alive."""
     return sum(sum(process.cpu_times()[:2]) for process in _processes())
 
 
 def _peak(process: psutil.Process) -> int:
-    """The most memory that a process ever had (Linux), in bytes."""
+    """Return the peak memory of a process in bytes (Linux; elsewhere the current memory)."""
     for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
         if line.startswith("VmHWM"):
             return 1024 * int(line.split()[1])
@@ -148,7 +148,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__)
     parser.add_argument("--jobs", type=int, default=2, help="processes (default: 2)")
     parser.add_argument("--sizes", default=SIZES, help=f"NAME[:COUNT],... (default: {SIZES})")
-    parser.add_argument("--only", default="", help="methods whose name contains this")
+    parser.add_argument("--only", default="", help="only methods whose name contains this")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:

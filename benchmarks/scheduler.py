@@ -1,10 +1,10 @@
-"""Is Dask's scheduler the bottleneck? Many tasks that do nothing, then many small real ones.
+"""Overhead of Dask's scheduler, with empty tasks and with small blocks of molecules.
 
     python -m benchmarks.scheduler [--tasks 20000] [--blocks 400]
 
-1. Tasks that do nothing: how many a second the scheduler hands out, on a cluster of processes.
-2. The same small file of molecules as if it were many files: what a block costs on the cluster,
-   against what its molecules cost in this process.
+1. Empty tasks: number of tasks per second on a cluster of processes.
+2. A small file of molecules, treated as many files: cost of a block on the cluster, compared with
+   the cost of its molecules in this process.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def nothing(number: int) -> int:
 
 
 def cluster_cpu() -> float:
-    """Processor time of this process (scheduler and client) and of all workers."""
+    """Return the CPU time of this process (scheduler and client) and of all workers."""
     here = psutil.Process()
     return sum(sum(p.cpu_times()[:2]) for p in [here, *here.children(recursive=True)])
 
@@ -35,9 +35,9 @@ def main() -> None:
     import graphgrain as gg
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scheduler", description=__doc__)
-    parser.add_argument("--tasks", type=int, default=20_000, help="tasks that do nothing")
-    parser.add_argument("--blocks", type=int, default=400, help="copies of the file")
-    parser.add_argument("--molecules", type=int, default=50, help="molecules of the file")
+    parser.add_argument("--tasks", type=int, default=20_000, help="number of empty tasks")
+    parser.add_argument("--blocks", type=int, default=400, help="number of copies of the file")
+    parser.add_argument("--molecules", type=int, default=50, help="number of molecules in the file")
     parser.add_argument("--workers", type=int, default=2, help="processes")
     options = parser.parse_args()
     with (
@@ -53,8 +53,8 @@ def main() -> None:
         wall = options.tasks / (time.perf_counter() - begin)
         rate = options.tasks / (time.process_time() - cpu)
         print(
-            f"{options.tasks:,} tasks that do nothing: {wall:,.0f} tasks/s on this machine as it "
-            f"is, {rate:,.0f} per second of processor time of scheduler and client together"
+            f"{options.tasks:,} empty tasks: {wall:,.0f} tasks/s in wall time, "
+            f"{rate:,.0f} per second of CPU time of scheduler and client together"
         )
 
         smiles = molecules("zinc250k", options.molecules)
@@ -76,13 +76,13 @@ def main() -> None:
         block = (cluster_cpu() - before) / options.blocks
         print(
             f"{options.blocks} blocks of {options.molecules} molecules: {1e3 * block:.1f} ms of "
-            f"processor time each, scheduler included; {1e3 * work:.1f} ms without Dask"
+            f"CPU time each, scheduler included; {1e3 * work:.1f} ms without Dask"
         )
         large = work / options.molecules * 20_000
         print(
-            f"a block of 20,000 molecules is {large:.1f} s of work: the scheduler feeds "
-            f"{wall * large:,.0f} cores from this machine as it is, {rate * large:,.0f} from a "
-            "core of its own"
+            f"a block of 20,000 molecules is {large:.1f} s of work: the scheduler serves "
+            f"{wall * large:,.0f} cores at the current load, {rate * large:,.0f} with a "
+            "dedicated core"
         )
 
 

@@ -1,12 +1,12 @@
-"""An index of graphs against FPSim2 on the same molecules, side by side.
+"""Index of graphs compared with FPSim2 on the same molecules.
 
     python -m benchmarks.search [NAME ...] [--count N] [--queries N] [--folder FOLDER]
 
 Both read the same SMILES file with two processes, then answer the same queries: FPSim2 by the
-Tanimoto similarity of ECFP4 folded to 2,048 bits, graphgrain by min-max of Tree++, unfolded. Every
-measurement is a process of its own; queries are given as SMILES and parsed inside the time that
-is taken. CPU time is what a busy machine does not change. With ``--folder`` indexes are kept and
-used again.
+Tanimoto similarity of ECFP4 folded to 2,048 bits, graphgrain by the min-max similarity of unfolded
+Tree++ features. Every measurement runs in a separate process; queries are SMILES, and times include
+parsing. CPU time hardly depends on the load of the machine. With ``--folder`` indexes are kept and
+reused.
 
     python -m benchmarks.search --quality
 
@@ -48,7 +48,7 @@ def build_fpsim2(source: str, target: str) -> None:
 
     parameters = {"radius": 2, "fpSize": 2048}
     files = [str(Path(name).resolve()) for name in (source, target)]
-    with chdir(Path(target).parent):  # where it is called from, it leaves its chunks if killed
+    with chdir(Path(target).parent):  # leaves chunks in the current folder if killed
         create_db_file_parallel(*files, "Morgan", parameters, True, JOBS)
 
 
@@ -80,7 +80,7 @@ def query_fpsim2(target: str, queries: list[str], threads: int) -> dict[str, flo
 
 
 def timed(call: Any, count: int) -> dict[str, float]:
-    """Milliseconds per query after a first run that warms up: by the clock, and of CPU."""
+    """Return milliseconds per query after a warm-up run: wall time and CPU time."""
     call()
     wall, cpu = time.perf_counter(), time.process_time()
     call()
@@ -121,21 +121,21 @@ def compare(name: str, count: int | None, folder: Path, asked: int) -> None:
         seconds, cpu, peak, size = json.loads(record.read_text())
         n = len(smiles)
         add(rows, f"creation, {JOBS} processes, s", f"{seconds:,.0f}")
-        add(rows, "creation, CPU microseconds a molecule", f"{1e6 * cpu / n:,.0f}")
-        add(rows, "creation, most memory, MiB", f"{peak / 2**20:,.0f}")
-        add(rows, "disk, bytes a molecule", f"{size / n:,.0f}")
+        add(rows, "creation, CPU microseconds per molecule", f"{1e6 * cpu / n:,.0f}")
+        add(rows, "creation, peak memory, MiB", f"{peak / 2**20:,.0f}")
+        add(rows, "disk, bytes per molecule", f"{size / n:,.0f}")
         for threads in (1, 2):
             cost = child(f"query_{library.lower()}", str(target), str(queries), str(threads))
             found = json.loads(cost.output)
             words = f"{threads} thread{'s' * (threads > 1)}"
-            for kind, title in (("one", "one query"), ("many", f"{asked:,} queries, each")):
+            for kind, title in (("one", "one query"), ("many", f"{asked:,} queries, per query")):
                 value = found[kind]
                 add(
                     rows,
                     f"{title}, {words}, ms (CPU)",
                     f"{value['ms']:.2f} ({value['cpu_ms']:.2f})",
                 )
-            add(rows, f"searching, most memory, {words}, MiB", f"{cost.peak_bytes / 2**20:,.0f}")
+            add(rows, f"searching, peak memory, {words}, MiB", f"{cost.peak_bytes / 2**20:,.0f}")
     for title, values in rows.items():
         print(f"| {title} | {' | '.join(values)} |", flush=True)
 
@@ -145,13 +145,15 @@ def add(rows: dict[str, list[str]], title: str, value: str) -> None:
 
 
 def main() -> None:
-    """Read the arguments; print the tables."""
+    """Parse the arguments and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("names", nargs="*", default=["zinc250k", "moses"])
     parser.add_argument("--count", type=int, help="only the first molecules of each file")
-    parser.add_argument("--queries", type=int, default=1000, help="how many at once")
-    parser.add_argument("--folder", type=Path, help="where indexes are kept")
-    parser.add_argument("--quality", action="store_true", help="precision of retrieval instead")
+    parser.add_argument("--queries", type=int, default=1000, help="number of queries per batch")
+    parser.add_argument("--folder", type=Path, help="folder in which to keep indexes")
+    parser.add_argument(
+        "--quality", action="store_true", help="measure retrieval precision instead"
+    )
     parser.add_argument("--child", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:

@@ -1,13 +1,13 @@
-"""BACE, BBBP, logP and logS by random splits and by random scaffold splits, five of each.
+"""BACE, BBBP, logP and logS with five random splits and five random scaffold splits.
 
     python -m benchmarks.splits
     python -m benchmarks.splits -d logs --splits scaffold
     python -m benchmarks.splits --show --page docs/molecules-benchmarks.md
 
-Each split trains on four fifths of the molecules and tests a tenth; the tenth between them, by
-which others tune, is left out. One split of some 150 to 400 test molecules decides little: all
-five are shown together, every one with its own training, and intervals are over the test
-molecules of all.
+Each split trains on four fifths of the molecules and tests on a tenth; the remaining tenth, which
+others use for tuning, is not used. A single split with some 150 to 400 test molecules is not
+conclusive, so results are averaged over five splits, each with its own training, and intervals are
+over the test molecules of all.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .molecules import (
 from .peers import COUNTS, FOREST, MAPLIGHT, Method, ours
 from .tables import records_file
 
-#: The target of each set, and its measure.
+#: Target and metric of each data set.
 SETS = {
     "bace": ("inhibits", "roc_auc"),
     "bbbp": ("penetrates", "roc_auc"),
@@ -39,7 +39,7 @@ SPLITS = ("random", "scaffold")
 
 
 def parts(data: MoleculeSet, split: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Training and test molecules."""
+    """Return positions of training and test molecules."""
     if split == "scaffold":
         train, _, test = scaffold_split(data.smiles, random_state=seed)
         return train, test
@@ -49,7 +49,7 @@ def parts(data: MoleculeSet, split: str, seed: int) -> tuple[np.ndarray, np.ndar
 
 
 def tasks_of(name: str, splits: list[str], seeds: int) -> list[Task]:
-    """The splits of a set."""
+    """Return the tasks of a data set."""
     target, measure = SETS[name]
     data = read_set(molecule_file(name), target)
     return [
@@ -60,15 +60,15 @@ def tasks_of(name: str, splits: list[str], seeds: int) -> list[Task]:
 
 
 def methods() -> list[Method]:
-    """Ours first; peers after it."""
+    """Return our methods, then the others."""
     return [*ours(), COUNTS, MAPLIGHT, FOREST]
 
 
 def main(arguments: list[str] | None = None) -> str:
-    """Run what the records lack, then show the tables."""
+    """Run missing experiments, then print the tables."""
     made = parser("splits", __doc__, records_file("splits"), seeds=1)
-    made.add_argument("--splits", default="", help="random, scaffold; default both")
-    made.add_argument("--draws", type=int, default=5, help="splits of each kind")
+    made.add_argument("--splits", default="", help="random, scaffold (default: both)")
+    made.add_argument("--draws", type=int, default=5, help="number of splits of each kind")
     options = made.parse_args(arguments)
     wanted = chosen(options.splits, SPLITS)
     tasks = [

@@ -1,8 +1,8 @@
-"""What one molecule costs at each stage, and what ten million to a thousand million would.
+"""Cost per molecule of each stage, extrapolated to 10^6 to 10^9 molecules.
 
     python -m benchmarks.stage_costs [--data zinc250k] [--molecules 10000]
 
-Processor time of one process, the smallest of three runs; sizes of what is written.
+CPU time of one process, best of three runs, and size of the files.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def main() -> None:
 
     seconds: dict[str, float] = {}
     seconds["read the text"], smiles = cpu_seconds(lines)
-    seconds["parse, sanitise, make graphs"], graphs = cpu_seconds(
+    seconds["parse, sanitise, convert to graphs"], graphs = cpu_seconds(
         lambda: gg.from_smiles(smiles, errors="skip")
     )
     kernel = hashing_kernel(gg.TreePlusPlus(), 2**20)
@@ -79,7 +79,7 @@ def main() -> None:
         seconds["read the shard"], _ = cpu_seconds(lambda: read_shard(folder, 0, manifest))
     y = np.arange(X.shape[0]) % 2
     model = SGDClassifier(random_state=0).partial_fit(X, y, classes=[0, 1])
-    seconds["learn from it (SGD, one pass)"], _ = cpu_seconds(lambda: model.partial_fit(X, y))
+    seconds["train on it (SGD, one pass)"], _ = cpu_seconds(lambda: model.partial_fit(X, y))
 
     count = X.shape[0]
     print("| stage | us CPU per molecule |\n|---|---|")

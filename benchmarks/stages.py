@@ -1,4 +1,4 @@
-"""The stages of a Tree++ Gram matrix, timed one by one, and the floor below them."""
+"""Times of the stages of a Tree++ Gram matrix, and of a plain breadth-first search."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from graphgrain.core.threads import chunks, entry_point, run, stop_flag
 
 @compiled
 def _searches(graphs, classes, options, work, begin, end, walk):
-    """Traversals of all roots with their tree hashes, and the walks over them if asked for."""
+    """Run the traversals of all roots with their tree hashes, optionally with pattern hashing."""
     depth = max(options.path_depth, options.tree_depth)
     graph, searches, patterns = work.graph, work.searches, work.patterns
     zero = np.int64(0)
@@ -34,7 +34,7 @@ def _searches(graphs, classes, options, work, begin, end, walk):
 
 @entry_point
 def bare_searches(graphs, depth, begin, end):
-    """The floor: truncated breadth-first search from every vertex and nothing else.
+    """Run only a truncated breadth-first search from every vertex, as a lower bound.
 
     Returns the number of (root, vertex) pairs found in the graphs ``begin`` to ``end``.
     """
@@ -70,12 +70,12 @@ def bare_searches(graphs, depth, begin, end):
 
 
 def best_of(function: Callable[[], Any], repeats: int) -> float:
-    """Shortest of several runs, in seconds: the one least disturbed by other processes."""
+    """Return the time of the fastest run, which is least affected by other processes."""
     return best_of_each({"": function}, repeats)[""]
 
 
 def clock(n_jobs: int) -> Callable[[], float]:
-    """What is read before and after a run: on one thread the time of the processor."""
+    """Return the timer: CPU time with one thread, else wall time."""
     return time.process_time if n_jobs == 1 else time.perf_counter
 
 
@@ -84,7 +84,7 @@ def best_of_each(
     repeats: int,
     now: Callable[[], float] = time.perf_counter,
 ) -> dict[str, float]:
-    """The same for several functions that take turns, so that a busy moment hits them all."""
+    """Return the best times of several functions that alternate, so that load affects all."""
     times = dict.fromkeys(functions, float("inf"))
     for _ in range(repeats):
         for name, function in functions.items():
@@ -95,7 +95,7 @@ def best_of_each(
 
 
 def stage_times(graphs: gg.GraphBatch, n_jobs: int, repeats: int) -> dict[str, float]:
-    """Seconds of each stage with the default depths, and of the bare searches."""
+    """Return the seconds of each stage with default depths, and of the plain searches."""
     kernel = gg.TreePlusPlus(n_jobs=n_jobs)
     ranges = chunks(graphs.vertex_counts)
     classes = kernel._centrality_classes(graphs)

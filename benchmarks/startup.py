@@ -1,9 +1,8 @@
-"""How long until the first kernel value: on a fresh machine (compiling) and in a later process.
+"""Time to the first kernel value: with compilation, and in a later process.
 
 ``python -m benchmarks.startup`` runs a new interpreter that imports graphgrain, loads MUTAG and
-computes its Gram matrix: once with an empty cache of compiled code, then again. Unlike the other
-benchmarks these are absolute times, of the processor and of the clock on the wall; they say
-something about this machine only.
+computes its Gram matrix: once with an empty cache of compiled code, then again. Unlike in the other
+benchmarks, these are absolute CPU and wall times of this machine.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ gg.TreePlusPlus().fit_transform(load("MUTAG"))
 
 
 class Seconds(NamedTuple):
-    """What a process took."""
+    """CPU and wall time of a process."""
 
     processor: float
     wall: float
 
 
 def seconds(cache: str) -> Seconds:
-    """Time of a new process that gets to its first kernel value."""
+    """Measure a new process up to its first kernel value."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(
         [sys.executable, "-c", SCRIPT],
@@ -48,7 +47,7 @@ def main() -> None:
     """Print both times."""
     with tempfile.TemporaryDirectory() as cache:
         first, later = seconds(cache), min(seconds(cache) for _ in range(3))
-    print("                       processor   wall")
+    print("                             CPU   wall")
     print(f"first call, compiling: {first.processor:7.1f} s {first.wall:6.1f} s")
     print(f"later process:         {later.processor:7.2f} s {later.wall:6.2f} s")
 

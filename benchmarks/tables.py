@@ -1,4 +1,4 @@
-"""What the benchmarks share to show results: where records are, Markdown, intervals, ranks."""
+"""Shared output functions: record files, Markdown tables, intervals, ranks."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 
 
 def records_file(name: str) -> Path:
-    """Where a benchmark keeps its records unless told otherwise: beside the checkout."""
+    """Return the default path of the records of a benchmark, next to the checkout."""
     return Path(__file__).resolve().parents[2] / "graphgrain-records" / f"{name}.jsonl"
 
 
 def markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table; the first column holds names, the others numbers.
+    """Return a Markdown table; the first column is left-aligned, the others right-aligned.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def write_between(page: Path, name: str, text: str) -> None:
-    """Replace what stands between two marks of a page: ``<!-- NAME: begin -->`` and ``end``."""
+    """Replace the text between the markers ``<!-- NAME: begin -->`` and ``end`` of a page."""
     begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
     content = page.read_text(encoding="utf-8")
     before, found, rest = content.partition(begin)
@@ -41,18 +41,18 @@ def write_between(page: Path, name: str, text: str) -> None:
 
 
 def interval(drawn: Sequence[float]) -> tuple[float, float]:
-    """What holds 95 % of the values of a measure over drawn test parts; NaN ones are left out."""
+    """Return the 2.5 % and 97.5 % quantiles of bootstrap values, ignoring NaN."""
     low, high = np.nanquantile(np.asarray(drawn), [0.025, 0.975])
     return float(low), float(high)
 
 
 def average_ranks(scores: dict[str, dict[str, float]]) -> tuple[dict[str, float], list[str]]:
-    """The mean rank of each method, and the sets that it is over: those that all have.
+    """Return the mean rank of each method, and the data sets on which all have a score.
 
     Parameters
     ----------
     scores : dict
-        By method and set; the larger the better.
+        Scores by method and data set; larger is better.
     """
     from scipy.stats import rankdata
 
@@ -65,9 +65,9 @@ def average_ranks(scores: dict[str, dict[str, float]]) -> tuple[dict[str, float]
 
 
 def better_on(ours: dict[str, float], theirs: dict[str, float]) -> dict[str, Any]:
-    """On how many sets a method is better than another, with Wilcoxon's test over the sets.
+    """Count the data sets on which a method is better, with Wilcoxon's test over the data sets.
 
-    Sets are the units: seeds and repetitions on one set are not independent of each other.
+    The test is over data sets because seeds and repetitions on one set are not independent.
     """
     from graphgrain.evaluation.statistics import wilcoxon_p
 
@@ -82,7 +82,7 @@ def better_on(ours: dict[str, float], theirs: dict[str, float]) -> dict[str, Any
 
 
 def comparison_words(ours: str, other: str, result: dict[str, Any]) -> str:
-    """The same as a sentence."""
+    """Return a sentence with the result of :func:`better_on`."""
     p = "" if result["p"] is None else f" (Wilcoxon signed-rank test over the sets: p {_p(result)})"
     return f"{ours} is better than {other} on {result['better']} of {result['sets']} sets{p}."
 

@@ -1,4 +1,4 @@
-"""Tree++ stage by stage, against GraKeL's Weisfeiler-Lehman kernel and against the floor."""
+"""Stages of Tree++, compared with GraKeL's Weisfeiler-Lehman kernel and a plain search."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ STAGES = ["centrality", "traversal", "hashing", "counting", "columns", "gram"]
 
 
 def grakel_ratio(graphs: gg.GraphBatch, n_jobs: int, repeats: int) -> float:
-    """GraKeL's WL subtree kernel (n_iter=5) over Tree++, both from graphs to Gram matrix.
+    """Return the time of GraKeL's WL subtree kernel (n_iter=5) divided by that of Tree++.
 
-    Whole calls that take turns, equally many of each, the best of each counts. GraKeL's kernel
-    has one thread only; ours has ``n_jobs``.
+    Both compute the Gram matrix from graphs, alternating and equally often; the best time of each
+    is used. GraKeL's kernel has one thread only; ours has ``n_jobs``.
     """
     from grakel import Graph
     from grakel.kernels import VertexHistogram, WeisfeilerLehman
@@ -43,7 +43,7 @@ def grakel_ratio(graphs: gg.GraphBatch, n_jobs: int, repeats: int) -> float:
 
 
 def measure(name: str, n_jobs: int, repeats: int, with_grakel: bool) -> dict[str, object]:
-    """One row of the table."""
+    """Measure one row of the table."""
     graphs = load(name)
     times = stage_times(graphs, n_jobs, repeats)
     row: dict[str, object] = {"set": name, "graphs": len(graphs), "n_jobs": n_jobs}
@@ -69,7 +69,7 @@ def main(names: list[str], n_jobs: int, repeats: int, with_grakel: bool, as_json
         table.add_row(*(str(value) for value in row.values()))
     Console(width=200).print(table)
     print(
-        "extraction: centrality, traversal, hashing and counting; floor: the bare truncated BFS "
-        "over the same roots, compiled the same way, on as many threads. With one thread all "
-        "times are those of the processor, which other processes hardly change."
+        "extraction: centrality, traversal, hashing and counting; floor: a plain truncated BFS "
+        "from the same roots, also compiled, with the same number of threads. With one thread all "
+        "times are CPU times, which hardly depend on the load of the machine."
     )

@@ -1,23 +1,22 @@
-"""How sure: intervals that hold, and how much is gained by trusting the surest predictions.
+"""Uncertainty: coverage of intervals, and errors of the most certain predictions.
 
     python -m benchmarks.uncertainty
     python -m benchmarks.uncertainty -d CHEMBL2047_EC50,logs --show
 
-Sets with numbers to predict: the 30 sets of MoleculeACE and the regression sets of the ADMET group
-with their given splits, logP and logS by random and by random scaffold split. Every method is
-trained on the same molecules and says for each test molecule a number, a standard deviation and a
-90 % interval:
+Regression data sets: the 30 sets of MoleculeACE and those of the ADMET group with their given
+splits, logP and logS with random and random scaffold splits. Every method is trained on the same
+molecules and returns for each test molecule a prediction, a standard deviation and a 90 % interval:
 
 - graphgrain: ``predict(X, return_std=True)`` and ``predict_interval(X, coverage=0.9)``;
-- a Gaussian process with the count Tanimoto kernel on ECFP4, nothing folded, in closed form (the
-  model of GAUCHE), scale and noise by marginal likelihood;
-- a random forest on ECFP4 with split conformal intervals: a fifth of the training molecules says
-  how long they must be.
+- a Gaussian process with the count Tanimoto kernel on unfolded ECFP4, in closed form (the model of
+  GAUCHE), with scale and noise by marginal likelihood;
+- a random forest on ECFP4 with split conformal intervals, calibrated on a fifth of the training
+  molecules.
 
-Measures: the share of test molecules whose number lies in its interval (promised: 0.9), the mean
-width of intervals, the negative logarithm of the predictive density, the error of the surer half
-over the error of all, and the area under the curve of errors against the share that is kept, over
-the error of all (below 1 where doubt is justified).
+Metrics: the fraction of test molecules within their intervals (nominal: 0.9), the mean width of the
+intervals, the negative log predictive density, the error of the more certain half relative to the
+overall error, and the area under the curve of error against the fraction kept, relative to the
+overall error (below 1 if the uncertainty is informative).
 """
 
 from __future__ import annotations
@@ -41,11 +40,11 @@ from .molecules import (
     run,
     wanted_methods,
 )
-from .peers import Method, MinMaxCounts, OnFeatures, ecfp4, graphgrain_estimator, has_descriptors
+from .peers import Method, MinMaxCounts, OnFeatures, ecfp4, graphgrain_estimator
 from .tables import better_on, comparison_words, markdown, records_file, write_between
 
 COVERAGE = 0.9
-#: What a standard normal variable is within, in nine of ten cases.
+#: A standard normal variable is within +-NORMAL with probability 0.9.
 NORMAL = 1.6448536269514722
 
 
@@ -53,35 +52,35 @@ NORMAL = 1.6448536269514722
 
 
 class Ours:
-    """The estimator that users import."""
+    """The estimator of graphgrain."""
 
     def __init__(self, descriptors: bool, seed: int, n_jobs: int | None) -> None:
         self.model = graphgrain_estimator(descriptors)(False, seed, n_jobs)
 
     def fit(self, smiles: Sequence[str], y: np.ndarray) -> Ours:
-        """Train it."""
+        """Train the estimator."""
         self.model.fit(smiles, y)
         self.best_params_ = getattr(self.model, "best_params_", {})
         return self
 
     def predict_with_intervals(self, smiles: Sequence[str]) -> tuple[np.ndarray, ...]:
-        """Numbers, standard deviations, and both ends of the intervals."""
+        """Return predictions, standard deviations, and interval bounds."""
         mean, std = self.model.predict(smiles, return_std=True)
         low, high = self.model.predict_interval(smiles, coverage=COVERAGE)
         return mean, std, low, high
 
 
 class TanimotoProcess:
-    """A Gaussian process on count Tanimoto; scale and noise maximise the marginal likelihood.
+    """Gaussian process on count Tanimoto; scale and noise maximise the marginal likelihood.
 
-    The kernel is ``scale * T + noise * I``. With the eigenvalues of T known, the likelihood of a
-    ratio of noise to scale takes one sum, and the best scale for it has a closed form.
+    The kernel is ``scale * T + noise * I``. Given the eigenvalues of T, the likelihood for a ratio
+    of noise to scale is a single sum, and the best scale for it has a closed form.
     """
 
     ratios = np.logspace(-4, 2, 61)
 
     def fit(self, smiles: Sequence[str], y: np.ndarray) -> TanimotoProcess:
-        """One decomposition."""
+        """Fit with one eigendecomposition."""
         self.kernel_ = MinMaxCounts().fit(smiles)
         self.mean_ = float(np.mean(y))
         values, vectors = np.linalg.eigh(self.kernel_.gram(smiles))
@@ -100,7 +99,7 @@ class TanimotoProcess:
         return self
 
     def predict_with_intervals(self, smiles: Sequence[str]) -> tuple[np.ndarray, ...]:
-        """Numbers, standard deviations (noise included), and both ends of the intervals."""
+        """Return predictions, standard deviations (including noise), and interval bounds."""
         K = self.kernel_.gram(smiles)
         mean = K @ self.weights_ + self.mean_
         known = ((K @ self.root_) ** 2).sum(axis=1)
@@ -109,11 +108,11 @@ class TanimotoProcess:
 
 
 class ConformalForest:
-    """A random forest with split conformal intervals (Papadopoulos et al. 2002; Lei et al. 2018).
+    """Random forest with split conformal intervals (Papadopoulos et al. 2002; Lei et al. 2018).
 
-    A fifth of the training molecules is kept out of training: their absolute errors say how long
-    intervals are. The standard deviation is that of the trees, scaled so that it fits the same
-    errors; intervals are of one length, as plain split conformal prediction has them.
+    A fifth of the training molecules is held out; their absolute errors determine the width of the
+    intervals, which is constant. The standard deviation is that of the trees, scaled to fit the
+    same errors.
     """
 
     def __init__(self, seed: int, n_jobs: int | None) -> None:
@@ -138,7 +137,7 @@ class ConformalForest:
         return self
 
     def predict_with_intervals(self, smiles: Sequence[str]) -> tuple[np.ndarray, ...]:
-        """Numbers, standard deviations, and both ends of the intervals."""
+        """Return predictions, standard deviations, and interval bounds."""
         mean, spread = self._trees(smiles)
         return mean, self.scale_ * spread, mean - self.half_, mean + self.half_
 
@@ -156,12 +155,13 @@ FOREST = Method(
 
 
 def methods() -> list[Method]:
-    """Ours first; peers after it. One seed: sets are many."""
-    made: list[Method] = [Method("graphgrain", lambda c, seed, jobs: Ours(False, seed, jobs))]
-    if has_descriptors():
-        name = "graphgrain + descriptors"
-        made.insert(0, Method(name, lambda c, seed, jobs: Ours(True, seed, jobs)))
-    return [*made, PROCESS, FOREST]
+    """Return our methods, then the others. One seed is enough for many data sets."""
+    return [
+        Method("graphgrain + descriptors", lambda c, seed, jobs: Ours(True, seed, jobs)),
+        Method("graphgrain", lambda c, seed, jobs: Ours(False, seed, jobs)),
+        PROCESS,
+        FOREST,
+    ]
 
 
 # ---------------------------------------------------------------- measures
@@ -169,18 +169,18 @@ def methods() -> list[Method]:
 
 @dataclass(frozen=True)
 class Sureness:
-    """How well a method knows how sure it is, on one set.
+    """Quality of the uncertainty estimates of a method on one data set.
 
     Attributes
     ----------
     coverage, width : float
-        Of its 90 % intervals.
+        Coverage and mean width of the 90 % intervals.
     density : float
-        Mean negative logarithm of the predictive density, which is normal.
+        Mean negative log density of the normal predictive distribution.
     half : float
-        The error (RMSE) of the surer half over that of all.
+        RMSE of the more certain half, relative to the overall RMSE.
     area : float
-        Mean over all shares that are kept, the surest first, of their error over that of all.
+        RMSE relative to the overall RMSE, averaged over all fractions kept, most certain first.
     """
 
     coverage: float
@@ -191,7 +191,7 @@ class Sureness:
 
 
 def sureness(record: PredictionRecord) -> Sureness:
-    """The measures of a record."""
+    """Compute the metrics of a record."""
     truth, mean, std, low, high = (
         np.array(column)
         for column in (record.truth, record.predictions, record.std, record.low, record.high)
@@ -212,7 +212,7 @@ def sureness(record: PredictionRecord) -> Sureness:
 
 
 def report(tasks: Sequence[Task], wanted: Sequence[Method], file: ResultsFile) -> str:
-    """A table for each kind of split, and on how many sets ours is better."""
+    """Return a table for each kind of split, and pairwise comparisons."""
     records = collected(tasks, wanted, file)
     if not records:
         return "There is no result yet.\n"
@@ -245,19 +245,19 @@ def report(tasks: Sequence[Task], wanted: Sequence[Method], file: ResultsFile) -
 
 
 def _values(found: dict[str, Sureness], measure: str) -> dict[str, float]:
-    """A measure on each set, the larger the better."""
+    """Return a negated metric on each data set, so that larger is better."""
     return {name: -float(getattr(each, measure)) for name, each in found.items()}
 
 
 def _kind(task: Task) -> str:
-    """How the split of a task was made."""
+    """Return the kind of split of a task."""
     if task.split == "given":
         return "MoleculeACE" if "cliff_mol" in task.data.columns else "ADMET (by scaffold)"
     return f"logP and logS, {task.split.split()[0]} split"
 
 
 def all_tasks(wanted: str, draws: int) -> list[Task]:
-    """All sets with numbers to predict."""
+    """Return the tasks of all regression data sets."""
     ace = molecules_folder() / "moleculeace"
     measures = admet.measures()
     regression = [name for name, measure in measures.items() if measure in ("mae", "spearman")]
@@ -274,9 +274,11 @@ def all_tasks(wanted: str, draws: int) -> list[Task]:
 
 
 def main(arguments: list[str] | None = None) -> str:
-    """Run what the records lack, then show the tables."""
+    """Run missing experiments, then print the tables."""
     made = parser("uncertainty", __doc__, records_file("uncertainty"), seeds=1)
-    made.add_argument("--draws", type=int, default=5, help="splits of logP and logS of each kind")
+    made.add_argument(
+        "--draws", type=int, default=5, help="number of splits of each kind for logP and logS"
+    )
     options: Any = made.parse_args(arguments)
     tasks = all_tasks(options.datasets, options.draws)
     wanted = wanted_methods(options.methods, methods())

@@ -1,4 +1,4 @@
-"""How the site is built: ``make docs``."""
+"""Sphinx configuration; build the site with ``make docs``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 import warnings
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent / "plots"))  # drawings.py, for the pages that draw
+sys.path.insert(0, str(Path(__file__).parent / "plots"))  # drawings.py, used by the plots
 os.environ.setdefault("TQDM_DISABLE", "1")
 
 import graphgrain
@@ -66,15 +66,15 @@ plot_html_show_formats = False
 plot_formats = [("png", 130)]
 plot_rcparams = {"figure.dpi": 110, "savefig.bbox": "tight", "savefig.transparent": False}
 
-# Looks
+# Theme
 html_theme = "pydata_sphinx_theme"
 html_title = f"graphgrain {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
-html_show_search_summary = False  # a page opened from disk may not read others
-toc_object_entries_show_parents = "hide"  # whole names do not fit beside the page
+html_show_search_summary = False  # pages opened from disk cannot read others
+toc_object_entries_show_parents = "hide"  # full names are too wide for the sidebar
 html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 6,
@@ -94,7 +94,7 @@ warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
 
 
 def _changelog(app: object) -> None:
-    """The changelog is one file, at the top of the repository; the site shows it as a page."""
+    """Copy the changelog of the repository into the site."""
     here = Path(__file__).parent
     text = (here.parent / "CHANGELOG.md").read_text(encoding="utf-8")
     target = here / "changelog.md"
@@ -103,12 +103,12 @@ def _changelog(app: object) -> None:
 
 
 def _skip(app: object, what: str, name: str, member: object, skip: bool, options: object) -> bool:
-    """What scikit-learn adds to every estimator is described on scikit-learn's own pages."""
+    """Skip members inherited from scikit-learn, which are documented there."""
     return skip or str(getattr(member, "__module__", "")).startswith("sklearn")
 
 
 def _trim(app: object, name: str, source: list[str]) -> None:
-    """Drop the empty line that ends a doctest before its fence; no reader needs it."""
+    """Drop the empty line between a doctest and the end of its block."""
     source[0] = source[0].replace("\n\n```\n", "\n```\n")
 
 

@@ -1,3 +1,3 @@
-"""The pages are tested as text; the modules that build the site hold no examples."""
+"""Exclude the modules that build the site from doctest collection."""
 
 collect_ignore = ["conf.py", "plots"]

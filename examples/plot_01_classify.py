@@ -2,14 +2,14 @@
 Classify graphs
 ===============
 
-Which family does a drug belong to? The bundled set has 292 approved drugs in eleven
-pharmacological families. A classifier that chooses its own parameters is trained on half of them.
+Predict the pharmacological family of a drug. The bundled data set has 292 approved drugs in eleven
+families. A self-tuned classifier is trained on half of them.
 """
 
 # %%
 # Graphs and classes
 # ------------------
-# A :class:`~graphgrain.GraphBatch` can be indexed like an array, so scikit-learn splits it.
+# A :class:`~graphgrain.GraphBatch` can be indexed like an array, so scikit-learn can split it.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.metrics import ConfusionMatrixDisplay
@@ -26,20 +26,20 @@ print(train)
 # %%
 # Fit
 # ---
-# Path and tree depths, similarities, edge labels and C are judged inside the training graphs; the
-# kernels that help are added up.
+# Path and tree depths, similarities, edge labels and the regularisation are selected by
+# cross-validation on the training graphs; the kernels that improve the score are added up.
 model = gg.GraphClassifier(max_level=3).fit(train, y_train)
 print("accuracy on the other half:", round(model.score(test, y_test), 3))
 for term in model.terms_:
     print(term)
 
 # %%
-# Where it errs
-# -------------
-# The few errors lie between families that share a scaffold.
+# Errors
+# ------
+# The few errors occur between families that share a scaffold.
 figure, axis = plt.subplots(figsize=(7, 6), layout="constrained")
 ConfusionMatrixDisplay.from_predictions(
     y_test, model.predict(test), ax=axis, xticks_rotation="vertical", colorbar=False, cmap="Blues"
 )
-axis.set_title(f"{len(np.unique(family))} families, {len(test)} drugs not seen in training")
+axis.set_title(f"{len(np.unique(family))} families, {len(test)} test drugs")
 plt.show()

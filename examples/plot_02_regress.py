@@ -2,13 +2,13 @@
 Predict a number
 ================
 
-How many heavy atoms and rings shape a property? Here the target is made from the graphs, so that
-the truth is known: a mass that grows with size and a term that depends on which atoms are joined.
+Predict a continuous target. Here it is computed from the graphs, so that the ground truth is known:
+a mass that grows with size, a term that depends on the number of polar atoms, and some noise.
 """
 
 # %%
-# A target with a known cause
-# ---------------------------
+# A synthetic target
+# ------------------
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.model_selection import cross_val_predict
@@ -25,7 +25,7 @@ target = mass / 100 - 0.5 * polar + rng.normal(0, 0.1, len(graphs))
 # %%
 # Out-of-fold predictions
 # -----------------------
-# The regressor chooses its parameters inside each training part.
+# The regressor selects its parameters within the training graphs of each fold.
 model = gg.GraphRegressor(max_level=1)
 predicted = cross_val_predict(model, graphs, target, cv=3)
 r2 = 1 - ((target - predicted) ** 2).sum() / ((target - target.mean()) ** 2).sum()

@@ -2,12 +2,12 @@
 Explain one prediction
 ======================
 
-Why does the model call benzylpenicillin a beta-lactam? Every pattern adds its weight to the
-decision, and every pattern sits on atoms: the decision is shared out exactly.
+Why does the model classify benzylpenicillin as a beta-lactam? The decision value is a sum over
+patterns, and every pattern covers certain atoms, so exact contributions of atoms can be computed.
 """
 
 # %%
-# A model and its reasons
+# Fit and explain a model
 # -----------------------
 import io
 
@@ -19,7 +19,7 @@ graphs, family, names = gg.load_drugs(names=True)
 model = gg.GraphClassifier(max_level=2).fit(graphs, family == "beta-lactams")
 [why] = gg.explain(model, graphs[names == "benzylpenicillin"])
 print("decision:", round(why.decision, 3), " bias:", round(why.bias, 3))
-print("bias and vertices together:", round(why.bias + why.vertices.sum(), 3))
+print("bias plus vertices:", round(why.bias + why.vertices.sum(), 3))
 
 # %%
 # Rings and functional groups
@@ -30,15 +30,15 @@ for fragment in why.fragments():
 # %%
 # The strongest patterns
 # ----------------------
-# Their names are SMARTS, which RDKit reads.
+# Patterns are named by SMARTS strings, which RDKit can parse.
 for pattern in why.top(5):
     print(f"{pattern.contribution:+.3f}  {pattern.name}")
 
 # %%
-# The atoms behind it
-# -------------------
-# ``why.to_svg("why.svg", fragments=3)`` and ``why.to_png("why.png", fragments=3)`` write the
-# picture; notebooks show it by themselves.
+# Contributions of the atoms
+# --------------------------
+# ``why.to_svg("why.svg", fragments=3)`` and ``why.to_png("why.png", fragments=3)`` save the
+# picture; notebooks display it automatically.
 picture = plt.imread(io.BytesIO(why.to_png(fragments=3)))
 figure, axis = plt.subplots(figsize=(8, 3.6), layout="constrained")
 axis.imshow(picture)

@@ -1,15 +1,15 @@
 """
-Compare two, search many
-========================
+Compare and search graphs
+=========================
 
-Which drugs are like morphine, and why? An index on disk finds them, and a comparison says which
-patterns they share.
+Which drugs are similar to morphine, and why? An on-disk index finds them, and a pairwise comparison
+lists the patterns they share.
 """
 
 # %%
-# An index
-# --------
-# It lives in a folder, holds graphs and not their features, and is searched exactly.
+# Build and search an index
+# -------------------------
+# An index is a folder. It stores graphs, not their features, and the search is exact.
 import tempfile
 
 import matplotlib.pyplot as plt
@@ -25,9 +25,9 @@ for name, similarity in zip(ids[0], similarities[0]):
     print(f"{similarity:.2f}  {name}")
 
 # %%
-# Why?
-# ----
-# The similarity of two graphs is a sum over the patterns that they share.
+# Explain a similarity
+# --------------------
+# The similarity of two graphs is a sum over the patterns they share.
 kernel = gg.TreePlusPlus(edge_labels=True)
 pair = gg.compare(kernel, morphine, graphs[names == ids[0][1]])
 print("similarity:", round(pair.similarity, 3))
@@ -35,9 +35,9 @@ for pattern in pair.shared()[:5]:
     print(f"{pattern.share:.3f}  {pattern.name}")
 
 # %%
-# Atom by atom
-# ------------
-# How much each atom of morphine takes part in the similarity with three others.
+# Contributions of atoms
+# ----------------------
+# Contribution of each atom of morphine to its similarity with three other drugs.
 others = ["codeine", "naloxone", "diazepam"]
 figure, axes = plt.subplots(len(others), 1, figsize=(8, 5), layout="constrained", sharey=True)
 symbols = [f"{label}{number}" for number, label in enumerate(morphine.labels)]

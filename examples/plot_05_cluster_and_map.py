@@ -2,14 +2,14 @@
 Cluster and map
 ===============
 
-A kernel matrix is a matrix of similarities: everything that scikit-learn does with distances
-works on it.
+A kernel matrix can be converted to distances, for use with any scikit-learn method that accepts
+precomputed distances.
 """
 
 # %%
 # Distances from similarities
 # ---------------------------
-# In the space of features, two graphs with similarity k are ``sqrt(2 - 2 k)`` apart.
+# In feature space, two graphs with similarity k have the distance ``sqrt(2 - 2 k)``.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.cluster import HDBSCAN
@@ -23,10 +23,11 @@ K = gg.TreePlusPlus(edge_labels=True, counts="sqrt").fit_transform(graphs)
 distances = np.sqrt(np.maximum(2 - 2 * K, 0))
 
 # %%
-# Clusters without being told how many
-# ------------------------------------
+# Clusters
+# --------
+# HDBSCAN determines the number of clusters.
 clusters = HDBSCAN(metric="precomputed", min_cluster_size=6, copy=True).fit_predict(distances)
-print("clusters:", clusters.max() + 1, " left over:", int((clusters < 0).sum()))
+print("clusters:", clusters.max() + 1, " unassigned:", int((clusters < 0).sum()))
 found = clusters >= 0
 print("agreement with the families:", round(adjusted_rand_score(family[found], clusters[found]), 2))
 

@@ -2,15 +2,14 @@
 Programs as graphs
 ==================
 
-A function is a graph: its syntax tree, with an edge from each name to where it was last assigned.
-Which functions do the same kind of work? Here small Python functions are compared by their
-structure, not by their words.
+A function can be represented as a graph: its syntax tree, with additional edges from each name to
+its last assignment. Here small Python functions are compared by structure, not by identifiers.
 """
 
 # %%
-# From source text to graphs
+# From source code to graphs
 # --------------------------
-# Vertices are syntax nodes, labelled by their kind; the names of variables are left out.
+# Vertices are syntax nodes, labelled by their type; variable names are ignored.
 import ast
 
 import matplotlib.pyplot as plt
@@ -39,7 +38,7 @@ KINDS = ["loop"] * 4 + ["recursion"] * 3 + ["comprehension"] * 3
 
 
 def syntax_graph(source):
-    """Edges and labels of a function's syntax tree with its data flow."""
+    """Return edges and labels of a function's syntax tree with its data flow."""
     nodes, edges, assigned = [], [], {}
 
     def visit(node, parent):
@@ -73,11 +72,11 @@ image = axis.imshow(K, cmap="magma", vmin=0, vmax=1)
 axis.set_xticks(range(len(names)), names, rotation=60, ha="right")
 axis.set_yticks(range(len(names)), names)
 figure.colorbar(image, label="similarity")
-axis.set_title("Functions that do the same kind of work")
+axis.set_title("Similarity of functions")
 plt.show()
 
 # %%
-# The nearest function of each is of its own kind:
+# The nearest neighbour of each function is of the same kind:
 np.fill_diagonal(K, 0)
 for number, nearest in enumerate(K.argmax(axis=1)):
     print(f"{names[number]:10} {KINDS[number]:14} nearest: {names[nearest]} ({KINDS[nearest]})")

@@ -2,18 +2,17 @@
 Proteins as graphs
 ==================
 
-A protein is a chain that folds. Its secondary structure elements (helices, strands, turns) are
-the vertices, labelled by their kind; edges join neighbours in the chain and elements that touch
-in the fold. The proteins here are made up, by two rules of folding that differ only in which
-elements touch.
+A protein is a folded chain. Vertices are its secondary structure elements (helices, strands,
+turns), labelled by type; edges join elements that are adjacent in the chain or in contact in the
+fold. The proteins here are synthetic, with two folds that differ only in their contacts.
 """
 
 # %%
-# Two folds with the same parts
-# -----------------------------
-# In a *barrel* strands pair with the next strand, in a *sandwich* with a strand of the other
-# sheet. The numbers of helices and strands are the same on average: a histogram of labels sees
-# nothing.
+# Two folds with the same elements
+# --------------------------------
+# In a *barrel* each strand pairs with the next one, in a *sandwich* with a strand of the other
+# sheet. The numbers of helices and strands are the same on average, so a histogram of labels cannot
+# distinguish the folds.
 import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
@@ -25,7 +24,7 @@ import graphgrain as gg
 
 
 def protein(rng, fold):
-    """A chain of strands (E), helices (H) and turns (T) with the contacts of its fold."""
+    """Return a chain of strands (E), helices (H) and turns (T) with the contacts of its fold."""
     labels, edges, strands = [], [], []
     for _ in range(int(rng.integers(6, 10))):
         for kind in ("E", "T", "H" if rng.random() < 0.5 else "E", "T"):
@@ -67,8 +66,8 @@ for axis, number in zip(axes, (0, 1)):
 plt.show()
 
 # %%
-# Which kernels can tell?
-# -----------------------
+# Which kernels distinguish them?
+# -------------------------------
 results = {}
 for name, kernel in {
     "vertex histogram": gg.VertexHistogram(),

@@ -2,9 +2,9 @@
 Brain networks
 ==============
 
-Each vertex is a region of the brain with a label of its own, each edge a strong correlation of
-activity. The networks here are simulated: in one group the connections within one system are
-weaker. With unique labels an explicit kernel says *which* connections differ.
+Each vertex is a brain region with a unique label, each edge a strong correlation of activity. The
+networks here are simulated: in one group the connections within one system are weaker. With unique
+labels, a kernel with explicit features shows *which* connections differ.
 """
 
 # %%
@@ -23,7 +23,7 @@ REGIONS = [f"{system}.{number}" for system in SYSTEMS for number in range(8)]
 
 
 def network(rng, weak):
-    """Edges between regions whose simulated correlation is above a threshold."""
+    """Return edges between regions whose simulated correlation is above a threshold."""
     edges = []
     for i, first in enumerate(REGIONS):
         for j in range(i):
@@ -49,14 +49,14 @@ model = make_pipeline(kernel, LogisticRegression(C=0.1, max_iter=1000))
 print("accuracy:", round(cross_val_score(model, graphs, group, cv=5).mean(), 2))
 
 # %%
-# Which connections carry the difference?
-# ---------------------------------------
+# Which connections differ?
+# -------------------------
 model.fit(graphs, group)
 names = model[0].get_feature_names_out()
 weights = model[1].coef_[0]
 matrix = np.zeros((len(SYSTEMS), len(SYSTEMS)))
 for name, weight in zip(names, weights):
-    ends = [part.split(".")[0] for part in name.split("->")]  # such as visual.3->motor.1
+    ends = [part.split(".")[0] for part in name.split("->")]  # for example visual.3->motor.1
     if len(ends) == 2:
         a, b = sorted(SYSTEMS.index(end) for end in ends)
         matrix[b, a] += weight

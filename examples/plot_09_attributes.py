@@ -2,15 +2,14 @@
 Continuous attributes
 =====================
 
-Kernels such as Tree++ compare labels. When the information sits in numbers, a view turns them
-into labels, with bins that are learned from the training graphs alone.
+Kernels such as Tree++ compare labels. Continuous attributes can be converted to labels by a view,
+with bins that are fitted to the training graphs only.
 """
 
 # %%
 # Drawn letters
 # -------------
-# A letter is a graph of strokes: vertices are the ends of strokes, with coordinates. Some noise
-# makes every copy different.
+# A letter is a graph of strokes: vertices are the end points of strokes, with noisy coordinates.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.model_selection import cross_val_score
@@ -48,10 +47,10 @@ for axis, number in zip(axes, range(8)):
 plt.show()
 
 # %%
-# As they are, all letters are the same path of four vertices. Binned coordinates tell them apart;
-# so do random hashings, which need no borders.
+# Without attributes, all letters are the same path of four vertices. Binned coordinates distinguish
+# them; so do random hashings, which need no fixed bin edges.
 views = {
-    "labels alone": gg.TreePlusPlus(3, 1),
+    "labels only": gg.TreePlusPlus(3, 1),
     "4 bins per axis": make_pipeline(gg.AttributeBins(n_bins=4), gg.TreePlusPlus(3, 1)),
     "hashed": gg.HashedAttributes(gg.TreePlusPlus(3, 1), width=1.0),
     "propagation": gg.Propagation(bin_width=0.3, attributes=True),

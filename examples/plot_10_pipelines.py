@@ -2,8 +2,9 @@
 Pipelines and grid search
 =========================
 
-Kernels, views and scikit-learn's own steps combine freely: features of two kernels side by side,
-scaled, selected, and given to a linear model, with parameters searched by cross-validation.
+Kernels and views can be combined with scikit-learn's transformers: here the features of two kernels
+are concatenated, selected, normalised and passed to a linear model, with a grid search over
+parameters.
 """
 
 # %%
@@ -20,8 +21,8 @@ import graphgrain as gg
 graphs, family = gg.load_drugs()
 
 # %%
-# Two kernels in one table of features
-# ------------------------------------
+# Features of two kernels
+# -----------------------
 pipeline = Pipeline(
     [
         (
@@ -48,10 +49,10 @@ search = GridSearchCV(
     cv=3,
 ).fit(graphs, family)
 print("best:", search.best_params_)
-print("accuracy in validation:", round(search.best_score_, 3))
+print("validation accuracy:", round(search.best_score_, 3))
 
 # %%
-# How much does it matter?
+# Effect of the parameters
 # ------------------------
 figure, axis = plt.subplots(figsize=(6, 3.6), layout="constrained")
 results = search.cv_results_

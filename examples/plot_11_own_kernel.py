@@ -1,16 +1,16 @@
 """
-A kernel of your own in 20 lines
-================================
+Write a custom kernel in 20 lines
+=================================
 
-A kernel with explicit features says how often each feature occurs in each graph. All else comes
-from the base class: Gram matrices, sparse features, names, count maps, similarities, threads,
-scikit-learn.
+A kernel with explicit features only needs to count the features of each graph. The base class
+provides Gram matrices, sparse features, names, count maps, similarities, threads and the
+scikit-learn interface.
 """
 
 # %%
 # Count triangles by their labels
 # -------------------------------
-# A feature is a 64-bit hash; :func:`graphgrain.hash_labels` gives one for each label.
+# A feature is a 64-bit hash; :func:`graphgrain.hash_labels` returns one for each label.
 import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
@@ -19,7 +19,7 @@ import graphgrain as gg
 
 
 class Triangles(gg.FeatureKernel):
-    """Counts of triangles by the labels of their corners."""
+    """Count triangles by the labels of their vertices."""
 
     def _triangles(self, graph):
         neighbours = [set() for _ in range(graph.n_vertices)]
@@ -35,13 +35,13 @@ class Triangles(gg.FeatureKernel):
         ]
         pointers = np.cumsum([0] + [len(part) for part in found])
         with np.errstate(over="ignore"):
-            hashes = np.concatenate(found).sum(axis=1, dtype=np.uint64)  # in any order
+            hashes = np.concatenate(found).sum(axis=1, dtype=np.uint64)  # independent of the order
         return [gg.count_hashes(pointers, hashes)]
 
 
 # %%
-# Try it
-# ------
+# Use the kernel
+# --------------
 rng = np.random.default_rng(0)
 kinds = ["clustered", "random"] * 15
 made = [

@@ -1,14 +1,14 @@
 """
-A fair comparison of kernels
-============================
+Compare kernels fairly
+======================
 
-Same folds for all, parameters chosen inside the training folds, a floor to compare with, and a
-test that knows that repetitions reuse the same graphs.
+Use the same folds for all kernels, select parameters within the training folds, include baselines,
+and use a test that accounts for repetitions on the same graphs.
 """
 
 # %%
-# Same folds, choices inside
-# --------------------------
+# Nested cross-validation on the same folds
+# -----------------------------------------
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import t as student
@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 import graphgrain as gg
 
 graphs, family = gg.load_drugs()
-# a harder question than the eleven families: two of them that look alike
+# four families only: a harder task than all eleven
 pair = np.isin(family, ["benzodiazepines", "antihistamines", "opioids", "beta blockers"])
 graphs, family = graphs[pair], family[pair]
 folds = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=0)
@@ -42,12 +42,12 @@ for name, (kernel, grid) in kernels.items():
 
 
 # %%
-# Is a difference more than luck?
-# -------------------------------
-# Folds of repeated cross-validation share training graphs. The corrected resampled t-test
-# (Nadeau, Bengio 2003) widens the variance accordingly.
+# Are the differences significant?
+# --------------------------------
+# The folds of repeated cross-validation share training graphs. The corrected resampled t-test
+# (Nadeau, Bengio 2003) increases the variance accordingly.
 def corrected_p(a, b, test_share=1 / 4):
-    """Two-sided p-value; ``test_share`` is test size over training size."""
+    """Return a two-sided p-value; ``test_share`` is test size over training size."""
     difference = a - b
     variance = difference.var(ddof=1) * (1 / len(difference) + test_share)
     if variance == 0:

@@ -1,17 +1,17 @@
 """
-Large data in streams
-=====================
+Out-of-core learning
+====================
 
-A million graphs need not fit in memory. Chunks are read, turned into features whose columns need no
-vocabulary (``n_features``), learned from, and forgotten.
+Data sets larger than memory can be processed in chunks: each chunk is read, converted to hashed
+features, which need no vocabulary (``n_features``), used for training, and discarded.
 """
 
 # %%
-# A source of chunks
+# A stream of chunks
 # ------------------
-# Any iterable of graphs becomes chunks with :func:`graphgrain.as_chunks`; files of molecules come
-# in chunks from :func:`graphgrain.iter_molecules`. Here chunks are made on the fly: rings with a
-# chain attached, which are to be told from chains with a ring in the middle.
+# :func:`graphgrain.as_chunks` splits any iterable of graphs into chunks;
+# :func:`graphgrain.iter_molecules` reads files of molecules in chunks. Here chunks are generated.
+# The task is to distinguish rings with one chain from rings in the middle of a chain.
 from itertools import pairwise
 
 import matplotlib.pyplot as plt
@@ -23,7 +23,7 @@ import graphgrain as gg
 
 
 def one_graph(rng, kind):
-    """A ring of six with one chain, or with two chains at opposite ends."""
+    """Return a ring of six with one chain, or with two chains at opposite vertices."""
     ring = [(i, (i + 1) % 6) for i in range(6)]
     length = int(rng.integers(4, 9))
     chains = [(0, length)] if kind == 0 else [(0, length // 2), (3, length - length // 2)]
@@ -36,7 +36,7 @@ def one_graph(rng, kind):
 
 
 def stream(chunks, size=200, seed=0):
-    """Chunks of graphs with their classes."""
+    """Yield chunks of graphs with their classes."""
     rng = np.random.default_rng(seed)
     for _ in range(chunks):
         y = rng.integers(0, 2, size)
@@ -44,16 +44,16 @@ def stream(chunks, size=200, seed=0):
 
 
 # %%
-# Learn chunk by chunk
+# Train chunk by chunk
 # --------------------
-# With ``n_features`` the kernel has nothing to learn: any chunk can be transformed anywhere.
+# With ``n_features`` the kernel has no fitted state, so chunks can be transformed independently.
 kernel = gg.TreePlusPlus(4, 1, output="features", counts="log", n_features=2**16)
 model = SGDClassifier(loss="log_loss", random_state=0)
 seen, scores = [], []
 for number, (graphs, y) in enumerate(stream(25)):
     X = normalize(kernel.transform(graphs))
     if number:
-        scores.append(model.score(X, y))  # before it learns from them
+        scores.append(model.score(X, y))  # evaluate before training on the chunk
         seen.append(200 * number)
     model.partial_fit(X, y, classes=[0, 1])
 print("accuracy on the last chunks:", np.round(np.mean(scores[-5:]), 3))
@@ -62,6 +62,6 @@ print("accuracy on the last chunks:", np.round(np.mean(scores[-5:]), 3))
 figure, axis = plt.subplots(figsize=(6, 3.4), layout="constrained")
 axis.plot(seen, scores, marker="o", ms=4)
 axis.axhline(0.5, color="0.5", ls="--", lw=1)
-axis.set_xlabel("graphs learned from")
+axis.set_xlabel("training graphs")
 axis.set_ylabel("accuracy on the next chunk")
 plt.show()

@@ -2,10 +2,10 @@
 Activity cliffs
 ===============
 
-Two molecules that differ a little and act very differently: which pairs are that, what changed, and
-what do such changes do in general? Inhibitors of the kinase ABL1, an excerpt of the set
-CHEMBL1862_Ki of MoleculeACE (van Tilborg et al. 2022; the whole set has 794 molecules). y is the
-logarithm of the activity: 1 is tenfold.
+An activity cliff is a pair of similar molecules with very different activities. Which pairs are
+cliffs, what changed, and what is the mean effect of such changes? The data are inhibitors of the
+kinase ABL1, an excerpt of the set CHEMBL1862_Ki of MoleculeACE (van Tilborg et al. 2022; the whole
+set has 794 molecules). y is the decimal logarithm of the activity.
 """
 
 # %%
@@ -38,9 +38,9 @@ graphs = gg.from_smiles([smiles for smiles, _ in MEASURED])
 y = np.array([value for _, value in MEASURED])
 
 # %%
-# Similar, and different
-# ----------------------
-# The steepest first: the difference over the distance.
+# Find cliffs
+# -----------
+# Cliffs are sorted by steepness: the difference in y divided by the distance.
 found = gg.cliffs(graphs, y, min_similarity=0.7, min_difference=1.5)
 print(found)
 for cliff in found.cliffs[:5]:
@@ -51,7 +51,7 @@ for cliff in found.cliffs[:5]:
 # %%
 # What changed
 # ------------
-# The vertices outside of the common part, and the patterns that only one of the two has.
+# The vertices outside the common part, and the patterns that only one of the two molecules has.
 print([part.tolist() for part in found.changed(0)])
 pair = found.compare(0)
 for which in (0, 1):
@@ -59,14 +59,14 @@ for which in (0, 1):
 pair  # noqa: B018 - shown in the gallery
 
 # %%
-# What such changes do
-# --------------------
-# All pairs that differ at one place, whatever their similarity.
+# Mean effects of changes
+# -----------------------
+# All pairs that differ at one place, regardless of their similarity.
 for change in gg.changes(graphs, y, min_pairs=1)[:8]:
     print(f"{change.before:>10} -> {change.after:<12} {change.pairs} pairs, {change.mean:+.2f}")
 
 # %%
-# Similarity and difference of all pairs; cliffs are at the upper right.
+# Similarity and difference of all pairs. Cliffs are in the upper right corner.
 every = gg.pairs(graphs, min_similarity=0.3)
 differences = np.abs(y[every.second] - y[every.first])
 steep = (every.similarities >= 0.7) & (differences >= 1.5)

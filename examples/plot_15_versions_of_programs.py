@@ -2,9 +2,9 @@
 Two versions of a program
 =========================
 
-Pairs are not for molecules alone. Functions of two versions of a small program are graphs: their
-syntax trees, vertices labelled by the kind of each node. Which function became which, and what
-changed in it?
+Similar pairs are useful beyond molecules. Here the functions of two versions of a small program are
+represented by their syntax trees, with vertices labelled by node type. Which functions correspond,
+and what changed in them?
 """
 
 # %%
@@ -54,7 +54,7 @@ def tidy(line):
 
 
 def functions(source):
-    """The name of each function and its syntax tree, as edges and labels."""
+    """Return the syntax tree of each function by name, as edges and labels."""
     found = {}
     for function in ast.parse(source).body:
         labels, edges = [], []
@@ -78,9 +78,9 @@ graphs = gg.as_graphs([*before.values(), *after.values()])
 lines = np.array([len(labels) for _, labels in [*before.values(), *after.values()]], dtype=float)
 
 # %%
-# Which became which
-# ------------------
-# The most similar pairs, each function in one.
+# Corresponding functions
+# -----------------------
+# The most similar pair of each function.
 kernel = gg.TreePlusPlus(3, 1, counts="binary")
 found = gg.pairs(graphs, min_similarity=0.3, kernel=kernel, max_per_graph=1)
 for a, b, similarity in zip(*found):
@@ -89,14 +89,13 @@ for a, b, similarity in zip(*found):
 # %%
 # What changed
 # ------------
-# Pairs that differ at one place: a comparison became another, a division lost its fraction, a call
-# came in between.
+# Pairs that differ at one place: a different comparison, an integer division, an additional call.
 for change in gg.changes(graphs, lines, min_pairs=1):
     a, b = change.examples[0]
     print(f"{names[a]} -> {names[b]}: {change.kind}, {change.before} -> {change.after}")
 
 # %%
-# All similarities: one partner stands out in each row.
+# All similarities: each row has one clearly most similar partner.
 K = gg.TreePlusPlus(3, 1, counts="binary", similarity="minmax").fit_transform(graphs)
 fig, axes = plt.subplots(figsize=(5.2, 4.4))
 image = axes.imshow(K, vmin=0, vmax=1, cmap="Blues")

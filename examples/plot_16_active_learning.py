@@ -1,19 +1,19 @@
 """
-Choose what to measure next
-===========================
+Active learning
+===============
 
-Measuring is expensive, predicting is not. A model that says how sure it is can choose the next
-molecules: those of which it knows least, to become better everywhere, or those with the largest
-expected improvement, to find the best one. Both against choosing at random.
+Measurements are expensive, predictions are not. A model with uncertainty estimates can select the
+next molecules to measure: the most uncertain ones, to improve the model overall, or those with the
+largest expected improvement, to find the best molecule. Both are compared with random selection.
 
-Here the "measurement" is Crippen's logP, which RDKit computes, so that every choice can be checked.
-The pool is 600 molecules of ZINC if the environment variable ``GRAPHGRAIN_DATA`` names a folder
-that has them (``molecules/zinc250k.smi.gz``), and else a small library put together from parts.
+Here the "measurement" is Crippen's logP as computed by RDKit. The pool is 600 molecules of ZINC if
+the environment variable ``GRAPHGRAIN_DATA`` names a folder that contains them
+(``molecules/zinc250k.smi.gz``), and otherwise a small combinatorial library.
 """
 
 # %%
-# A pool
-# ------
+# The pool
+# --------
 import gzip
 import os
 from itertools import product
@@ -45,10 +45,10 @@ print(f"{len(graphs)} molecules, logP from {logp.min():.1f} to {logp.max():.1f}"
 
 
 # %%
-# Three ways to choose
-# --------------------
-# ``return_std`` gives the standard deviation of each prediction. Ten molecules are measured at a
-# time; then the model learns anew.
+# Three strategies
+# ----------------
+# ``return_std`` returns the standard deviation of each prediction. The model is refitted after
+# every ten measurements.
 def by_chance(mean, std, best, rng):
     return rng.random(len(mean))
 
@@ -93,9 +93,9 @@ for name, runs in results.items():
     print(f"{name:22s} after 100 molecules: RMSE {error:.2f}, best logP {best:.2f}")
 
 # %%
-# The largest logP in the pool is the dashed line. Choosing by uncertainty makes the model better
-# with the same number of measurements; choosing by expected improvement finds the best earlier.
-# Means over three beginnings, and their standard errors.
+# Selecting by uncertainty gives a better model for the same number of measurements; selecting by
+# expected improvement finds the best molecule earlier. The dashed line is the largest logP in the
+# pool. Curves are means over three random starts, with standard errors.
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
 measured = 20 + 10 * np.arange(9)
 for name, runs in results.items():

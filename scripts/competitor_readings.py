@@ -1,21 +1,20 @@
-"""Accuracy of two kernels of the Tree++ paper's comparison, read in other ways than ours.
+"""Accuracy of alternative interpretations of two kernels of the Tree++ paper's comparison.
 
     python scripts/competitor_readings.py fgsd [--datasets PTC_MM] [--repeats 10] [--seeds 0 1 2]
     python scripts/competitor_readings.py pm [--datasets KKI] [--repeats 10] [--seeds 0 1 2]
 
-Every reading sees the same folds, those of ``graphgrain evaluate --mode paper``, and parameters
-are chosen inside the folds. FGSD:
+All interpretations use the folds of ``graphgrain evaluate --mode paper``, with parameters chosen
+within the folds. FGSD:
 
-- ours: distances rounded, whole numbers in the middle of a bin, normalised linear kernel;
-- borders: bins from b to b + 1 times the width and nothing rounded, so that rounding errors
-  decide on which side of a border a whole number falls. These errors depend on how the
-  pseudo-inverse is computed: by singular values, by eigenvalues, or by solving the Laplacian
-  with one vertex grounded;
-- Gaussian: our histograms, as they are, in a machine with the kernel exp(-gamma |x - y|^2), with
-  gamma = 1.5e-4 as in the authors' demonstration or one over the number of bins.
+- ours: rounded distances, integers at bin centres, normalised linear kernel;
+- borders: bins from b to b + 1 times the width without rounding, so that rounding errors determine
+  the bin of integers. These errors depend on how the pseudo-inverse is computed: by singular
+  values, by eigenvalues, or by solving the Laplacian with one vertex grounded;
+- Gaussian: our histograms with the kernel exp(-gamma |x - y|^2), where gamma is 1.5e-4 as in the
+  authors' demonstration, or one over the number of bins.
 
 PM, always with 4, 6, 8 or 10 eigenvectors: the kernel of its paper with depth 2, 4 or 6; GraKeL's
-with the same depths; and GraKeL's with its ``L`` 2, 4 or 6, which are the depths 1, 3 and 5.
+with the same depths; and GraKeL's with ``L`` 2, 4 or 6, which correspond to the depths 1, 3 and 5.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ def by_eigenvalues(L: np.ndarray) -> np.ndarray:
 
 
 def by_grounding(L: np.ndarray) -> np.ndarray:
-    """Pseudo-inverse of the Laplacian of a connected graph; others go by singular values."""
+    """Pseudo-inverse of the Laplacian of a connected graph; by singular values for others."""
     if np.linalg.matrix_rank(L) < len(L) - 1:
         return np.linalg.pinv(L)
     potentials = np.zeros_like(L)
@@ -57,7 +56,7 @@ def by_grounding(L: np.ndarray) -> np.ndarray:
 
 
 def with_borders(graphs: gg.GraphBatch, inverse: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """Normalised linear kernel of histograms with borders at multiples of the width."""
+    """Normalised linear kernel of histograms with bin edges at multiples of the width."""
     histograms = []
     for graph in graphs:
         A = np.zeros((graph.n_vertices, graph.n_vertices))
@@ -76,14 +75,14 @@ def with_borders(graphs: gg.GraphBatch, inverse: Callable[[np.ndarray], np.ndarr
 
 
 def gaussian(graphs: gg.GraphBatch, gamma: float | None) -> np.ndarray:
-    """Gaussian kernel of our histograms; without gamma that of one over the number of bins."""
+    """Gaussian kernel of our histograms; gamma defaults to one over the number of bins."""
     X = gg.SpectralDistance(WIDTH, output="features").fit_transform(graphs).toarray().astype(float)
     own = (X**2).sum(axis=1)
     return np.exp(-(gamma or 1.0 / X.shape[1]) * (own[:, None] + own - 2.0 * X @ X.T))
 
 
 def fgsd(data: LabelledGraphs) -> Iterator[tuple[str, list[np.ndarray]]]:
-    """Name and kernel matrix of each reading of FGSD."""
+    """Yield the name and kernel matrix of each interpretation of FGSD."""
     yield "ours", grams("fgsd", ({},), data)
     yield "borders, singular values", [with_borders(data.graphs, by_singular_values)]
     yield "borders, eigenvalues", [with_borders(data.graphs, by_eigenvalues)]
@@ -93,7 +92,7 @@ def fgsd(data: LabelledGraphs) -> Iterator[tuple[str, list[np.ndarray]]]:
 
 
 def pm(data: LabelledGraphs) -> Iterator[tuple[str, list[np.ndarray]]]:
-    """Name and kernel matrices of each reading of PM."""
+    """Yield the name and kernel matrices of each interpretation of PM."""
     for form, depths in (("paper", (2, 4, 6)), ("grakel", (2, 4, 6)), ("grakel", (1, 3, 5))):
         grid = [
             {"dimension": dimension, "depth": depth, "form": form}
@@ -104,14 +103,14 @@ def pm(data: LabelledGraphs) -> Iterator[tuple[str, list[np.ndarray]]]:
 
 
 def grams(kernel: str, grid: Iterable[dict[str, Any]], data: LabelledGraphs) -> list[np.ndarray]:
-    """The kernel matrix of each setting."""
+    """Return the kernel matrix of each setting."""
     return [
         setting_grams(KERNELS[kernel], Setting(parameters), data.graphs)[0] for parameters in grid
     ]
 
 
 def accuracy(grams: list[np.ndarray], data: LabelledGraphs, repeats: int, seed: int) -> float:
-    """Per cent, the mean over the repetitions; each fold chooses among the matrices."""
+    """Return the mean accuracy in per cent; each fold selects one of the matrices."""
     protocol = Protocol("paper", seed=seed)
     right = 0
     for repetition in range(repeats):
@@ -123,17 +122,19 @@ def accuracy(grams: list[np.ndarray], data: LabelledGraphs, repeats: int, seed: 
     return 100.0 * right / (repeats * len(data))
 
 
-#: The readings of each kernel, and the data set where ours and the published figure differ most.
+#: Interpretations of each kernel, and the data set with the largest difference to the paper.
 READINGS = {"fgsd": (fgsd, "PTC_MM"), "pm": (pm, "KKI")}
 
 
 def main() -> None:
-    """Read the arguments and print a line per data set and reading."""
+    """Parse the arguments and print a line per data set and interpretation."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("kernel", choices=READINGS)
     parser.add_argument("--datasets", nargs="+", help="names of TU data sets")
     parser.add_argument("--repeats", type=int, default=10, help="repetitions per seed")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help="of the folds")
+    parser.add_argument(
+        "--seeds", type=int, nargs="+", default=[0, 1, 2], help="seeds of the folds"
+    )
     options = parser.parse_args()
     readings, usual = READINGS[options.kernel]
     for name in options.datasets or [usual]:

@@ -1,13 +1,13 @@
-"""What continuous attributes bring: the table in docs/beyond.md.
+"""Effect of continuous attributes on accuracy: the table in docs/beyond.md.
 
-For each data set Tree++ with labels alone, and with its attributes turned into labels by bins
-(quantiles, k-means) or by random hashing. Ten stratified test folds; tree depth and C are chosen by
-cross-validation of the training graphs, and bins are learned on these alone.
+Compares Tree++ on labels only with Tree++ on attributes converted to labels by bins (quantiles,
+k-means) or by random hashing. Ten stratified test folds; tree depth and C are chosen by
+cross-validation of the training graphs, to which the bins are fitted.
 
     GRAPHGRAIN_DATA=folder python scripts/continuous_attributes.py --repeats 3 BZR PROTEINS
 
-With ``--self-tuned`` the same for GraphClassifier: without attributes, and with bins of them
-as one more view to choose from.
+With ``--self-tuned`` the same for GraphClassifier: without attributes, and with binned attributes
+as an additional view.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from graphgrain.learning.selection import accuracy, best_value, classes_of
 
 DEPTHS = range(4)
 BINS = 4
-#: Makes a kernel, behind whatever view it needs, for a tree depth; or a classifier.
+#: Returns a kernel with its views for a tree depth, or a classifier.
 Maker = Callable[..., Any]
 
 
 def kernels(*views: Any, edges: bool, on: str) -> dict[str, Maker]:
-    """Tree++ behind the views: with labels alone, and in three ways with attributes too."""
+    """Return Tree++ pipelines with labels only, and with three ways to use attributes."""
 
     def tree(depth: int, edge_labels: bool) -> gg.TreePlusPlus:
         return gg.TreePlusPlus(tree_depth=depth, edge_labels=edge_labels)
@@ -53,7 +53,7 @@ def kernels(*views: Any, edges: bool, on: str) -> dict[str, Maker]:
     }
 
 
-#: By data set: coordinates give lengths of bonds; the edges of the *_MD sets have distances.
+#: Pipelines by data set: coordinates give bond lengths; edges of the *_MD sets have distances.
 SETS: dict[str, dict[str, Maker]] = {
     **dict.fromkeys(("BZR", "COX2", "DHFR"), kernels(gg.EdgeLengths(), edges=False, on="edge")),
     "PROTEINS": kernels(edges=False, on="vertex"),
@@ -68,7 +68,7 @@ SETS: dict[str, dict[str, Maker]] = {
 
 
 def self_tuned(name: str) -> dict[str, Maker]:
-    """The classifier with the views that a data set has, and with bins of attributes too."""
+    """Return classifiers with the usual views of a data set, and with binned attributes."""
     bonds = gg.EdgeFilter(drop=[1])
     usual, before = ([None, bonds], [bonds]) if name.endswith("_MD") else ([None], [])
     before = [gg.EdgeLengths()] if name in ("BZR", "COX2", "DHFR") else before
@@ -82,7 +82,7 @@ def self_tuned(name: str) -> dict[str, Maker]:
 def of_self_tuned(
     graphs: gg.GraphBatch, y: np.ndarray, make: Maker, repeats: int
 ) -> Iterator[float]:
-    """The accuracy of each repetition of a classifier that chooses by itself."""
+    """Yield the accuracy of a self-tuned classifier in each repetition."""
     codes = np.unique(y, return_inverse=True)[1]
     protocol = Protocol("nested")
     for repetition in range(repeats):
@@ -95,7 +95,7 @@ def of_self_tuned(
 
 
 def accuracies(graphs: gg.GraphBatch, y: np.ndarray, make: Maker, repeats: int) -> Iterator[float]:
-    """The accuracy of each repetition."""
+    """Yield the accuracy of each repetition."""
     codes = np.unique(y, return_inverse=True)[1]
     protocol, learner = Protocol("nested"), KernelSvm((1, 10, 100, 1000), codes.max() + 1)
     for repetition in range(repeats):
@@ -126,11 +126,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("datasets", nargs="*", help=f"default: all, that is {'; '.join(SETS)}")
     parser.add_argument("--repeats", type=int, default=3, help="repetitions (default: 3)")
-    parser.add_argument("--self-tuned", action="store_true", help="of GraphClassifier")
+    parser.add_argument("--self-tuned", action="store_true", help="evaluate GraphClassifier")
     arguments = parser.parse_args()
     names = [name for name in SETS if not (arguments.self_tuned and name.endswith("complete"))]
     if unknown := set(arguments.datasets) - set(names):
-        parser.error(f"no figures for {sorted(unknown)}; there are {names}")
+        parser.error(f"unknown data sets {sorted(unknown)}; available are {names}")
     ways = list(self_tuned("BZR") if arguments.self_tuned else SETS["BZR"])
     print("| data set |", " | ".join(ways), "|")
     print("|---" * (1 + len(ways)) + "|")

@@ -1,10 +1,9 @@
-"""Indexes crafted with valid checksums: no crash, no raw error, no wrong answer.
+"""Fuzz indexes with valid checksums: no crash, no unexpected exception, no wrong result.
 
-Every variant changes something in a small index (entries of arrays, headers, manifests, lists of
-removed graphs) and recomputes all checksums, as somebody who wants to do harm would. A process of
-its own then opens it, searches, reads everything and verifies it. Allowed are right answers and
-errors of graphgrain. If `verify` passes, answers must be those of all comparisons of the graphs
-that the index says it holds.
+Every variant modifies a small index (entries of arrays, headers, manifests, lists of removed
+graphs) and recomputes all checksums, as an attacker would. A separate process then opens it,
+searches, reads everything and verifies it. Only correct results and errors of graphgrain are
+allowed. If `verify` passes, results must equal those of comparing all graphs in the index.
 
     python scripts/fuzz_index.py --variants 2000
 """
@@ -32,13 +31,13 @@ import graphgrain as gg
 from graphgrain.errors import GraphgrainError
 from graphgrain.kernels.bases.feature_kernel import FeatureKernel
 
-#: A variant that takes longer hangs, in seconds.
+#: Time limit of a variant in seconds.
 _PATIENCE = 60
 _FIXED = struct.Struct("<8sIII")
 
 
 def make_indexes(folder: Path) -> list[Path]:
-    """Small indexes of all kinds: bits, weights, attributes, removed graphs, several segments."""
+    """Build small indexes with bits, weights, attributes, removed graphs and several segments."""
     graphs, families, names = gg.load_drugs(names=True)
     graphs, families, names = graphs[:60], families[:60], names[:60]
     rng = np.random.default_rng(0)
@@ -80,14 +79,14 @@ def _cut(value: Any, part: slice) -> Any:
 
 
 def craft(folder: Path, rng: random.Random) -> str:
-    """Change an index so that all checksums fit; what was done."""
+    """Modify an index with valid checksums; return a description of the change."""
     files = sorted(path for path in folder.iterdir() if path.name != "lock")
     weights = [1 if path.suffix == ".json" else 4 for path in files]
     [path] = rng.choices(files, weights)
     try:
         return (_craft_document if path.suffix == ".json" else _craft_archive)(path, rng)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-        return "nothing more"  # an earlier change has left nothing to change in this file
+        return "no change"  # an earlier change has left nothing to modify in this file
 
 
 def _craft_document(path: Path, rng: random.Random) -> str:
@@ -130,7 +129,7 @@ def _craft_archive(path: Path, rng: random.Random) -> str:
 
 
 def _mutate_bytes(part: bytearray, dtype: np.dtype, rng: random.Random) -> str:
-    """Change entries of an array, a little or a lot."""
+    """Modify entries of an array."""
     array = np.frombuffer(part, dtype=dtype)
     how = rng.choice(("bit", "byte", "extreme", "near", "swap", "zeros", "noise"))
     at = rng.randrange(len(array))
@@ -160,7 +159,7 @@ def _mutate_bytes(part: bytearray, dtype: np.dtype, rng: random.Random) -> str:
 
 
 def _mutate_json(content: Any, rng: random.Random) -> str:
-    """Change one value somewhere in nested lists and dictionaries."""
+    """Modify one value in nested lists and dictionaries."""
     places: list[tuple[Any, Any]] = []
 
     def walk(value: Any) -> None:
@@ -191,7 +190,7 @@ def _mutate_json(content: Any, rng: random.Random) -> str:
 
 
 def judge(folder: Path, queries: gg.GraphBatch) -> str:
-    """Use an index in every way; "error", "answer" or "wrong ..."."""
+    """Use all methods of an index; return "error", "answer" or "wrong ..."."""
     warnings.simplefilter("ignore")
     try:
         index = gg.GraphIndex.open(folder)
@@ -233,7 +232,7 @@ def judge(folder: Path, queries: gg.GraphBatch) -> str:
 def _compared(
     kernel: FeatureKernel, queries: gg.GraphBatch, graphs: gg.GraphBatch, similarity: str
 ) -> np.ndarray:
-    """All similarities, by dictionaries of features."""
+    """Compute all similarities with dictionaries of features."""
     left, right = (_tables(kernel, batch) for batch in (queries, graphs))
     result = np.zeros((len(left), len(right)))
     for i, a in enumerate(left):
@@ -272,7 +271,7 @@ def _tables(kernel: FeatureKernel, batch: gg.GraphBatch) -> list[dict[Any, float
 
 
 def child(folder: Path, queries: gg.GraphBatch) -> str:
-    """Judge in a process of its own: "crash by signal ..." if it does not survive."""
+    """Run :func:`judge` in a separate process; return "crash by signal ..." if it crashes."""
     reading, writing = os.pipe()
     process = os.fork()
     if process == 0:
@@ -280,7 +279,7 @@ def child(folder: Path, queries: gg.GraphBatch) -> str:
         signal.alarm(_PATIENCE)
         try:
             said = judge(folder, queries)
-        except BaseException as error:  # raw errors are what is looked for
+        except BaseException as error:  # unexpected exceptions are failures
             said = f"raw {type(error).__name__}: {error}"
         os.write(writing, said.encode()[:4000])
         os._exit(0)
@@ -294,11 +293,11 @@ def child(folder: Path, queries: gg.GraphBatch) -> str:
 
 
 def main() -> int:
-    """Craft, judge, count."""
+    """Craft and check variants, and count the outcomes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--variants", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, help="stop after so long, whatever is left")
+    parser.add_argument("--seconds", type=float, help="stop after this time")
     options = parser.parse_args()
     os.environ.setdefault("NUMBA_NUM_THREADS", "1")
     outcomes: dict[str, int] = {}
@@ -308,7 +307,7 @@ def main() -> int:
         folder = Path(name)
         indexes = make_indexes(folder)
         queries = {path: gg.GraphIndex.open(path).graphs()[:3] for path in indexes}
-        for path in indexes:  # everything is compiled before processes begin as copies
+        for path in indexes:  # compile everything before forking
             assert judge(path, queries[path]) == "answer", path
         for number in range(options.variants):
             if options.seconds is not None and time.monotonic() - begin > options.seconds:

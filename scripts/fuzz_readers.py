@@ -1,11 +1,11 @@
-"""Throw damaged files at the readers: only graphgrain's own errors may come out.
+"""Fuzz the readers with damaged files: only errors of graphgrain are allowed.
 
     python scripts/fuzz_readers.py --seconds 60
 
 Each case is a small valid file (a TU folder or zip, a MAT-file, SMILES, CSV or SDF) with random
-damage, read in this process under a limit on memory and time. A case that ends in anything but
-a result or a GraphgrainError is printed with its seed, and makes the command fail. The same
-seed always makes the same case: --reader mat --seed 17 --cases 1 runs it again.
+damage, read in this process with limits on memory and time. Cases that end in anything but a result
+or a GraphgrainError are printed with their seed, and make the command fail. Cases are reproducible:
+--reader mat --seed 17 --cases 1 runs one again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from typing import Any
 import graphgrain as gg
 from graphgrain.errors import GraphgrainError
 
-MEMORY = 2 * 2**30  # bytes beyond what the process needs to start
+MEMORY = 2 * 2**30  # bytes in addition to those used at the start
 PATIENCE = 20  # seconds for one case
 
 # fmt: off
@@ -49,7 +49,7 @@ NUMBERS = (0, 1, 2, 7, 8, 14, 15, 127, 255, 2**15, 2**16 - 1, 2**31 - 1, 2**31, 
 
 
 def damage_text(text: bytes, rng: random.Random) -> bytes:
-    """Cut, repeat, replace or insert something that a parser may stumble over."""
+    """Cut, repeat, replace or insert text."""
     data = bytearray(text)
     for _ in range(rng.randint(1, 3)):
         at = rng.randint(0, len(data))
@@ -69,7 +69,7 @@ def damage_text(text: bytes, rng: random.Random) -> bytes:
 
 
 def damage_binary(content: bytes, rng: random.Random) -> bytes:
-    """Flip bytes, put telling numbers in the place of others, cut, repeat."""
+    """Change bytes, overwrite with extreme numbers, cut or repeat."""
     data = bytearray(content)
     for _ in range(rng.randint(1, 4)):
         at = rng.randrange(max(1, len(data)))
@@ -95,7 +95,7 @@ Case = tuple[str, bytes | dict[str, bytes], Callable[[Path], object]]
 
 
 def tu_parts(rng: random.Random) -> dict[str, bytes]:
-    """A small valid data set in TU format, as ``save_tu`` writes it."""
+    """Return a small valid data set in TU format, as written by ``save_tu``."""
     return dict(
         _saved(
             rng.random() < 0.3,
@@ -146,7 +146,7 @@ def tu_zip(rng: random.Random) -> Case:
 
 
 def tu_chunks(rng: random.Random) -> Case:
-    """The same data sets, read piece by piece."""
+    """Return a TU case that is read in chunks."""
     name, content, _ = rng.choice((tu_folder, tu_zip))(rng)
     size = rng.randint(1, 3)
     return name, content, lambda path: list(gg.as_chunks(path, chunk_size=size))
@@ -171,7 +171,7 @@ def mat(rng: random.Random) -> Case:
     scipy.io.savemat(stream, {"graph": graphs, "label": [[1], [2]]})
     content = stream.getvalue()
     header, body = content[:128], damage_binary(content[128:], rng)
-    if rng.random() < 0.3:  # damage inside a compressed part, whose checksum is then right
+    if rng.random() < 0.3:  # damage inside a compressed part with a valid checksum
         packed = zlib.compress(body)
         body = struct.pack("<II", 15, len(packed)) + packed
     return "x.mat", header + body, gg.load_mat
@@ -212,7 +212,7 @@ READERS: dict[str, Callable[[random.Random], Case]] = {
 
 
 def run_case(reader: str, seed: int, folder: Path) -> str | None:
-    """Make and read one case; the trace of whatever came out that should not have."""
+    """Create and read one case; return the traceback of an unexpected exception."""
     name, content, load = READERS[reader](random.Random(f"{reader} {seed}"))
     path = folder / name
     if isinstance(content, dict):
@@ -241,7 +241,7 @@ def run_case(reader: str, seed: int, folder: Path) -> str | None:
 def fuzz(
     readers: list[str], seconds: float, first: int = 0, cases: int | None = None
 ) -> Iterator[str]:
-    """Run cases, taking turns among the readers, and yield a report for each that fails."""
+    """Run cases, alternating between the readers, and yield a report for each failure."""
     signal.signal(signal.SIGALRM, _too_slow)
     start, seed = time.monotonic(), first
     while time.monotonic() - start < seconds and (cases is None or seed - first < cases):
@@ -259,7 +259,7 @@ def _too_slow(signum: int, frame: object) -> None:
 
 
 def limit_memory() -> None:
-    """Let an allocation far beyond the size of a case fail."""
+    """Limit the address space, so that excessive allocations fail."""
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(
         resource.RLIMIT_AS, (used + MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1])
@@ -270,7 +270,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0, help="number of the first case")
-    parser.add_argument("--cases", type=int, help="stop after this many for each reader")
+    parser.add_argument("--cases", type=int, help="number of cases for each reader")
     parser.add_argument("--reader", choices=READERS, action="append", help="only this one")
     arguments = parser.parse_args()
     if Path("/proc/self/statm").exists():
@@ -281,7 +281,7 @@ def main() -> int:
     ):
         failures += 1
         print(report)
-    print("nothing but graphgrain's own errors came out" if not failures else f"{failures} failed")
+    print("no unexpected exceptions" if not failures else f"{failures} failed")
     return int(failures > 0)
 
 

@@ -1,12 +1,13 @@
-"""Make the bundled data set, drugs.zip and drugs_layout.npz, from drugs.csv (name, family, SMILES).
+"""Generate the bundled data set, drugs.zip and drugs_layout.npz, from drugs.csv.
 
-Needs RDKit (``pip install graphgrain[chem]``). Run it after every change to drugs.csv:
+Requires RDKit (``pip install graphgrain[chem]``). Run it after every change to drugs.csv, which has
+the columns name, family and SMILES:
 
     python scripts/make_drugs.py
 
-The zip holds the graphs in TU format, with atom symbols, bond types and families as labels, so
-that loading needs no RDKit. The same table always gives the same graphs. drugs_layout.npz holds
-coordinates, so that drugs are drawn as molecules without RDKit too.
+The zip contains the graphs in TU format, with atom symbols, bond types and families as labels, so
+that loading does not need RDKit. The output is deterministic. drugs_layout.npz contains
+coordinates, so that drawing the drugs does not need RDKit either.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def make_drugs(table: Path, target: Path) -> None:
 
 
 def make_layout(graphs: gg.GraphBatch, target: Path) -> None:
-    """Write coordinates for each of some molecules, in hundredths of a bond."""
+    """Write the coordinates of molecules, in hundredths of a bond length."""
     points = [place(graph).points for graph in graphs]
     hundredths = np.concatenate([np.round(100 * (own - own.mean(axis=0))) for own in points])
     np.savez_compressed(
@@ -44,7 +45,7 @@ def make_layout(graphs: gg.GraphBatch, target: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Make the bundled data set of drugs.")
+    parser = argparse.ArgumentParser(description="Generate the bundled data set of drugs.")
     parser.add_argument("--table", type=Path, default=DATA / "drugs.csv")
     parser.add_argument("--target", type=Path, default=DATA / "drugs.zip")
     arguments = parser.parse_args()

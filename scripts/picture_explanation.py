@@ -1,8 +1,8 @@
-"""The picture of the README and the site: a prediction, its atoms and its fragments.
+"""Draw the picture of the README and the site: an explained prediction.
 
     python scripts/picture_explanation.py
 
-The three lines in the middle are those of the README.
+The model and the explanation are those of the README.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The code of the README as a module, for type checkers: scripts/readme_code.py build/readme.py"""
+"""Extract the README code for type checkers: scripts/readme_code.py build/readme.py"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ README = Path(__file__).parents[1] / "README.md"
 
 
 def code() -> str:
-    """What stands behind the prompts, line by line."""
+    """Return the doctest input lines of the README."""
     blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
     lines = [line for block in blocks for line in block.splitlines()]
     return "".join(f"{line[4:]}\n" for line in lines if line[:3] in (">>>", "..."))

@@ -1,10 +1,10 @@
-"""What the drawn pages of the guide share: the paper's Figure 2 and a few strokes."""
+"""Drawing functions for the guide, and the graphs of the paper's Figure 2."""
 
 from __future__ import annotations
 
 from typing import Any
 
-#: Edges, labels and places of the vertices of the two graphs (vertices counted from 0).
+#: Edges, labels and vertex positions of the two graphs (vertices numbered from 0).
 FIGURE_2 = {
     "G1": (
         [(3, 4), (4, 0), (1, 4), (2, 3), (4, 2), (5, 2)],
@@ -17,12 +17,12 @@ FIGURE_2 = {
         [(1.0, 1.0), (0.0, 1.0), (1.0, 0.0), (3.0, 0.5), (2.0, 1.0), (2.0, 0.0)],
     ),
 }
-#: Colours of labels, told apart by colour-blind readers too (Okabe and Ito).
+#: Colours of labels, distinguishable for colour-blind readers (Okabe and Ito).
 COLOURS = {1: "#56B4E9", 2: "#E69F00", 3: "#009E73", 4: "#CC79A7"}
 
 
 def draw_graph(axis: Any, edges: Any, labels: Any, place: Any, title: str = "") -> None:
-    """Vertices as discs with their labels, edges as lines."""
+    """Draw vertices as discs with labels, and edges as lines."""
     for u, v in edges:
         (x1, y1), (x2, y2) = place[u], place[v]
         axis.plot([x1, x2], [y1, y2], color="0.55", lw=1.6, zorder=1)
@@ -37,14 +37,14 @@ def draw_graph(axis: Any, edges: Any, labels: Any, place: Any, title: str = "") 
 
 
 def draw_path(axis: Any, path: Any, place: Any) -> None:
-    """A path as a thick line with rings around its vertices."""
+    """Draw a path as a thick line with rings around its vertices."""
     xs, ys = [place[v][0] for v in path], [place[v][1] for v in path]
     axis.plot(xs, ys, color="#D55E00", lw=4, zorder=2)
     axis.scatter(xs, ys, s=620, facecolor="none", edgecolor="#D55E00", lw=2.5, zorder=5)
 
 
 def draw_reach(axis: Any, path: Any, depth: int, edges: Any, place: Any) -> None:
-    """A glow behind every vertex that the trees of the path's vertices reach."""
+    """Highlight the vertices in the trees of the path's vertices."""
     reached = set(path)
     for _ in range(depth):
         reached |= {w for u, v in edges for w in (u, v) if u in reached or v in reached}

@@ -237,8 +237,8 @@ def test_the_tables_fit_a_terminal_of_80_columns(
     assert max(map(len, shown.splitlines())) <= 80
     words = " ".join(shown.split())
     assert "> 120 s: set 5, set 6, set 7" in words
-    assert "mean over all 8 data sets; ranked are kernels with a result on each" in words
-    assert "120 processor seconds for a repetition and 4 GiB" in words
+    assert "mean over all 8 data sets, for kernels with a result on each" in words
+    assert "120 CPU seconds per repetition and 4 GiB" in words
     assert "set 0: 40 graphs, 2 classes, 3 vertex labels." in words
     [majority] = [line.split() for line in shown.splitlines() if line.startswith("majority")][:1]
     assert set(majority[1:]) == {"50.0"}
