@@ -1,4 +1,4 @@
-"""Estimators that choose for themselves."""
+"""Classifier and regressor for graphs with automatic kernel selection."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-# The names that this package offers; __init__.py loads each when it is asked for.
+# Public names of this package; __init__.py imports each on first access.
 from .classifier import GraphClassifier as GraphClassifier
 from .machine import KernelMachine as KernelMachine
 from .model_file import load_model as load_model

@@ -1,4 +1,4 @@
-"""GraphClassifier: from graphs to classes, with nothing left to choose."""
+"""GraphClassifier: graph classification with automatic kernel selection."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from .selection import (
     for_classes,
 )
 
-#: Bytes for each pair of graphs: the matrix in single precision, and room for a term.
+#: Bytes per pair of graphs: the matrix in single precision, plus workspace for one term.
 PAIR_BYTES = 8.0
-#: Up to this many graphs the matrix is of double precision.
+#: Up to this many graphs the kernel matrix has double precision.
 DOUBLE = 3000
 
 
 class ClassWeightRule:
-    """None, "auto", "balanced", or a weight for each class."""
+    """None, "auto", "balanced", or a dictionary of class weights."""
 
     def allows(self, value: Any) -> bool:
         return (
@@ -47,113 +47,117 @@ class ClassWeightRule:
 
 
 def balanced(codes: np.ndarray) -> np.ndarray:
-    """Weights with which all classes weigh the same, one on average."""
+    """Return weights with mean 1 that give all classes the same total weight."""
     counts = np.bincount(codes)
     shares = len(codes) / (np.count_nonzero(counts) * np.maximum(counts, 1))
     return shares[codes]
 
 
 def signs_of(codes: np.ndarray, classes: int) -> np.ndarray:
-    """What is learned: 1 for graphs of a class, -1 for others, (graphs, outputs).
+    """Return targets of 1 for graphs of a class and -1 for others, (graphs, outputs).
 
-    Two classes have one output, that of the second.
+    Two classes have a single output, for the second class.
     """
     positive = np.arange(1, 2) if classes == 2 else np.arange(classes)
     return np.where(codes[:, np.newaxis] == positive, 1.0, -1.0)
 
 
 class GraphClassifier(ClassifierMixin, GraphEstimator):
-    """Classify graphs: a sum of kernels and ridge regression on classes that tune themselves.
+    """Classify graphs with a sum of kernels and ridge regression, both tuned automatically.
 
-    ``fit`` counts features once for each way to count, judges all their similarities by stratified
-    cross-validation in rounds (all on a sample, the better part on more), and adds up those that
-    help. One ridge regression is trained on the sum: to 1 for graphs of a class, to -1 for all
-    others. Sigmoids turn its scores into probabilities; the class with the largest probability is
-    the prediction.
+    ``fit`` counts the features of each candidate kernel once and evaluates all similarities of
+    these features by stratified cross-validation in rounds: all candidates on a small sample, the
+    better ones on more graphs. It sums the kernels that improve the score and trains one ridge
+    regression on the sum, with target 1 for graphs of a class and -1 for all others. Sigmoids turn
+    its scores into probabilities, and the class with the largest probability is predicted.
 
     Parameters
     ----------
     kernels : str, kernel, KernelGrid, or list of these, default=("tree++", "sp")
-        Kernels with explicit features to choose from, by name with all that they offer, or as they
-        are given. By default Tree++ and pairs of labels at every distance ("sp", which is left out
-        where graphs are so large that there are too many pairs); "auto" stands for Tree++,
-        Weisfeiler-Lehman and shortest paths.
+        Candidate kernels; they must have explicit features. A name stands for all levels, count
+        maps and similarities of the kernel; kernel objects and grids are used with their own
+        parameters. The default is Tree++ and pairs of labels at every distance ("sp", which is
+        omitted if the graphs are so large that there are too many pairs); "auto" stands for
+        Tree++, Weisfeiler-Lehman and shortest paths.
     max_level : int, default=4
-        The levels of named kernels (tree depths, refinement steps) from 0 to this are tried.
+        Highest level of named kernels (tree depth, refinement steps); all levels from 0 are tried.
     path_depth : int or list of int, default=(0, 6)
-        Length of the longest paths of Tree++, the paper's d. With 0 the features are single
-        neighbourhoods.
+        Length of the longest paths of Tree++ (d in the paper). With 0 each feature is a single
+        neighbourhood.
     alpha : float or list of float, default=(0.01, 0.03, 0.1, 0.3, 1, 3, 10)
-        How much to smooth, for kernels whose graphs have similarity 1 with themselves. Of equally
-        good values the largest is taken.
+        Regularisation strength, relative to a kernel that is 1 between a graph and itself. Of
+        equally good values the largest is chosen.
     centrality : str or None, or list of these, default="eigenvector"
         As in :class:`TreePlusPlus`.
     edge_labels : "auto", bool or list of bool, default="auto"
         As in :class:`TreePlusPlus`. "auto" tries both if there are at least two edge labels.
     views : "auto", view, None or list of these, default="auto"
-        How to see the graphs: None is as they are, else :class:`StructuralLabels`,
-        :class:`PharmacophoreLabels`, :class:`EdgeFilter`, :class:`AttributeBins` or a pipeline of
-        views. "auto" tries graphs as they are and with structural labels, pairs of atoms also with
-        pharmacophore labels. Each is fitted to the training graphs alone.
+        Transformations applied to the graphs before features are counted: None for no change,
+        :class:`StructuralLabels`, :class:`PharmacophoreLabels`, :class:`EdgeFilter`,
+        :class:`AttributeBins` or a pipeline of views. "auto" tries the graphs unchanged and with
+        structural labels, and for molecules "sp" also with pharmacophore labels. Views are fitted
+        to the training graphs only.
     attributes : bool, default=True
-        Whether graphs with attributes are also seen with these as labels.
+        Whether to also try vertex and edge attributes, clustered, as labels.
     counts : "auto", str or list of str, default="auto"
         As in :class:`TreePlusPlus`.
     similarity : "auto", str or list of str, default="auto"
-        As in :class:`TreePlusPlus`. "auto" tries min-max of counts, and cosines of counts and of
-        their roots.
+        As in :class:`TreePlusPlus`. "auto" tries min-max of the counts, and the cosine of the
+        counts and of their square roots.
     max_terms : int, default=20
-        How many kernels the sum has at most.
+        Maximum number of kernels in the sum.
     solver : {"auto", "kernel", "linear"}, default="auto"
-        On what the machine is trained: on the kernel matrix, or on the features themselves, which
-        takes any number of graphs and no min-max. "auto" is "kernel" as long as the matrix takes
-        at most half of the memory that is free.
+        "kernel" trains on the kernel matrix, "linear" on the features themselves, which scales to
+        any number of graphs but excludes min-max similarities. "auto" is "kernel" if the matrix
+        takes at most half of the available memory.
     scoring : {"auto", "accuracy", "balanced_accuracy", "roc_auc", "average_precision"}
-        What kernels are judged by. "auto" is the ROC AUC if one of two classes has less than a
-        third of the graphs, else the accuracy.
+        Score used to compare kernels. "auto" is the ROC AUC if there are two classes and one has
+        less than a third of the graphs, and the accuracy otherwise.
     class_weight : None, "auto", "balanced" or dict, default="auto"
-        How much errors of each class count; "balanced" lets all classes weigh the same. "auto"
-        is "balanced" for two classes that are not judged by their accuracy, if that is better in
-        cross-validation. Probabilities follow the data, whatever the weights.
+        Weights of the classes; "balanced" gives all classes the same total weight. "auto" is
+        "balanced" if there are two classes, the score is not the accuracy, and balancing improves
+        it in cross-validation. Probabilities are calibrated without weights in all cases.
     graphs : str, optional
-        The column of a table that holds the graphs; by default it is found by its content.
+        Name of the column with the graphs, if X is a table. By default it is detected from its
+        content.
     descriptors : {None, "rdkit"}, default=None
-        "rdkit" adds RDKit's descriptors of the molecules as columns.
+        "rdkit" adds RDKit's molecular descriptors as columns.
     time_budget : float, optional
-        Seconds. Once they are over, no further way to count is begun; at least one is tried.
+        Time limit in seconds after which no further candidates are started; the first one is
+        always tried.
     cv : int, splitter or "scaffold", default=5
-        The inner folds. "scaffold" keeps molecules with the same ring systems together.
+        Inner cross-validation. "scaffold" keeps molecules with the same ring systems in one fold.
     random_state : int or None, default=0
-        Seed of samples and folds.
+        Seed for samples and folds.
     n_jobs : int, optional
-        Number of threads; -1 takes all cores. The result does not depend on it.
+        Number of threads; -1 uses all cores. Results do not depend on it.
     verbose : int, default=0
         1 reports the progress of the search on standard error.
 
     Attributes
     ----------
     classes_ : array
-        The classes in sorted order.
+        Class labels in sorted order.
     terms_ : list of dict
-        The kernels of the sum.
+        Parameters of the kernels in the sum.
     best_params_ : dict
-        These and alpha.
+        ``terms_`` and the selected alpha.
     best_score_ : float
-        Its score in the inner cross-validation. Having been chosen makes it optimistic: for an
-        honest figure give the classifier to ``cross_val_score``.
+        Score of the selected parameters in the inner cross-validation. Selection makes it
+        optimistic; use ``cross_val_score`` on the classifier for an unbiased estimate.
     scoring_ : str
-        What kernels were judged by.
+        Score used to compare kernels.
     cv_results_ : dict
-        All that was tried, in the form of scikit-learn's ``HalvingGridSearchCV``.
+        All candidates with their scores, in the format of scikit-learn's ``HalvingGridSearchCV``.
     skipped_ : list of dict
-        What there was no time for.
+        Candidates skipped because the time budget was exhausted.
     machine_ : KernelMachine
-        What was learned; its values are the log-odds of classes.
+        The fitted model; its outputs are the log-odds of the classes.
 
     See Also
     --------
-    GraphRegressor : The same for numbers.
-    explain : Why it predicts what it predicts.
+    GraphRegressor : Regression with the same kernels.
+    explain : Attribute predictions to vertices and patterns.
 
     Examples
     --------
@@ -178,17 +182,21 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
     # ---------------------------------------------------------------- fit
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Choose kernels and parameters, and train.
+        """Select kernels and parameters by cross-validation, and train on all graphs.
 
         Parameters
         ----------
         X : GraphBatch, sequence of graphs, or data frame with a column of graphs
         y : array-like of integers or strings
-            The class of each graph.
+            Class of each graph.
         sample_weight : array-like, optional
-            How much the error of each graph counts; graphs of weight 0 are left out.
+            Weight of each graph; graphs of weight 0 are ignored.
         groups : array-like, optional
-            Graphs of a group are never in different folds.
+            Graphs of the same group are kept in the same fold.
+
+        Returns
+        -------
+        self : GraphClassifier
         """
         batch, columns = self._read_to_fit(X)
         self.classes_, codes = check_classes(y, len(batch), members=1)
@@ -257,12 +265,12 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         self.n_graphs_ = len(codes)
 
     def _forest_units(self, data: Training, held_out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Trees speak in log-odds."""
+        """Return factors and shifts to log-odds, the unit of forest outputs."""
         factors, shifts = fit_sigmoids(data.targets, held_out, data.weights).T
         return factors, shifts
 
     def _calibrate(self, machine: KernelMachine, held_out: np.ndarray, data: Training) -> None:
-        """Scores become log-odds, by graphs that were held out."""
+        """Convert scores to log-odds, calibrated on held-out graphs."""
         sigmoids = fit_sigmoids(data.targets, held_out, np.ones(len(held_out)))
         self.machine_ = machine.rescaled(sigmoids[:, 0], sigmoids[:, 1])
         log_odds = held_out * sigmoids[:, 0] + sigmoids[:, 1]
@@ -272,11 +280,11 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
     def _sample(
         self, codes: np.ndarray, size: int, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Graphs that judge, and how many each stands for.
+        """Sample graphs for the evaluation of kernels; return positions and weights.
 
-        A measure that does not depend on how large the classes are is known best from a sample
-        with as many graphs of the rare class as there are. Standing for many, each of the others
-        weighs more, so that an alpha means the same there as for all graphs.
+        A score that does not depend on class sizes is estimated best from a sample that is as
+        balanced as possible. The weights (how many graphs of its class each one represents) give
+        alpha the same meaning on the sample as on all graphs.
         """
         if len(codes) <= size:
             return np.arange(len(codes)), np.ones(len(codes))
@@ -306,7 +314,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
     # ---------------------------------------------------------------- predict
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """The log-odds of classes: a sum over patterns, by which classes are predicted.
+        """Return the log-odds of the classes, which are sums over the patterns of a graph.
 
         Returns
         -------
@@ -317,21 +325,21 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         return values[:, 0] if values.shape[1] == 1 else values
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class of each graph: that of the largest probability."""
+        """Predict the class with the largest probability for each graph."""
         values = self._values(X)
         codes = (values[:, 0] > 0).astype(int) if values.shape[1] == 1 else values.argmax(axis=1)
         found: np.ndarray = self.classes_[codes]
         return found
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of graphs whose class is predicted."""
+        """Return the accuracy on the given graphs."""
         return float(super().score(X, y, sample_weight))
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each class.
+        """Return the probability of each class.
 
-        Sigmoids of the scores, fitted to graphs that were held out in cross-validation of this
-        machine.
+        Probabilities are sigmoids of the scores, fitted to the held-out graphs of the
+        cross-validation.
 
         Returns
         -------
@@ -340,21 +348,21 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         return probabilities(self._values(X))
 
     def predict_set(self, X: Any, coverage: float = 0.9) -> list[list[Any]]:
-        """The classes that each graph may have: the true one is among them with this probability.
+        """Return prediction sets that contain the true class with the given probability.
 
-        Each class is covered by itself, rare ones too. That holds for graphs of the kind of the
-        training graphs (exchangeable with them); new scaffolds are not. A set may be empty: the
-        graph is like those of no class.
+        The coverage holds for each class separately, including rare ones, if new graphs are
+        exchangeable with the training graphs, which molecules with new scaffolds are not. A set
+        is empty if the graph does not resemble those of any class.
 
         Parameters
         ----------
         X : as in :meth:`fit`
         coverage : float, default=0.9
-            Above 0 and below 1.
+            Probability between 0 and 1, both excluded.
 
         Returns
         -------
-        list of lists of classes, the likeliest first
+        list of lists of classes, most probable first
 
         Examples
         --------
@@ -377,20 +385,20 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
 
 # -------------------------------------------------------------------- probabilities
 #
-# From scores to probabilities, by the method of Platt, and to sets of classes that hold. A sigmoid
-# is fitted to the scores of graphs that were held out in cross-validation of the machine that is
-# shipped, so that it does not see how well the training graphs are fitted. With several classes
-# each has a sigmoid against the rest, and the probabilities of a graph are scaled to add up to one.
-# The class with the largest probability is the one with the largest log-odds.
+# Platt scaling and conformal prediction sets. The sigmoid is fitted to scores of graphs that were
+# held out in cross-validation of the final model, so that it is not biased by the fit to the
+# training graphs. With more than two classes each has a one-vs-rest sigmoid, and the probabilities
+# of a graph are normalised to sum to 1. The class with the largest probability is the one with the
+# largest log-odds.
 
-#: A sigmoid that would fall with the score, by chance on a set without signal, is made this flat.
+#: Minimum slope of a sigmoid; on data without signal the fitted slope may be negative by chance.
 FLAT = 1e-3
 
 
 def fit_sigmoids(codes: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Slope and intercept for each output of scores (graphs, outputs).
+    """Return slope and intercept for each output of scores (graphs, outputs).
 
-    With one output it is the score of class 1. ``weights`` say how much each graph counts.
+    A single output is the score of class 1. ``weights`` are those of the graphs.
     """
     positive = [1] if scores.shape[1] == 1 else range(scores.shape[1])
     return np.array(
@@ -401,8 +409,8 @@ def fit_sigmoids(codes: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> 
 def _sigmoid(positive: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
     from sklearn.linear_model import LogisticRegression
 
-    # Targets that are not quite 0 and 1, as Platt has them: a set that is told apart without a
-    # mistake does not make every answer certain.
+    # Platt's smoothed targets instead of 0 and 1: perfectly separated training data does not lead
+    # to probabilities of 0 and 1.
     ones, zeros = int(positive.sum()), int((~positive).sum())
     high, low = (ones + 1) / (ones + 2), 1 / (zeros + 2)
     share = np.where(positive, high, low)
@@ -421,7 +429,7 @@ def _sigmoid(positive: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> t
 
 
 def probabilities(log_odds: np.ndarray) -> np.ndarray:
-    """The probability of each class, (graphs, classes), from log-odds (graphs, outputs)."""
+    """Return class probabilities (graphs, classes) from log-odds (graphs, outputs)."""
     from scipy.special import expit
 
     each = expit(log_odds)
@@ -434,11 +442,11 @@ def probabilities(log_odds: np.ndarray) -> np.ndarray:
 def class_sets(
     held_out: np.ndarray, codes: np.ndarray, new: np.ndarray, coverage: float
 ) -> np.ndarray:
-    """Which classes belong to the set of each new graph, (graphs, classes).
+    """Return a mask of the classes in the prediction set of each new graph, (graphs, classes).
 
-    A class is left out where its probability is lower than that of all but a share of
-    ``1 - coverage`` of the training graphs of this class, which were held out: each class is
-    covered by itself, so that rare ones are too.
+    A class is excluded if its probability is below the ``1 - coverage`` quantile of the held-out
+    probabilities of the training graphs of this class. Coverage therefore holds for each class
+    separately, including rare ones.
 
     Examples
     --------

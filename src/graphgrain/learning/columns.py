@@ -1,11 +1,12 @@
-"""Columns beside the graphs: doses, assays, temperatures, descriptors of molecules.
+"""Columns beside the graphs: doses, assays, temperatures, molecular descriptors.
 
 1. A table has one column of graphs; the others are numbers or categories.
-   ``descriptors="rdkit"`` adds RDKit's descriptors of molecules as such columns.
-2. Numbers become normal by their quantiles, gaps are filled with the median and marked, categories
-   become one column each; all by scikit-learn, fitted to the training rows alone.
-3. What columns add to a decision is one term beside that of the graph: a Gaussian kernel on them,
-   in the same machine, or the answer of extremely randomised trees.
+   ``descriptors="rdkit"`` adds RDKit's molecular descriptors as such columns.
+2. Numbers are mapped to a normal distribution by their quantiles, missing values are imputed by the
+   median and marked, categories are one-hot encoded; all by scikit-learn, fitted to the training
+   rows only.
+3. The columns contribute to a prediction as a Gaussian kernel in the same machine, as extremely
+   randomised trees, or as both.
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ import numpy as np
 from ..errors import InvalidParameterError, MissingDependencyError
 from ..graphs.processes import progress_bar
 
-#: Transformed numbers beyond this are drawn in: what no training row had says little.
+#: Transformed numbers are clipped to this absolute value, to limit extrapolation.
 FAR = 3.0
-#: Quantiles of a column of numbers at most.
+#: Maximum number of quantiles of a numeric column.
 MOST_QUANTILES = 1000
-#: Trees that judge, and trees that predict.
+#: Number of trees in cross-validation and in the final forest.
 TREES_TO_JUDGE, TREES = 100, 300
-#: Probabilities of trees closer to 0 or 1 are not taken at their word.
+#: Forest probabilities are clipped to at least this distance from 0 and 1.
 SURE = 0.005
-#: Seconds after which the progress of descriptors is shown.
+#: Seconds after which the progress bar for descriptors is shown.
 _PATIENCE = 2.0
 
 
@@ -35,13 +36,13 @@ _PATIENCE = 2.0
 
 
 def molecule_descriptors(molecules: Any, verbose: int = 0) -> dict[str, np.ndarray]:
-    """RDKit's 2-D descriptors of molecules, one column each; each molecule is computed once.
+    """Compute RDKit's 2-D descriptors, one column each; results are cached per molecule.
 
     Parameters
     ----------
     molecules : sequence of SMILES strings or RDKit molecules
     verbose : int
-        1 shows the progress on standard error where it takes longer than two seconds.
+        1 shows a progress bar on standard error after two seconds.
 
     Examples
     --------
@@ -93,24 +94,24 @@ def _descriptors(smiles: str) -> tuple[float, ...]:
     return tuple(found)
 
 
-# -------------------------------------------------------------------- columns as numbers
+# -------------------------------------------------------------------- encoding
 
 
 @dataclass(eq=False)
 class ColumnEncoder:
-    """Columns as a matrix of numbers of about unit size.
+    """Encoder of columns as a numeric matrix with entries of order one.
 
     Attributes
     ----------
     numbers, categories : list of str
-        The names of the columns of each kind.
+        Names of numeric and categorical columns.
     medians : array
-        What fills the gaps of numbers.
+        Values imputed in numeric columns.
     marked : array
-        Which columns of numbers had gaps in training: each has a column that marks them.
+        Indices of numeric columns with missing values in training; each gets an indicator column.
     quantiles : array of shape (quantiles, numbers)
     values : list of lists of str
-        The categories of each column of categories.
+        Categories of each categorical column.
     """
 
     numbers: list[str]
@@ -122,7 +123,7 @@ class ColumnEncoder:
 
     @classmethod
     def fit(cls, columns: dict[str, np.ndarray]) -> ColumnEncoder:
-        """Learn quantiles, medians and categories of the training rows."""
+        """Fit quantiles, medians and categories to the training rows."""
         from sklearn.impute import SimpleImputer
         from sklearn.preprocessing import OneHotEncoder, QuantileTransformer
 
@@ -147,7 +148,7 @@ class ColumnEncoder:
         return cls(numbers, categories, medians, marked, quantiles, values)
 
     def transform(self, columns: dict[str, np.ndarray]) -> np.ndarray:
-        """The columns of new rows, by their names; unknown categories are none of the known."""
+        """Encode the columns of new rows; unknown categories are encoded as zeros."""
         missing = [n for n in (*self.numbers, *self.categories) if n not in columns]
         if missing:
             raise InvalidParameterError(
@@ -167,7 +168,7 @@ class ColumnEncoder:
         return np.hstack(parts).astype(np.float64)
 
     def _normal(self) -> Any:
-        """scikit-learn's transformer with the quantiles of the training rows."""
+        """Return scikit-learn's transformer with the fitted quantiles."""
         from sklearn.preprocessing import QuantileTransformer
 
         number = len(self.quantiles)
@@ -230,7 +231,7 @@ def _as_numbers(name: str, values: np.ndarray) -> np.ndarray:
     return numbers
 
 
-# -------------------------------------------------------------------- what columns add
+# -------------------------------------------------------------------- contribution to predictions
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,9 +241,9 @@ class ColumnKernel:
     Attributes
     ----------
     rows : array
-        The training rows, encoded.
+        Encoded training rows.
     gamma : float
-        One over the median squared distance of training rows.
+        Inverse of the median squared distance between training rows.
     """
 
     rows: np.ndarray
@@ -250,7 +251,7 @@ class ColumnKernel:
 
     @classmethod
     def of(cls, rows: np.ndarray, rng: np.random.Generator) -> ColumnKernel:
-        """The kernel of training rows."""
+        """Return the kernel for training rows; gamma is estimated from at most 1,000 of them."""
         from sklearn.metrics.pairwise import euclidean_distances
 
         distances = euclidean_distances(rows[rng.permutation(len(rows))[:1000]], squared=True)
@@ -258,7 +259,7 @@ class ColumnKernel:
         return cls(rows, 1.0 / float(np.median(apart)) if len(apart) else 1.0)
 
     def compare(self, rows: np.ndarray) -> np.ndarray:
-        """Similarities of rows to the training rows."""
+        """Return similarities of encoded rows to the training rows."""
         from sklearn.metrics.pairwise import rbf_kernel
 
         similar: np.ndarray = rbf_kernel(rows, self.rows, self.gamma)
@@ -272,9 +273,10 @@ class ColumnForest:
     Attributes
     ----------
     trees : list
-        For each tree the arrays (left, right, feature, threshold, value), value (nodes, outputs).
+        Arrays (left, right, feature, threshold, value) of each tree; ``value`` has the shape
+        (nodes, outputs).
     classes : bool
-        Whether values are probabilities of classes, of which log-odds are taken.
+        Whether the trees predict class probabilities, which are converted to log-odds.
     """
 
     trees: list[tuple[np.ndarray, ...]]
@@ -290,7 +292,7 @@ class ColumnForest:
         n_classes: int | None,
         n_jobs: int | None,
     ) -> ColumnForest:
-        """Train on encoded rows; ``n_classes`` is None for numbers."""
+        """Train on encoded rows; ``n_classes`` is None for regression."""
         from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
         shared = {"n_estimators": number, "random_state": 0, "n_jobs": n_jobs, "bootstrap": False}
@@ -320,7 +322,7 @@ class ColumnForest:
         return cls(trees, n_classes is not None)
 
     def values(self, rows: np.ndarray) -> np.ndarray:
-        """What the trees say of encoded rows: numbers, or log-odds of classes."""
+        """Predict numbers, or log-odds of classes, for encoded rows."""
         rows = rows.astype(np.float32)
         total = np.zeros((len(rows), self.trees[0][4].shape[1]))
         everyone = np.arange(len(rows))
@@ -343,17 +345,17 @@ class ColumnForest:
 
 @dataclass(frozen=True, eq=False)
 class ColumnPart:
-    """What columns add to the values of a machine.
+    """Contribution of the columns to the outputs of a machine.
 
     Attributes
     ----------
     encoder : ColumnEncoder
     kernel : ColumnKernel or None
     coefficients : array of shape (outputs, training rows), or None
-        Of the training rows, with the share of the kernel.
+        Coefficients of the training rows, multiplied by the share of the kernel.
     forest : ColumnForest or None
     share : array of shape (outputs,)
-        What the values of the trees are multiplied with.
+        Factors of the forest outputs.
     """
 
     encoder: ColumnEncoder
@@ -363,7 +365,7 @@ class ColumnPart:
     share: np.ndarray | None = None
 
     def values(self, columns: dict[str, np.ndarray]) -> np.ndarray:
-        """What the columns of new rows add, (rows, outputs)."""
+        """Return the contribution of the columns of new rows, (rows, outputs)."""
         rows = self.encoder.transform(columns)
         total: Any = 0.0
         if self.kernel is not None and self.coefficients is not None:
@@ -373,7 +375,7 @@ class ColumnPart:
         return np.asarray(total)
 
     def rescaled(self, factors: np.ndarray) -> ColumnPart:
-        """The same with each output multiplied by its factor."""
+        """Return a copy with each output multiplied by its factor."""
         coefficients, share = self.coefficients, self.share
         if coefficients is not None:
             coefficients = coefficients * np.reshape(factors, (-1, 1))

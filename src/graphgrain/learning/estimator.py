@@ -1,12 +1,13 @@
-"""What both estimators share: they choose a sum of kernels, train one machine on it, and keep it.
+"""Base class of both estimators: select a sum of kernels and train one machine on it.
 
-1. Graphs are read, alone or from a table whose other columns take part.
-2. Terms are chosen by cross-validation in rounds (:mod:`graphgrain.learning.selection`).
-3. One machine is trained on the kernel matrix of all graphs, as far as memory carries it, beyond
-   that on the features themselves, where terms are cosines and dot products.
-4. What was held out in cross-validation of this very machine says how sure it may be.
+1. Graphs are read, alone or from a table whose other columns become additional inputs.
+2. The terms of the kernel are selected by cross-validation in rounds
+   (:mod:`graphgrain.learning.selection`).
+3. One machine is trained on the kernel matrix of all graphs or, if that does not fit into memory,
+   on the features themselves; min-max similarities are then excluded.
+4. Held-out predictions of this machine calibrate probabilities and intervals.
 
-All dense linear algebra runs with as many BLAS threads as ``n_jobs`` says.
+All dense linear algebra runs with ``n_jobs`` BLAS threads.
 """
 
 from __future__ import annotations
@@ -71,19 +72,19 @@ from .selection import (
 )
 
 SOLVERS = ("auto", "kernel", "linear")
-#: A kernel matrix may take this part of the memory that is free.
+#: Largest share of the available memory that a kernel matrix may take.
 SHARE_OF_MEMORY = 0.5
-#: Training graphs that count as outside of what the others tell of.
+#: Share of training graphs that are considered outside of the domain.
 OUTSIDE = 0.05
-#: Training graphs that a model trained on features keeps, to tell how near new ones are.
+#: Number of training graphs that a model trained on features keeps for comparison with new ones.
 LANDMARKS = 1000
-#: Shares of the columns' kernel, and of the trees, that are tried.
+#: Candidate shares of the column kernel and of the forest.
 SHARES = (0.25, 0.5, 0.75, 1.0)
 HALF = 0.5
 
 
 class FoldRule:
-    """An int, a splitter of scikit-learn, or "scaffold"."""
+    """An integer, a scikit-learn splitter, or "scaffold"."""
 
     def allows(self, value: Any) -> bool:
         if isinstance(value, str):
@@ -95,7 +96,7 @@ class FoldRule:
 
 
 def check_coverage(coverage: Any) -> None:
-    """A coverage is a probability, and neither 0 nor 1."""
+    """Raise an error unless the coverage is strictly between 0 and 1."""
     if isinstance(coverage, bool) or not isinstance(coverage, Real) or not 0 < float(coverage) < 1:
         raise InvalidParameterError(
             f"coverage must be a number above 0 and below 1; got {coverage!r}."
@@ -103,14 +104,14 @@ def check_coverage(coverage: Any) -> None:
 
 
 class Training(NamedTuple):
-    """What a machine is trained on."""
+    """Training data."""
 
     batch: GraphBatch
-    encoder: ColumnEncoder | None  # of the columns beside the graphs
-    rows: np.ndarray  # these columns, encoded
-    targets: np.ndarray  # codes of classes, or scaled numbers (graphs, outputs)
+    encoder: ColumnEncoder | None  # None if there are no columns beside the graphs
+    rows: np.ndarray  # encoded columns
+    targets: np.ndarray  # class codes, or numbers (graphs, outputs)
     weights: np.ndarray
-    folds: np.ndarray  # the fold of each graph
+    folds: np.ndarray  # fold number of each graph
 
 
 class GraphEstimator(Declared, BaseEstimator):
@@ -135,13 +136,13 @@ class GraphEstimator(Declared, BaseEstimator):
     n_jobs: int | None = parameter(Jobs(), default=None)
     verbose: int = parameter(Verbosity(), default=0)
 
-    #: The learner's own parameter.
+    #: Name of the regularisation parameter.
     _tuned: ClassVar[str]
-    #: Pairs of count map and similarity to choose from.
+    #: Candidate pairs of count map and similarity.
     _usual: ClassVar[Sequence[tuple[str, str]]]
-    #: Graphs that judge: in the first round, in the last, and the sum.
+    #: Sample sizes of the first and the last round, and for the evaluation of the sum.
     _rounds: ClassVar[tuple[int, ...]]
-    #: Of the columns' kernel in that of the Gaussian process.
+    #: Share of the column kernel in the kernel of the Gaussian process.
     _column_share_ = 0.0
 
     def __sklearn_tags__(self) -> Any:
@@ -153,7 +154,7 @@ class GraphEstimator(Declared, BaseEstimator):
     # ---------------------------------------------------------------- input
 
     def _read(self, X: Any) -> tuple[GraphBatch, dict[str, np.ndarray]]:
-        """Graphs, and the columns beside them."""
+        """Return the graphs and the other columns of the table."""
         items, _, columns = split_table(X, self.graphs)
         if self.descriptors is not None:
             if isinstance(items, GraphBatch):
@@ -174,7 +175,7 @@ class GraphEstimator(Declared, BaseEstimator):
                 f"{type(self).__name__} needs graphs to learn from; got an empty list."
             )
         self._check_folds(len(batch))
-        # Of models trained on features: some training graphs, which these are, and their process.
+        # Only set by models trained on features, see _learn_landmarks.
         self._landmarks: KernelMachine | None = None
         self._landmark_rows: np.ndarray | None = None
         self._landmark_inverse: np.ndarray | None = None
@@ -206,7 +207,7 @@ class GraphEstimator(Declared, BaseEstimator):
         groups: Any,
         rng: np.random.Generator,
     ) -> Training:
-        """The graphs that are ``kept``, in folds."""
+        """Return the training data of the graphs in the mask ``kept``, with folds."""
         groups = None if groups is None else np.asarray(groups)
         if not kept.all():
             rows = np.flatnonzero(kept)
@@ -224,14 +225,14 @@ class GraphEstimator(Declared, BaseEstimator):
         check_folds(self.cv if isinstance(self.cv, int) else 2, graphs)
 
     def _blas(self) -> Any:
-        """Within the block BLAS has as many threads as ``n_jobs`` says."""
+        """Return a context manager that limits BLAS to ``n_jobs`` threads."""
         return blas_threads(thread_count(self.n_jobs))
 
     def _tell(self, text: str) -> None:
         if self.verbose:
             print(f"{type(self).__name__}: {text}", file=sys.stderr, flush=True)
 
-    # ---------------------------------------------------------------- choosing
+    # ---------------------------------------------------------------- selection
 
     def _terms(self, batch: GraphBatch, linear: bool) -> list[Term]:
         names = (
@@ -263,7 +264,7 @@ class GraphEstimator(Declared, BaseEstimator):
     def _select(
         self, data: Training, rounds: Sequence[np.ndarray], judge: Judge, terms: Sequence[Term]
     ) -> Selector:
-        """Choose terms; ``rounds`` are positions among the graphs that judge."""
+        """Select terms; ``rounds`` are positions within ``judge.rows``."""
         begin = perf_counter()
         judging = data.batch if len(judge.rows) == len(data.batch) else data.batch[judge.rows]
 
@@ -275,7 +276,7 @@ class GraphEstimator(Declared, BaseEstimator):
         return selector
 
     def _keep(self, selector: Selector, judged: Judged) -> None:
-        """The results of the search, in the form of scikit-learn's."""
+        """Set the attributes that describe the search, in scikit-learn's format."""
         grid = selector.judge.learner.grid
         self.terms_ = [term.parameters() for term in selector.terms]
         self.best_params_: dict[str, Any] = {
@@ -306,7 +307,7 @@ class GraphEstimator(Declared, BaseEstimator):
     # ---------------------------------------------------------------- training
 
     def _fitted_terms(self, terms: Sequence[Term], batch: GraphBatch) -> list[FittedTerm]:
-        """Terms with the training graphs in them; each source counts once."""
+        """Return the terms with the features of the training graphs, counted once per source."""
         features = {}
         for source in {id(term.source): term.source for term in terms}.values():
             deepest = max(term.n_levels or 0 for term in terms if term.source is source) or None
@@ -324,10 +325,10 @@ class GraphEstimator(Declared, BaseEstimator):
         train: Callable[[Any, np.ndarray], tuple[np.ndarray, np.ndarray]],
         noise: float | None = None,
     ) -> tuple[KernelMachine, np.ndarray, np.ndarray]:
-        """Train on features themselves.
+        """Train on the features themselves.
 
-        Returns the machine, scores of held-out graphs, and their variance by the process through
-        landmarks, whose ``noise`` is the mean similarity of graphs with themselves without one.
+        Returns the machine, and the scores and variances of held-out graphs. The variances are
+        those of the landmark process; its ``noise`` defaults to the mean self-similarity.
         """
         from scipy.sparse import hstack
 
@@ -360,9 +361,9 @@ class GraphEstimator(Declared, BaseEstimator):
     def _learn_landmarks(
         self, fitted: Sequence[FittedTerm], data: Training, noise: float | None
     ) -> np.ndarray:
-        """Keep some training graphs, by which it is known how near a new one is to all.
+        """Keep a sample of the training graphs (landmarks) for variances and the domain.
 
-        Returns the variance of each training graph, held out, in units of the kernel.
+        Returns the held-out variance of each training graph in units of the kernel.
         """
         rng = np.random.default_rng(self.random_state)
         rows = np.sort(rng.permutation(len(data.batch))[:LANDMARKS])
@@ -394,11 +395,10 @@ class GraphEstimator(Declared, BaseEstimator):
         judged_gram: np.ndarray,
         dtype: type,
     ) -> tuple[KernelMachine, np.ndarray, float, Judged]:
-        """A machine without coefficients, and the kernel matrix of all graphs.
+        """Return a machine without coefficients, the kernel matrix, column share and score.
 
-        The kernel of columns joins it with the share that is best by cross-validation; ``judged``
-        says how the graphs that judge do without, whose kernel is ``judged_gram``. Returned with
-        that share, and how the sum did.
+        The column kernel is mixed in with a share selected by cross-validation. ``judged`` is the
+        score without it, ``judged_gram`` the graph kernel matrix of the evaluation sample.
         """
         fitted = self._fitted_terms(selector.terms, data.batch)
         machine = KernelMachine(fitted, None, np.zeros(0))
@@ -418,7 +418,7 @@ class GraphEstimator(Declared, BaseEstimator):
             kernel = ColumnKernel.of(data.rows, np.random.default_rng(0))
             machine.columns = replace(machine.columns, kernel=kernel)
             number = K.dtype.type
-            for begin in range(0, len(K), 2048):  # never a second matrix of all graphs
+            for begin in range(0, len(K), 2048):  # in blocks, to avoid a second full matrix
                 here = slice(begin, begin + 2048)
                 K[here] *= number(1 - share)
                 K[here] += number(share) * kernel.compare(data.rows[here]).astype(K.dtype)
@@ -427,9 +427,9 @@ class GraphEstimator(Declared, BaseEstimator):
     def _with_forest(
         self, machine: KernelMachine, held_out: np.ndarray, data: Training, judge: Judge
     ) -> tuple[KernelMachine, np.ndarray, float]:
-        """Trees on the columns join the machine with the share that cross-validation prefers.
+        """Add a forest on the columns with a share selected by cross-validation.
 
-        Returns the machine, what is said of graphs that were held out, and the share.
+        Returns the machine, held-out predictions, and the share.
         """
         if not differ(data.rows) or not np.isfinite(data.targets).all():
             return machine, held_out, 0.0
@@ -459,7 +459,7 @@ class GraphEstimator(Declared, BaseEstimator):
         return machine, (1 - share) * graphs + share * trees, share
 
     def _forest_units(self, data: Training, held_out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Factors and shifts from the values of the machine to what trees say."""
+        """Return factors and shifts from the outputs of the machine to those of the forest."""
         outputs = held_out.shape[1]
         return np.ones(outputs), np.zeros(outputs)
 
@@ -472,7 +472,7 @@ class GraphEstimator(Declared, BaseEstimator):
     # ---------------------------------------------------------------- domain
 
     def _learn_domain(self, K: np.ndarray, folds: np.ndarray) -> None:
-        """How similar training graphs are to the nearest of another fold, all but the least."""
+        """Set the threshold: a low quantile of similarities to the nearest graph of other folds."""
         roots = np.sqrt(np.maximum(np.diagonal(K), 1e-300))
         nearest = np.empty(len(K))
         for begin in range(0, len(K), 1024):
@@ -483,7 +483,7 @@ class GraphEstimator(Declared, BaseEstimator):
         self.domain_threshold_ = float(np.quantile(nearest, OUTSIDE))
 
     def domain(self, X: Any) -> dict[str, np.ndarray]:
-        """How near graphs are to what the model has been trained on.
+        """Measure how close graphs are to the training graphs.
 
         Parameters
         ----------
@@ -494,11 +494,11 @@ class GraphEstimator(Declared, BaseEstimator):
         dict of arrays, ready for a data frame
             ``nearest``, the position of the most similar training graph, and its ``similarity``
             (models trained on features compare with 1,000 of their training graphs);
-            ``unseen``, the share of the graph's patterns that no training graph has;
-            ``leverage``, the part of the graph's prior variance that training has left: near 1 for
-            a graph that has nothing in common with training graphs; and ``inside``, whether the
-            similarity is at least that of all but a twentieth of the training graphs to those of
-            other folds.
+            ``unseen``, the share of the graph's pattern occurrences that no training graph has;
+            ``leverage``, the ratio of posterior to prior variance, near 1 for a graph that has
+            nothing in common with the training graphs; and ``inside``, whether the similarity
+            reaches the 5 % quantile of the similarities of training graphs to the nearest training
+            graph of another fold.
 
         Examples
         --------
@@ -540,17 +540,17 @@ class GraphEstimator(Declared, BaseEstimator):
         }
 
     def _diagonal(self) -> np.ndarray:
-        """The kernel of each training graph with itself."""
+        """Return the similarity of each training graph with itself."""
         terms = self._similar_to().terms
         total: np.ndarray = np.sum([term.own_similarity(term.features) for term in terms], axis=0)
         return total
 
     def _similar_to(self) -> KernelMachine:
-        """The graphs that new ones are compared with: all training graphs, or the landmarks."""
+        """Return the machine with the graphs to compare with: all training graphs or landmarks."""
         return self.machine_ if self._landmarks is None else self._landmarks
 
     def _posterior(self) -> Posterior | SparsePosterior:
-        """The Gaussian process on the training graphs; factored once."""
+        """Return the Gaussian process on the training graphs; the factorisation is cached."""
         if self._landmark_inverse is not None:
             return SparsePosterior(self._landmark_inverse)
         if "_factored" not in vars(self):
@@ -558,16 +558,16 @@ class GraphEstimator(Declared, BaseEstimator):
         return self._factored
 
     def _noise(self) -> tuple[float, np.ndarray]:
-        """The noise of the process, and weights of the training graphs."""
+        """Return the noise of the process and the weights of the training graphs."""
         diagonal = self._diagonal()
         return float(np.mean(diagonal)), np.ones(len(diagonal))
 
     def _process_units(self) -> tuple[float, float]:
-        """What variances in units of the kernel are multiplied with, and the noise after that."""
+        """Return the factor from kernel to target variances, and the noise variance."""
         return 1.0, 0.0
 
     def _training_gram(self) -> np.ndarray:
-        """The kernel matrix of the training graphs and their columns."""
+        """Return the kernel matrix of the training graphs, including columns."""
         K, share = self.machine_.gram(self.n_jobs), self._column_share_
         part = self.machine_.columns
         if share and part is not None and part.kernel is not None:
@@ -577,7 +577,7 @@ class GraphEstimator(Declared, BaseEstimator):
     def _pair_similarities(
         self, batch: GraphBatch, columns: dict[str, np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Similarities of new graphs to the training graphs and to themselves."""
+        """Return similarities of new graphs to the training graphs and to themselves."""
         machine = self._similar_to()
         counted = machine.count(batch, self.n_jobs)
         K = machine.compare(counted, self.n_jobs)
@@ -586,7 +586,7 @@ class GraphEstimator(Declared, BaseEstimator):
     def _with_columns(
         self, K: np.ndarray, own: np.ndarray, columns: dict[str, np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The same similarities, with those of columns where the kernel has them."""
+        """Mix the column kernel into the similarities, if the model has one."""
         share, part = self._column_share_, self.machine_.columns
         if share and part is not None and part.kernel is not None:
             other = part.kernel.compare(part.encoder.transform(columns))
@@ -600,7 +600,7 @@ class GraphEstimator(Declared, BaseEstimator):
     # ---------------------------------------------------------------- predicting
 
     def _values(self, X: Any) -> np.ndarray:
-        """The values of the machine, (graphs, outputs)."""
+        """Return the outputs of the machine, (graphs, outputs)."""
         check_is_fitted(self, "machine_")
         return self._values_of(*self._read(X))
 
@@ -609,7 +609,7 @@ class GraphEstimator(Declared, BaseEstimator):
             return self.machine_.values(batch, columns, self.n_jobs)
 
     def _explained_units(self) -> tuple[np.ndarray, np.ndarray]:
-        """Factors and shifts from the values of the machine to those that are explained."""
+        """Return factors and shifts from the outputs of the machine to explained values."""
         outputs = self.machine_.n_outputs
         return np.ones(outputs), np.zeros(outputs)
 
@@ -621,7 +621,7 @@ class GraphEstimator(Declared, BaseEstimator):
         Parameters
         ----------
         path : str or Path
-            Arrays and JSON in one file; nothing in it is code.
+            Target file. It contains arrays and JSON only, no executable code.
 
         Examples
         --------
@@ -641,14 +641,15 @@ class GraphEstimator(Declared, BaseEstimator):
 
 
 def differ(rows: np.ndarray) -> bool:
-    """Whether columns tell any two rows apart."""
+    """Return whether any column is not constant."""
     return bool(np.ptp(rows, axis=0).any())
 
 
 def _best_share(found: dict[float, Judged]) -> float:
-    """One half, unless another share is better by more than one standard error over the folds.
+    """Return one half, unless another share is better by more than one standard error.
 
-    Who gives columns expects them to take part, and halves are steadier than the best of many.
+    Users who pass columns expect them to be used, and a fixed half varies less than the best of
+    several shares.
     """
     best = HALF
     for share, judged in found.items():
@@ -658,20 +659,20 @@ def _best_share(found: dict[float, Judged]) -> float:
 
 
 def grouped_columns(fitted: FittedTerm) -> tuple[Any, Callable[[np.ndarray], np.ndarray]]:
-    """The columns of a term in which equal columns are one, for training on features.
+    """Return the feature matrix of a term with identical columns merged.
 
-    Patterns with the same values in the same training graphs get the same weight. As one column,
-    multiplied by the root of their number, inner products stay the same and the matrix is many
-    times smaller: most patterns of a large set occur in one graph alone.
+    Patterns with the same values in the same training graphs get the same weight. Replacing them
+    by one column times the square root of their number preserves inner products and makes the
+    matrix many times smaller, since most patterns of a large data set occur in only one graph.
 
-    Returns a sparse array (graphs, groups), divided by norms for a cosine and multiplied by the
-    root of the scale, and what turns weights (outputs, groups) into those of patterns.
+    Returns a sparse array (graphs, groups), divided by norms for the cosine and multiplied by the
+    square root of the scale, and a function from weights (outputs, groups) to pattern weights.
     """
     from scipy.sparse import csc_array
 
     columns, scale = fitted.columns, np.sqrt(fitted.scale)
     indptr, rows, values = columns.entries
-    # A sum over the entries of a column: the same for two columns only if they are equal.
+    # Columns are identified by a 64-bit hash: the sum of the hashes of their entries.
     with np.errstate(over="ignore"):
         bits = values.astype(np.float64).view(np.uint64)
         entries = mix_array(rows.astype(np.uint64) * GOLDEN + mix_array(bits))

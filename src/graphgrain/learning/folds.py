@@ -1,6 +1,7 @@
-"""Folds for cross-validation, from a random generator and nothing else.
+"""Folds and samples for cross-validation.
 
-They do not depend on the version of scikit-learn, so that results can be continued years later.
+They depend only on the random generator, not on the version of scikit-learn, so that results stay
+reproducible.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from ..core.hashing import mix_array
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 
-#: Positions of the graphs to train on and of those to test.
+#: Positions of training and test graphs.
 Split = tuple[np.ndarray, np.ndarray]
 
 
 def random_folds(graphs: int, folds: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """The numbers 0 to graphs - 1 in random order, cut into parts of (nearly) equal size.
+    """Shuffle the numbers 0 to graphs - 1 and split them into parts of (nearly) equal size.
 
     Examples
     --------
@@ -31,10 +32,10 @@ def random_folds(graphs: int, folds: int, rng: np.random.Generator) -> list[np.n
 
 
 def stratified_folds(codes: np.ndarray, folds: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """Folds in which each class has (nearly) the same share.
+    """Return folds in which each class has (nearly) the same share.
 
-    The graphs are shuffled, sorted by class and dealt out like cards, so that both the folds and
-    the members of a class in them differ in number by at most one.
+    The graphs are shuffled, sorted by class and assigned to folds in turn, so that both fold sizes
+    and class sizes within folds differ by at most one.
 
     Examples
     --------
@@ -50,7 +51,7 @@ def stratified_folds(codes: np.ndarray, folds: int, rng: np.random.Generator) ->
 
 
 def stratified_sample(codes: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Positions of ``size`` graphs, in ascending order, each class with (nearly) its share.
+    """Return sorted positions of ``size`` graphs with (nearly) the same class shares.
 
     Examples
     --------
@@ -69,17 +70,17 @@ def stratified_sample(codes: np.ndarray, size: int, rng: np.random.Generator) ->
 def even_sample(
     codes: np.ndarray, size: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of ``size`` graphs, in ascending order, with as many of each class as it has.
+    """Return sorted positions of ``size`` graphs, with classes as balanced as possible.
 
-    A class with less than its even part of the sample is taken whole, and the others share what
-    it leaves.
+    A class smaller than an even share of the sample is included completely; the other classes
+    share the rest evenly.
 
     Returns
     -------
     positions : array
     stand_for : array
-        How many graphs of its class each of them stands for, against the class of which the
-        largest part was taken.
+        Number of graphs of its class that each one represents, relative to the class of which the
+        largest share is in the sample.
 
     Examples
     --------
@@ -104,8 +105,8 @@ def even_sample(
     return positions, ratios[codes[positions]] / ratios[taken > 0].min()
 
 
-def train_and_test(folds: list[np.ndarray], test: int) -> tuple[np.ndarray, np.ndarray]:
-    """All folds but one, in ascending order, and that one."""
+def train_and_test(folds: list[np.ndarray], test: int) -> Split:
+    """Return the sorted positions of all folds but one, and that fold."""
     rest = [fold for number, fold in enumerate(folds) if number != test]
     return np.sort(np.concatenate(rest)), folds[test]
 
@@ -117,13 +118,19 @@ def fold_numbers(
     groups: Any,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """The fold of each graph, by whatever ``cv`` of an estimator says.
+    """Return the fold number of each graph.
 
     Parameters
     ----------
     cv : int, splitter, or "scaffold"
-        An int makes random folds, of the same share of classes where there are ``codes``; with
-        ``groups`` none of these is cut. "scaffold" takes the ring systems of molecules as groups.
+        An integer makes random folds, stratified if there are class ``codes``, or folds that keep
+        ``groups`` together. "scaffold" uses the ring systems of molecules as groups.
+    batch : GraphBatch
+    codes : array or None
+        Class codes, None for regression.
+    groups : array-like or None
+        Group of each graph.
+    rng : numpy.random.Generator
     """
     graphs = len(batch)
     if hasattr(cv, "split") and not isinstance(cv, str):
@@ -165,7 +172,7 @@ def fold_numbers(
 def _grouped_folds(
     groups: np.ndarray, graphs: int, folds: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Folds of nearly equal size that cut no group: the largest first, each to the emptiest."""
+    """Return fold numbers that keep groups together: largest first, each to the smallest fold."""
     if groups.shape != (graphs,):
         raise InvalidParameterError(
             f"groups must hold one entry for each of the {graphs} graphs; its shape is "
@@ -189,10 +196,10 @@ def _grouped_folds(
 
 
 def scaffold_codes(batch: GraphBatch) -> np.ndarray:
-    """The scaffold of each graph as a number: what is left if ends are taken off again and again.
+    """Return a number for the scaffold of each graph, the part left after pruning all end vertices.
 
-    Rings and the chains between them stay, as in Murcko's scaffolds; graphs without rings share
-    one.
+    Vertices of degree 1 or 0 are removed repeatedly; rings and the chains between them remain, as
+    in Murcko scaffolds. Graphs without rings have the same, empty scaffold.
 
     Examples
     --------
@@ -209,15 +216,14 @@ def scaffold_codes(batch: GraphBatch) -> np.ndarray:
     ends = np.flatnonzero(degrees <= 1)
     while len(ends):
         kept[ends] = False
-        after = []
+        next_ends = []
         for vertex in ends.tolist():
             for other in batch.indices[batch.indptr[vertex] : batch.indptr[vertex + 1]].tolist():
                 if kept[other]:
                     degrees[other] -= 1
                     if degrees[other] == 1:
-                        after.append(other)
-        ends = np.unique(np.array(after, dtype=np.int64))
-        ends = ends[kept[ends]] if len(ends) else ends
+                        next_ends.append(other)
+        ends = np.array(next_ends, dtype=np.int64)
     number = np.cumsum(kept) - 1
     stays = kept[batch.edges].all(axis=1) if batch.n_edges else np.zeros(0, dtype=bool)
     owner = np.repeat(np.arange(len(batch)), batch.vertex_counts)

@@ -1,4 +1,4 @@
-"""What a classifier or a regressor is given, checked once: a table with graphs, targets, folds."""
+"""Validation of the inputs of estimators: tables with graphs, targets, folds."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from sklearn.utils import column_or_1d
 
 from ..errors import InvalidParameterError
 
-#: Values beyond this have squares that cannot be added up.
+#: Limit of absolute values; squares of larger ones would overflow in sums.
 _LARGEST = 1e150
-#: A column of whole numbers with more different values than this holds numbers, not classes.
+#: Integers with more distinct values than this are regression targets, not classes.
 _MOST_CLASSES = 50
 
 
 def split_table(X: Any, graphs: str | None) -> tuple[Any, str | None, dict[str, np.ndarray]]:
-    """The graphs of a table, the name of their column, and all other columns.
+    """Return the graphs of a table, the name of their column, and all other columns.
 
     Parameters
     ----------
-    X : data frame, or anything that holds graphs alone
+    X : data frame, dict of columns, or graphs
     graphs : str or None
-        The name of the column with graphs; None looks for it.
+        Name of the column with graphs; None detects it from its content.
     """
     from ..graphs.convert.dispatch import holds_graphs
 
-    # a data frame of pandas or polars, or a dictionary of columns
+    # pandas or polars data frame; dictionaries of columns are tables, too
     is_frame = hasattr(X, "columns") and hasattr(X, "shape") and len(X.shape) == 2
     if not is_frame and not isinstance(X, dict):
         if graphs is not None:
@@ -60,7 +60,7 @@ def split_table(X: Any, graphs: str | None) -> tuple[Any, str | None, dict[str, 
 
 
 def _values(column: Any) -> np.ndarray:
-    """A column as an array; pandas' own kinds of missing values become None or NaN."""
+    """Return a column as an array, with missing values of pandas as None or NaN."""
     values = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
     if values.dtype.kind == "O":
         values = np.array([None if _is_missing(v) else v for v in values], dtype=object)
@@ -77,7 +77,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def are_classes(y: np.ndarray) -> bool:
-    """Whether targets are classes: strings, or a few whole numbers.
+    """Return whether targets are classes: strings, or integers with few distinct values.
 
     Examples
     --------
@@ -96,15 +96,15 @@ def are_classes(y: np.ndarray) -> bool:
 
 
 def check_classes(y: Any, graphs: int, *, members: int = 2) -> tuple[np.ndarray, np.ndarray]:
-    """The classes in sorted order, and the class of each graph as a position in them.
+    """Return the sorted classes, and the class of each graph as an index into them.
 
     Parameters
     ----------
     y : array-like
     graphs : int
-        How many entries there must be.
+        Required number of entries.
     members : int
-        How many graphs of each class there must be at least.
+        Minimum number of graphs per class.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def check_classes(y: Any, graphs: int, *, members: int = 2) -> tuple[np.ndarray,
 
 
 def check_two_classes(classes: np.ndarray, graphs: int) -> None:
-    """One class alone is told apart from nothing."""
+    """Raise an error unless there are at least two classes."""
     if len(classes) < 2:
         raise InvalidParameterError(
             f"There must be at least two classes to tell apart; all {graphs} graphs have the "
@@ -153,7 +153,7 @@ def check_two_classes(classes: np.ndarray, graphs: int) -> None:
 
 
 def check_values(y: Any, graphs: int, gaps: bool = False) -> np.ndarray:
-    """Regression targets as floats, one or one row per graph; NaN only if ``gaps`` are allowed."""
+    """Return regression targets as floats, one or one row per graph; NaN only with ``gaps``."""
     values = _one_per_graph(y, graphs, "values", gaps)
     if np.iscomplexobj(values):
         raise InvalidParameterError(
@@ -189,7 +189,7 @@ def check_values(y: Any, graphs: int, gaps: bool = False) -> np.ndarray:
 
 
 def check_folds(folds: int, graphs: int) -> None:
-    """No fold may be empty."""
+    """Raise an error if there are fewer graphs than folds."""
     if graphs < folds:
         raise InvalidParameterError(
             f"There must be at least as many graphs as folds; got {graphs} graphs for {folds} "
@@ -212,7 +212,7 @@ def _one_per_graph(y: Any, graphs: int, what: str, gaps: bool = False) -> np.nda
             )
     values = np.asarray(y)
     if values.dtype.kind == "O":
-        values = np.asarray(values.tolist())  # a list of str in an object array, say
+        values = np.asarray(values.tolist())  # e.g. strings in an object array
         if values.dtype.kind == "U" and not all(isinstance(v, str) for v in np.ravel(y)):
             values = np.asarray(y, dtype=object)
     if values.shape[:1] != (graphs,):
@@ -224,7 +224,7 @@ def _one_per_graph(y: Any, graphs: int, what: str, gaps: bool = False) -> np.nda
     missing = [
         (place, value)
         for place, value in enumerate(values.tolist())
-        # An empty string is what readers make of a blank in a column of words.
+        # readers turn blank cells of text columns into empty strings
         if value is None or value == "" or np.any(np.asarray(value) != np.asarray(value))
     ]
     if missing:

@@ -1,18 +1,18 @@
-"""KernelMachine: a fitted machine whose decision is a sum over the patterns of a graph.
+"""KernelMachine: a fitted kernel model whose output is a sum over the patterns of a graph.
 
-The kernel is a sum of terms. The value for a graph x is the sum over terms and training graphs i of
-``coefficient[i] * scale * similarity(x, i)``, plus an intercept. For every similarity that is a sum
-over the patterns p of x itself:
+The kernel is a sum of terms. The output for a graph x is the sum over terms and training graphs i
+of ``coefficient[i] * scale * similarity(x, i)``, plus an intercept. Each similarity decomposes into
+contributions of the patterns p of x:
 
 dot
     ``x_p * w_p``, where the weight w_p is the sum of ``coefficient[i] * i_p``.
 cosine
-    The same with graph i divided by its norm, all divided by the norm of x.
+    The same with graph i divided by its norm, and the result divided by the norm of x.
 minmax
     The sum over i of ``coefficient[i] * min(x_p, i_p) / m_i``, where m_i is the sum of the maxima
-    of x and i. Here the counted features of the training graphs are needed.
+    of x and i. This requires the features of the training graphs.
 
-Machines trained on the features themselves have weights on patterns and no training graphs.
+Machines trained on the features themselves store pattern weights instead of training graphs.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ from ..kernels.features import Counts, FeatureColumns, Features
 from ..views.base import seen_through, view_name
 from .columns import ColumnPart
 
-#: About how many similarities are held at a time when graphs are compared with training graphs.
+#: Approximate number of similarities to training graphs held in memory at a time.
 BLOCK = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """One way to count features.
+    """A kernel and a view, which together define how features are counted.
 
     Attributes
     ----------
     name : str
-        The kernel's name.
+        Name of the kernel.
     kernel : FeatureKernel
-        Its parameters, with the highest level; it is not fitted to any graphs.
+        Unfitted kernel with its parameters, at the highest level.
     view : fitted view or None
     label_kind : str
-        Of the vertex labels of the training graphs, as the view shows them.
+        Kind of the vertex labels of the training graphs after the view.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Source:
     label_kind: str
 
     def see(self, batch: GraphBatch) -> GraphBatch:
-        """Graphs as the view shows them."""
+        """Apply the view to graphs."""
         seen = seen_through(self.view, batch)
         if seen.n_vertices and seen.label_kind != self.label_kind:
             raise InvalidGraphError(
@@ -70,23 +70,23 @@ class Source:
         return seen
 
     def count(self, batch: GraphBatch, n_jobs: int | None = None) -> Features:
-        """The features of graphs."""
+        """Count the features of graphs."""
         kernel = clone(self.kernel).set_params(n_jobs=n_jobs)
         return kernel.count(self.see(batch))
 
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """One similarity of what a source counts.
+    """One kernel of the sum: a similarity of the features of a source.
 
     Attributes
     ----------
     source : Source
     counts : str
-        The count map.
+        Map applied to the counts.
     similarity : {"cosine", "minmax", "dot"}
     n_levels : int or None
-        How many levels take part; None where the kernel has no parameter for it.
+        Number of levels used; None if the kernel has no level parameter.
     """
 
     source: Source
@@ -96,12 +96,12 @@ class Term:
 
     @property
     def group(self) -> tuple[int, str, str]:
-        """The same for terms that differ in their levels alone."""
+        """Key shared by terms that differ only in their level."""
         return (id(self.source), self.counts, self.similarity)
 
     @property
     def kernel(self) -> FeatureKernel:
-        """The kernel of the term, with its parameters, not fitted to any graphs."""
+        """Unfitted kernel with the parameters of the term."""
         kernel = clone(self.source.kernel)
         own: dict[str, Any] = {"counts": self.counts, "similarity": self.similarity}
         if kernel.level_parameter is not None and self.n_levels is not None:
@@ -110,7 +110,7 @@ class Term:
         return kernel.set_params(**{name: own[name] for name in own if name in known})
 
     def parameters(self) -> dict[str, Any]:
-        """What the term is, for the user: the kernel's name and what differs from its defaults."""
+        """Return the name of the kernel and its main and non-default parameters."""
         kernel = self.kernel
         usual = type(kernel)().get_params(deep=False)
         chosen = ("counts", "similarity", "edge_labels", kernel.level_parameter)
@@ -124,7 +124,7 @@ class Term:
         return {"kernel": self.source.name, **own, **view}
 
     def prepare(self, features: Features) -> Features:
-        """What its source has counted, as the term compares it."""
+        """Select the levels of the term and apply its count map."""
         return features.first_levels(self.n_levels).mapped(self.counts)
 
 
@@ -132,8 +132,8 @@ class Term:
 class _PatternSum(ABC):
     """A term whose value for a graph is a sum over the patterns of the graph.
 
-    ``coefficients`` are those of the training graphs, (outputs, training graphs); ``levels`` hold
-    the patterns of one graph as they were counted.
+    In all methods, ``coefficients`` has the shape (outputs, training graphs), and ``levels`` are
+    the raw counts of one graph.
     """
 
     term: Term
@@ -144,20 +144,20 @@ class _PatternSum(ABC):
     @property
     @abstractmethod
     def patterns(self) -> list[np.ndarray]:
-        """The hashes of each level that some training graph has, ascending."""
+        """Sorted hashes of the patterns of the training graphs, for each level."""
 
     @abstractmethod
     def weights_for(self, coefficients: np.ndarray) -> np.ndarray:
-        """Weights of the patterns, (patterns, outputs), for similarities that are products."""
+        """Return pattern weights (patterns, outputs), for dot product and cosine."""
 
     @abstractmethod
     def without_patterns(self, coefficients: np.ndarray) -> np.ndarray:
-        """The value of a graph without any pattern."""
+        """Return the value of a graph without any patterns."""
 
     def values(
         self, features: Features, coefficients: np.ndarray, n_jobs: int | None
     ) -> np.ndarray:
-        """The values of graphs, (graphs, outputs)."""
+        """Return the values of graphs, (graphs, outputs)."""
         prepared, weights = self.term.prepare(features), self.weights_for(coefficients)
         graphs = len(prepared)
         result = np.zeros((graphs, weights.shape[1]))
@@ -178,17 +178,17 @@ class _PatternSum(ABC):
     def contributions(
         self, levels: Sequence[Counts], coefficients: np.ndarray, output: int = 0
     ) -> list[np.ndarray]:
-        """What each pattern of one graph adds to an output, (patterns,) for each level."""
+        """Return the contribution of each pattern of one graph to an output, for each level."""
         added = self._products(levels, coefficients, slice(output, output + 1))
         return self._by_pattern([part[:, 0] for part in added], levels)
 
     def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
-        """Which patterns of a level some training graph has."""
+        """Return a mask of the patterns of a level that occur in training graphs."""
         return _places(hashes, self.patterns[level], 0) >= 0
 
     @cached_property
     def _offsets(self) -> list[int]:
-        """Where the patterns of each level begin."""
+        """Index of the first pattern of each level."""
         return np.cumsum([0] + [len(own) for own in self.patterns]).tolist()
 
     def _products(
@@ -210,10 +210,10 @@ class _PatternSum(ABC):
     def _compared(
         self, levels: Sequence[Counts]
     ) -> tuple[Features, list[np.ndarray], np.ndarray, np.ndarray]:
-        """The patterns of one graph as the term compares them, the columns that they have, and for
-        min-max the sums of minima and maxima of the graph and each training graph.
+        """Return the mapped features of one graph, their columns, and for min-max the sums of
+        minima and maxima of the graph with each training graph.
 
-        The last graph is remembered: its contributions are asked for after its value.
+        The last result is cached, since value and contributions of a graph are computed in turn.
         """
         first = levels[0].hashes
         last = self.__dict__.get("_last")
@@ -234,7 +234,10 @@ class _PatternSum(ABC):
     def _by_pattern(
         self, added: Sequence[np.ndarray], levels: Sequence[Counts]
     ) -> list[np.ndarray]:
-        """The same for the patterns as counted: by an intersection a count c became c features."""
+        """Sum contributions of mapped features by pattern.
+
+        The count map "intersection" turns a count c into c features; others keep the patterns.
+        """
         if self.term.counts != "intersection":
             return list(added)
         found = []
@@ -247,15 +250,15 @@ class _PatternSum(ABC):
 
 @dataclass(frozen=True, eq=False)
 class FittedTerm(_PatternSum):
-    """A term with the training graphs in it.
+    """A term with the features of the training graphs.
 
     Attributes
     ----------
     term : Term
     features : Features
-        What its source has counted in the training graphs.
+        Features of the training graphs, as counted by the source.
     scale : float
-        What similarities are multiplied with.
+        Factor of the similarities.
     """
 
     features: Features
@@ -263,7 +266,7 @@ class FittedTerm(_PatternSum):
 
     @cached_property
     def columns(self) -> FeatureColumns:
-        """The training graphs by columns."""
+        """Mapped features of the training graphs, by columns."""
         return self.term.prepare(self.features).columns()
 
     @property
@@ -272,18 +275,18 @@ class FittedTerm(_PatternSum):
 
     @cached_property
     def totals(self) -> np.ndarray:
-        """Squared norms of the training graphs, for min-max the sums of their features."""
+        """Squared norms of the training graphs, or for min-max the sums of their features."""
         own = self.columns
         return (own.sums if self.term.similarity == "minmax" else own.squares).sum(axis=0)
 
     def compare(self, features: Features, n_jobs: int | None) -> np.ndarray:
-        """Similarities of graphs to the training graphs, scaled."""
+        """Return scaled similarities of graphs to the training graphs."""
         K = self.columns.compare(self.term.prepare(features), self.term.similarity, n_jobs)
         K *= self.scale
         return K
 
     def own_similarity(self, features: Features) -> np.ndarray:
-        """Similarity of each graph to itself, scaled."""
+        """Return the scaled similarity of each graph with itself."""
         if self.term.similarity == "dot":
             return self.scale * self.term.prepare(features).squares.sum(axis=0)
         return np.full(len(features), self.scale)
@@ -304,7 +307,7 @@ class FittedTerm(_PatternSum):
         return weights
 
     def without_patterns(self, coefficients: np.ndarray) -> np.ndarray:
-        """It equals training graphs without any."""
+        """Return the value of a graph that equals the training graphs without patterns."""
         if self.term.similarity == "dot":
             return np.zeros(len(coefficients))
         return self.scale * coefficients[:, self.totals == 0].sum(axis=1)
@@ -318,7 +321,7 @@ class FittedTerm(_PatternSum):
         return values
 
     def value(self, levels: Sequence[Counts], coefficients: np.ndarray) -> np.ndarray:
-        """What all patterns of one graph add together, (outputs,)."""
+        """Return the total contribution of the patterns of one graph, (outputs,)."""
         if self.term.similarity == "minmax":
             _, _, minima, maxima = self._compared(levels)
             value: np.ndarray = coefficients @ (self.scale * minima / maxima)
@@ -341,7 +344,7 @@ class FittedTerm(_PatternSum):
     def _minima_and_maxima(
         self, prepared: Features, places: list[np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Sums of minima and maxima of one graph and each training graph."""
+        """Return sums of minima and maxima of one graph with each training graph."""
         if self.term.similarity != "minmax":
             return super()._minima_and_maxima(prepared, places)
         place, counts = _joined(prepared, places)
@@ -353,7 +356,7 @@ class FittedTerm(_PatternSum):
         return minima, np.where(maxima > 0, maxima, 1.0)
 
     def own_contributions(self, levels: Sequence[Counts]) -> list[np.ndarray]:
-        """The share of each pattern of one graph in the graph's similarity with itself."""
+        """Return the contribution of each pattern to the similarity of a graph with itself."""
         prepared = self.term.prepare(Features(list(levels)))
         power = 1 if self.term.similarity == "minmax" else 2
         values = [level.counts.astype(np.float64) ** power for level in prepared.levels]
@@ -364,16 +367,16 @@ class FittedTerm(_PatternSum):
 
 @dataclass(frozen=True, eq=False)
 class PatternWeights(_PatternSum):
-    """A term as weights on patterns, without training graphs.
+    """A term as pattern weights, without training graphs.
 
     Attributes
     ----------
     term : Term
         Its similarity is "dot" or "cosine".
     vocabulary : list of uint64 arrays
-        The hashes of each level, after the count map, ascending.
+        Sorted hashes of each level, after the count map.
     weights : array of shape (patterns, outputs)
-        Level after level.
+        Weights of the patterns of all levels, in order.
     """
 
     vocabulary: list[np.ndarray]
@@ -390,22 +393,24 @@ class PatternWeights(_PatternSum):
         return np.zeros(self.weights.shape[1])
 
     def value(self, levels: Sequence[Counts], coefficients: Any) -> np.ndarray:
-        """What all patterns of one graph add together, (outputs,)."""
+        """Return the total contribution of the patterns of one graph, (outputs,)."""
         return self.values(Features(list(levels)), coefficients, None)[0]
 
 
 @dataclass(eq=False)
 class KernelMachine:
-    """A fitted machine.
+    """Fitted model of a sum of kernels.
 
     Attributes
     ----------
     terms : list of FittedTerm or PatternWeights
     coefficients : array of shape (outputs, training graphs)
-        None with weights on patterns.
+        None if the terms are pattern weights.
     intercept : array of shape (outputs,)
     columns : ColumnPart or None
-        What the columns beside the graphs add.
+        Contribution of the columns beside the graphs.
+    sources : list of Source
+        Distinct sources of the terms.
 
     Examples
     --------
@@ -430,27 +435,27 @@ class KernelMachine:
 
     @property
     def n_outputs(self) -> int:
-        """How many values a graph gets."""
+        """Number of outputs per graph."""
         return len(self.intercept)
 
     @property
     def n_graphs(self) -> int:
-        """How many training graphs it holds: none with weights on patterns."""
+        """Number of training graphs stored; 0 with pattern weights."""
         return 0 if isinstance(self.terms[0], PatternWeights) else len(self.terms[0].features)
 
     def count(self, batch: GraphBatch, n_jobs: int | None = None) -> dict[int, Features]:
-        """The features of graphs, once for each source."""
+        """Count the features of graphs; the keys are the ids of the sources."""
         return {id(source): source.count(batch, n_jobs) for source in self.sources}
 
     def values(
         self, batch: GraphBatch, columns: dict[str, np.ndarray], n_jobs: int | None = None
     ) -> np.ndarray:
-        """The values of graphs with their columns, (graphs, outputs)."""
+        """Return the outputs for graphs and their columns, (graphs, outputs)."""
         result = self.graph_values(batch, n_jobs)
         return result if self.columns is None else result + self.columns.values(columns)
 
     def graph_values(self, batch: GraphBatch, n_jobs: int | None = None) -> np.ndarray:
-        """The values of graphs, without what columns add."""
+        """Return the outputs for graphs without the contribution of columns."""
         result = np.tile(self.intercept, (len(batch), 1))
         for begin, end in self.blocks(len(batch)):
             counted = self.count(batch[begin:end], n_jobs)
@@ -460,33 +465,33 @@ class KernelMachine:
         return result
 
     def blocks(self, graphs: int) -> list[tuple[int, int]]:
-        """Where to begin and end, so that not too many similarities are held at a time."""
+        """Return (begin, end) of blocks of graphs that limit the similarities held in memory."""
         size = max(1, BLOCK // max(self.n_graphs, 1))
         return [(begin, min(begin + size, graphs)) for begin in range(0, graphs, size)]
 
     # ---------------------------------------------------------------- similarities
 
     def gram(self, n_jobs: int | None = None, dtype: type = np.float64) -> np.ndarray:
-        """The kernel matrix of the training graphs, without what columns add."""
+        """Return the kernel matrix of the training graphs, without columns."""
         total = GramSum(self.n_graphs, dtype)
         for term in self.terms:
             term.columns.add_gram(term.term.similarity, total, term.scale, n_jobs)
         return total.mirrored(n_jobs)
 
     def compare(self, counted: dict[int, Features], n_jobs: int | None = None) -> np.ndarray:
-        """The kernel between new graphs (rows) and the training graphs."""
+        """Return the kernel matrix between new graphs (rows) and training graphs."""
         parts = [t.compare(counted[id(t.term.source)], n_jobs) for t in self.terms]
         total: np.ndarray = np.sum(parts, axis=0)
         return total
 
     def own_similarity(self, counted: dict[int, Features]) -> np.ndarray:
-        """The kernel of each new graph with itself."""
+        """Return the similarity of each new graph with itself."""
         parts = [t.own_similarity(counted[id(t.term.source)]) for t in self.terms]
         total: np.ndarray = np.sum(parts, axis=0)
         return total
 
     def unseen(self, counted: dict[int, Features]) -> np.ndarray:
-        """The share of the pattern occurrences of graphs that no training graph has."""
+        """Return the share of pattern occurrences whose pattern is in no training graph."""
         graphs = len(next(iter(counted.values())))
         new, total = np.zeros(graphs), np.zeros(graphs)
         for source in self.sources:
@@ -503,13 +508,13 @@ class KernelMachine:
     def set_coefficients(
         self, coefficients: np.ndarray, intercept: np.ndarray, share: float
     ) -> None:
-        """Coefficients of a sum in which the kernel of columns has this share."""
+        """Set coefficients for a sum in which the column kernel has this share."""
         self.coefficients, self.intercept = (1 - share) * coefficients, intercept
         if self.columns is not None and self.columns.kernel is not None:
             self.columns = replace(self.columns, coefficients=share * coefficients)
 
     def rescaled(self, factors: np.ndarray, shifts: np.ndarray) -> KernelMachine:
-        """The same machine with each output multiplied by its factor, then shifted."""
+        """Return a copy with each output multiplied by its factor, then shifted."""
         terms = [
             replace(t, weights=t.weights * factors) if isinstance(t, PatternWeights) else t
             for t in self.terms
@@ -522,9 +527,9 @@ class KernelMachine:
 
 
 def _places(hashes: np.ndarray, vocabulary: np.ndarray, offset: int) -> np.ndarray:
-    """The columns of the hashes of one graph, -1 for those without.
+    """Return the columns of the hashes of one graph, -1 for unknown ones.
 
-    These are few: handing them to compiled code would take longer than finding them.
+    NumPy is faster here than compiled code: one graph has few hashes, and calls have overhead.
     """
     if not len(vocabulary):
         return np.full(len(hashes), -1)

@@ -1,10 +1,10 @@
-"""Fitted models in files: arrays and JSON in one archive, and nothing that could be run.
+"""Model files: arrays and JSON in one archive, without executable code.
 
-The format is that of :mod:`graphgrain.archives`. ``about`` holds the class, its parameters and what
-it has fitted, as JSON in which everything that is not a plain value is a list with a tag; arrays
-are parts of the archive. Counted features of training graphs are written once for all terms that
-share them, by columns, in the smallest integers that hold them. Kernels and views are written by
-the names of their classes, which must be graphgrain's own (or a scikit-learn pipeline of these).
+The format is that of :mod:`graphgrain.archives`. ``about`` contains the class, its parameters and
+its fitted attributes as JSON, in which everything but plain values is a list that starts with a
+tag; arrays are stored separately in the archive. Features of training graphs are written once for
+all terms that share them, by columns, in the smallest sufficient integer type. Kernels and views
+are stored by class name and must be graphgrain's own (or a scikit-learn pipeline of these).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 FORMAT = Format("graphgrain model", b"GGMODEL\0", 3, "Train the model again")
 
-#: Views by the name of their class.
+#: Views by class name.
 VIEWS: dict[str, type[View]] = {
     view.__name__: view
     for view in (
@@ -60,15 +60,14 @@ VIEWS: dict[str, type[View]] = {
         StructuralLabels,
     )
 }  # fmt: skip
-#: Splitters of scikit-learn that hold out every graph once, by the name of their class.
+#: scikit-learn splitters that hold out every graph once, by class name.
 SPLITTERS: dict[str, type[Any]] = {
     splitter.__name__: splitter
     for splitter in (
         KFold, StratifiedKFold, GroupKFold, StratifiedGroupKFold, LeaveOneGroupOut, LeaveOneOut,
     )
 }  # fmt: skip
-#: Classes that are their fields, by the names that files have for them; files have the order of
-#: the fields.
+#: Dataclasses by their tags in files. Values are stored in the order of the fields.
 PLAIN: dict[str, type[Any]] = {
     "term": Term,
     "source": Source,
@@ -85,7 +84,7 @@ _SHARED = (Source, Features)
 
 
 def write_model(model: Any, path: Path) -> None:
-    """Write a fitted estimator; the file appears whole or not at all."""
+    """Write a fitted estimator; the file is replaced atomically."""
     encoder = _Encoder()
     parameters = model.get_params(deep=False)
     fitted = {n: v for n, v in vars(model).items() if n not in parameters and n != "_factored"}
@@ -100,11 +99,12 @@ def write_model(model: Any, path: Path) -> None:
 
 
 def load_model(path: str | Path) -> GraphClassifier | GraphRegressor:
-    """Read a model that ``save`` of an estimator has written.
+    """Read a model written by the ``save`` method of an estimator.
 
     Parameters
     ----------
     path : str or Path
+        File to read.
 
     Returns
     -------
@@ -128,11 +128,13 @@ def load_model(path: str | Path) -> GraphClassifier | GraphRegressor:
     path = Path(path)
     _check_beginning(path)
     archive = Archive(path, FORMAT)
-    classes = {kind.__name__: kind for kind in (GraphClassifier, GraphRegressor)}
+    classes: dict[str, type[GraphClassifier | GraphRegressor]] = {
+        kind.__name__: kind for kind in (GraphClassifier, GraphRegressor)
+    }
     try:
         about = archive.about
         decoder = _Decoder(archive, about["shared"])
-        model: Any = classes[about["class"]](**decoder.decode(about["parameters"]))
+        model = classes[about["class"]](**decoder.decode(about["parameters"]))
         for name, value in decoder.decode(about["fitted"]).items():
             setattr(model, str(name), value)
         _check(model)
@@ -142,8 +144,7 @@ def load_model(path: str | Path) -> GraphClassifier | GraphRegressor:
         KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError, MemoryError,
     ) as error:  # fmt: skip
         raise archive.damaged("header", f"it does not describe a model ({error})") from None
-    loaded: GraphClassifier | GraphRegressor = model
-    return loaded
+    return model
 
 
 def _check_beginning(path: Path) -> None:
@@ -166,7 +167,7 @@ def _check_beginning(path: Path) -> None:
 
 
 def _check(model: Any) -> None:
-    """Refuse what does not fit together before anything is computed with it."""
+    """Raise a ValueError if the parts of a model have inconsistent sizes."""
     own, near = model.machine_, model._landmarks
     for term in own.terms:
         if isinstance(term, PatternWeights):
@@ -190,7 +191,7 @@ def _check(model: Any) -> None:
 
 
 class _Encoder:
-    """Turns values into JSON; arrays and what is shared are set aside."""
+    """Converts values to JSON; arrays and shared objects are collected separately."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}
@@ -198,7 +199,7 @@ class _Encoder:
         self._numbers: dict[int, int] = {}
 
     def encode(self, value: Any) -> Any:
-        """A value as JSON: plain values as they are, all others as a list behind a tag."""
+        """Return plain values unchanged and all others as a list that starts with a tag."""
         if value is None or isinstance(value, bool | int | float | str):
             return value
         if isinstance(value, np.generic):
@@ -257,9 +258,14 @@ class _Encoder:
 
     def _grid(self, grid: KernelGrid) -> dict[str, Any]:
         settings = [[self.encode(dict(s.parameters)), self.encode(s.view)] for s in grid.settings]
-        rest = {"level_parameter": grid.level_parameter, "variant": grid.variant}
-        own = {"name": grid.name, "kernel": _known_name(grid.kernel), "title": grid.title}
-        return {**own, **rest, "settings": settings}
+        return {
+            "name": grid.name,
+            "kernel": _known_name(grid.kernel),
+            "title": grid.title,
+            "level_parameter": grid.level_parameter,
+            "variant": grid.variant,
+            "settings": settings,
+        }
 
     def _view(self, view: Any) -> list[Any]:
         if type(view) is Pipeline:
@@ -277,7 +283,7 @@ class _Encoder:
 
 
 def _known_name(kernel: type[Any]) -> str:
-    """The name of a kernel that can be read again."""
+    """Return the registered name of a kernel class."""
     known = {each.kernel: name for name, each in KERNELS.items()}
     if kernel not in known:
         raise InvalidParameterError(
@@ -288,7 +294,7 @@ def _known_name(kernel: type[Any]) -> str:
 
 
 def _small(values: np.ndarray) -> np.ndarray:
-    """Integers of 0 or more in the smallest type that holds them."""
+    """Convert non-negative integers to the smallest sufficient type."""
     most = int(values.max(initial=0))
     for kind in (np.uint8, np.uint16, np.uint32):
         if most <= np.iinfo(kind).max:
@@ -297,16 +303,16 @@ def _small(values: np.ndarray) -> np.ndarray:
 
 
 class _Decoder:
-    """The way back."""
+    """Inverse of :class:`_Encoder`."""
 
     def __init__(self, archive: Archive, shared: list[Any]) -> None:
         self.archive = archive
         self.shared: list[Any] = []
-        for content in shared:  # which may refer to those before
+        for content in shared:  # entries may refer to earlier ones
             self.shared.append(self.decode(content))
 
     def decode(self, value: Any) -> Any:
-        """The value that JSON stands for."""
+        """Return the value encoded as JSON."""
         if not isinstance(value, list):
             return value
         tag, *content = value

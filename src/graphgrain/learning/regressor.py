@@ -1,4 +1,4 @@
-"""GraphRegressor: from graphs to numbers, with an interval for each, and nothing left to choose."""
+"""GraphRegressor: regression on graphs with automatic kernel selection and intervals."""
 
 from __future__ import annotations
 
@@ -30,58 +30,60 @@ from .selection import (
     starts_of,
 )
 
-#: Bytes for each pair of graphs: the matrix, its factor, and room for one more.
+#: Bytes per pair of graphs: the kernel matrix, its factor, and workspace for one more.
 PAIR_BYTES = 24.0
 SCALES = ("none", "log", "yeo-johnson")
 
 
 class GraphRegressor(RegressorMixin, GraphEstimator):
-    """Predict numbers from graphs: a sum of kernels and ridge regression that tune themselves.
+    """Predict numbers from graphs with a sum of kernels and ridge regression, tuned automatically.
 
     Parameters
     ----------
     kernels : str, kernel, KernelGrid, or list of these, default=("tree++", "sp")
         As in :class:`GraphClassifier`.
     max_level : int, default=3
-        The levels of named kernels (tree depths, refinement steps) from 0 to this are tried.
+        Highest level of named kernels (tree depth, refinement steps); all levels from 0 are tried.
     path_depth, centrality, edge_labels, views, attributes, counts
         As in :class:`GraphClassifier`.
     alpha : float or list of float
-        How much to smooth, for kernels whose graphs have similarity 1 with themselves (on
-        average). Of equally good values the largest is taken.
+        Regularisation strength, relative to a kernel that is 1 on average between a graph and
+        itself. Of equally good values the largest is chosen.
     similarity : "auto", str or list of str, default="auto"
-        As in :class:`TreePlusPlus`. "auto" tries min-max, cosines, and dot products: what grows
-        with the size of a graph, such as its mass, is a dot product.
+        As in :class:`TreePlusPlus`. "auto" tries min-max, cosine and dot product; the last suits
+        targets that grow with the size of a graph, such as its mass.
     max_terms, solver, graphs, descriptors, time_budget, cv, random_state, n_jobs, verbose
         As in :class:`GraphClassifier`.
     scale : {"auto", "none", "log", "yeo-johnson"}, default="auto"
-        The scale on which targets are learned. "auto" compares targets as they are, their
-        logarithm where all are above 0, and the power of Yeo and Johnson, by the score in the
-        units of the targets.
+        Transformation of the targets. "auto" compares no transformation, the logarithm (if all
+        targets are positive) and the Yeo-Johnson power transform by the score in the original
+        units.
     loss : {"squared", "huber"}, default="squared"
-        "huber" lets large errors count linearly, so that a few wild values do not rule.
+        "huber" penalises large errors linearly, which limits the influence of outliers.
     scoring : {"auto", "rmse", "mae", "r2", "spearman"}, default="auto"
-        What kernels and scales are judged by. "auto" is the root mean squared error, and the mean
-        absolute one with ``loss="huber"`` and for targets that are learned on another scale:
-        squared errors of skewed targets are those of the few largest.
+        Score used to compare kernels and scales. "auto" is the root mean squared error, but the
+        mean absolute error with ``loss="huber"`` and for transformed targets: squared errors of
+        skewed targets are dominated by the few largest values.
 
     Attributes
     ----------
     terms_, best_params_, cv_results_, skipped_
         As in :class:`GraphClassifier`.
     best_score_ : float
-        The score in the inner cross-validation; errors are negative.
+        Score in the inner cross-validation; errors are negative.
+    scoring_ : str
+        Score used to compare kernels.
     scale_ : str
-        The scale on which targets are learned.
+        Transformation of the targets.
     machine_ : KernelMachine
-        What was learned; its values are targets on that scale, with mean 0 and deviation 1.
+        The fitted model; its outputs are transformed targets with mean 0 and standard deviation 1.
     held_out_ : array
-        What was predicted for each training graph by a model trained without it.
+        Prediction for each training graph by a model trained without it.
 
     See Also
     --------
-    GraphClassifier : The same for classes.
-    explain : Why it predicts what it predicts.
+    GraphClassifier : Classification with the same kernels.
+    explain : Attribute predictions to vertices and patterns.
 
     Examples
     --------
@@ -115,18 +117,22 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
     # ---------------------------------------------------------------- fit
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Choose kernels, scale and parameters, and train.
+        """Select kernels, scale and parameters by cross-validation, and train on all graphs.
 
         Parameters
         ----------
         X : GraphBatch, sequence of graphs, or data frame with a column of graphs
         y : array-like of numbers
-            One per graph, or one row per graph. Rows may have gaps (NaN): each target is learned
-            from the graphs that have it, with the same kernels.
+            One number or one row of numbers per graph. Rows may contain missing values (NaN):
+            each target is learned from the graphs that have it, with the same kernels.
         sample_weight : array-like, optional
-            How much the error of each graph counts; graphs of weight 0 are left out.
+            Weight of each graph; graphs of weight 0 are ignored.
         groups : array-like, optional
-            Graphs of a group are never in different folds.
+            Graphs of the same group are kept in the same fold.
+
+        Returns
+        -------
+        self : GraphRegressor
         """
         batch, columns = self._read_to_fit(X)
         values = check_values(y, len(batch), gaps=True)
@@ -146,7 +152,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
     def _fit(self, data: Training, rng: np.random.Generator) -> None:
         targets = data.targets
         linear = self._is_linear(len(targets), PAIR_BYTES)
-        # The target with most values chooses the kernels for all, if there are gaps.
+        # With missing values, kernels are selected on the target that has the most values.
         whole = np.isfinite(targets).all(axis=1)
         chosen = slice(None)
         if not whole.all():
@@ -189,10 +195,10 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         scale: TargetScale,
         scoring: str,
     ) -> Judge:
-        """Judges by the score in the user's units; models learn scaled targets."""
+        """Return a judge for models of scaled targets that scores in the original units."""
         own = data.targets[sample]
         measure = SCORES_OF_NUMBERS[scoring]
-        # targets of different units count the same
+        # several targets count equally, whatever their units
         units = np.nanstd(data.targets, axis=0)
         units = np.where((units > 0) & (data.targets.shape[1] > 1), units, 1.0)
 
@@ -214,11 +220,11 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         positions: np.ndarray,
         judge_of: Callable[[TargetScale, str], Judge],
     ) -> TargetScale:
-        """The scale by which plain kernels predict best in the user's units.
+        """Return the scale with which a few fixed kernels predict best in the original units.
 
-        Unless the user has chosen a score, absolute errors judge.
-        What grows with a graph is straight for a dot product alone: without one, another scale
-        would have to make up for that.
+        With ``scoring="auto"`` absolute errors are compared. The fixed kernels include a dot
+        product, if there is one: only in it are targets linear that grow with the graph, and
+        without it a transformation may be chosen merely to compensate.
         """
         least = float(np.nanmin(data.targets))
         if self.scale == "log" and least <= 0:
@@ -250,7 +256,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
     def _train_kernel(
         self, data: Training, selector: Selector, judged: Judged, total: np.ndarray
     ) -> None:
-        """Train on the kernel matrix of all graphs; held-out errors come with it."""
+        """Train on the kernel matrix of all graphs, with leave-one-out errors in closed form."""
         targets, learner = data.targets, selector.judge.learner
         machine, K, share, judged = self._kernel_matrix(data, selector, judged, total, np.float64)
         outputs = targets.shape[1]
@@ -312,7 +318,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         self._finish(data, selector.judge, np.tile(variance[:, np.newaxis], (1, outputs)))
 
     def _finish(self, data: Training, judge: Judge, left: np.ndarray) -> None:
-        """Trees, noise and scale of the process, and the deviation of each training graph.
+        """Add the forest, and estimate noise, variance and held-out standard deviations.
 
         ``left`` are held-out variances in units of the kernel, without noise.
         """
@@ -333,7 +339,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
     def _best_alpha(
         self, K: np.ndarray, wanted: np.ndarray, learner: Ridge, data: Training, there: np.ndarray
     ) -> float:
-        """The alpha of a target that has its own graphs."""
+        """Return the alpha of a target that only some graphs have."""
         some = slice(self._rounds[-1])
         rows = there[some]
         folds, weights = data.folds[rows], data.weights[rows]
@@ -345,21 +351,21 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         return self._target_scale.spread, self._target_scale.mean
 
     def _noise(self) -> tuple[float, np.ndarray]:
-        """Those of a target that all graphs have."""
+        """Return alpha and weights of the first target that all graphs have."""
         whole = int(np.isfinite(self._scaled_targets).all(axis=0).argmax())
         return float(self._alphas[whole]), self._training_weights[:, whole]
 
     # ---------------------------------------------------------------- predict
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """The number of each graph.
+        """Predict the target of each graph.
 
         Parameters
         ----------
         X : as in :meth:`fit`
         return_std : bool, default=False
-            Also return the standard deviation of the prediction, noise included, from the
-            Gaussian process whose mean this model is.
+            Also return the standard deviation of the prediction, including noise, of the Gaussian
+            process whose mean is this model.
 
         Returns
         -------
@@ -377,17 +383,17 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         return said, self._shaped(deviations * self._target_scale.slope(values))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of the variance of y that is predicted (R2)."""
+        """Return the coefficient of determination (R2)."""
         return float(super().score(X, y, sample_weight))
 
     def _sureness(
         self, batch: GraphBatch, columns: dict[str, np.ndarray]
     ) -> Iterator[tuple[int, int, np.ndarray, np.ndarray | None]]:
-        """For each target and block of graphs: where it begins, standard deviations, shares.
+        """Yield target, start of the block, standard deviations and shares for blocks of graphs.
 
-        Standard deviations are on the scale of learning.
-        The shares (graphs, training graphs) are those of the target of each training graph in the
-        value of a graph; none where the model does not keep its training graphs.
+        Standard deviations are those of the scaled targets. The shares (graphs, training graphs)
+        are the weights of the training targets in the value of a graph; None if the model does not
+        keep its training graphs.
         """
         with self._blas():
             for output, known in enumerate(np.isfinite(self._scaled_targets).T):
@@ -410,7 +416,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
                     yield output, begin, std, shares
 
     def _posterior(self) -> Posterior | SparsePosterior:
-        """That of the first target; graphs without it have so much noise that they say nothing."""
+        """Return the process of the first target; graphs without it get a negligible weight."""
         known = np.isfinite(self._scaled_targets[:, 0])
         if known.all():
             return super()._posterior()
@@ -422,21 +428,21 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         return variance, variance * float(self._noises[0])
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
-        """Where the number of each graph lies with this probability.
+        """Return intervals that contain the target of a graph with the given probability.
 
-        By the jackknife+, normalised (Barber et al., Annals of Statistics 49, 2021): around what
-        models without one of the training graphs each say lie the errors that these models make on
-        that graph, in units of its standard deviation; all in closed form. Graphs of which the
-        model is sure get short intervals. That holds for graphs of the kind of the training graphs
-        (exchangeable with them); for new scaffolds it is less. Models trained on features
-        (``solver="linear"``) take what the whole model says in the place of the models without one
-        graph.
+        The intervals are those of a normalised jackknife+ (Barber et al., Annals of Statistics 49,
+        2021), in closed form: they combine the predictions of the leave-one-out models with the
+        errors of these models on the omitted training graphs, in units of the standard deviation.
+        Graphs with a small standard deviation get narrow intervals. The coverage holds for graphs
+        exchangeable with the training graphs; for new scaffolds it is lower. Models trained on
+        features (``solver="linear"``) use the prediction of the full model in place of the
+        leave-one-out predictions.
 
         Parameters
         ----------
         X : as in :meth:`fit`
         coverage : float, default=0.9
-            Above 0 and below 1.
+            Probability between 0 and 1, both excluded.
 
         Returns
         -------
@@ -467,10 +473,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
 
 
 def _upper_place(number: int, coverage: float) -> int:
-    """Which of the errors, in ascending order, is as large as one more with this probability.
-
-    Counted from 0.
-    """
+    """Return the 0-based rank of the error that a new one does not exceed with this probability."""
     place = int(np.ceil(coverage * (number + 1) - 1e-9))
     if place > number:
         least = int(np.ceil(coverage / (1 - coverage) - 1e-9))
@@ -482,17 +485,19 @@ def _upper_place(number: int, coverage: float) -> int:
     return place - 1
 
 
-# -------------------------------------------------------------------- scales of targets
+# -------------------------------------------------------------------- target scales
 
 
 class TargetScale:
-    """The scale on which targets are learned: as they are, their logarithm, or Yeo-Johnson's power.
+    """Transformation of targets: none, logarithm or Yeo-Johnson, then standardisation.
 
     Parameters
     ----------
     kind : {"none", "log", "yeo-johnson"}
     values : array of shape (graphs, targets)
-        NaN where there is none. Scaled targets have mean 0 and standard deviation 1.
+        Training targets, NaN where missing. Scaled targets have mean 0 and standard deviation 1.
+    weights : array, optional
+        Weights of the graphs for mean and standard deviation.
 
     Examples
     --------
@@ -531,7 +536,7 @@ class TargetScale:
         self.low, self.high = np.nanmin(scaled, axis=0), np.nanmax(scaled, axis=0)
 
     def scaled(self, values: np.ndarray) -> np.ndarray:
-        """Targets on the scale on which they are learned."""
+        """Transform targets to the scale used for training."""
         if self.kind == "log":
             moved = np.log(values)
         elif self.kind == "yeo-johnson":
@@ -543,11 +548,11 @@ class TargetScale:
         return result
 
     def original(self, scaled: np.ndarray) -> np.ndarray:
-        """Back to the user's units.
+        """Transform scaled values back to the original units.
 
-        Off a straight scale the way back has no limit. So beyond the training targets it goes on
-        straight, as steeply as at their end, but no more than from the least to the greatest of
-        them; below positive ones, whose logarithm is learned, it stays above 0.
+        The inverse of a nonlinear scale may be unbounded. Beyond the range of the training targets
+        it is therefore extended linearly with the slope at the end of the range, capped at the
+        mean slope over the range. Below the range, "log" keeps the exponential, which is positive.
         """
         if self.kind == "none":
             return scaled * self.spread + self.mean
@@ -572,14 +577,14 @@ class TargetScale:
         )
 
     def slope(self, scaled: np.ndarray) -> np.ndarray:
-        """How much the original changes for a small change on the scale."""
+        """Return the derivative of :meth:`original`, by central differences."""
         step = 1e-4
         change = self.original(scaled + step) - self.original(scaled - step)
         return np.maximum(change / (2 * step), 0.0)
 
 
 def _power(values: np.ndarray, power: float) -> np.ndarray:
-    """The transformation of Yeo and Johnson."""
+    """Apply the Yeo-Johnson transform; NaN stays NaN."""
     from scipy.stats import yeojohnson
 
     known = np.isfinite(values)
@@ -589,7 +594,7 @@ def _power(values: np.ndarray, power: float) -> np.ndarray:
 
 
 def _unpower(values: np.ndarray, power: float) -> np.ndarray:
-    """Its inverse; beyond what the transformation reaches, the last value."""
+    """Invert the Yeo-Johnson transform; values beyond its range are clipped to the end."""
     result = np.empty(values.shape)
     up = values >= 0
     with np.errstate(all="ignore"):

@@ -1,16 +1,17 @@
 """Kernel ridge regression: one decomposition for all alpha, held-out errors in closed form.
 
-With A = K + alpha I (rows scaled by the roots of their weights) and an intercept, the errors of a
-model trained without some graphs follow from the whole solution: they solve ``B[t, t] e = c[t]``,
-where c are the coefficients, ``B = A^-1 - u u' / (1' u)`` and ``u = A^-1 1``. For single graphs
-that is ``c_i / B_ii``.
+Let A = K + alpha I, with rows scaled by the square roots of their weights. With an intercept, the
+errors e of a model trained without the graphs t follow from the full solution: they solve
+``B[t, t] e = c[t]``, where c are the coefficients, ``B = A^-1 - u u' / (1' u)`` and
+``u = A^-1 1``. For a single graph i this is ``c_i / B_ii``.
 
-The same model is the mean of a Gaussian process with noise; :class:`Posterior` gives its variance,
-:class:`SparsePosterior` that of models trained on features, without a matrix of all graphs.
+The same model is the mean of a Gaussian process with noise. :class:`Posterior` computes its
+variance, and :class:`SparsePosterior` approximates it without a matrix of all graphs, for models
+trained on features.
 
-Classes are learned as numbers, -1 and 1 for each (Rifkin, Klautau: In Defense of One-Vs-All
-Classification. Journal of Machine Learning Research 5, 2004). :func:`fit_with_folds` needs nothing
-but products with the matrix, and so goes as far as one of single precision fits into memory.
+Classification uses targets of -1 and 1 for each class (Rifkin, Klautau: In Defense of One-Vs-All
+Classification. Journal of Machine Learning Research 5, 2004). :func:`fit_with_folds` only needs
+products with the kernel matrix, which may have single precision and is not copied.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-#: Beyond this many times the spread of the residuals an error counts linearly with "huber".
+#: Threshold of the Huber loss in units of the spread of the residuals.
 BEND = 1.345
-#: How often "huber" weighs its residuals anew.
+#: Number of reweighting iterations for the Huber loss.
 ROUNDS = 5
-#: What the diagonal of the matrix of landmarks is raised by, relative to its mean.
+#: Added to the diagonal of the landmark matrix, relative to the mean of the diagonal.
 JITTER = 1e-8
-#: Steps of conjugate gradients at most, and the part of a residual that is left, in double and in
-#: single precision.
+#: Conjugate gradients: maximum number of steps, and relative tolerance of the residual by the item
+#: size of the matrix (double and single precision).
 MOST_STEPS = 1000
 LEFT = {8: 1e-8, 4: 1e-4}
 
@@ -55,9 +56,10 @@ class Ridge:
         weights: np.ndarray,
         n_jobs: int | None = None,
     ) -> np.ndarray:
-        """What models say of graphs that they were not trained on, (alphas, graphs, outputs).
+        """Return cross-validated predictions (alphas, graphs, outputs).
 
-        ``folds`` has the fold of each graph; each is predicted by a model of all others.
+        ``folds`` has the fold number of each graph; each fold is predicted by a model of all
+        others.
         """
         problem = _Problem(K, targets, weights)
         if self.loss == "huber":
@@ -76,22 +78,22 @@ class Ridge:
     def fit(
         self, K: np.ndarray, targets: np.ndarray, alpha: float, weights: np.ndarray
     ) -> Posterior:
-        """The process whose mean is the model."""
+        """Return the Gaussian process whose mean is the model."""
         if self.loss == "huber":
             weights = weights * robust_weights(_Problem(K, targets, weights), targets, alpha)
         return Posterior(K, alpha, weights)
 
 
 class Posterior:
-    """The Gaussian process whose mean is the ridge model; the matrix is factored once.
+    """Gaussian process whose mean is the ridge model; the matrix is factored once.
 
     Parameters
     ----------
     K : array of shape (graphs, graphs)
     alpha : float
-        Noise relative to the kernel.
+        Noise variance in units of the kernel.
     weights : array
-        The noise of a graph is alpha over its weight.
+        Weights of the graphs; the noise variance of a graph is alpha divided by its weight.
     """
 
     def __init__(self, K: np.ndarray, alpha: float, weights: np.ndarray) -> None:
@@ -99,7 +101,7 @@ class Posterior:
 
         self.weights, self.noise = weights, alpha / weights
         jitter = 0.0
-        while True:  # rounding may leave the smallest eigenvalues below zero
+        while True:  # the smallest eigenvalues may be negative due to rounding
             matrix = K.astype(np.float64)
             matrix[np.diag_indices_from(matrix)] += self.noise + jitter
             try:
@@ -118,35 +120,35 @@ class Posterior:
         return solved
 
     def solve(self, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients (outputs, graphs) and intercepts for targets (graphs, outputs)."""
+        """Return coefficients (outputs, graphs) and intercepts for targets (graphs, outputs)."""
         own = self._solved(targets)
         intercepts = own.sum(axis=0) / self.total
         return (own - np.outer(self.ones, intercepts)).T, intercepts
 
     def held_out_factors(self) -> np.ndarray:
-        """B_ii for each training graph: its held-out error is its coefficient over this."""
+        """Return B_ii of each training graph; held-out errors are coefficients divided by it."""
         from scipy.linalg import lapack
 
         inverse, _ = lapack.dpotri(self.factor[0], lower=True)
         return np.diagonal(inverse) - self.ones**2 / self.total
 
     def influence(self, K: np.ndarray) -> np.ndarray:
-        """A^-1 k(x) for each row k(x) of K: how much each training graph takes part in x."""
+        """Return A^-1 k(x) for each row k(x) of K."""
         return self._solved(K.T).T
 
     def shares(self, K: np.ndarray, influence: np.ndarray) -> np.ndarray:
-        """What the value of a new graph is a sum of: a share of the target of each training graph.
+        """Return the weights of the training targets in the predictions for new graphs.
 
-        A model without a training graph differs from the whole one by the share of that graph
-        times its held-out error.
+        Leaving out a training graph changes a prediction by its weight times its held-out error.
         """
         return influence + np.outer(1.0 - K @ self.ones, self.ones / self.total)
 
     def variance(self, K: np.ndarray, own: np.ndarray, influence: np.ndarray) -> np.ndarray:
-        """Variance of new graphs in units of the kernel, without noise.
+        """Return the variance of new graphs in units of the kernel, without noise.
 
-        ``K`` are their similarities to the training graphs (rows), ``own`` those to themselves,
-        ``influence`` what :meth:`influence` gives for K. The last part is that of the intercept.
+        ``K`` has their similarities to the training graphs (in rows), ``own`` those to themselves,
+        and ``influence`` is the result of :meth:`influence` for K. ``rest`` is the variance of the
+        intercept.
         """
         explained = np.einsum("ij,ij->i", K, influence)
         rest = (1.0 - K @ self.ones) ** 2 / self.total
@@ -156,10 +158,11 @@ class Posterior:
 def likeliest_noise(
     errors: np.ndarray, variances: np.ndarray, weights: np.ndarray
 ) -> tuple[float, float]:
-    """Noise and scale of a process with the largest leave-one-out density.
+    """Return noise and scale of a process that maximise the leave-one-out likelihood.
 
-    Held-out errors have the variance ``scale * (variances + noise / weights)``. The ridge itself
-    may want less noise than targets have: graphs that look the same, measured differently.
+    Held-out errors have the variance ``scale * (variances + noise / weights)``. The alpha of the
+    ridge regression may underestimate the noise, for example of repeated measurements of graphs
+    with the same features.
 
     Examples
     --------
@@ -184,21 +187,21 @@ def likeliest_noise(
         total, scale = parts(power)
         return float(np.log(max(scale, 1e-300)) + np.average(np.log(total), weights=weights))
 
-    powers = np.linspace(-6, 3, 37)  # there may be more than one valley
+    powers = np.linspace(-6, 3, 37)  # there may be several local minima
     near = powers[int(np.argmin([length(power) for power in powers]))]
     best = minimize_scalar(length, bounds=(near - 0.25, near + 0.25), method="bounded").x
     return middle * 10.0 ** float(best), parts(best)[1]
 
 
 class SparsePosterior:
-    """The Gaussian process through landmarks, for more training graphs than a matrix can hold.
+    """Gaussian process with landmarks, for training sets too large for a kernel matrix.
 
-    With L the kernel matrix of the landmarks (U its Cholesky factor), k(x) the similarities of a
-    graph to them, z = U^-1 k, and S the sum of z z' over all training graphs, the variance is
-    ``k(x, x) - z' z + z' (I + S / alpha)^-1 z``: what the landmarks do not tell of x, and what
-    training has left of the rest (Quinonero-Candela and Rasmussen, Journal of Machine Learning
-    Research 6, 2005: the deterministic training conditional). If all training graphs are
-    landmarks, it is the exact one.
+    Let L be the kernel matrix of the landmarks and U its Cholesky factor, k(x) the similarities of
+    a graph to the landmarks, z = U^-1 k, and S the sum of z z' over all training graphs. The
+    variance is ``k(x, x) - z' z + z' (I + S / alpha)^-1 z``: the part of the prior variance not
+    explained by the landmarks, plus the posterior variance of the rest (deterministic training
+    conditional; Quinonero-Candela and Rasmussen, Journal of Machine Learning Research 6, 2005). It
+    is exact if all training graphs are landmarks.
 
     Parameters
     ----------
@@ -216,10 +219,10 @@ class SparsePosterior:
         blocks: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]],
         alpha: float,
     ) -> tuple[SparsePosterior, np.ndarray]:
-        """The process, and the held-out variance of each training graph, without noise.
+        """Return the process and the held-out variance of each training graph, without noise.
 
-        ``blocks`` gives for some training graphs at a time their similarities to the landmarks
-        (rows), to themselves, and their weights.
+        ``blocks`` yields for blocks of training graphs their similarities to the landmarks (in
+        rows), their similarities to themselves, and their weights.
         """
         from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 
@@ -235,7 +238,7 @@ class SparsePosterior:
         held_out = []
         for z, own, weights in kept:
             left = np.einsum("ij,ij->i", z, cho_solve(factor, z.T.astype(np.float64)).T)
-            # without the graph itself, by the formula of Sherman and Morrison
+            # without the graph itself, by the Sherman-Morrison formula
             without = left / np.maximum(1.0 - left * weights / alpha, 1e-6)
             held_out.append(np.maximum(own - (z**2).sum(axis=1), 0.0) + without)
         inner = np.eye(len(L)) - cho_solve(factor, np.eye(len(L)))
@@ -244,16 +247,16 @@ class SparsePosterior:
         return cls((inverse + inverse.T) / 2), np.concatenate(held_out)
 
     def influence(self, K: np.ndarray) -> np.ndarray:
-        """How much each landmark takes part in graphs with these similarities (rows)."""
+        """Return the product of similarities (in rows) and the inverse matrix."""
         return K @ self.inverse
 
     def variance(self, K: np.ndarray, own: np.ndarray, influence: np.ndarray) -> np.ndarray:
-        """Variance of new graphs in units of the kernel, without noise."""
+        """Return the variance of new graphs in units of the kernel, without noise."""
         return np.maximum(own - np.einsum("ij,ij->i", K, influence), 0.0)
 
 
 def robust_weights(problem: _Problem, targets: np.ndarray, alpha: float) -> np.ndarray:
-    """Weights that let large held-out errors count linearly, by iteration."""
+    """Return Huber weights of held-out errors, by iterative reweighting."""
     weights = np.ones(len(targets))
     for _ in range(ROUNDS):
         coefficients, _, ones = problem.solve(alpha)
@@ -267,7 +270,7 @@ def robust_weights(problem: _Problem, targets: np.ndarray, alpha: float) -> np.n
 
 
 class _Problem:
-    """A kernel matrix with targets, decomposed; rows are scaled by the roots of their weights."""
+    """Eigendecomposed kernel matrix with targets, rows scaled by the roots of their weights."""
 
     def __init__(self, K: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> None:
         from scipy.linalg import eigh
@@ -283,7 +286,7 @@ class _Problem:
         self.ones = self.vectors.T @ self.roots
 
     def solve(self, alpha: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Coefficients (of scaled rows), intercepts, and u."""
+        """Return coefficients (of scaled rows), intercepts, and u."""
         scale = (self.values + alpha)[:, np.newaxis]
         ones = self.vectors @ (self.ones / scale)
         total = float((self.ones**2 / scale).sum())
@@ -294,7 +297,7 @@ class _Problem:
     def errors(
         self, test: np.ndarray, alpha: float, coefficients: np.ndarray, ones: np.ndarray
     ) -> np.ndarray:
-        """What a model without the test graphs is wrong by on each of them."""
+        """Return the errors on the test graphs of a model trained without them."""
         from scipy.linalg import solve
 
         own = self.vectors[test]
@@ -307,10 +310,10 @@ class _Problem:
 def fit_with_folds(
     K: np.ndarray, targets: np.ndarray, alpha: float, weights: np.ndarray, folds: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The model of all graphs, and what models without each fold say of it.
+    """Train on all graphs, and predict each fold by a model trained without it.
 
-    All of them are solved at once, by conjugate gradients: each step is one product with K, which
-    is neither copied nor factored.
+    All models are solved at once by conjugate gradients. Each step is one product with K, which is
+    neither copied nor factored.
 
     Returns
     -------
@@ -330,7 +333,7 @@ def fit_with_folds(
     graphs, outputs = targets.shape
     numbers = np.unique(folds)
     roots = np.sqrt(weights)[:, np.newaxis]
-    # By model: targets and a column of ones, in the graphs that it is trained on.
+    # For each model: the targets and a column of ones, restricted to its training graphs.
     trained = np.column_stack([np.ones(graphs, dtype=bool), folds[:, np.newaxis] != numbers])
     masks = np.repeat(trained, outputs + 1, axis=1)
     residual = np.tile(roots * np.column_stack([targets, np.ones(graphs)]), len(numbers) + 1)
@@ -357,7 +360,7 @@ def fit_with_folds(
         )
     found = (roots * solved).reshape(graphs, len(numbers) + 1, outputs + 1)
     own, ones = found[:, :, :-1], found[:, :, -1:]
-    intercepts = own.sum(axis=0) / ones.sum(axis=0)  # coefficients add up to zero
+    intercepts = own.sum(axis=0) / ones.sum(axis=0)  # makes the coefficients sum to zero
     coefficients = own - ones * intercepts
     held_out = np.empty(targets.shape)
     for place, fold in enumerate(numbers):
@@ -370,7 +373,7 @@ def fit_with_folds(
 def sparse_ridge(
     matrix: object, targets: np.ndarray, alpha: float, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Ridge regression on features themselves: coefficients (outputs, columns), intercepts."""
+    """Fit ridge regression to features; return coefficients (outputs, columns) and intercepts."""
     from sklearn.linear_model import Ridge as SparseRidge
 
     model = SparseRidge(alpha, solver="sparse_cg", tol=1e-6)

@@ -1,18 +1,19 @@
-"""Choosing the terms of a kernel by cross-validation, in rounds.
+"""Selection of the terms of a sum of kernels, by cross-validation in rounds.
 
-A name of a kernel stands for all its levels, count maps, similarities, uses of edge labels and
-views; a grid or an estimator is tried as it is.
+The name of a kernel stands for all its levels, count maps, similarities, uses of edge labels and
+views; a grid or a kernel object is tried with its own parameters.
 
-1. Every term is judged on a small sample of the training graphs. The best of each group (terms that
-   differ in their levels alone) go on to the next round, on more graphs, as in successive halving.
-2. The sum starts as the mean over the grains of Tree++ and pairs at every distance, unless another
-   start is better: without pairs or with sizes by one standard error over the folds, or the best
-   term alone by two, since it is the best of many.
-3. On the small sample the term that helps most is added, as long as one helps by more than its
-   standard error. The sum so grown is taken if it helps on the larger sample too.
+1. Every term is evaluated on a small sample of the training graphs. The best terms of each group
+   (terms that differ only in their level) are evaluated again on more graphs in the next round, as
+   in successive halving.
+2. The sum starts as the mean of fixed Tree++ terms and pairs at every distance, unless another
+   start scores better: the same without pairs or with size terms by more than one standard error
+   over the folds, or the single best term by more than two, since it is the best of many.
+3. On the small sample the term that improves the score most is added, as long as the improvement
+   exceeds its standard error. The extended sum is used if it is also better on the larger sample.
 
-A mean of several kernels is steadier than the best one: on a small set the best of many candidates
-has been lucky.
+The mean of several kernels is more stable than the best one: on a small data set, the best of many
+candidates owes part of its score to chance.
 """
 
 from __future__ import annotations
@@ -43,42 +44,42 @@ from ..views.structural_labels import StructuralLabels
 from .machine import Source, Term
 
 AUTO = "auto"
-#: What ``kernels="auto"`` stands for. The optimal assignment kernel WL-OA is min-max on what WL
-#: counts, which is among the similarities that are tried.
+#: Kernels for ``kernels="auto"``. The optimal assignment kernel WL-OA is included: it is the
+#: min-max similarity of WL counts.
 USUAL = ("tree++", "wl", "sp")
-#: What estimators sum over unless they are told otherwise: Tree++, and pairs at every distance.
+#: Default kernels of the estimators: Tree++, and pairs at every distance.
 DEFAULT = ("tree++", "sp")
-#: Beside other kernels, pairs of all vertices are left out where there are more of them than this.
+#: Above this number of vertex pairs, "sp" is omitted if there are other kernels.
 MOST_PAIRS = 500_000_000
-#: Into how many clusters attributes are put: from coarse to fine, each four times the one before.
+#: Numbers of clusters for attributes, from coarse to fine.
 CLUSTERS = (8, 32, 128)
-#: Count maps and similarities to choose from, the best on average first.
+#: Candidate pairs of count map and similarity, best on average first.
 OF_CLASSES = (("raw", "minmax"), ("sqrt", "cosine"), ("raw", "cosine"))
 OF_NUMBERS = (("raw", "minmax"), ("sqrt", "cosine"), ("raw", "dot"), ("sqrt", "dot"))
-#: The count maps that are tried with a similarity which the user has chosen.
+#: Count maps to try with a similarity set by the user.
 _MAPS = {"minmax": ("raw",), "cosine": ("raw", "sqrt"), "dot": ("raw", "sqrt")}
-#: Groups of terms that are left for the sum.
+#: Number of terms considered for the sum.
 SHORTLIST = 8
-#: A round keeps this part of the groups, but at least the shortlist.
+#: Share of the groups that a round keeps; at least ``SHORTLIST`` are kept.
 KEPT = 1 / 3
 
 
-# -------------------------------------------------------------------- what there is to choose from
+# -------------------------------------------------------------------- candidates
 
 
 def is_auto(value: Any) -> bool:
-    """Whether a parameter leaves the choice to the estimator."""
+    """Return whether a parameter is "auto"."""
     return isinstance(value, str) and value == AUTO
 
 
 def alternatives(value: Any) -> list[Any]:
-    """The values that a parameter offers."""
+    """Return the candidate values of a parameter as a list."""
     return list(value) if isinstance(value, list | tuple | np.ndarray | range) else [value]
 
 
 @dataclass(frozen=True)
 class OneOrMore:
-    """A value, or a list of values to choose from; also "auto" if ``auto``."""
+    """A value or a non-empty list of candidate values; also "auto" if ``auto``."""
 
     rule: Rule
     auto: bool = False
@@ -95,7 +96,7 @@ class OneOrMore:
 
 
 class KernelRule:
-    """ "auto", or kernels by name, with their grids, or as estimators."""
+    """ "auto", or kernels given as names, grids or estimators."""
 
     def allows(self, value: Any) -> bool:
         if is_auto(value):
@@ -114,7 +115,7 @@ class KernelRule:
 
 
 class ViewRule:
-    """None, or something that turns graphs into graphs."""
+    """None, or a transformer from graphs to graphs."""
 
     def allows(self, value: Any) -> bool:
         if isinstance(value, type | GraphKernel):
@@ -129,7 +130,7 @@ class ViewRule:
 
 
 def explicit_kernels() -> list[str]:
-    """The names of the kernels with explicit features.
+    """Return the names of the kernels with explicit features.
 
     Examples
     --------
@@ -154,10 +155,10 @@ def possible_terms(
     similarity: Any,
     usual: Sequence[tuple[str, str]],
 ) -> list[Term]:
-    """All terms to choose from, those of the plainest source first.
+    """Return all candidate terms, those on unchanged graphs first.
 
-    The parameters are those of :class:`GraphClassifier`; ``usual`` are the pairs of a count map and
-    a similarity that "auto" stands for.
+    The parameters are those of :class:`GraphClassifier`; ``usual`` are the pairs of count map and
+    similarity for "auto".
 
     Examples
     --------
@@ -201,7 +202,7 @@ def possible_terms(
                 continue
             flags = _edge_choices(edge_labels, plain[0], seen, shown[:number])
             if is_auto(edge_labels) and item == "sp":
-                flags = flags[-1:]  # with labels between the ends, pairs are what paths are
+                flags = flags[-1:]  # with edge labels, pairs resemble the paths of Tree++
             elif isinstance(view, StructuralLabels) and is_auto(views):
                 flags = flags[:1]
             for edges in flags:
@@ -227,7 +228,7 @@ def _pairs(
 
 
 def _terms(source: Source, pairs: Iterable[tuple[str, str]]) -> list[Term]:
-    """The terms of a source, level by level."""
+    """Return the terms of a source, one for each level."""
     kernel, name = source.kernel, source.kernel.level_parameter
     levels = [None] if name is None else range(1, getattr(kernel, name) + 2)
     if "counts" not in kernel.get_params():
@@ -241,7 +242,7 @@ def _with_levels(kernel: GraphKernel, highest: int) -> Any:
 
 
 def _kernels_of(grid: KernelGrid) -> list[Any]:
-    """The kernels of a grid, those that differ in count map or similarity alone once."""
+    """Return the kernels of a grid, without those that differ only in count map or similarity."""
     kernels: dict[str, Any] = {}
     for setting in grid.settings:
         kernel = grid.estimator(Setting(setting.parameters))
@@ -255,7 +256,7 @@ def _kernels_of(grid: KernelGrid) -> list[Any]:
 def _as_it_is(
     item: Any, shown: tuple[Any, GraphBatch], usual: Sequence[tuple[str, str]]
 ) -> list[Term]:
-    """The terms of a grid, or of a kernel with its own parameters at all levels up to its own."""
+    """Return the terms of a grid or kernel with its own parameters, up to its own level."""
     kernels: list[tuple[str, Any, Any]]
     if isinstance(item, KernelGrid):
         item.check()
@@ -277,7 +278,7 @@ def _as_it_is(
 
 
 def _attribute_views(graphs: GraphBatch, views: list[Any]) -> list[Any]:
-    """Views that turn attributes into labels, behind each of the views; none without attributes."""
+    """Return views that turn attributes, if there are any, into labels after each given view."""
     there = {"vertex": graphs.vertex_attributes, "edge": graphs.edge_attributes}
     found = []
     for on, table in there.items():
@@ -292,7 +293,7 @@ def _attribute_views(graphs: GraphBatch, views: list[Any]) -> list[Any]:
 def _edge_choices(
     edge_labels: Any, kernel: GraphKernel, seen: GraphBatch, before: list[tuple[Any, GraphBatch]]
 ) -> list[bool]:
-    """With and without edge labels, unless an earlier view shows the same."""
+    """Return the values of ``edge_labels`` to try, without those that repeat an earlier view."""
     flags = alternatives(edge_labels)
     if "edge_labels" not in kernel.get_params():
         flags = [False]
@@ -304,7 +305,7 @@ def _edge_choices(
 
 
 def _same(one: GraphBatch, other: GraphBatch, edge_labels: bool) -> bool:
-    """Whether a kernel that looks at edge labels, or does not, cannot tell the two apart."""
+    """Return whether two batches are the same to a kernel with or without edge labels."""
     names = ["offsets", "indptr", "indices", "label_codes", "label_table"]
     names += ["edge_label_codes", "edge_label_table"] if edge_labels else []
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
@@ -334,40 +335,40 @@ def _check_explicit(source: Source) -> None:
         )
 
 
-# -------------------------------------------------------------------- choosing
+# -------------------------------------------------------------------- selection
 
 
 class Judged(NamedTuple):
-    """How a kernel did."""
+    """Cross-validation scores of a kernel."""
 
-    scores: np.ndarray  # (values of the learner's parameter, folds)
-    place: int  # of the best value
+    scores: np.ndarray  # (values of alpha, folds)
+    place: int  # index of the best alpha
 
     @property
     def by_fold(self) -> np.ndarray:
-        """The scores of the best value."""
+        """Scores of the best alpha."""
         return self.scores[self.place]
 
     @property
     def mean(self) -> float:
-        """Its mean score."""
+        """Mean score of the best alpha."""
         return float(np.mean(self.by_fold))
 
 
 @dataclass(frozen=True)
 class Judge:
-    """Judges kernel matrices of some of the training graphs.
+    """Cross-validation of kernel matrices on a sample of the training graphs.
 
     Attributes
     ----------
     learner : Ridge
-        Trains models for a grid of alpha.
+        Model with a grid of alpha.
     rows : array
-        The training graphs that may judge.
+        Positions of the sample among the training graphs.
     targets, folds, weights : array
-        Theirs.
+        Targets, fold numbers and weights of the sample.
     score : callable
-        ``score(positions, values)``, larger is better; positions are among these graphs.
+        ``score(positions, values)``, larger is better; positions refer to the sample.
     """
 
     learner: Any
@@ -379,13 +380,13 @@ class Judge:
     n_jobs: int | None = None
 
     def __call__(self, K: np.ndarray, sample: np.ndarray | None = None) -> Judged:
-        """How the kernel of a sample (positions; by default all) does."""
+        """Evaluate the kernel matrix of the graphs at these positions (default: all)."""
         sample = np.arange(len(self.rows)) if sample is None else sample
         targets, folds, weights = self.targets[sample], self.folds[sample], self.weights[sample]
         return self.judged(self.learner.held_out(K, targets, folds, weights, self.n_jobs), sample)
 
     def judged(self, found: np.ndarray, sample: np.ndarray) -> Judged:
-        """Scores of what models said, (values, graphs, outputs)."""
+        """Score held-out predictions ``found``, (values of alpha, graphs, outputs)."""
         folds = self.folds[sample]
         parts = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
         scores = np.array(
@@ -396,27 +397,28 @@ class Judge:
 
 @dataclass
 class Selector:
-    """Chooses terms.
+    """Selection of the terms of a sum; see the module docstring.
 
     Attributes
     ----------
     batch : GraphBatch
-        The graphs that judge.
+        Sample of the training graphs on which terms are evaluated.
     judge : Judge
+        Cross-validation on this sample.
     rounds : sequence of arrays
-        Positions of the graphs that judge in each round, the last being the most.
+        Positions of the graphs used in each round, the largest set last.
     most : int
-        Terms of the sum at most.
+        Maximum number of terms in the sum.
     tell : callable
-        Hears how the search goes.
+        Receives progress messages.
     in_time : callable
-        Whether another way to count may be begun.
+        Returns whether another group of terms may be started.
     terms : list of Term
-        What was chosen.
+        The selected terms.
     tried : list of (Term, Judged, int)
-        With the number of graphs that judged, in the order of the rounds.
+        Evaluated terms with scores and numbers of graphs, in the order of the rounds.
     skipped : list of Term
-        What there was no time for.
+        Candidates skipped because the time budget was exhausted.
     """
 
     batch: GraphBatch
@@ -431,18 +433,18 @@ class Selector:
     _features: dict[int, Features] = field(default_factory=dict)
 
     def features(self, source: Source) -> Features:
-        """What a source counts in the judging graphs, counted once."""
+        """Return the features of the sample, counted once per source."""
         if id(source) not in self._features:
             self._features[id(source)] = source.count(self.batch, self.judge.n_jobs)
         return self._features[id(source)]
 
     def _columns(self, term: Term, sample: np.ndarray | None) -> FeatureColumns:
-        """Some judging graphs as the term compares them, by columns."""
+        """Return the mapped features of some graphs (default: all), by columns."""
         own = self.features(term.source)
         return term.prepare(own if sample is None else own[sample]).columns(self.judge.n_jobs)
 
     def grams(self, terms: Sequence[Term], sample: np.ndarray) -> Iterable[tuple[Term, np.ndarray]]:
-        """The scaled kernel matrices of terms that differ in their levels alone."""
+        """Yield the scaled kernel matrices of terms that differ only in their level."""
         wanted = {term.n_levels: term for term in terms}
         deepest, every = terms[-1], None not in wanted
         columns = self._columns(deepest, sample)
@@ -454,7 +456,7 @@ class Selector:
                 yield term, (K if scale == 1.0 else K * scale)
 
     def mean(self, terms: Sequence[Term], sample: np.ndarray | None = None) -> np.ndarray:
-        """The mean of the scaled kernel matrices of some terms, of a sample or all graphs."""
+        """Return the mean of the scaled kernel matrices of terms, on some graphs or all."""
         total = GramSum(len(self.batch) if sample is None else len(sample))
         for term in terms:
             scale = term_scale(term, self.features(term.source))
@@ -465,7 +467,7 @@ class Selector:
         return K
 
     def run(self, terms: Sequence[Term]) -> None:
-        """Choose among the terms; the first source is always tried."""
+        """Select among the terms; the first group is always tried."""
         groups: dict[Any, list[Term]] = {}
         for term in terms:
             groups.setdefault(term.group, []).append(term)
@@ -493,7 +495,7 @@ class Selector:
         self._add_up(_varied([term for _, term in ranked]), terms)
 
     def _add_up(self, shortlist: list[Term], terms: Sequence[Term]) -> None:
-        """The sum: the best start, and what helps it."""
+        """Set ``terms`` to the best start, extended by terms that improve it."""
         small, large = self.rounds[0], self.rounds[-1]
         starts = [start for start in starts_of(terms) if len(start) <= self.most]
         starts.append([shortlist[0]])
@@ -511,7 +513,7 @@ class Selector:
         self.tell(f"{len(chosen)} terms, {best.mean:.4f}")
 
     def _grown(self, start: list[Term], shortlist: list[Term], sample: np.ndarray) -> list[Term]:
-        """Terms, and those of the shortlist that help on a sample, the most helpful first."""
+        """Extend the terms greedily by those of the shortlist that improve the score."""
         matrices = {id(t): self.mean([t], sample) for t in shortlist}
         chosen = list(start)
         total = self.mean(start, sample) * len(start)
@@ -533,9 +535,9 @@ class Selector:
 
 
 def helps(new: Judged, old: Judged, errors: float = 1.0) -> bool:
-    """Whether a kernel is better than another by more than some standard errors over the folds.
+    """Return whether a kernel is better by more than this many standard errors over the folds.
 
-    Less is what the best of many candidates has by luck.
+    Smaller differences are expected by chance for the best of many candidates.
     """
     difference = new.by_fold - old.by_fold
     error = float(difference.std(ddof=1)) / np.sqrt(len(difference))
@@ -543,14 +545,14 @@ def helps(new: Judged, old: Judged, errors: float = 1.0) -> bool:
 
 
 def starts_of(terms: Sequence[Term]) -> list[list[Term]]:
-    """Sums of terms that do well on average, the first of them first.
+    """Return sums of terms that do well on average, best first.
 
-    The grains of Tree++: min-max of the shortest paths with trees of depth one and two, and of the
-    longest with trees of depth none, one and two; with structural labels, which say more by
-    themselves, one tree depth less. Beside them min-max of pairs of labels at every distance, seen
-    through every view. Then the grains without pairs, and all with sizes: dot products of roots of
-    counts along the shortest paths, for what grows with a graph. Only those that are among the
-    terms.
+    The first one consists of min-max similarities: Tree++ with the shortest paths and trees of
+    depth 1 and 2, Tree++ with the longest paths and trees of depth 0, 1 and 2 (with structural
+    labels, which are more specific, the largest depth is 1), and pairs of labels at every distance
+    in every view. The second omits the pairs. The third adds dot products of square roots of
+    Tree++ counts with the shortest paths, for targets that grow with the graph. Only terms that
+    are among the candidates are used.
     """
     own = [t for t in terms if t.source.name == "tree++"]
     depths = sorted({t.source.kernel.get_params()["path_depth"] for t in own})
@@ -585,19 +587,19 @@ def starts_of(terms: Sequence[Term]) -> list[list[Term]]:
 
 
 def term_scale(term: Term, features: Features) -> float:
-    """What makes a term's similarity of a graph with itself 1 on average."""
+    """Return the factor that makes the mean self-similarity of graphs 1."""
     if term.similarity != "dot":
         return 1.0
     return 1.0 / max(float(term.prepare(features).squares.sum(axis=0).mean()), 1e-300)
 
 
 def _key(judged: Judged, term: Term) -> tuple[float, int]:
-    """Better terms have larger keys; of equal ones that with fewer levels."""
+    """Return a sort key: score, then fewer levels."""
     return (float(f"{judged.mean:.12g}"), -(term.n_levels or 0))
 
 
 def _varied(ranked: list[Term]) -> list[Term]:
-    """The best terms, among them the best of each similarity."""
+    """Return a shortlist of the best terms that includes the best of each similarity."""
     first = {term.similarity: term for term in reversed(ranked)}
     wanted = {id(term) for term in [*ranked[: SHORTLIST - len(first)], *first.values()]}
     for term in ranked:
@@ -609,35 +611,35 @@ def _varied(ranked: list[Term]) -> list[Term]:
 
 # -------------------------------------------------------------------- scores
 #
-# How candidates are judged on graphs that they were not trained on: larger is better.
+# Scores of held-out predictions; larger is better.
 
-#: A class with a smaller share than this makes accuracy a poor judge.
+#: With two classes, accuracy is not a useful score if one has a smaller share than this.
 RARE = 1 / 3
 
 
 def classes_of(scores: np.ndarray) -> np.ndarray:
-    """The classes of decision values: one value per row for two classes."""
+    """Return class codes from decision values; two classes have one value per graph."""
     return (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
 
 
 def accuracy(codes: np.ndarray, scores: np.ndarray) -> float:
-    """The share of graphs that get their class."""
+    """Return the share of correctly classified graphs."""
     return float(np.mean(codes == classes_of(scores)))
 
 
 def balanced_accuracy(codes: np.ndarray, scores: np.ndarray) -> float:
-    """The mean over the classes of that share."""
+    """Return the mean recall over the classes."""
     predicted = classes_of(scores)
     return float(np.mean([np.mean(predicted[codes == c] == c) for c in np.unique(codes)]))
 
 
 def roc_auc(codes: np.ndarray, scores: np.ndarray) -> float:
-    """The area under the curve; with several classes the mean over each against the rest."""
+    """Return the area under the ROC curve; with several classes the one-vs-rest mean."""
     return _each_class(codes, scores, area_under_roc, 0.5)
 
 
 def area_under_roc(positive: np.ndarray, scores: np.ndarray) -> float:
-    """The chance that a positive scores higher than a negative.
+    """Return the probability that a positive scores higher than a negative.
 
     Examples
     --------
@@ -654,7 +656,7 @@ def area_under_roc(positive: np.ndarray, scores: np.ndarray) -> float:
 
 
 def average_precision(codes: np.ndarray, scores: np.ndarray) -> float:
-    """The area under precision and recall; with several classes the mean of each."""
+    """Return the average precision; with several classes the one-vs-rest mean."""
     from sklearn.metrics import average_precision_score
 
     return _each_class(codes, scores, average_precision_score, 0.0)
@@ -672,7 +674,7 @@ def _each_class(
     return float(np.mean(found)) if found else nothing
 
 
-#: For classifiers, by the names that scikit-learn has for them.
+#: Scores of classifiers under their scikit-learn names.
 SCORES_OF_CLASSES: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
     "accuracy": accuracy,
     "balanced_accuracy": balanced_accuracy,
@@ -682,7 +684,7 @@ SCORES_OF_CLASSES: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
 
 
 def for_classes(name: str, codes: np.ndarray) -> str:
-    """The measure that "auto" stands for: the ROC AUC if one of two classes is rare.
+    """Resolve "auto" to the ROC AUC if one of two classes is rare, else the accuracy.
 
     Examples
     --------
@@ -699,35 +701,35 @@ def for_classes(name: str, codes: np.ndarray) -> str:
 
 
 def rmse(values: np.ndarray, predictions: np.ndarray) -> float:
-    """Minus the root mean squared error."""
+    """Return the negative root mean squared error."""
     return -float(np.sqrt(np.mean((values - predictions) ** 2)))
 
 
 def mae(values: np.ndarray, predictions: np.ndarray) -> float:
-    """Minus the mean absolute error."""
+    """Return the negative mean absolute error."""
     return -float(np.mean(np.abs(values - predictions)))
 
 
 def r2(values: np.ndarray, predictions: np.ndarray) -> float:
-    """One minus the squared error over the variance; 0 where there is no variance."""
+    """Return the coefficient of determination, 0 if the targets are constant."""
     spread = float(np.sum((values - values.mean(axis=0)) ** 2))
     return 1.0 - float(np.sum((values - predictions) ** 2)) / spread if spread > 0 else 0.0
 
 
 def spearman(values: np.ndarray, predictions: np.ndarray) -> float:
-    """The correlation of ranks, the mean over several targets; 0 where nothing varies."""
+    """Return the mean rank correlation over the targets, 0 for constant values."""
     from scipy.stats import rankdata
 
     found = []
     for y, p in zip(values.T, predictions.T, strict=True):
-        # equal graphs are ties, whatever rounding makes of their predictions
+        # rounded, so that predictions of equal graphs are ties despite rounding error
         own, other = rankdata(y), rankdata(np.round(p / max(np.abs(p).max(), 1e-300), 9))
         spread = float(own.std() * other.std())
         found.append(float(np.cov(own, other, bias=True)[0, 1]) / spread if spread > 0 else 0.0)
     return float(np.mean(found))
 
 
-#: For regressors, on targets of shape (graphs, outputs) in the user's units; larger is better.
+#: Scores of regressors, on targets of shape (graphs, outputs) in the original units.
 SCORES_OF_NUMBERS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
     "rmse": rmse,
     "mae": mae,
@@ -737,7 +739,7 @@ SCORES_OF_NUMBERS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
 
 
 def best_value(scores: np.ndarray) -> int:
-    """The best entry of a learner's grid; of equal ones the last, which is the largest."""
-    # rounded, so that the order in which equal scores are added is no matter, nor their unit
+    """Return the index of the best alpha; of equal ones the last, which is the largest."""
+    # relative rounding, so that ties depend neither on the order of summation nor on units
     means = np.round(scores / max(float(np.abs(scores).max()), 1e-300), 12)
     return len(means) - 1 - int(np.argmax(means[::-1]))
