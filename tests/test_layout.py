@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import subprocess
 import sys
@@ -135,3 +136,25 @@ def test_public_names():
         text = getattr(gg, name).__doc__ or ""
         assert "Examples\n" in text, f"{name} has no examples"
         assert ">>> " in text, f"{name} has no example that runs"
+
+
+#: Methods that other packages call, not users: the compressed forms behind features and occurrences.
+INTERNAL = {"Features.columns", "Occurrences.tally"}
+
+
+def test_results_have_public_names():
+    """The classes that public functions and methods return can be imported from graphgrain."""
+    public = [getattr(gg, name) for name in gg.__all__]
+    functions = [item for item in public if inspect.isfunction(item)]
+    for item in filter(inspect.isclass, public):
+        own = {name: value for name, value in vars(item).items() if not name.startswith("_")}
+        functions += [value for value in own.values() if inspect.isfunction(value)]
+    assert len(functions) > 100
+    for function in functions:
+        if function.__qualname__ in INTERNAL:
+            continue
+        returned = str(function.__annotations__.get("return", ""))
+        for name in re.findall(r"[A-Za-z_.]+", returned):
+            value = getattr(inspect.getmodule(function), name.split(".")[0], None)
+            ours = inspect.isclass(value) and value.__module__.startswith("graphgrain")
+            assert not ours or value in public, f"{function.__qualname__} returns {name}"

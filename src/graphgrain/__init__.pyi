@@ -27,7 +27,9 @@ from .explaining import class_patterns as class_patterns
 from .explaining import compare as compare
 from .explaining import explain as explain
 from .graphs import Chunk as Chunk
+from .graphs import DataSet as DataSet
 from .graphs import GraphBatch as GraphBatch
+from .graphs import Statistics as Statistics
 from .graphs import as_chunks as as_chunks
 from .graphs import as_graphs as as_graphs
 from .graphs import describe as describe
@@ -58,6 +60,7 @@ from .kernels import EdgeHistogram as EdgeHistogram
 from .kernels import Estimate as Estimate
 from .kernels import FeatureKernel as FeatureKernel
 from .kernels import Features as Features
+from .kernels import FittedSetting as FittedSetting
 from .kernels import GraphHopper as GraphHopper
 from .kernels import GraphInvariants as GraphInvariants
 from .kernels import GraphKernel as GraphKernel

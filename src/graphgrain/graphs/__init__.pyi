@@ -10,9 +10,11 @@ from .convert import from_pyg as from_pyg
 from .convert import from_rdkit as from_rdkit
 from .convert import from_smiles as from_smiles
 from .convert import to_networkx as to_networkx
+from .datasets import DataSet as DataSet
 from .datasets import fetch_tu as fetch_tu
 from .datasets import load_drugs as load_drugs
 from .datasets import tu_datasets as tu_datasets
+from .description import Statistics as Statistics
 from .description import describe as describe
 from .drawing import draw as draw
 from .files import iter_molecules as iter_molecules

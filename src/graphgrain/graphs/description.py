@@ -44,6 +44,18 @@ class Statistics:
     target : dict or None
         ``minimum``, ``lower_quartile``, ``median``, ``upper_quartile``, ``maximum``, ``mean`` and
         ``standard_deviation`` of regression values; None unless there is one value per graph.
+
+    See Also
+    --------
+    describe : Compute them.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> graphs, y = gg.load_drugs()
+    >>> statistics = gg.describe(graphs, y)
+    >>> isinstance(statistics, gg.Statistics), statistics.graphs
+    (True, 292)
     """
 
     graphs: int

@@ -12,6 +12,7 @@ from .features import Occurrences as Occurrences
 from .graph_hopper import GraphHopper as GraphHopper
 from .graph_invariants import GraphInvariants as GraphInvariants
 from .graphlet import Graphlet as Graphlet
+from .grid import FittedSetting as FittedSetting
 from .grid import KernelGrid as KernelGrid
 from .grid import Setting as Setting
 from .hashed_attributes import HashedAttributes as HashedAttributes

@@ -204,6 +204,20 @@ class FittedSetting:
         The transformed graphs that the kernel is fitted to.
     kernel : GraphKernel
         The kernel fitted with the highest level.
+
+    See Also
+    --------
+    KernelGrid.fit_each : Yields fitted settings.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> graphs, _ = gg.load_drugs()
+    >>> grid = gg.KernelGrid("wl", gg.WeisfeilerLehman, "WL", level_parameter="n_iter",
+    ...     settings=(gg.Setting({"n_iter": 2}),))
+    >>> [fitted] = grid.fit_each(graphs[:5])
+    >>> fitted.candidates()[-1], fitted.at_level(1).n_iter
+    ({'n_iter': 2}, 1)
     """
 
     grid: KernelGrid

@@ -343,7 +343,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         some = slice(self._rounds[-1])
         rows = there[some]
         folds, weights = data.folds[rows], data.weights[rows]
-        found = learner.held_out(K[some, some], wanted[some], folds, weights, self.n_jobs)
+        found = learner.held_out(K[some, some], wanted[some], folds, weights)
         errors = [float(np.mean((values - wanted[some]) ** 2)) for values in found]
         return float(learner.grid[int(np.argmin(errors))])
 

@@ -54,7 +54,6 @@ class Ridge:
         targets: np.ndarray,
         folds: np.ndarray,
         weights: np.ndarray,
-        n_jobs: int | None = None,
     ) -> np.ndarray:
         """Return cross-validated predictions (alphas, graphs, outputs).
 

@@ -383,7 +383,7 @@ class Judge:
         """Evaluate the kernel matrix of the graphs at these positions (default: all)."""
         sample = np.arange(len(self.rows)) if sample is None else sample
         targets, folds, weights = self.targets[sample], self.folds[sample], self.weights[sample]
-        return self.judged(self.learner.held_out(K, targets, folds, weights, self.n_jobs), sample)
+        return self.judged(self.learner.held_out(K, targets, folds, weights), sample)
 
     def judged(self, found: np.ndarray, sample: np.ndarray) -> Judged:
         """Score held-out predictions ``found``, (values of alpha, graphs, outputs)."""

@@ -53,7 +53,7 @@ class GraphTransformer(Declared, TransformerMixin, BaseEstimator):
 class View(GraphTransformer):
     """Base class of the views, which map graphs to graphs."""
 
-    def fit(self, X: Any, y: Any = None) -> View:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the view to graphs."""
         check_parameters(self)
         self._fit(as_graphs(X))

@@ -251,6 +251,17 @@ class DataSet:
         Number of attributes per vertex and per edge.
     sha256 : str or None
         SHA-256 of the zip file, if known.
+
+    See Also
+    --------
+    tu_datasets : List the data sets of the TU collection.
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> [mutag] = [known for known in gg.tu_datasets() if known.name == "MUTAG"]
+    >>> mutag.graphs, mutag.classes
+    (188, 2)
     """
 
     name: str
