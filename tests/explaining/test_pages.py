@@ -87,7 +87,7 @@ def test_without_targets_there_is_a_map(drugs):
     assert found.score is None
     assert len(found.graphs) == len(graphs)
     assert all(len(seen.neighbours) == 4 for seen in found.graphs)
-    assert "which resemble each other" in explore_page(found)
+    assert "by similarity" in explore_page(found)
 
 
 def test_a_thousand_graphs_fit_into_a_megabyte(found):
@@ -203,7 +203,7 @@ class TestInTheBrowser:
         page.fill("#search", "morphin")
         assert "morphin" in page.inner_text("#graph-title")
         page.fill("#search", "no such drug")
-        assert "No graph fits these filters" in page.inner_text("#shown")
+        assert "No graph matches these filters" in page.inner_text("#shown")
 
     def test_names_are_only_text(self, opened, found):
         page = opened()
@@ -277,7 +277,7 @@ class TestInTheBrowser:
         path = tmp_path / "why.html"
         path.write_text(explanation_page("drugs", all_seen, 1, "291 others"), encoding="utf-8")
         page = opened(file=path)
-        assert page.inner_text("h1") == f"Why {seen.name} is predicted {why.prediction}"
+        assert page.inner_text("h1") == f"Why {seen.name} is predicted as {why.prediction}"
         assert page.locator("#neighbours article").count() == 4
         assert all_seen[1].name in page.inner_text("#neighbours")
         assert f"Predicted {why.prediction}" in page.inner_text("#verdict")
@@ -311,7 +311,7 @@ class TestCommands:
         result = self.run(*base, "-o", str(page))
         assert result.exit_code == 0, result.output
         assert "predicted" in result.stdout
-        assert "Why CCCCCCCO is predicted 1" in page.read_text(encoding="utf-8")
+        assert "Why CCCCCCCO is predicted as 1" in page.read_text(encoding="utf-8")
         told = json.loads(self.run(*base, "-o", str(picture), "--json").stdout)
         total = told["bias"] + sum(told["vertices"])
         assert total == pytest.approx(told["decision"], rel=1e-9)

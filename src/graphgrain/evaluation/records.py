@@ -235,7 +235,7 @@ class LimitRecord(_OfEvaluation):
 
     reason: str  # "time" or "memory"
     limit: float  # CPU seconds per repetition, or bytes
-    repetitions: int  # number of repetitions requested; earlier ones are complete
+    repetitions: int  # number of unfinished repetitions; earlier ones are complete
     versions: dict[str, str] = field(default_factory=versions)
     time: str = field(default_factory=now)
 

@@ -3,8 +3,8 @@
 Parameters can be selected from the same records in two ways:
 
 ``validated``
-    Each fold uses the kernel setting, level and C with the best validation accuracy. This
-    estimate is unbiased.
+    Each fold uses the kernel setting, level and C with the best validation accuracy. The test
+    graphs are not used for the selection.
 ``reported-best``
     Each setting and level is evaluated separately (only C is validated), and the one with the
     best mean test accuracy is reported. Many published results are of this kind, including those
