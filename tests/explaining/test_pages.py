@@ -145,7 +145,8 @@ class TestInTheBrowser:
         near = np.array(found.points) - np.array(found.points[number])
         close = np.linalg.norm(near[found.graphs.index(seen)])
         assert close <= 0.02 * np.ptp(np.array(found.points))  # itself, or one on top of it
-        told = f"Predicted {seen.prediction} ({100 * seen.probability:.0f} %), is {seen.truth}"
+        told = f"Predicted {seen.prediction} ({100 * seen.probability:.0f} %)"
+        told += f", true class {seen.truth}"
         assert told in page.inner_text("#verdict")
         rows = page.locator("#fragments tbody tr")
         assert rows.count() == len(seen.fragments)
@@ -194,7 +195,7 @@ class TestInTheBrowser:
         shown = sum(seen.truth == "opioids" for seen in found.graphs)
         assert f"{shown} of {len(found.graphs)} graphs" in page.inner_text("#shown")
         assert page.locator("#plot g[data-number]:not(.out)").count() == shown
-        assert "is opioids" in page.inner_text("#verdict")
+        assert "true class opioids" in page.inner_text("#verdict")
         page.select_option("#class", "")
         page.check("#wrong")
         wrong = [seen.name for seen in found.graphs if seen.right is False]
@@ -252,7 +253,7 @@ class TestInTheBrowser:
         assert page.inner_html("#picture") != before
         assert "new or rare in training" in page.inner_text("#scale")
         label = page.get_attribute("#picture svg", "aria-label")
-        assert label.endswith("makes the model unsure")
+        assert label.endswith("contributions to the uncertainty")
 
     def test_several_explanations_on_one_page(self, opened, drugs, tmp_path):
         graphs, y, names = drugs

@@ -64,7 +64,7 @@ function reasons(graph) {
   const parts = ["Predicted ", bold(graph.prediction)];
   if (graph.interval) parts.push(` (90 % interval: ${graph.interval.map(round).join(" to ")})`);
   if (graph.probability !== null) parts.push(` (${(100 * graph.probability).toFixed(0)} %)`);
-  if (graph.truth !== null) parts.push(", true ", bold(graph.truth));
+  if (graph.truth !== null) parts.push(several ? ", true class " : ", true value ", bold(graph.truth));
   if (graph.right !== null) parts.push(html("span", { class: graph.right ? "mark" : "mark wrong" }, graph.right ? "✓ right" : "✗ wrong"));
   at("verdict").replaceChildren(...parts);
   const unknown = graph.unknown ? ` ${(100 * graph.unknown).toFixed(0)} % of its patterns are unknown to the model.` : "";
