@@ -130,10 +130,11 @@ def usage(name: str) -> str:
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     line = " ".join([f"graphgrain {name}", *map(_argument, arguments), "[OPTIONS]"])
     options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
-    own = [p for p in options if p.name not in READING]
+    reads = set(READING) <= {p.name for p in options}
+    own = [p for p in options if not reads or p.name not in READING]
     table = _table(arguments, own)
-    if len(own) < len(options):
-        table += "\nand the options for [how DATA is read](#how-data-is-read).\n"
+    if reads:
+        table += "\nand the options for [reading DATA](#reading-data).\n"
     examples = "\n".join(function.examples)
     return f"## {name}\n\n{words}\n\n```text\n{line}\n```\n\n{table}\n```sh\n{examples}\n```\n"
 
@@ -141,8 +142,11 @@ def usage(name: str) -> str:
 def reading() -> str:
     """The options of all commands that take graphs."""
     options = [p for p in load_command("info").params if p.name in READING]
-    words = "Options of all commands that take DATA; all but `--view` are for files of molecules."
-    return f"## How DATA is read\n\n{words}\n\n{_table([], options)}"
+    words = (
+        "Options of all commands that read DATA; all except `--view` and `--missing` are for files "
+        "of molecules."
+    )
+    return f"## Reading DATA\n\n{words}\n\n{_table([], options)}"
 
 
 def _table(arguments: list[Any], options: list[Any]) -> str:
@@ -167,7 +171,7 @@ def _default(parameter: Any) -> str:
     if isinstance(shown, str):
         return shown
     value = parameter.default
-    if callable(value) or value in (None, False, ""):
+    if callable(value) or value is None or value is False or value == "":
         return ""
     return f"`{value}`"
 
@@ -176,18 +180,17 @@ def _words(parameter: Any) -> str:
     return (parameter.help or "").replace("|", "\\|")
 
 
-HEAD = """# The command line
+HEAD = """# Command line
 
-Every command with its options and examples; `graphgrain COMMAND --help` says the same. A letter has
-one meaning in all commands: `-o` is what is written, `-r` the file that results are kept in, `-k` a
-kernel, `-d` data sets, `-n` how many, `-j` threads or processes, `-q` no progress bar.
+All commands with their options and examples, as shown by `graphgrain COMMAND --help`. Short options
+have the same meaning in all commands: `-o` output, `-r` results file, `-k` kernel, `-d` data sets,
+`-n` number of hits, `-j` threads or processes, `-q` no progress bar.
 
-DATA is a file, a folder, a name of the TU collection or `drugs`. A file is written into a folder
-that exists; `-` is standard output. `--json` answers for machines. Exit codes: 0 all is well, 2 the
-input is wrong (one message says what and how to go on), 1 a mistake of graphgrain, 130 and 143
-interrupted.
+DATA is a file, a folder, the name of a TU data set, or `drugs`. The folder of an output file must
+exist; `-` is standard output. `--json` prints machine-readable answers. Exit codes: 0 success, 2
+invalid input (with a message that suggests a fix), 1 internal error, 130 and 143 interrupted.
 
-The examples below are run on the bundled drugs and on a file `molecules.csv`:
+The examples below use the bundled drugs and a file `molecules.csv`:
 
 ```text
 {molecules}```

@@ -174,7 +174,7 @@ def test_a_page_without_pairs(assays, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--target", "name"), "classes: differences of classes have no size"),
+        (("--target", "name"), "classes, whose differences have no size"),
         ((), "--target"),
         (("--target", "y", "--min-difference", 0), "--min-difference is above 0"),
         (("--target", "y", "--min-similarity", 0), "--min-similarity is above 0"),
