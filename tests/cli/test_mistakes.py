@@ -71,7 +71,7 @@ def test_bad_input_has_one_message_and_exit_code_2(arguments, message, here):
     [
         ([1] * 20, "at least two classes"),
         ([0] * 19 + [1], "class 1 has 1"),
-        (None, "must be targets to learn"),
+        (None, "must be classes to learn"),
     ],
 )
 def test_data_that_cannot_be_classified(y, message, here):

@@ -193,7 +193,7 @@ def _protocol(
         return Protocol(mode, folds or 10, seed=seed), repeats or 10
     if mode != "nested":
         raise InvalidParameterError(
-            f"--mode {mode} is a cross-validation; omit it with --split {split}."
+            f"--mode {mode} is a cross-validation; leave it out with --split {split}."
         )
     if folds is not None:
         raise InvalidParameterError(
