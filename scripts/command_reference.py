@@ -1,10 +1,10 @@
-"""docs/commands.md: every command with its options, examples, and what one of them prints.
+"""Generate docs/commands.md: all commands with options, examples, and the output of one example.
 
     python scripts/command_reference.py              # everything
-    python scripts/command_reference.py search info  # only these examples are run again
+    python scripts/command_reference.py search info  # rerun only these examples
 
-The text comes from the commands themselves; each example is run in a folder of its own. What
-differs from run to run (times, memory, versions) is replaced by dots.
+The text is taken from the commands; each example is run in a separate folder. Values that vary
+between runs (times, memory, versions) are replaced by dots.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ aniline,Nc1ccccc1,-0.41,yes
 FITTED = "fit molecules.csv --target solubility -o model.ggm"
 INDEX = "index drugs -o drugs.ggi"
 RESULTS = "evaluate drugs -k vertex-histogram --repeats 1 -r results.jsonl"
-#: For each command what has to be there before, and the example whose output is shown.
+#: For each command, the commands to run first and the example whose output is shown.
 SHOWN: dict[str, tuple[tuple[str, ...], str]] = {
     "demo": ((), "demo --drug morphine"),
     "datasets": ((), "datasets mutag"),
@@ -63,15 +63,15 @@ SHOWN: dict[str, tuple[tuple[str, ...], str]] = {
     "explore": ((), "explore drugs -o drugs.html"),
     "report": ((RESULTS,), "report results.jsonl -o report.html"),
 }
-#: The options that say how DATA is read.
+#: Options for reading DATA.
 READING = [item.name for item in fields(Reading)]
-#: Examples that need data of others, or half a minute: their output is not shown again by the test.
+#: Slow examples, whose output is not checked by the tests.
 SLOW = ("demo", "explain", "explore", "fit", "predict")
 
 
 @contextmanager
 def _folder() -> Any:
-    """A folder with molecules in it, for the time of an example."""
+    """Work in a temporary folder that contains molecules.csv."""
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as place:
         os.chdir(place)
@@ -83,13 +83,13 @@ def _folder() -> Any:
 
 
 def output_of(name: str) -> str:
-    """What the shown example of a command prints."""
+    """Return the output of the example of a command."""
     before, example = SHOWN[name]
     with _folder():
         for line in before:
             _run(line)
         answer = masked(_run(example))
-        if name == "predict":  # its answer is the file
+        if name == "predict":  # its output is a file
             answer = "$ head -4 out.csv\n" + "\n".join(Path("out.csv").read_text().splitlines()[:4])
         return answer
 
@@ -106,7 +106,7 @@ def _run(line: str) -> str:
 
 
 def masked(text: str) -> str:
-    """Without what differs from run to run.
+    """Replace values that vary between runs.
 
     Examples
     --------
@@ -116,13 +116,13 @@ def masked(text: str) -> str:
     text = re.sub(r"\b\d+(\.\d+)? (s|ms|MB|MiB|KiB|us)\b", r"... \2", text)
     lines = []
     for line in text.splitlines():
-        # Time and memory end the lines of a table of results.
+        # The last columns of a table of results are time and memory.
         lines.append(re.sub(r"(\s\d+\s+)\d+\.\d\d(\s+)\d+$", r"\1...\2...", line.rstrip()))
     return "\n".join(lines).strip("\n")
 
 
 def usage(name: str) -> str:
-    """The part of a command that is not run: what it does, its options, its examples."""
+    """Return the description, options and examples of a command."""
     command = load_command(name)
     function = getattr(_module(name), name.replace("-", "_"))
     paragraphs = (inspect.getdoc(function) or "").split("\n\n")
@@ -134,19 +134,18 @@ def usage(name: str) -> str:
     own = [p for p in options if not reads or p.name not in READING]
     table = _table(arguments, own)
     if reads:
-        table += "\nand the options for [reading DATA](#reading-data).\n"
+        table += "\nand the options for [how DATA is read](#how-data-is-read).\n"
     examples = "\n".join(function.examples)
     return f"## {name}\n\n{words}\n\n```text\n{line}\n```\n\n{table}\n```sh\n{examples}\n```\n"
 
 
 def reading() -> str:
-    """The options of all commands that take graphs."""
+    """Return the section on the options for reading DATA."""
     options = [p for p in load_command("info").params if p.name in READING]
     words = (
-        "Options of all commands that read DATA; all except `--view` and `--missing` are for files "
-        "of molecules."
+        "Options of all commands that take DATA. All except `--view` apply to files of molecules."
     )
-    return f"## Reading DATA\n\n{words}\n\n{_table([], options)}"
+    return f"## How DATA is read\n\n{words}\n\n{_table([], options)}"
 
 
 def _table(arguments: list[Any], options: list[Any]) -> str:
@@ -180,17 +179,18 @@ def _words(parameter: Any) -> str:
     return (parameter.help or "").replace("|", "\\|")
 
 
-HEAD = """# Command line
+HEAD = """# Command-line reference
 
 All commands with their options and examples, as shown by `graphgrain COMMAND --help`. Short options
 have the same meaning in all commands: `-o` output, `-r` results file, `-k` kernel, `-d` data sets,
-`-n` number of hits, `-j` threads or processes, `-q` no progress bar.
+`-n` number of results, `-j` threads or processes, `-q` no progress bar.
 
-DATA is a file, a folder, the name of a TU data set, or `drugs`. The folder of an output file must
-exist; `-` is standard output. `--json` prints machine-readable answers. Exit codes: 0 success, 2
-invalid input (with a message that suggests a fix), 1 internal error, 130 and 143 interrupted.
+DATA is a file, a folder, a name of the TU collection or `drugs`. The folder of an output file must
+exist; `-` is standard output. `--json` prints machine-readable output. Exit codes: 0 success, 2
+invalid input (with a message that states the problem and a remedy), 1 internal error of graphgrain,
+130 and 143 interrupted.
 
-The examples below use the bundled drugs and a file `molecules.csv`:
+The examples use the bundled drugs and a file `molecules.csv`:
 
 ```text
 {molecules}```
@@ -198,7 +198,7 @@ The examples below use the bundled drugs and a file `molecules.csv`:
 
 
 def page(names: Sequence[str], before: str) -> str:
-    """The whole page; outputs of other commands than these are those of the page before."""
+    """Return the page; outputs of commands not in ``names`` are taken from the previous page."""
     parts = [HEAD.replace("{molecules}", MOLECULES), reading()]
     for name in COMMANDS:
         parts.append(usage(name))
@@ -211,7 +211,7 @@ def page(names: Sequence[str], before: str) -> str:
 
 
 def shown(name: str, output: str) -> str:
-    """An example with its output, as it stands in the page."""
+    """Format an example with its output."""
     return f"```text\n$ graphgrain {SHOWN[name][1]}\n{output}\n```\n"
 
 

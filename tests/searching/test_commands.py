@@ -55,7 +55,8 @@ def test_queries_from_files_and_thresholds(library, tmp_path):
     assert [each["query"].split()[-1] for each in found] == ["aspirin", "ethanol"]
     assert [len(each["hits"]) for each in found] == [1, 0]
     assert (
-        "No graph is similar enough" in run("search", library, "CCO", "--min-similarity", 0.9).stdout
+        "No graph is similar enough"
+        in run("search", library, "CCO", "--min-similarity", 0.9).stdout
     )
 
 
@@ -160,7 +161,7 @@ def test_queries_are_data_sets_too(tmp_path, monkeypatch):
     ("words", "message"),
     [
         (("search", "nowhere.ggi", "CCO"), "no graphgrain index"),
-        (("search", "LIBRARY", "C1CC"), "read as SMILES: there is no file or data set"),
+        (("search", "LIBRARY", "C1CC"), "taken as SMILES: there is no file and no data set"),
         (("search", "LIBRARY", "nosuchfile.smi"), "There is no file or folder 'nosuchfile.smi'"),
         (("search", "LIBRARY", ""), "A query is a SMILES, a file or a data set"),
         (("search", "LIBRARY", "CCO", "-n", 0), "Invalid value for '--count' / '-n'"),

@@ -294,7 +294,7 @@ def as_query_graphs(
             batches.append(index.as_queries([query]))
         except InvalidGraphError as error:
             error.add_note(
-                f"{query!r} was read as SMILES: there is no file or data set of that name."
+                f"{query!r} was taken as SMILES: there is no file and no data set of that name."
             )
             raise
         names.append(query)
