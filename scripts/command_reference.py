@@ -130,9 +130,10 @@ def usage(name: str) -> str:
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     line = " ".join([f"graphgrain {name}", *map(_argument, arguments), "[OPTIONS]"])
     options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
-    own = [p for p in options if p.name not in READING]
+    reads = set(READING) <= {p.name for p in options}
+    own = [p for p in options if not reads or p.name not in READING]
     table = _table(arguments, own)
-    if len(own) < len(options):
+    if reads:
         table += "\nand the options for [how DATA is read](#how-data-is-read).\n"
     examples = "\n".join(function.examples)
     return f"## {name}\n\n{words}\n\n```text\n{line}\n```\n\n{table}\n```sh\n{examples}\n```\n"
@@ -169,7 +170,7 @@ def _default(parameter: Any) -> str:
     if isinstance(shown, str):
         return shown
     value = parameter.default
-    if callable(value) or value in (None, False, ""):
+    if callable(value) or value is None or value is False or value == "":
         return ""
     return f"`{value}`"
 

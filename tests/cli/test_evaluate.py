@@ -157,11 +157,11 @@ def coordinates(here) -> Path:
 def test_views_and_attributes_on_the_command_line(coordinates, here):
     arguments = ("evaluate", "D.zip", "--repeats", 1, "--folds", 3, "--set", "tree_depth=0")
     blind = call(*arguments, "--json")
-    assert "D has 1 vertex attribute, which TreePlusPlus does not look at" in words(blind.stderr)
+    assert "D has 1 vertex attribute, which TreePlusPlus does not use" in words(blind.stderr)
     [row] = json.loads(blind.stdout)
     assert row["accuracy"]["mean"] <= 0.5
     seeing = call(*arguments, "--view", "attribute-bins:n_bins=2", "--json")
-    assert "does not look at" not in words(seeing.stderr)
+    assert "does not use" not in words(seeing.stderr)
     [row] = json.loads(seeing.stdout)
     assert row["dataset"] == "D > AttributeBins(n_bins=2)"
     assert row["accuracy"]["mean"] == 1.0

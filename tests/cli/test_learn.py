@@ -115,9 +115,9 @@ def test_a_saved_model_is_explained(folder, with_columns):
     assert [one["prediction"] for one in found] == pytest.approx(said.tolist(), rel=1e-5)
     assert all(one["interval"][0] <= one["prediction"] <= one["interval"][1] for one in found)
     assert found[0]["truth"] is None
-    assert "Why: 2 graphs of new" in (folder / "why.html").read_text()
+    assert "Predictions for 2 graphs of new" in (folder / "why.html").read_text()
     shown = call("explain", folder / "new.csv", "--model", with_columns, "--row", 2).stdout
-    assert "with a probability of 90 %" in " ".join(shown.split())
+    assert "90 % interval" in " ".join(shown.split())
     call(
         "explain", folder / "new.csv", "--model", with_columns, "--row", 1,
         "-o", folder / "why.png",
@@ -163,7 +163,7 @@ def test_what_is_done_is_kept(folder, monkeypatch):
 
     monkeypatch.setattr(learn, "_predicted", interrupted)
     stopped = call("predict", folder / "mass.ggm", folder / "new.smi", "-o", other, code=130)
-    assert "again to go on" in " ".join(stopped.stderr.split())
+    assert "again to continue" in " ".join(stopped.stderr.split())
     assert not other.exists()
     call("predict", folder / "mass.ggm", folder / "new.smi", "-o", other)
     assert len(calls) == 3 + 2  # the first two were kept

@@ -60,7 +60,7 @@ def test_missing_targets_are_an_error_with_count_and_line(table, command, target
 
 def test_missing_targets_are_skipped_with_a_note(table):
     result = call("info", table, "--target", "text", "--missing", "skip", "--json")
-    assert "20 of 60 graphs have no target and are left out" in words(result.stderr)
+    assert "20 of 60 graphs have no target and are skipped" in words(result.stderr)
     assert json.loads(result.stdout)["class_sizes"] == {"no": 20, "yes": 20}
     result = call("info", table, "--target", "whole", "--missing", "skip", "--json")
     assert json.loads(result.stdout)["class_sizes"] == {"0": 20, "1": 20}

@@ -87,7 +87,7 @@ def test_without_targets_there_is_a_map(drugs):
     assert found.score is None
     assert len(found.graphs) == len(graphs)
     assert all(len(seen.neighbours) == 4 for seen in found.graphs)
-    assert "which resemble each other" in explore_page(found)
+    assert "by similarity" in explore_page(found)
 
 
 def test_a_thousand_graphs_fit_into_a_megabyte(found):
@@ -145,7 +145,8 @@ class TestInTheBrowser:
         near = np.array(found.points) - np.array(found.points[number])
         close = np.linalg.norm(near[found.graphs.index(seen)])
         assert close <= 0.02 * np.ptp(np.array(found.points))  # itself, or one on top of it
-        told = f"Predicted {seen.prediction} ({100 * seen.probability:.0f} %), is {seen.truth}"
+        told = f"Predicted {seen.prediction} ({100 * seen.probability:.0f} %)"
+        told += f", true class {seen.truth}"
         assert told in page.inner_text("#verdict")
         rows = page.locator("#fragments tbody tr")
         assert rows.count() == len(seen.fragments)
@@ -194,7 +195,7 @@ class TestInTheBrowser:
         shown = sum(seen.truth == "opioids" for seen in found.graphs)
         assert f"{shown} of {len(found.graphs)} graphs" in page.inner_text("#shown")
         assert page.locator("#plot g[data-number]:not(.out)").count() == shown
-        assert "is opioids" in page.inner_text("#verdict")
+        assert "true class opioids" in page.inner_text("#verdict")
         page.select_option("#class", "")
         page.check("#wrong")
         wrong = [seen.name for seen in found.graphs if seen.right is False]
@@ -203,7 +204,7 @@ class TestInTheBrowser:
         page.fill("#search", "morphin")
         assert "morphin" in page.inner_text("#graph-title")
         page.fill("#search", "no such drug")
-        assert "No graph fits these filters" in page.inner_text("#shown")
+        assert "No graph matches these filters" in page.inner_text("#shown")
 
     def test_names_are_only_text(self, opened, found):
         page = opened()
@@ -252,7 +253,7 @@ class TestInTheBrowser:
         assert page.inner_html("#picture") != before
         assert "new or rare in training" in page.inner_text("#scale")
         label = page.get_attribute("#picture svg", "aria-label")
-        assert label.endswith("makes the model unsure")
+        assert label.endswith("contributions to the uncertainty")
 
     def test_several_explanations_on_one_page(self, opened, drugs, tmp_path):
         graphs, y, names = drugs
@@ -277,7 +278,7 @@ class TestInTheBrowser:
         path = tmp_path / "why.html"
         path.write_text(explanation_page("drugs", all_seen, 1, "291 others"), encoding="utf-8")
         page = opened(file=path)
-        assert page.inner_text("h1") == f"Why {seen.name} is predicted {why.prediction}"
+        assert page.inner_text("h1") == f"Why {seen.name} is predicted as {why.prediction}"
         assert page.locator("#neighbours article").count() == 4
         assert all_seen[1].name in page.inner_text("#neighbours")
         assert f"Predicted {why.prediction}" in page.inner_text("#verdict")
@@ -311,7 +312,7 @@ class TestCommands:
         result = self.run(*base, "-o", str(page))
         assert result.exit_code == 0, result.output
         assert "predicted" in result.stdout
-        assert "Why CCCCCCCO is predicted 1" in page.read_text(encoding="utf-8")
+        assert "Why CCCCCCCO is predicted as 1" in page.read_text(encoding="utf-8")
         told = json.loads(self.run(*base, "-o", str(picture), "--json").stdout)
         total = told["bias"] + sum(told["vertices"])
         assert total == pytest.approx(told["decision"], rel=1e-9)

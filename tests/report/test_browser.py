@@ -219,7 +219,8 @@ def test_confusions_and_misclassified_graphs(opened: Any, records: list[Any]) ->
     listing = page.locator("#errors .listing tbody th").all_inner_texts()
     assert listing == [names[graph] for graph in worst]
     assert (
-        f"{len(wrong)} graphs were wrong" in page.locator("#errors figcaption").nth(1).inner_text()
+        f"{len(wrong)} graphs were misclassified"
+        in page.locator("#errors figcaption").nth(1).inner_text()
     )
     # Accuracy per class, in the table that needs no script.
     row = page.locator("#errors table.classes tbody tr", has_text="opioids").locator("td")

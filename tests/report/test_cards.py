@@ -51,5 +51,5 @@ def test_labels_do_not_overlap(pages, open_file: Any, name, width):
 def test_what_was_found_is_only_text(pages, open_file: Any):
     page = open_file(pages["found"], "main svg")
     assert "<script>alert(1)</script>" in page.inner_text("main")
-    assert "Nothing is that similar." in page.inner_text("main")
+    assert "No graph is similar enough." in page.inner_text("main")
     assert page.locator("main script").count() == 0

@@ -202,7 +202,8 @@ def test_a_figure_has_its_own_results_first(sets: dict[str, Any]) -> None:
 def test_what_is_unfinished_is_said(results: Path, given: dict[str, Any]) -> None:
     shown = content(results, given)
     assert shown.unfinished == [
-        "KKI, PM: 1 of the 5 folds of a repetition are done; it is left out until one is complete."
+        "KKI, PM: 1 of the 5 folds of a repetition are done; not shown until one repetition is "
+        "complete."
     ]
     # Every kernel on every data set, Tree++ first.
     usual = [(name, kernel) for name in ("drugs", *given) for kernel in ("tree++", "wl", "sp")]
@@ -225,7 +226,7 @@ def test_of_many_kernels_the_most_accurate_have_a_map(
     path = save(records, tmp_path / "r.jsonl")
     shown = content(path, {"KKI": (data.graphs, data.codes)})
     assert {item.kernel for item in shown.maps} == {"sp", "vertex-histogram"}
-    assert shown.unseen == {"KKI, 2 kernels": "maps are made for the 2 most accurate of 4"}
+    assert shown.unseen == {"KKI, 2 kernels": "maps are shown for the 2 most accurate of 4"}
 
 
 def test_only_the_graphs_of_the_results_are_shown(

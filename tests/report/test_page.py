@@ -93,7 +93,7 @@ def test_the_note_on_cox2_md_stands_with_its_figure(report: Path) -> None:
     assert "70.2" in accuracy
     assert "63.0 after renumbering" in accuracy
     assert re.search(r'COX2_MD<sup><a href="#accuracy-note-1"', accuracy)
-    assert '<li id="accuracy-note-1">COX2_MD: the paper' in accuracy
+    assert '<li id="accuracy-note-1">COX2_MD: the published value' in accuracy
 
 
 def test_with_and_without_the_paper(brief: Path, tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_a_title_of_ones_own(brief: Path, tmp_path: Path) -> None:
 def test_partial_results_make_a_page(sets: dict[str, Any], tmp_path: Path) -> None:
     begun = save([made_up_fold(sets["KKI"], "wl", [0.5], 0, 0)], tmp_path / "begun")
     text = write_report(begun, tmp_path / "begun.html").read_text(encoding="utf-8")
-    assert "No repetition of a cross-validation is complete yet" in text
+    assert "No repetition of the cross-validation is complete yet" in text
     assert "KKI, WL: 1 of the 5 folds" in text
     Elements(text)
     timed = save([made_up_kernel(sets["KKI"], "wl", 0.5)], tmp_path / "timed")

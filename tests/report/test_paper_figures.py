@@ -73,7 +73,7 @@ def test_every_figure_in_every_format(sets: dict[str, Any], tmp_path: Path, form
     if format == "svg":
         text = paths[0].read_text(encoding="utf-8")
         assert "KKI" in text
-        assert "accuracy in per cent" in text
+        assert "accuracy in percent" in text
 
 
 def test_dots_stand_where_the_records_say(records: list[Any], compared: list[Any]) -> None:

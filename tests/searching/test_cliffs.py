@@ -149,7 +149,7 @@ def test_the_page_and_the_table(assays, tmp_path):
     text = page.read_text()
     assert "<script>alert" not in text
     assert "&lt;script&gt;" in text
-    assert "Measured twice" in text
+    assert "Conflicting duplicates" in text
     assert "chloro, chloro again" in text
     found = json.loads(run(*words, "--json").stdout)
     assert found["duplicates"] == [["chloro", "chloro again"]]
@@ -167,14 +167,14 @@ def test_a_page_without_pairs(assays, tmp_path):
     words = ("cliffs", assays, "--target", "y", "--min-difference", 50, "-j", 1)
     run(*words, "-o", tmp_path / "none.html")
     text = (tmp_path / "none.html").read_text()
-    assert "No pair is that similar and differs that much." in text
+    assert "No pair of graphs is similar enough and differs by this much." in text
     assert "0 cliffs" in run(*words).stdout
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--target", "name"), "classes: differences of classes have no size"),
+        (("--target", "name"), "classes, whose differences have no size"),
         ((), "--target"),
         (("--target", "y", "--min-difference", 0), "--min-difference is above 0"),
         (("--target", "y", "--min-similarity", 0), "--min-similarity is above 0"),

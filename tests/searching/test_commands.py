@@ -55,7 +55,8 @@ def test_queries_from_files_and_thresholds(library, tmp_path):
     assert [each["query"].split()[-1] for each in found] == ["aspirin", "ethanol"]
     assert [len(each["hits"]) for each in found] == [1, 0]
     assert (
-        "Nothing is that similar" in run("search", library, "CCO", "--min-similarity", 0.9).stdout
+        "No graph is similar enough"
+        in run("search", library, "CCO", "--min-similarity", 0.9).stdout
     )
 
 
@@ -238,7 +239,7 @@ def test_interrupted_pairs_go_on(library, tmp_path, monkeypatch):
 
     monkeypatch.setattr(pairs_command, "iter_pairs", interrupted)
     words = ("pairs", library, "--min-similarity", 0.6, "-o", tmp_path / "p.csv")
-    assert "again to go on" in run(*words, code=130).stderr
+    assert "again to continue" in run(*words, code=130).stderr
     assert not (tmp_path / "p.csv").exists()
     run(*words)
     assert started == [0, 2]

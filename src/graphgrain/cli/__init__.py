@@ -1,4 +1,4 @@
-"""The command line: arguments in, calls to the other packages, answers out."""
+"""Command line interface of graphgrain."""
 
 from __future__ import annotations
 

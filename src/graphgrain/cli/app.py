@@ -1,4 +1,4 @@
-"""What all commands share: the list of them, how they speak, how they fail."""
+"""Command list, output and error handling shared by all commands."""
 
 from __future__ import annotations
 
@@ -30,86 +30,86 @@ from ..errors import GraphgrainError, GraphgrainWarning, InvalidParameterError, 
 from ..writing import is_standard_output
 from .interrupts import interrupted, raise_from_now_on
 
-#: How a pipe that nobody reads any more says so; Windows calls it an invalid argument.
+#: Error numbers of a closed pipe; Windows reports an invalid argument.
 _CLOSED = (errno.EPIPE, errno.EINVAL) if sys.platform == "win32" else (errno.EPIPE,)
-#: Exit codes: all is well; the input is wrong; a mistake of the program.
+#: Exit codes: success, invalid input, internal error.
 OK, BAD_INPUT, FAILURE = 0, 2, 1
 
 
 class Listed(NamedTuple):
-    """A command in the list: the module of this package that has a function of its name."""
+    """Module of a command, which has a function of its name, and its summary."""
 
     module: str
     summary: str
 
 
-#: All commands, in the order of ``graphgrain --help``; a module is imported when it is called.
+#: All commands in the order of ``graphgrain --help``; modules are imported on demand.
 COMMANDS = {
-    "demo": Listed("demo", "Begin here: the bundled drugs compared, classified and shown."),
-    "datasets": Listed("info", "List the data sets that have a name."),
+    "demo": Listed("demo", "Start here: compare, classify and show the bundled drugs."),
+    "datasets": Listed("info", "List the named data sets."),
     "info": Listed("info", "Show statistics of a data set: sizes, labels, classes, duplicates."),
     "kernel": Listed("kernel", "Compute a kernel matrix and write it to a file."),
     "features": Listed("features", "Write the features of any number of graphs to files."),
-    "index": Listed("index", "Make an index of graphs on disk."),
-    "search": Listed("index", "Find the graphs of an index that are like these."),
-    "cluster": Listed("cluster", "Put similar graphs into clusters, or pick ones that differ."),
+    "index": Listed("index", "Build an index of graphs on disk."),
+    "search": Listed("index", "Find the graphs of an index that are most similar to a query."),
+    "cluster": Listed("cluster", "Cluster similar graphs, or pick a diverse subset."),
     "pairs": Listed("pairs", "Find all pairs of similar graphs."),
-    "cliffs": Listed("cliffs", "Find pairs that are similar and differ in what was measured."),
+    "cliffs": Listed("cliffs", "Find pairs of similar graphs with different target values."),
     "overlap": Listed("pairs", "Find near-duplicates between two collections."),
     "fit": Listed("learn", "Train a model and write it to a file."),
-    "predict": Listed("learn", "Predict molecules with a model, with an interval for each."),
-    "evaluate": Listed("evaluate", "Measure how well kernels classify: cross-validation."),
+    "predict": Listed("learn", "Predict molecules with a model, with prediction intervals."),
+    "evaluate": Listed("evaluate", "Evaluate kernels by cross-validation."),
     "reproduce": Listed("reproduce", "Rerun the experiments of the Tree++ paper."),
-    "explain": Listed("explain", "Why is this predicted? The patterns, atoms and bonds behind it."),
-    "explore": Listed("explain", "Make a page to look around in a data set."),
-    "report": Listed("report", "Make a page or figures from the results of an evaluation."),
+    "explain": Listed("explain", "Explain predictions by patterns, atoms and bonds."),
+    "explore": Listed("explain", "Write an interactive page of a data set."),
+    "report": Listed("report", "Write a page or figures from the results of an evaluation."),
 }
 
 
-#: The error of the parser, which Typer brings along or takes from Click, depending on its version.
+#: Base class of parser errors, from Typer or Click, depending on the version of Typer.
 _UsageError: Any = typer.BadParameter.__mro__[1]
 
 
-#: The width of a file or a pipe: no line of ours is longer.
+#: Console width for files and pipes, so that lines are not wrapped.
 UNFOLDED = 10_000
 
 
 @dataclass
 class Options:
-    """What was asked for before the command, and what it does with standard output."""
+    """Global options and the use of standard output."""
 
     debug: bool = False
-    output_taken: bool = False  # by a file (``-o -``): all words then go to standard error
+    output_taken: bool = False  # by a file (``-o -``): messages then go to standard error
 
 
 options = Options()
 
 
-# ---------------------------------------------------------------- what consoles show
+# ---------------------------------------------------------------- console output
 #
-# Nothing that commands them, and of the rest as much as they can. Names in files come from
-# anywhere; one that holds an escape code could move the cursor, change the title of the window or
-# hide a line. Only the program itself may do such things.
+# Names in files are untrusted: an escape code could move the cursor, change the title of the
+# window or hide a line. Control characters are therefore replaced, except those of the console
+# itself.
 #
-# Output that Windows sends to a file or a pipe is in an old encoding such as cp1252, and so is
-# every console under ``LC_ALL=C``. There a bar of a chart would otherwise end the program.
+# On Windows, files and pipes use an old encoding such as cp1252, and ``LC_ALL=C`` limits consoles
+# to ASCII. Characters that cannot be encoded are replaced instead of raising an error.
 
-#: What our tables and charts use, nearly; one letter each, so that columns stay in line.
+#: ASCII replacements for tables and charts; one character each, to keep columns aligned.
 _PLAIN = str.maketrans("█━╸╺·±²…", "#----~2.")
 _HANDLER = "graphgrain.plain"
-#: Characters that are commands to a terminal, and those that turn the direction of what follows.
+#: Control characters, and characters that change the text direction.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class SafeConsole(Console):
-    """A console on which the texts that it is given are letters, never commands.
+    """A console that replaces control characters in text.
 
     >>> SafeConsole().print("\\x1b[2J is shown")
     �[2J is shown
     """
 
     def render(self, renderable: Any, options: Any = None) -> Iterable[Segment]:
-        """The pieces of what is shown, commands other than the console's own replaced."""
+        """Render, replacing control characters other than the console's own."""
         for segment in super().render(renderable, options):
             if segment.control or not _CONTROL.search(segment.text):
                 yield segment
@@ -118,7 +118,7 @@ class SafeConsole(Console):
 
 
 def show_what_can_be_shown() -> None:
-    """From now on no character makes writing to standard output or standard error fail."""
+    """Replace characters that standard output or standard error cannot encode."""
     codecs.register_error(_HANDLER, _plain)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -133,34 +133,34 @@ def _plain(error: UnicodeError) -> tuple[str | bytes, int]:
 
 
 class _Answers(SafeConsole):
-    """Standard output; a closed pipe is the business of :func:`run`."""
+    """Standard output; closed pipes are handled in :func:`run`."""
 
     def on_broken_pipe(self) -> None:
         raise
 
 
 def out() -> Console:
-    """For answers: standard output, never folded in a file or a pipe."""
+    """Return the console for answers: standard output, not wrapped in files and pipes."""
     if options.output_taken:
         return err()
     return _Answers(width=None if sys.stdout.isatty() else UNFOLDED, highlight=False)
 
 
 def err() -> Console:
-    """For everything else: standard error."""
+    """Return the console for messages: standard error."""
     return SafeConsole(stderr=True, highlight=False)
 
 
 def answer(value: Any) -> None:
-    """For machines: JSON on standard output."""
+    """Print JSON to standard output."""
     print(json.dumps(value, indent=2, allow_nan=False))
 
 
 class Interrupted(Exception):
-    """Ctrl-C, with what the user should know."""
+    """Ctrl-C, with a message for the user."""
 
 
-# ---------------------------------------------------------------- options that belong together
+# ---------------------------------------------------------------- option groups
 
 
 class OptionGroup:
@@ -172,7 +172,7 @@ class OptionGroup:
 
 
 def expanded(function: Callable[..., None]) -> Callable[..., None]:
-    """A function in whose signature every option group is replaced by its options.
+    """Replace option groups in the signature of a function by their options.
 
     >>> @dataclass
     ... class Size(OptionGroup):
@@ -210,7 +210,7 @@ def expanded(function: Callable[..., None]) -> Callable[..., None]:
 
     for name in ("__doc__", "__name__", "__module__"):
         setattr(call, name, getattr(function, name))
-    # Parameters without a default may not follow others in a signature; options come by name.
+    # Keyword-only, because required parameters may then follow optional ones.
     keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
     call.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
     call.__annotations__ = {p.name: p.annotation for p in parameters}
@@ -221,7 +221,7 @@ def expanded(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def command(examples: Sequence[str]) -> Callable[[Callable[..., None]], Any]:
-    """Make a function a command, with examples below its help and errors in one line.
+    """Decorate a function as a command, with examples in its help and one-line errors.
 
     The function has the name of the command (with ``_`` for ``-``) and is listed in ``COMMANDS``.
     """
@@ -235,11 +235,11 @@ def command(examples: Sequence[str]) -> Callable[[Callable[..., None]], Any]:
 
 
 def load_command(name: str) -> Any:
-    """The command itself, with its arguments and help; this is when its module is imported."""
+    """Import the module of a command and return the command with its arguments and help."""
     module = import_module(f".{COMMANDS[name].module}", __package__)
     function = getattr(module, name.replace("-", "_"))
     lines = "\n\n".join(f"[dim]$[/dim] {escape(example)}" for example in function.examples)
-    # A paragraph flows, however the docstring is wrapped.
+    # Unwrap the paragraphs of the docstring.
     paragraphs = (inspect.getdoc(function) or "").split("\n\n")
     text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
     single = _application(add_completion=False)
@@ -250,7 +250,7 @@ def load_command(name: str) -> Any:
 
 
 class _Command(TyperCommand):
-    """A command that explains what to do with a word too many."""
+    """A command with a hint for unexpected arguments."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         try:
@@ -265,14 +265,14 @@ class _Command(TyperCommand):
 
 
 class _ListedCommand(TyperCommand):
-    """Stands for a command in the list; becomes the command itself when it is called."""
+    """Placeholder in the list that loads the command when it is called."""
 
     def make_context(self, info_name: str | None, args: list[str], *rest: Any, **more: Any) -> Any:
         return load_command(str(self.name)).make_context(info_name, args, *rest, **more)
 
 
 class _Commands(TyperGroup):
-    """The program, whose commands are imported when they are called."""
+    """The program; commands are imported when they are called."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -294,8 +294,8 @@ app = _application(
     name="graphgrain",
     cls=_Commands,
     no_args_is_help=True,
-    help="How similar are graphs? Kernels, honest evaluation, and the Tree++ paper's experiments.",
-    epilog="Begin with: graphgrain demo",
+    help="Graph kernels: similarity, learning, search, explanation and evaluation.",
+    epilog="Start with: graphgrain demo",
 )
 
 
@@ -319,26 +319,26 @@ def _before(
 
 
 def run() -> None:
-    """The whole program, from the arguments to the exit code."""
-    # Wherever it stands: an error is often the moment to add it at the end.
+    """Run the program."""
+    # Accept --debug anywhere, because users append it to a failed command.
     if "--debug" in sys.argv[1:]:
         sys.argv.remove("--debug")
         options.debug = True
-    _open_what_is_closed()
+    _replace_closed_streams()
     show_what_can_be_shown()
     try:
         try:
             app()
         finally:
-            sys.stdout.flush()  # here, where a full disk still finds somebody who listens
+            sys.stdout.flush()  # here, so that errors such as a full disk are reported
     except OSError as error:
         sys.exit(_unwritable_output(error))
 
 
-def _open_what_is_closed() -> None:
-    """Streams that were closed before the start (``>&-``) take what is written, and forget it.
+def _replace_closed_streams() -> None:
+    """Redirect streams that were closed before the start (``>&-``) to the null device.
 
-    Otherwise the next file that is opened gets their number, and whatever a library prints.
+    Otherwise the next opened file would get their descriptor, and anything a library prints.
     """
     missing = [name for name in ("stdin", "stdout", "stderr") if getattr(sys, name) is None]
     for name in missing:
@@ -348,11 +348,11 @@ def _open_what_is_closed() -> None:
         err().print("[yellow]Note:[/yellow] Standard output is closed: no answer is shown.")
 
 
-# ---------------------------------------------------------------- what may go wrong
+# ---------------------------------------------------------------- errors
 
 
 def _guarded(function: Callable[..., None]) -> Callable[..., None]:
-    """Turn what may go wrong into one clear message and an exit code."""
+    """Wrap a command to turn errors into a one-line message and an exit code."""
 
     @functools.wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> None:
@@ -361,7 +361,7 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
             warnings.simplefilter("always", GraphgrainWarning)
             warnings.showwarning = _show_warning
             try:
-                _see_where_output_goes(kwargs)
+                _check_outputs(kwargs)
                 with one_thread_per_job(kwargs.get("n_jobs")):
                     function(*args, **kwargs)
             except (KeyboardInterrupt, Interrupted) as interrupt:
@@ -381,17 +381,17 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def _end_workers() -> None:
-    """Nobody waits for the other processes any more, if there are any."""
+    """End worker processes, if there are any."""
     name = f"{__package__.removesuffix('.cli')}.graphs.processes"
     if name in sys.modules:
         sys.modules[name].end_workers()
 
 
-def _see_where_output_goes(arguments: dict[str, Any]) -> None:
-    """Refuse a folder that is not there before the work; give standard output to one file alone.
+def _check_outputs(arguments: dict[str, Any]) -> None:
+    """Check output paths before the work begins.
 
-    A file goes into a folder that exists, whatever the command; a folder that a command fills is
-    made, in one that exists. A file that is written to ``-`` has standard output for itself.
+    The parent folder of an output must exist. A file written to ``-`` uses standard output
+    exclusively.
     """
     for name in ("output", "results", "plot", "html"):
         place = arguments.get(name)
@@ -399,41 +399,40 @@ def _see_where_output_goes(arguments: dict[str, Any]) -> None:
             folder = place.expanduser().parent
             if not folder.is_dir():
                 raise UnwritableFileError(
-                    f"There is no folder {str(folder)!r} to write {place.name} to. Make it, or "
+                    f"There is no folder {str(folder)!r} to write {place.name} to. Create it, or "
                     "choose another place."
                 )
     paths = [value for value in arguments.values() if isinstance(value, Path)]
     options.output_taken = any(map(is_standard_output, paths))
     if options.output_taken and arguments.get("as_json"):
         raise InvalidParameterError(
-            "--json and a file that is written to - would both go to standard output. Choose one "
-            "of them."
+            "--json and a file written to - would both go to standard output. Choose one of them."
         )
 
 
 @contextmanager
 def one_thread_per_job(n_jobs: int | None) -> Iterator[None]:
-    """Libraries of linear algebra start no more threads than -j says; by default they take all."""
+    """Limit the threads of linear algebra libraries to ``n_jobs``; by default they use all."""
     if n_jobs is None or n_jobs < 1:
         yield
         return
-    from ..core.threads import blas_threads  # which takes time to import
+    from ..core.threads import blas_threads  # slow to import
 
     with blas_threads(n_jobs):
         yield
 
 
 def _is_of_output(error: OSError) -> bool:
-    """Whether writing to standard output failed: such an error names no file."""
+    """Check if writing to standard output failed; such errors have no file name."""
     return error.errno in (*_CLOSED, errno.ENOSPC, errno.EIO) and error.filename is None
 
 
 def _unwritable_output(error: OSError) -> int:
-    """Standard output takes nothing more: say why, and let nobody try again at exit."""
-    with suppress(OSError, ValueError):  # under a test it is no file
+    """Report that standard output cannot be written, and prevent another attempt at exit."""
+    with suppress(OSError, ValueError):  # in tests it is not a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if error.errno in _CLOSED:
-        return OK  # the reader has seen enough, as in `graphgrain ... | head`
+        return OK  # the reader closed the pipe, as in `graphgrain ... | head`
     err().print(
         f"[red]Error:[/red] The answer cannot be written to standard output: "
         f"{escape(error.strerror or str(error))}."
@@ -451,14 +450,14 @@ def _fail(error: Exception, code: int, function: Callable[..., None]) -> None:
     else:
         err().print(
             f"[red]Unexpected error:[/red] {escape(f'{type(error).__name__}: {error}')}\n"
-            "This is a mistake of graphgrain. `graphgrain --debug "
-            f"{escape(shlex.join(sys.argv[1:]))}` shows where it happened."
+            "This is a bug in graphgrain. `graphgrain --debug "
+            f"{escape(shlex.join(sys.argv[1:]))}` shows the traceback."
         )
     raise typer.Exit(code)
 
 
 def option_names(function: Callable[..., None]) -> dict[str, str]:
-    """The options of a command by the names of their parameters in Python."""
+    """Return the options of a command, by parameter name."""
     found = {}
     for name, parameter in inspect.signature(expanded(function)).parameters.items():
         for about in getattr(parameter.annotation, "__metadata__", ()):
@@ -469,7 +468,7 @@ def option_names(function: Callable[..., None]) -> dict[str, str]:
 
 
 def in_options(words: str, names: dict[str, str]) -> str:
-    """A message of the library in the words of the command line.
+    """Replace Python parameters in an error message by command line options.
 
     >>> in_options("Name it with smiles=... or go on with errors='skip'.",
     ...            {"smiles": "--smiles", "errors": "--errors"})
@@ -480,7 +479,7 @@ def in_options(words: str, names: dict[str, str]) -> str:
     """
     words = re.sub(r"\bnp\.\w+\(([^()]*)\)", r"\1", words)
     words = re.sub(r"\w+\((\w+)=\.\.\.\) or set_params\(\1=\.\.\.\)", r"--set \1=VALUE", words)
-    # Where a message names both, the option is enough.
+    # If a message names both, keep only the option.
     words = re.sub(r"\b\w+=\S+ in Python, (--[^)]*?) on the command line", r"\1", words)
     for name, option in names.items():
         words = re.sub(rf"\b{name}='([^']*)' \({option} \1\)", rf"{option} \1", words)

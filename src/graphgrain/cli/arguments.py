@@ -1,4 +1,4 @@
-"""Arguments that several commands have, and lists in options."""
+"""Arguments shared by several commands, and parsing of lists in options."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ import typer
 from ..errors import InvalidParameterError
 from .app import OptionGroup
 
-Json = Annotated[bool, typer.Option("--json", help="Answer in JSON, for machines.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
 Data = Annotated[
     str,
-    typer.Argument(help="A file, a folder, a name of the TU collection, or drugs.", metavar="DATA"),
+    typer.Argument(help="A file, a folder, the name of a TU data set, or drugs.", metavar="DATA"),
 ]
 Set = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        help="Parameters of the kernel, as --set counts=sqrt,tree_depth=2.",
+        help="Parameters of the kernel, such as --set counts=sqrt,tree_depth=2.",
         metavar="NAME=VALUE",
     ),
 ]
-MinSimilarity = Annotated[float, typer.Option(help="The least similarity of a pair.")]
-Jobs = Annotated[int, typer.Option("--n-jobs", "-j", help="Number of threads; -1 takes all cores.")]
+MinSimilarity = Annotated[float, typer.Option(help="Minimum similarity of a pair.")]
+Jobs = Annotated[int, typer.Option("--n-jobs", "-j", help="Number of threads; -1 uses all cores.")]
 
 
 def output_file(words: str) -> Any:
-    """The option for the file or folder that a command writes."""
+    """Return the option for the file or folder to write."""
     return typer.Option("--output", "-o", help=words)
 
 
-#: The part of ``--help`` for what concerns files of molecules alone.
+#: Section of ``--help`` for options of files of molecules.
 _MOLECULES = "For files of molecules (.smi, .csv, .tsv, .sdf)"
 
 
@@ -44,64 +44,62 @@ def _molecules(words: str, *names: str, **more: Any) -> Any:
 
 @dataclass(frozen=True)
 class Reading(OptionGroup):
-    """How DATA is read: options of all commands that take graphs."""
+    """Options of all commands that read graphs."""
 
     view: Annotated[
         list[str] | None,
         typer.Option(
             "--view",
-            help="Change graphs before anything else: edge-filter:drop=1 leaves out edges by "
-            "label, edge-lengths and attribute-bins:n_bins=4 make labels of coordinates and "
-            "attributes. May be repeated. What a view learns, it learns from all graphs, not from "
-            "classes.",
+            help="Transform graphs first: edge-filter:drop=1 removes edges by label; edge-lengths "
+            "and attribute-bins:n_bins=4 turn coordinates and attributes into labels. Can be "
+            "repeated. Views are fitted to all graphs, without their classes.",
             metavar="NAME:PARAMETER=VALUE",
         ),
     ] = None
-    target: Annotated[str | None, _molecules("The column with the classes.", metavar="COLUMN")] = (
-        None
-    )
+    target: Annotated[str | None, _molecules("Column with the target.", metavar="COLUMN")] = None
     smiles: Annotated[
         str | None,
         _molecules(
-            "The column with the SMILES; by default the first whose name has smiles in it.",
+            "Column with the SMILES; by default the first whose name contains smiles.",
             metavar="COLUMN",
         ),
     ] = None
     errors: Annotated[
         str,
         _molecules(
-            "What happens with a molecule that cannot be read: raise an error, or skip it with a "
-            "note.",
+            "Handling of unreadable molecules: raise an error, or skip them with a note.",
             metavar="raise|skip",
         ),
     ] = "raise"
     missing: Annotated[
         str,
         typer.Option(
-            help="What happens with a graph whose target is empty, NA, NaN, null or the like: an "
-            "error, or skip it with a note.",
+            help="Handling of graphs without target (empty, NA, NaN, null or similar): an error, "
+            "or skip them with a note.",
             metavar="error|skip",
         ),
     ] = "error"
-    charge: Annotated[bool, _molecules("Atom labels include the formal charge.", "--charge")] = (
+    charge: Annotated[bool, _molecules("Include the formal charge in atom labels.", "--charge")] = (
         False
     )
     aromatic: Annotated[
-        bool, _molecules("Aromatic atoms have labels of their own.", "--aromatic")
+        bool, _molecules("Use separate labels for aromatic atoms.", "--aromatic")
     ] = False
-    hydrogens: Annotated[bool, _molecules("Hydrogens are vertices.", "--hydrogens")] = False
+    hydrogens: Annotated[bool, _molecules("Add hydrogens as vertices.", "--hydrogens")] = False
     stereo: Annotated[
         bool,
-        _molecules("Labels include R or S of stereocentres, E or Z of double bonds.", "--stereo"),
+        _molecules("Include R/S of stereocentres and E/Z of double bonds in labels.", "--stereo"),
     ] = False
-    isotopes: Annotated[bool, _molecules("Atom labels include the isotope.", "--isotopes")] = False
+    isotopes: Annotated[bool, _molecules("Include the isotope in atom labels.", "--isotopes")] = (
+        False
+    )
     radicals: Annotated[
-        bool, _molecules("Atom labels include unpaired electrons.", "--radicals")
+        bool, _molecules("Include unpaired electrons in atom labels.", "--radicals")
     ] = False
 
 
 def check_choice(option: str, value: str, allowed: Sequence[str]) -> None:
-    """One of a few words."""
+    """Check that an option has one of the allowed values."""
     if value not in allowed:
         hint = nearest(value, allowed)
         raise InvalidParameterError(
@@ -110,13 +108,13 @@ def check_choice(option: str, value: str, allowed: Sequence[str]) -> None:
 
 
 def check_share(option: str, value: float) -> None:
-    """A similarity above 0 and at most 1."""
+    """Check that a similarity is above 0 and at most 1."""
     if not 0.0 < value <= 1.0:
         raise InvalidParameterError(f"{option} is above 0 and at most 1; got {value}.")
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """A hint with the names that look like this one, or nothing.
+    """Return a hint with similar names, or an empty string.
 
     >>> nearest("treepp", ["tree++", "wl"])
     'Did you mean tree++? '
@@ -127,7 +125,7 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 
 def listed(values: Iterable[str] | None) -> list[str]:
-    """The items of an option that may be repeated or hold several, separated by commas.
+    """Split an option that can be repeated or contain several values separated by commas.
 
     Commas inside brackets or quotes do not separate.
 

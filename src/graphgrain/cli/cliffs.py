@@ -1,4 +1,4 @@
-"""The command cliffs: pairs that are similar and behave differently."""
+"""The command cliffs: pairs of similar graphs with different target values."""
 
 from __future__ import annotations
 
@@ -41,24 +41,25 @@ def cliffs(
     reading: Reading,
     min_similarity: MinSimilarity = 0.8,
     min_difference: Annotated[
-        float, typer.Option(help="The least difference in the target; 1 is tenfold in logarithms.")
+        float, typer.Option(help="Minimum difference in the target; 1 is tenfold on a log10 scale.")
     ] = 1.0,
     similarity: Annotated[
-        str, typer.Option(help="How graphs are compared.", metavar="minmax|cosine")
+        str, typer.Option(help="Similarity of graphs.", metavar="minmax|cosine")
     ] = "minmax",
     most: Annotated[
-        int, typer.Option(help="Pairs that the page draws, the steepest.", min=1)
+        int,
+        typer.Option(help="Maximum number of pairs drawn on the page, the steepest first.", min=1),
     ] = 200,
     output: Annotated[
-        Path | None, output_file("A page (.html) or a table (.csv) of all of them.")
+        Path | None, output_file("File for a page (.html) or a table (.csv) of all cliffs.")
     ] = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
-    """Find cliffs: pairs of graphs that are similar and differ in the target.
+    """Find activity cliffs: pairs of similar graphs with different target values.
 
-    The page draws both graphs of each pair in the same orientation and colours what changed. Graphs
-    that are equal and differ in the target were measured twice; they are reported first.
+    The page draws both graphs of each pair in the same orientation and colours their differences.
+    Duplicate graphs with different target values are listed separately.
     """
     check_share("--min-similarity", min_similarity)
     check_choice("--similarity", similarity, ("minmax", "cosine"))
@@ -73,8 +74,8 @@ def cliffs(
     loaded = load(data, reading).with_classes()
     if loaded.y is None or loaded.y.dtype.kind not in "iuf":
         raise InvalidParameterError(
-            f"cliffs needs numbers that differ, and {data} has "
-            + ("none." if loaded.y is None else "classes: differences of classes have no size.")
+            f"cliffs needs numeric targets, and {data} has "
+            + ("none." if loaded.y is None else "classes, whose differences have no size.")
             + " Name a column of numbers with --target."
         )
     names = row_names(loaded)
@@ -123,7 +124,7 @@ def cliffs(
 
 def _show(found: Cliffs, names: list[str]) -> None:
     graphs = int((found.counts > 0).sum())
-    out().print(f"{len(found):,} cliffs; {graphs:,} of {len(found.y):,} graphs are in one.")
+    out().print(f"{len(found):,} cliffs; {graphs:,} of {len(found.y):,} graphs are part of one.")
     if not len(found):
         return
     rows = [

@@ -1,4 +1,4 @@
-"""The command cluster: groups of similar graphs, or graphs that differ."""
+"""The command cluster: clusters of similar graphs or a diverse subset."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ def cluster(
     data: IndexOrData,
     reading: Reading,
     min_similarity: Annotated[
-        float, typer.Option(help="The least similarity of a member and the centre.")
+        float, typer.Option(help="Minimum similarity of a member to the centre.")
     ] = 0.6,
     pick: Annotated[
         int | None,
-        typer.Option(help="Instead of clusters, pick this number of graphs that differ the most."),
+        typer.Option(help="Pick this number of diverse graphs instead of clustering."),
     ] = None,
     similarity: Similarity = "minmax",
-    output: Annotated[Path | None, output_file("Write all of it to this .csv file.")] = None,
+    output: Annotated[Path | None, output_file("Write the full result to this .csv file.")] = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
-    """Put similar graphs into clusters (sphere exclusion), or pick graphs that differ (MaxMin).
+    """Cluster similar graphs (sphere exclusion), or pick a diverse subset (MaxMin).
 
-    A cluster is a graph with many neighbours and those neighbours that are in no larger cluster.
-    An index is used with its own similarity.
+    A cluster consists of a graph with many neighbours and those neighbours that are not in a larger
+    cluster. For an index, its own similarity is used.
     """
     check_choice("--similarity", similarity, tuple(KINDS))
     check_share("--min-similarity", min_similarity)
@@ -107,8 +107,8 @@ def _show(index: GraphIndex, found: Clusters, centers: list[Any]) -> None:
 
 
 def _table(columns: list[tuple[str, Any]]) -> Table:
-    """A table without columns that say nothing."""
-    told = [(title, [str(value) for value in values]) for title, values in columns]
-    told = [(title, values) for title, values in told if any(values)]
-    rows = zip(*(values for _, values in told), strict=True)
-    return text_table([title for title, _ in told], rows, ("cluster", "size"))
+    """Return a table without empty columns."""
+    texts = [(title, [str(value) for value in values]) for title, values in columns]
+    texts = [(title, values) for title, values in texts if any(values)]
+    rows = zip(*(values for _, values in texts), strict=True)
+    return text_table([title for title, _ in texts], rows, ("cluster", "size"))

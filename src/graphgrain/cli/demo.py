@@ -1,4 +1,4 @@
-"""The command demo: what graphgrain does, in under a minute, without a download."""
+"""The command demo: a tour of graphgrain in under a minute, without a download."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from .kernel_options import kernel_grid
 from .loading import BUNDLED, load
 from .tables import text_table
 
-#: So many neighbours are shown.
+#: Number of neighbours shown.
 NEIGHBOURS = 5
 
 
 @command(["graphgrain demo", "graphgrain demo --drug diazepam --output demo"])
 def demo(
-    drug: Annotated[str, typer.Option(help="The drug whose neighbours are shown.")] = "morphine",
+    drug: Annotated[str, typer.Option(help="Drug whose neighbours are shown.")] = "morphine",
     output: Annotated[Path, output_file("Folder for the results and the pages.")] = Path(
         "graphgrain-demo"
     ),
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
-    """Compare the bundled drugs: nearest neighbours drawn, an accuracy, a report page."""
+    """Compare the bundled drugs: nearest neighbours, cross-validated accuracy and pages."""
     start = time.perf_counter()
     say: Callable[..., None] = (lambda *_: None) if as_json else out().print
     _, graphs, y, names, *_ = load(BUNDLED)
@@ -57,7 +57,7 @@ def demo(
         f"{graphs.n_vertices:,} atoms and {graphs.n_edges:,} bonds."
     )
 
-    # Bonds tell morphine from hydromorphone; atoms alone do not.
+    # Morphine and hydromorphone differ only in their bonds.
     kernel = TreePlusPlus(edge_labels=True, n_jobs=n_jobs)
     K = kernel.fit_transform(graphs)
     me = int(np.flatnonzero(names == drug)[0])
@@ -78,16 +78,16 @@ def demo(
     right = {row.kernel: row.accuracy.mean or 0.0 for row in summarise(read_results(results))}
     mean = {name: right[name] for name in ("vertex-histogram", "tree++")}
     say(
-        f"\nGuessing the family, ten-fold cross-validation: Tree++ is right for "
-        f"[bold]{100 * mean['tree++']:.1f} %[/bold] of the drugs, counting atoms alone for "
+        f"\nFamily predicted in ten-fold cross-validation: Tree++ is right for "
+        f"[bold]{100 * mean['tree++']:.1f} %[/bold] of the drugs, counting atoms only for "
         f"{100 * mean['vertex-histogram']:.1f} %."
     )
 
     pictures, page = output / "neighbours.html", output / "report.html"
     links = [
         (f"Neighbours of {drug}", pictures.name),
-        ("How well kernels tell families", page.name),
-        ("Every drug, and why", "explore.html"),
+        ("Comparison of kernels", page.name),
+        ("Predictions for all drugs, explained", "explore.html"),
     ]
     write_neighbours(pictures, kernel, graphs, names, y, me, near, links)
     write_report(results, page, n_jobs=n_jobs, links=links)
@@ -112,12 +112,13 @@ def demo(
             }
         )
         return
-    say(f"\nOpen in a browser: [bold]{escape(str(pictures))}[/bold], what they share,")
-    say(f"                   [bold]{escape(str(page))}[/bold], how well kernels tell families,")
-    say(f"                   [bold]{escape(str(explored))}[/bold], every drug and why.")
+    say(f"\nOpen in a browser: [bold]{escape(str(pictures))}[/bold], the nearest neighbours,")
+    say(f"                   [bold]{escape(str(page))}[/bold], the comparison of kernels,")
+    say(f"                   [bold]{escape(str(explored))}[/bold], all predictions explained.")
     assert found.score is not None
     say(
-        f"There {100 * found.score:.1f} % are right, not {100 * mean['tree++']:.1f} %: it shows a "
-        f"model that chooses its settings in {found.folds} folds; above is one kernel in ten folds."
+        f"The last page has {100 * found.score:.1f} % right predictions instead of "
+        f"{100 * mean['tree++']:.1f} %: it uses a self-tuning model in {found.folds} folds, not "
+        "one kernel in ten."
     )
-    say(f"All this took {taken:.0f} s. Next, your own data: graphgrain explore your.csv")
+    say(f"This took {taken:.0f} s. Next, your own data: graphgrain explore your.csv")

@@ -1,12 +1,13 @@
-"""The command evaluate: how well kernels predict, on any data and by any split."""
+"""The command evaluate: performance of kernels on any data and split."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.markup import escape
@@ -49,7 +50,7 @@ RESULTS = Path("graphgrain-results.jsonl")
 Results = Annotated[
     Path,
     typer.Option(
-        "--results", "-r", help="Where every finished fold is kept; an existing file is continued."
+        "--results", "-r", help="File for the results of every fold; an existing file is continued."
     ),
 ]
 Folds = Annotated[int, typer.Option(help="Number of test folds.")]
@@ -60,8 +61,8 @@ Duplicates = Annotated[
 Select = Annotated[
     str,
     typer.Option(
-        help="validated: each fold chooses the kernel's parameters on its training graphs. "
-        "reported-best: the parameters with the best test accuracy, as papers often report; "
+        help="validated: parameters of the kernel are selected on the training graphs of each "
+        "fold. reported-best: the parameters with the best test accuracy, as often published; "
         "optimistic."
     ),
 ]
@@ -83,9 +84,7 @@ Select = Annotated[
 def evaluate(
     data: Annotated[
         list[str],
-        typer.Argument(
-            help="Files, folders, names of the TU collection, or drugs.", metavar="DATA"
-        ),
+        typer.Argument(help="Files, folders, names of TU data sets, or drugs.", metavar="DATA"),
     ],
     reading: Reading,
     kernel: Annotated[
@@ -93,24 +92,24 @@ def evaluate(
         typer.Option(
             "--kernel",
             "-k",
-            help="Kernels to compare, as -k tree++,wl; auto lets the training graphs choose "
-            "between kernels, self-tuned between the settings of Tree++.",
+            help="Kernels to compare, such as -k tree++,wl. auto selects kernels on the training "
+            "graphs, self-tuned the settings of Tree++.",
             show_default="tree++",
         ),
     ] = None,
     mode: Annotated[
         str,
         typer.Option(
-            help="nested: stratified folds, inner cross-validation (recommended). paper: as in "
-            "the Tree++ paper, random folds, one of them validates."
+            help="nested: stratified folds with inner cross-validation (recommended). paper: as "
+            "in the Tree++ paper, random folds, one of which is used for validation."
         ),
     ] = "nested",
     split: Annotated[
         str,
         typer.Option(
-            help="folds: cross-validation. random, scaffold (rare scaffolds are tested), "
-            "random-scaffold, or a column that says train and test: one test part for each "
-            "repetition, a tenth of the graphs, and four fifths to train on.",
+            help="folds: cross-validation. random, scaffold (rare scaffolds in the test set) or "
+            "random-scaffold: one test set per repetition, with 80 % of the graphs for training "
+            "and 10 % for testing. Or a column that contains train and test.",
             metavar="SPLIT",
         ),
     ] = FOLDS,
@@ -119,7 +118,7 @@ def evaluate(
         typer.Option(
             min=1,
             help="Number of repetitions.",
-            show_default="10; 1 for a split that is always the same",
+            show_default="10; 1 for fixed splits",
         ),
     ] = None,
     folds: Annotated[
@@ -135,14 +134,14 @@ def evaluate(
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
-    """Measure how well kernels predict classes or numbers, by cross-validation or another split.
+    """Evaluate kernels for classification or regression, by cross-validation or another split.
 
-    Classes are learned by a support vector machine, numbers (a target with fractions, or with more
-    than 50 values) by the regressor that tunes itself. With --columns or --descriptors both are
-    learned by the estimators that tune themselves, from graphs and columns together. Parameters of
-    the kernel and of the machine are chosen on training graphs only. Every finished fold is written
-    to the results file at once; after an interruption the same command goes on where it was.
-    Results do not depend on the number of threads.
+    Classification uses a support vector machine, regression (targets with fractions or more than
+    50 values) the self-tuning GraphRegressor. With --columns or --descriptors, the self-tuning
+    estimators are fitted to graphs and columns together. Parameters of the kernel and of the
+    machine are selected on the training graphs only. Every finished fold is written to the results
+    file immediately; after an interruption, run the same command again to continue. Results do not
+    depend on the number of threads.
     """
     check_choice("--select", select, SELECTIONS)
     check_choice("--mode", mode, MODES)
@@ -154,7 +153,7 @@ def evaluate(
     grids = [row for row in rows if isinstance(row, KernelGrid)]
     if mode != "nested" and len(grids) < len(rows):
         raise InvalidParameterError(
-            "Classifiers that tune themselves validate inside the training graphs; use --mode "
+            "Self-tuning classifiers validate within the training graphs; use --mode "
             f"nested, not {mode}."
         )
     work: list[tuple[LabelledGraphs, KernelGrid | TunedRow]] = []
@@ -189,7 +188,7 @@ def evaluate(
 def _protocol(
     mode: str, split: str, folds: int | None, repeats: int | None, seed: int
 ) -> tuple[Protocol, int]:
-    """The rules, and how often; what does not fit together is an error."""
+    """Return the protocol and the number of repetitions; check that options are compatible."""
     if split == FOLDS:
         return Protocol(mode, folds or 10, seed=seed), repeats or 10
     if mode != "nested":
@@ -198,12 +197,12 @@ def _protocol(
         )
     if folds is not None:
         raise InvalidParameterError(
-            f"--folds is for cross-validation; --split {split} has one test part for each "
-            "repetition. Leave out one of the two."
+            f"--folds is for cross-validation; --split {split} has one test set per repetition. "
+            "Leave out one of the two."
         )
     if split not in DRAWN and repeats not in (None, 1):
         raise InvalidParameterError(
-            f"--split {split} is always the same, so --repeats {repeats} would repeat nothing. "
+            f"--split {split} is always the same, so --repeats {repeats} would have no effect. "
             "Leave out --repeats, or draw splits with --split random or random-scaffold."
         )
     protocol = Protocol("nested", 1, seed=seed, split=split)
@@ -211,12 +210,12 @@ def _protocol(
 
 
 def _prepared(loaded: Loaded, protocol: Protocol, remove_duplicates: bool) -> LabelledGraphs:
-    """The data set with its targets checked, and the split, before any work is done."""
+    """Check the targets and the split of a data set before any work is done."""
     split = protocol.split
     if split not in NAMED and split not in loaded.table:
         known = f" The columns of {loaded.name} are {', '.join(loaded.columns)}."
         raise InvalidParameterError(
-            f"--split is {', '.join(NAMED)}, or a column of the file that says train and test; "
+            f"--split is {', '.join(NAMED)}, or a column of the file with train and test; "
             f"got {split!r}.{known if loaded.columns else ''}"
         )
     prepared = prepare(
@@ -237,12 +236,12 @@ def _prepared(loaded: Loaded, protocol: Protocol, remove_duplicates: bool) -> La
 def _rows(
     data: LabelledGraphs, rows: Sequence[KernelGrid | TunedRow], mode: str
 ) -> list[KernelGrid | TunedRow]:
-    """What is evaluated on a data set: for numbers every kernel is a regressor's."""
+    """Return the rows for a data set; for regression, kernels become regressors."""
     if not data.numeric:
         return list(rows)
     if mode != "nested":
         raise InvalidParameterError(
-            f"--mode {mode} is for classes; the target of {data.name} holds numbers. Leave it out."
+            f"--mode {mode} is for classes; the target of {data.name} is numeric. Leave it out."
         )
     return [regression_row(row) if isinstance(row, KernelGrid) else row for row in rows]
 
@@ -250,24 +249,24 @@ def _rows(
 def _with_table(
     row: KernelGrid | TunedRow, columns: tuple[str, ...], descriptors: str | None
 ) -> TunedRow:
-    """The same estimator, which also learns from columns and descriptors."""
+    """Return the estimator with columns and descriptors."""
     if isinstance(row, KernelGrid):
         raise InvalidParameterError(
-            "--columns and --descriptors need an estimator that tunes itself; use --kernel "
+            "--columns and --descriptors need a self-tuning estimator; use --kernel "
             f"{SELF_TUNED} or {AUTO}, not {row.name}."
         )
     more = {} if descriptors is None else {"descriptors": descriptors}
     return replace(row, columns=columns, parameters={**row.parameters, **more})
 
 
-#: Estimators that choose between kernels, and between the settings of Tree++.
+#: Estimators that select kernels, or settings of Tree++.
 _TUNED = {AUTO: AUTO_ROW, SELF_TUNED: TREE_ROW}
-#: What the protocol says, not the command line.
+#: Parameters that are set by the protocol, not by --set.
 _FIXED = {"C", "cv", "n_jobs", "random_state", "verbose", "views"}
 
 
 def evaluated_row(name: str, parameters: Sequence[str] | None = None) -> KernelGrid | TunedRow:
-    """A kernel by its name, or an estimator that tunes itself with its own parameters."""
+    """Return a kernel or a self-tuning estimator by name, with its parameters."""
     if name not in _TUNED:
         return kernel_grid(name, parameters, beside=tuple(_TUNED))
     row = _TUNED[name]
@@ -286,33 +285,26 @@ def show(rows: list[Summary], title: str, as_json: bool, results: Path) -> None:
     for numeric in (False, True):
         own = [row for row in rows if row.numeric == numeric]
         if own:
-            what = "Errors" if numeric else "Accuracy in per cent"
+            what = "Errors" if numeric else "Accuracy in percent"
             print_table(out(), accuracy_table(own, f"{what} ({title})"), keys=2)
-    err().print(f"Results are in {escape(str(results))}; `graphgrain report` makes a page of them.")
+    err().print(
+        f"Results are in {escape(str(results))}; `graphgrain report` writes a page of them."
+    )
 
 
 # ---------------------------------------------------------------- running, also for other commands
 
 
-@dataclass(frozen=True)
-class Runner:
-    """Evaluates kernels on data sets, one after the other."""
-
-    results: ResultsFile
-    progress: Progress
-    n_jobs: int
-
-    def __call__(
-        self, data: LabelledGraphs, row: KernelGrid | TunedRow, protocol: Protocol, repeats: int
-    ) -> None:
-        """Fill in what the results lack of a kernel or of an estimator that tunes itself."""
-        more: dict[str, Any] = {"n_jobs": self.n_jobs, "progress": self.progress}
-        run(data, row, protocol, repeats, self.results, **more)
+#: Evaluates a kernel or an estimator on a data set: data, row, protocol, number of repetitions.
+Runner = Callable[[LabelledGraphs, KernelGrid | TunedRow, Protocol, int], int]
 
 
 @contextmanager
 def running(results: Path, total: int, n_jobs: int, quiet: bool = False) -> Iterator[Runner]:
-    """A runner with bars; Ctrl-C ends it between two folds and says how to go on."""
+    """Yield a function that evaluates with progress bars and stores missing results.
+
+    Ctrl-C stops it between two folds, with a message on how to continue.
+    """
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -331,25 +323,26 @@ def running(results: Path, total: int, n_jobs: int, quiet: bool = False) -> Iter
         bars.advance(whole, folds)
 
     with ResultsFile(results) as file:
-        _tell_versions(file)
+        _note_versions(file)
         try:
             with bars:
                 whole = bars.add_task("all folds", total=total)
                 part = bars.add_task("", total=None)
-                yield Runner(file, Progress(begin, advance), n_jobs)
+                progress = Progress(begin, advance)
+                yield partial(run, results=file, n_jobs=n_jobs, progress=progress)
         except KeyboardInterrupt:
             raise Interrupted(
-                f"Every finished fold is safe in {str(results)!r}. Run the same command again "
-                "to go on from there."
+                f"Every finished fold is saved in {str(results)!r}. Run the same command again "
+                "to continue."
             ) from None
 
 
-def _tell_versions(file: ResultsFile) -> None:
-    """Results of several versions in one table are worth a note."""
+def _note_versions(file: ResultsFile) -> None:
+    """Print a note if the file has results of other versions."""
     known = {record.versions.get("graphgrain", "unknown") for record in file.records}
     if others := sorted(known - {versions()["graphgrain"]}):
         err().print(
             f"[yellow]Note:[/yellow] {escape(str(file.path))} holds results of graphgrain "
             f"{escape(', '.join(others))}; they are used as they are. Choose another --results to "
-            "compute them anew."
+            "recompute them."
         )

@@ -1,4 +1,4 @@
-"""The commands explain and explore: why a model says what it says, of one graph or of all."""
+"""The commands explain and explore: explain predictions for some graphs or a whole data set."""
 
 from __future__ import annotations
 
@@ -37,23 +37,25 @@ def explain(
     reading: Reading,
     row: Annotated[
         str,
-        typer.Option(help="Which graphs, counted from 1: 17, or 17,20-22.", metavar="NUMBER,..."),
+        typer.Option(
+            help="Graphs to explain, counted from 1: 17, or 17,20-22.", metavar="NUMBER,..."
+        ),
     ],
     model: Annotated[
         Path | None,
-        typer.Option(help="Explain this model, which fit has written.", metavar="MODEL"),
+        typer.Option(help="Explain this model, written by fit.", metavar="MODEL"),
     ] = None,
     output: Annotated[
-        Path | None, output_file("A page (.html); of one graph also a picture (.svg, .png).")
+        Path | None, output_file("A page (.html) or, for one graph, a picture (.svg, .png).")
     ] = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
-    """Explain what is predicted of graphs: the patterns, atoms and bonds behind it.
+    """Explain predictions by patterns, atoms and bonds.
 
-    The estimator that chooses its own kernels learns from all other graphs that have a target,
-    predicts these and tells which of their patterns decide, exactly, and how sure it is. With
-    --model nothing is learned, and no target is needed.
+    A self-tuning estimator is fitted to all other graphs that have a target, and predicts these.
+    The contributions of their patterns are exact, and the uncertainty of each prediction is shown.
+    With --model nothing is fitted, and no target is needed.
     """
     form = None if output is None else suffix_of(output, ".html")
     if form not in (None, ".html", ".svg", ".png"):
@@ -61,21 +63,21 @@ def explain(
             f"An explanation is written as .html, .svg or .png; got {str(output)!r}."
         )
     fitted = None if model is None else load_model(model)
-    told = getattr(fitted, "reading_", {"labels": [], "columns": []})
-    if told["labels"]:  # molecules are read as they were when the model was trained
-        labels = dict(zip(LabelOptions._fields, told["labels"], strict=True))
+    trained = getattr(fitted, "reading_", {"labels": [], "columns": []})
+    if trained["labels"]:  # read molecules with the label options of training
+        labels = dict(zip(LabelOptions._fields, trained["labels"], strict=True))
         for name, used in labels.items():
             if getattr(reading, name) and not used:
                 raise InvalidParameterError(
-                    f"--{name} is not what the model was trained with: it reads molecules as they "
-                    f"were read then. Leave --{name} out."
+                    f"The model was trained without --{name}, and molecules are read as in "
+                    f"training. Leave --{name} out."
                 )
         reading = replace(reading, **labels)
     loaded = load(data, reading, all_rows=True)
     loaded = loaded if fitted is not None and loaded.y is None else loaded.with_classes()
     if loaded.y is None and fitted is None:
         raise InvalidParameterError(
-            f"explain needs classes or numbers to learn; {data} has none. Give it a model with "
+            f"explain needs classes or numbers as targets; {data} has none. Give it a model with "
             "--model."
         )
     rows = _rows(row, len(loaded.graphs), loaded.name)
@@ -85,10 +87,10 @@ def explain(
         )
     X, learned = None, f"{len(loaded.graphs) - len(rows):,} other graphs of {loaded.name}"
     if fitted is not None:
-        table = training_table(loaded, told["columns"], fitted.descriptors, reading)
+        table = training_table(loaded, trained["columns"], fitted.descriptors, reading)
         X = _at(table, rows)
         learned = f"{fitted.n_graphs_:,} graphs"
-    doing = "Learning from" if fitted is None else "Asking about"
+    doing = "Learning from" if fitted is None else "Explaining"
     with err().status(f"{doing} {escape(loaded.name)}"):
         seen, whys = explain_rows(
             loaded.graphs, loaded.y, rows, loaded.names, model=fitted, X=X, n_jobs=n_jobs
@@ -113,7 +115,7 @@ def explain(
 
 
 def _rows(text: str, graphs: int, name: str) -> list[int]:
-    """Numbers and ranges, counted from 1, as positions."""
+    """Parse numbers and ranges, counted from 1, into positions."""
     found: list[int] = []
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
@@ -131,7 +133,7 @@ def _rows(text: str, graphs: int, name: str) -> list[int]:
 
 
 def _at(table: Any, rows: list[int]) -> Any:
-    """Some rows of what a model takes."""
+    """Select rows of the input of a model."""
     if isinstance(table, dict):
         return {name: _at(values, rows) for name, values in table.items()}
     return [table[row] for row in rows] if isinstance(table, list) else table[rows]
@@ -160,21 +162,22 @@ def _as_json(seen: Seen, why: Explanation, output: Path | None) -> dict[str, Any
 
 
 def _print(seen: Seen) -> None:
-    known = "" if seen.truth is None else f" (is {escape(str(seen.truth))})"
+    known = "" if seen.truth is None else f" (true: {escape(str(seen.truth))})"
     sure = ""
     if seen.probability is not None:
-        sure = f", {100 * seen.probability:.0f} % sure"
+        sure = f", probability {100 * seen.probability:.0f} %"
     elif seen.interval is not None:
         low, high = seen.interval
-        sure = f", {low:.4g} to {high:.4g} with a probability of 90 %"
+        sure = f", 90 % interval {low:.4g} to {high:.4g}"
     out().print(
         f"[bold]{escape(seen.name)}[/bold]: predicted [bold]{escape(str(seen.prediction))}[/bold]"
-        f"{sure}{known}, decision {seen.decision:+.3g} of which {seen.bias:+.3g} is bias."
+        f"{sure}{known}; decision {seen.decision:+.3g}, of which {seen.bias:+.3g} is bias."
     )
     fragments = [(name, f"{adds:+.3g}") for name, adds, _ in seen.fragments]
-    out().print(text_table(("fragment", "adds"), fragments, ("adds",)))
+    out().print(text_table(("fragment", "contribution"), fragments, ("contribution",)))
     patterns = [(name, f"{adds:+.3g}", times) for name, adds, times, _ in seen.patterns]
-    out().print(text_table(("pattern", "adds", "times"), patterns, ("adds", "times")))
+    numbers = ("contribution", "count")
+    out().print(text_table(("pattern", *numbers), patterns, numbers))
 
 
 @command(
@@ -187,21 +190,21 @@ def _print(seen: Seen) -> None:
 def explore(
     data: Data,
     reading: Reading,
-    output: Annotated[Path, output_file("The page.")] = Path("explore.html"),
+    output: Annotated[Path, output_file("File for the page.")] = Path("explore.html"),
     most: Annotated[
-        int, typer.Option(help="Of more graphs than this, a sample is shown.", min=4)
+        int, typer.Option(help="Maximum number of graphs; of larger sets a sample is shown.", min=4)
     ] = MOST_GRAPHS,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
-    """Write a page to look around in: a map, each graph drawn, its prediction and why.
+    """Write an interactive page of a data set: a map, drawings, predictions and explanations.
 
-    One HTML file that needs nothing else. A click on the map shows a graph, what is predicted of it
-    by a model that has not seen it, the fragments and vertices behind that, and its nearest
-    neighbours with what is different in them. Without a target: the map and the neighbours.
+    The page is one self-contained HTML file. Clicking a graph on the map shows its prediction by a
+    model fitted without it, the contributions of fragments and vertices, and its nearest neighbours
+    with their differences. Without a target there are only the map and the neighbours.
     """
     loaded = load(data, reading).with_classes()
-    with err().status(f"Looking at {escape(loaded.name)}"):
+    with err().status(f"Exploring {escape(loaded.name)}"):
         found = compute(
             loaded.name, loaded.graphs, loaded.y, loaded.names, most=most, n_jobs=n_jobs
         )
@@ -213,7 +216,7 @@ def explore(
     if found.score is None:
         right = "no target to predict"
     elif found.classes:
-        right = f"{100 * found.score:.1f} % of the predictions right"
+        right = f"{100 * found.score:.1f} % of the predictions are right"
     else:
         right = f"predictions with R2 {found.score:.3f}"
     out().print(

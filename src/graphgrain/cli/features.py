@@ -1,4 +1,4 @@
-"""The command features: features of any number of graphs in files."""
+"""The command features: write features of any number of graphs to files."""
 
 from __future__ import annotations
 
@@ -33,33 +33,35 @@ from .loading import MOLECULE_OPTIONS, load
 def features(
     data: Data,
     reading: Reading,
-    output: Annotated[Path, output_file("The folder to write to.")],
+    output: Annotated[Path, output_file("Folder to write to.")],
     kernel: Annotated[str, typer.Option("--kernel", "-k", help="Name of the kernel.")] = "tree++",
     parameters: Set = None,
     n_features: Annotated[
         int, typer.Option(help="Number of columns; features are hashed into them.", min=1)
     ] = 2**20,
-    shard_size: Annotated[int, typer.Option(help="Graphs of a shard.", min=1)] = SHARD_SIZE,
+    shard_size: Annotated[
+        int, typer.Option(help="Number of graphs per shard.", min=1)
+    ] = SHARD_SIZE,
     form: Annotated[
         str,
         typer.Option(
             "--format",
-            help="npz (SciPy, with a CSV file beside) or parquet.",
+            help="npz (SciPy, with a CSV file of the other columns) or parquet.",
             metavar="npz|parquet",
         ),
     ] = "npz",
     n_jobs: Annotated[
-        int, typer.Option("--n-jobs", "-j", help="Number of processes; -1 takes all cores.")
+        int, typer.Option("--n-jobs", "-j", help="Number of processes; -1 uses all cores.")
     ] = -1,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
     as_json: Json = False,
 ) -> None:
     """Write the features of any number of graphs to files, shard by shard.
 
-    Files of molecules are read piece by piece, so that memory does not grow with their length.
-    Interrupted at any moment, the same command goes on with what is missing. The folder has a
-    manifest with settings and checksums; beside the matrices stand all other columns of the input,
-    such as names and targets. Python reads it with graphgrain.FeatureShards(folder).
+    Files of molecules are read in chunks, so that memory does not grow with their length. After an
+    interruption, run the same command again to continue. The folder contains the matrices, all
+    other columns of the input, such as names and targets, and a manifest with settings and
+    checksums. Read it in Python with graphgrain.FeatureShards(folder).
     """
     check_choice("--format", form, FORMATS)
     check_choice("--errors", reading.errors, ("raise", "skip"))
@@ -71,13 +73,13 @@ def features(
         options = {name: getattr(reading, name) for name in MOLECULE_OPTIONS}
         if reading.view:
             raise InvalidParameterError(
-                "A view learns from all graphs, and files of molecules are read piece by piece. "
+                "Views are fitted to all graphs, but files of molecules are read in chunks. "
                 "Leave out --view."
             )
         if reading.target is not None:
             raise InvalidParameterError(
-                "All columns of the file are written beside the features, targets too. Leave out "
-                f"--target {reading.target}."
+                "All columns of the file are written with the features, including targets. Leave "
+                f"out --target {reading.target}."
             )
     else:
         loaded = load(data, reading)
@@ -113,4 +115,4 @@ def features(
 
 
 def _kept(folder: Path) -> str:
-    return f"Finished shards are safe in {str(folder)!r}. Run the same command again to go on."
+    return f"Finished shards are saved in {str(folder)!r}. Run the same command again to continue."

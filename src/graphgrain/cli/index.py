@@ -1,7 +1,7 @@
-"""The commands index and search: graphs into an index, and which of them are like these.
+"""The commands index and search: build an index of graphs and search it.
 
-Other commands take an index or graphs: from their DATA argument to an index that is there, or to
-a passing one.
+For other commands that accept an index or graphs as DATA, `opened` returns an existing or a
+temporary index.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from .kernel_options import chosen_kernel
 from .loading import BUNDLED, MOLECULE_OPTIONS, load, row_names
 from .tables import text_table
 
-Similarity = Annotated[str, typer.Option(help="How graphs are compared.", metavar="|".join(KINDS))]
+Similarity = Annotated[str, typer.Option(help="Similarity of graphs.", metavar="|".join(KINDS))]
 IndexOrData = Annotated[
-    str, typer.Argument(help="An index, a file, a folder, a data set.", metavar="DATA")
+    str, typer.Argument(help="An index, a file, a folder, or a data set.", metavar="DATA")
 ]
 
 
@@ -47,31 +47,31 @@ IndexOrData = Annotated[
 def index(
     data: Data,
     reading: Reading,
-    output: Annotated[Path, output_file("The index, a folder; by habit NAME.ggi.")],
+    output: Annotated[Path, output_file("Folder for the index, usually NAME.ggi.")],
     ids: Annotated[
         str | None,
-        typer.Option(help="The column with the ids; by default numbers.", metavar="COLUMN"),
+        typer.Option(help="Column with the ids; by default numbers from 1.", metavar="COLUMN"),
     ] = None,
     kernel: Annotated[
         str | None,
         typer.Option(
             "--kernel",
             "-k",
-            help="Name of the kernel; by default Tree++ with the settings for search.",
+            help="Name of the kernel; by default Tree++ with settings for search.",
         ),
     ] = None,
     parameters: Set = None,
     similarity: Similarity = "minmax",
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an index that is there.")
+        bool, typer.Option("--overwrite", help="Replace an existing index.")
     ] = False,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
-    """Make an index of graphs, for search and cluster.
+    """Build an index of graphs for search, cluster, pairs and overlap.
 
-    It keeps the graphs themselves, so that the file they came from is no longer needed.
-    Interrupted or killed, the same command goes on where it stopped (files of molecules).
+    The index contains the graphs, so the input file is not needed afterwards. For files of
+    molecules, run the same command again after an interruption to continue.
     """
     check_choice("--similarity", similarity, tuple(KINDS))
     chosen = None
@@ -83,7 +83,7 @@ def index(
     try:
         made = source.build(output, kernel=chosen, ids=ids, **options)
     except KeyboardInterrupt:
-        raise Interrupted("Run the same command again to go on from there.") from None
+        raise Interrupted("Run the same command again to continue.") from None
     seconds = time.perf_counter() - begin
     size = made.nbytes()
     if as_json:
@@ -110,7 +110,7 @@ def index(
 
 
 class IndexSource(NamedTuple):
-    """What :meth:`GraphIndex.build` is called with."""
+    """Arguments of :meth:`GraphIndex.build`."""
 
     name: str
     source: Any
@@ -119,12 +119,12 @@ class IndexSource(NamedTuple):
     options: dict[str, Any] = {}  # noqa: RUF012 - a default of a named tuple, never changed
 
     def build(self, path: str | Path, **more: Any) -> GraphIndex:
-        """The index; a bar shows how far it is, if somebody looks."""
+        """Build the index, with a progress bar on terminals."""
         return GraphIndex.build(
             path,
             self.source,
             ids=more.pop("ids", None) or self.ids,
-            first_id=1,  # rows are counted from 1 on the command line
+            first_id=1,  # the command line counts rows from 1
             columns=self.columns,
             verbose=sys.stderr.isatty(),
             **self.options,
@@ -133,7 +133,7 @@ class IndexSource(NamedTuple):
 
 
 def index_source(data: str, reading: Reading) -> IndexSource:
-    """What a DATA argument means for an index; files of molecules are read in pieces."""
+    """Return the source of an index for a DATA argument; files of molecules are streamed."""
     check_choice("--errors", reading.errors, ("raise", "skip"))
     path = Path(data).expanduser()
     options = {name: getattr(reading, name) for name in MOLECULE_OPTIONS}
@@ -150,27 +150,27 @@ def index_source(data: str, reading: Reading) -> IndexSource:
 
 @contextmanager
 def opened(data: str, reading: Reading, n_jobs: int, similarity: str) -> Iterator[GraphIndex]:
-    """An index by its path, or a passing one of whatever DATA names."""
+    """Open an index, or build a temporary one from DATA."""
     path = Path(data).expanduser()
     if path.suffix == ".ggi" or (path / "manifest.json").is_file():
         yield GraphIndex.open(data, n_jobs=n_jobs)
         return
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         source = index_source(data, reading)
-        yield source.build(Path(folder) / "passing.ggi", n_jobs=n_jobs, similarity=similarity)
+        yield source.build(Path(folder) / "temporary.ggi", n_jobs=n_jobs, similarity=similarity)
 
 
 def labels_of(index: GraphIndex, ids: list[Any]) -> list[str]:
-    """What tells a person which graphs these are: names or SMILES, where the ids are numbers."""
+    """Return names or SMILES of graphs whose ids are numbers."""
     return labels(ids, index.columns(ids))
 
 
 def labels(ids: list[Any], columns: dict[str, np.ndarray]) -> list[str]:
-    """The same from the columns of these graphs."""
+    """Return names or SMILES from the columns of these graphs."""
     known = {name.lower(): values.tolist() for name, values in columns.items()}
-    told = [known[name] for name in ("name", "smiles") if name in known]
+    texts = [known[name] for name in ("name", "smiles") if name in known]
     return [
-        "" if isinstance(key, str) else next((str(each[at]) for each in told if each[at]), "")
+        "" if isinstance(key, str) else next((str(each[at]) for each in texts if each[at]), "")
         for at, key in enumerate(ids)
     ]
 
@@ -178,7 +178,7 @@ def labels(ids: list[Any], columns: dict[str, np.ndarray]) -> list[str]:
 # -------------------------------------------------------------------- search
 
 
-#: Endings of files of graphs other than molecules.
+#: Suffixes of files of graphs other than molecules.
 _FILES = (".zip", ".gz", ".mat", ".txt", ".json", ".ggi")
 
 
@@ -191,33 +191,35 @@ _FILES = (".zip", ".gz", ".mat", ".txt", ".json", ".ggi")
     ]
 )
 def search(
-    index: Annotated[Path, typer.Argument(help="An index, made by `graphgrain index`.")],
+    index: Annotated[Path, typer.Argument(help="An index built by `graphgrain index`.")],
     queries: Annotated[
         list[str], typer.Argument(help="SMILES, or files or data sets of graphs.", metavar="QUERY")
     ],
     reading: Reading,
     count: Annotated[
-        int, typer.Option("--count", "-n", help="How many graphs to find for each query.", min=1)
+        int, typer.Option("--count", "-n", help="Number of graphs to find per query.", min=1)
     ] = 10,
     min_similarity: Annotated[
-        float | None, typer.Option(help="Only graphs of at least this similarity.")
+        float | None, typer.Option(help="Minimum similarity of graphs.")
     ] = None,
     similarity: Annotated[
         str | None,
-        typer.Option(help="By default that of the index.", metavar="|".join(KINDS)),
+        typer.Option(
+            help="Similarity of graphs; by default that of the index.", metavar="|".join(KINDS)
+        ),
     ] = None,
     html: Annotated[
-        Path | None, typer.Option(help="Write a page with the graphs drawn.", metavar="FILE")
+        Path | None, typer.Option(help="Write a page with drawings of the graphs.", metavar="FILE")
     ] = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
     """Find the graphs of an index that are most similar to each query.
 
-    The values are exact: those of the kernel that the index was built with. "cosine" is its
-    normalised value, "minmax" is Tanimoto (of bits and of counts), "dot" is the kernel's value as
-    it is, "containment" tells how much of the query a graph contains. Graphs that came without ids
-    are numbered from 1, as rows are.
+    Similarities are exact values of the kernel that the index was built with: "cosine" is its
+    normalised value, "minmax" the Tanimoto similarity (of bits and of counts), "dot" the value
+    without normalisation, and "containment" the share of the query that a graph contains. Graphs
+    without ids are numbered from 1.
     """
     if similarity is not None:
         check_choice("--similarity", similarity, tuple(KINDS))
@@ -259,7 +261,7 @@ def _show(found: dict[str, Any], single: bool) -> None:
     if not single:
         out().print(f"\n[bold]{escape(found['query'])}[/bold]")
     if not found["hits"]:
-        out().print("Nothing is that similar.")
+        out().print("No graph is similar enough.")
         return
     hits = found["hits"]
     names = [
@@ -278,7 +280,7 @@ def _show(found: dict[str, Any], single: bool) -> None:
 def as_query_graphs(
     index: GraphIndex, queries: list[str], reading: Reading
 ) -> tuple[GraphBatch, list[str]]:
-    """Graphs and names of queries: SMILES, or files and data sets of graphs."""
+    """Return graphs and names of queries: SMILES, files or data sets."""
     batches, names = [], []
     for query in queries:
         if not query.strip():
@@ -300,7 +302,7 @@ def as_query_graphs(
 
 
 def _is_data(query: str) -> bool:
-    """Whether a query is the name of a file or a data set, and no SMILES."""
+    """Check if a query is the name of a file or a data set and not SMILES."""
     path = Path(query).expanduser()
     if path.exists() or is_molecule_file(path) or path.suffix.lower() in _FILES:
         return True

@@ -1,4 +1,4 @@
-"""The commands info and datasets: what a data set is like, and which have a name."""
+"""The commands info and datasets: statistics of a data set, and the named data sets."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from .arguments import Data, Json, Reading, nearest
 from .loading import load
 from .tables import print_table, text_table
 
-#: What the rows mean.
+#: Descriptions of the rows.
 MEANINGS = {
     "graphs": "number of graphs",
-    "classes": "different classes",
-    "vertices": "mean number of vertices of a graph",
-    "edges": "mean number of edges of a graph",
-    "degree": "mean number of neighbours of a vertex",
-    "vertex_labels": "different labels of vertices",
-    "edge_labels": "different labels of edges",
-    "vertex_attributes": "numbers that every vertex carries",
-    "edge_attributes": "numbers that every edge carries",
+    "classes": "number of classes",
+    "vertices": "mean number of vertices per graph",
+    "edges": "mean number of edges per graph",
+    "degree": "mean number of neighbours per vertex",
+    "vertex_labels": "number of distinct vertex labels",
+    "edge_labels": "number of distinct edge labels",
+    "vertex_attributes": "number of attributes per vertex",
+    "edge_attributes": "number of attributes per edge",
     "isolated_vertices": "vertices without neighbours, in all graphs",
-    "duplicates": "graphs isomorphic to an earlier one, labels and attributes included",
+    "duplicates": "graphs isomorphic to an earlier one, including labels and attributes",
     "contradictions": "graphs isomorphic to one of another class",
 }
-#: More classes than this are not listed one by one.
+#: Maximum number of classes that are listed.
 MOST_CLASSES = 30
 
 
@@ -48,7 +48,7 @@ def info(
     data: Data,
     reading: Reading,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw the distributions into this .png, .pdf or .svg.")
+        Path | None, typer.Option(help="Draw the distributions to this .png, .pdf or .svg file.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -64,10 +64,10 @@ def info(
         return
     out().print(_table(loaded.name, found))
     if found.class_sizes is not None:
-        out().print(f"\ngraphs of each class\n{_balance(found)}", markup=False)
+        out().print(f"\ngraphs per class\n{_balance(found)}", markup=False)
     if found.target is not None and loaded.y is not None:
-        told = (f"{name.replace('_', ' ')} {value:.4g}" for name, value in found.target.items())
-        out().print(f"\ntarget\n{', '.join(told)}", markup=False)
+        texts = (f"{name.replace('_', ' ')} {value:.4g}" for name, value in found.target.items())
+        out().print(f"\ntarget\n{', '.join(texts)}", markup=False)
         out().print(text_histogram(np.asarray(loaded.y, dtype=np.float64)), markup=False)
     out().print(
         f"\nvertices per graph\n{text_histogram(loaded.graphs.vertex_counts)}", markup=False
@@ -78,10 +78,10 @@ def info(
 
 @command(["graphgrain datasets", "graphgrain datasets mutagen", "graphgrain datasets --json"])
 def datasets(
-    search: Annotated[str, typer.Argument(help="Only those whose name or domain has this.")] = "",
+    search: Annotated[str, typer.Argument(help="Text that the name or domain must contain.")] = "",
     as_json: Json = False,
 ) -> None:
-    """List the data sets that have a name: the bundled drugs and the TU collection."""
+    """List the named data sets: the bundled drugs and the TU collection."""
     found = [
         item
         for item in [*fetch.tu_datasets(), fetch.bundled_data_set()]
@@ -117,7 +117,7 @@ def datasets(
 
 
 def _numbers_or_classes(y: np.ndarray | None) -> np.ndarray | None:
-    """Whole numbers of which there are many are values, not classes."""
+    """Treat integers with many distinct values as numbers, not classes."""
     if y is None or y.dtype.kind not in "iu" or len(np.unique(y)) <= MOST_CLASSES:
         return y
     return y.astype(np.float64)
@@ -138,7 +138,7 @@ def _table(name: str, found: Statistics) -> Table:
 
 
 def _balance(found: Statistics) -> str:
-    """A bar for each class, the largest first."""
+    """Return a bar chart of the class sizes, the largest first."""
     ordered = sorted((found.class_sizes or {}).items(), key=lambda item: -item[1])
     bars = text_bars(dict(ordered[:MOST_CLASSES]), total=found.graphs)
     if rest := [size for _, size in ordered[MOST_CLASSES:]]:

@@ -1,6 +1,6 @@
-"""Ctrl-C and SIGTERM: both end a command in the same way, with what is finished kept.
+"""Handle Ctrl-C and SIGTERM: both stop a command in the same way and keep finished work.
 
-Before a command has begun there is nothing to save, so the program just ends.
+Before a command has started there is nothing to save, so the program exits immediately.
 """
 
 from __future__ import annotations
@@ -12,23 +12,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-#: The signals that end a command; Windows has SIGTERM by name alone.
+#: Signals that stop a command; Windows defines SIGTERM but never sends it.
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _last = signal.SIGINT
 
 
 def interrupted() -> int:
-    """The exit code of a program that a signal has ended: 130 for Ctrl-C, 143 for SIGTERM."""
+    """Return the exit code after a signal: 130 for Ctrl-C, 143 for SIGTERM."""
     return 128 + _last
 
 
 @contextmanager
 def leave_at_once() -> Iterator[None]:
-    """Until :func:`raise_from_now_on` is called, both signals end the process.
+    """Exit immediately on both signals until :func:`raise_from_now_on` is called.
 
-    While modules are imported, a ``KeyboardInterrupt`` can be raised anywhere: inside an import
-    hook that swallows it, or in the initialisation of a C extension, which makes an ImportError
-    of it.
+    During imports a ``KeyboardInterrupt`` can be raised anywhere: in an import hook that swallows
+    it, or in the initialisation of a C extension, which turns it into an ImportError.
     """
     if _is_main_thread():
         for number in _SIGNALS:
@@ -41,7 +40,7 @@ def leave_at_once() -> Iterator[None]:
 
 
 def raise_from_now_on() -> None:
-    """Both signals raise ``KeyboardInterrupt``: work has begun that wants to end well."""
+    """Raise ``KeyboardInterrupt`` on both signals, so that commands can clean up."""
     for number in _SIGNALS:
         if _is_main_thread() and signal.getsignal(number) is _leave:
             signal.signal(number, _raise)

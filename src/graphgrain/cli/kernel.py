@@ -1,4 +1,4 @@
-"""The command kernel: a kernel matrix in a file."""
+"""The command kernel: write a kernel matrix to a file."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def kernel(
 ) -> None:
     """Compute the kernel matrix of a data set and write it to a file.
 
-    A .npz holds K (the normalised matrix), y (the classes, if any), names (if any) and about (the
-    parameters and versions, as JSON). The others hold K alone. Parameters that are not set have
-    the kernel's defaults.
+    A .npz file contains K (the normalised matrix), y (the targets, if any), names (if any) and
+    about (parameters and versions, as JSON). The other formats contain K only. Parameters that are
+    not set have the kernel's defaults.
     """
     if suffix_of(output, ".csv") not in (".npz", ".npy", ".csv"):
         raise InvalidParameterError(

@@ -1,4 +1,4 @@
-"""Kernels and views by their names, with their parameters."""
+"""Kernels and views by name, with their parameters."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .arguments import listed, nearest
 def kernel_grid(
     kernel: str, parameters: Sequence[str] | None = None, beside: Sequence[str] = ()
 ) -> KernelGrid:
-    """A kernel by its name, with ``name=value`` parameters.
+    """Return the grid of a kernel by name, with ``name=value`` parameters.
 
-    ``beside`` are names that would have been right, too, for the message if there is no such one.
+    ``beside`` lists further valid names for the error message.
     """
     if kernel not in KERNELS:
         names = [*KERNELS, *beside]
@@ -36,13 +36,13 @@ def kernel_grid(
 
 
 def chosen_kernel(kernel: str, parameters: Sequence[str] | None, **more: Any) -> Any:
-    """The kernel itself; what ``--set`` does not name has its default, not the grid's values."""
+    """Return a kernel; parameters not set by ``--set`` have their defaults."""
     kernel_grid(kernel, parameters)  # checks both
     return KERNELS[kernel].kernel(**given(kernel, parameters), **more)
 
 
 def given(kernel: str, parameters: Sequence[str] | None) -> dict[str, Any]:
-    """The parameters that ``--set`` names."""
+    """Return the parameters set by ``--set``."""
     elsewhere = {"n_jobs", "output", "verbose"}
     known = sorted(set(KERNELS[kernel].kernel().get_params()) - elsewhere)
     return given_of(known, kernel, parameters)
@@ -56,7 +56,7 @@ def given_of(
     which: str = " with a parameter of the kernel",
     prefix: str = "",
 ) -> dict[str, Any]:
-    """The values of ``NAME=VALUE`` texts, of parameters of these names."""
+    """Parse ``NAME=VALUE`` texts; names must be in ``known``."""
     values: dict[str, Any] = {}
     for text in listed(parameters):
         name, equals, value = text.partition("=")
@@ -74,7 +74,7 @@ def given_of(
 
 
 def parsed(value: str) -> Any:
-    """A value of Python, or a word.
+    """Parse a Python literal; anything else is a string.
 
     >>> parsed("3"), parsed("[1, 2]"), parsed("sqrt")
     (3, [1, 2], 'sqrt')
@@ -85,18 +85,18 @@ def parsed(value: str) -> Any:
         return value
 
 
-#: Views by the names of the command line: ``edge-filter`` is EdgeFilter.
+#: Views by command line name, such as ``edge-filter`` for EdgeFilter.
 VIEWS: dict[str, type[Any]] = {
     re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower(): getattr(views, name)
     for name in dir(views)
     if name[0].isupper()
 }
-#: Parameters that are lists, of which one item may be written alone.
+#: List parameters that also accept a single item.
 _LISTS = ("keep", "drop", "columns")
 
 
 def view(text: str) -> Any:
-    """A view from its name and parameters.
+    """Return a view by name, with parameters.
 
     >>> view("edge-filter:drop=1")
     EdgeFilter(drop=[1])
@@ -119,7 +119,7 @@ def view(text: str) -> Any:
 
 
 def combined(texts: Sequence[str] | None) -> Any:
-    """All views one after the other; None without any."""
+    """Return a pipeline of all views; None without any."""
     if not texts:
         return None
     from sklearn.pipeline import make_pipeline

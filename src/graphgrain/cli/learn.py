@@ -1,4 +1,4 @@
-"""The commands fit and predict: a model in a file, and what it says of new molecules."""
+"""The commands fit and predict: train a model and apply it to new molecules."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from .app import Interrupted, answer, command, err, out
 from .arguments import Data, Jobs, Json, Reading, check_choice, listed, output_file
 from .loading import Loaded, load
 
-#: The column of graphs in the table of a model with columns.
+#: Name of the graph column in the table of a model with columns.
 GRAPHS = "molecule"
-#: Molecules that are predicted at a time; after each such chunk what is done is on disk.
+#: Number of molecules predicted at a time; finished chunks are on disk.
 CHUNK = 500
 
 Columns = Annotated[
     str | None,
     typer.Option(
-        "--columns", help="Columns that take part beside the molecule.", metavar="NAME,..."
+        "--columns", help="Columns to use in addition to the molecule.", metavar="NAME,..."
     ),
 ]
 Descriptors = Annotated[
     str | None,
-    typer.Option("--descriptors", help="Also learn from RDKit's descriptors.", metavar="rdkit"),
+    typer.Option("--descriptors", help="Use RDKit descriptors as well.", metavar="rdkit"),
 ]
 
 
@@ -57,12 +57,14 @@ Descriptors = Annotated[
 def fit(
     data: Data,
     reading: Reading,
-    output: Annotated[Path, output_file("The file of the model.")],
+    output: Annotated[Path, output_file("File for the model.")],
     columns: Columns = None,
     descriptors: Descriptors = None,
     scoring: Annotated[
         str,
-        typer.Option(help="What kernels are judged by.", metavar="auto|accuracy|roc_auc|rmse|..."),
+        typer.Option(
+            help="Score for the selection of kernels.", metavar="auto|accuracy|roc_auc|rmse|..."
+        ),
     ] = "auto",
     folds: Annotated[
         str, typer.Option(help="Inner folds: a number, or scaffold.", metavar="N|scaffold")
@@ -70,14 +72,15 @@ def fit(
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
-    """Train a model that chooses its own kernels, and write it to a file.
+    """Train a model that selects its kernels, and write it to a file.
 
-    Classes are strings or a few whole numbers; anything else is a number to predict.
+    Targets that are strings or few distinct integers are classes; all others are numbers
+    (regression).
     """
     check_output(output, "The model")
     loaded = load(data, reading).with_classes()
     if loaded.y is None:
-        raise InvalidParameterError(f"fit needs classes or numbers to learn; {data} has none.")
+        raise InvalidParameterError(f"fit needs classes or numbers as targets; {data} has none.")
     names = listed([columns] if columns else None)
     X = training_table(loaded, names, descriptors, reading)
     kind: type[Any] = GraphClassifier if are_classes(loaded.y) else GraphRegressor
@@ -131,7 +134,7 @@ def _folds(text: str) -> int | str:
 def training_table(
     loaded: Loaded, names: list[str], descriptors: str | None, reading: Reading
 ) -> Any:
-    """The graphs, or a table of them and the columns that take part."""
+    """Return the graphs, or a table of graphs and columns."""
     if descriptors is not None:
         check_choice("--descriptors", descriptors, ("rdkit",))
     missing = [name for name in names if name not in loaded.table]
@@ -146,7 +149,7 @@ def training_table(
     if descriptors is not None:
         if loaded.smiles is None or any(getattr(reading, n) for n in LabelOptions._fields):
             raise InvalidParameterError(
-                "--descriptors rdkit needs molecules with SMILES, and no options for their labels."
+                "--descriptors rdkit needs molecules with SMILES and without label options."
             )
         molecules = loaded.smiles
     if not names:
@@ -161,37 +164,37 @@ def training_table(
     ]
 )
 def predict(
-    model: Annotated[Path, typer.Argument(help="A model that fit has written.", metavar="MODEL")],
+    model: Annotated[Path, typer.Argument(help="A model written by fit.", metavar="MODEL")],
     data: Annotated[
         str, typer.Argument(help="A file of molecules: .smi, .csv, .tsv, .sdf.", metavar="DATA")
     ],
-    output: Annotated[Path, output_file("A .csv file; - is standard output.")],
+    output: Annotated[Path, output_file("A .csv file, or - for standard output.")],
     interval: Annotated[
         float,
-        typer.Option(help="How probable it is that the interval, or the set, holds the truth."),
+        typer.Option(help="Coverage of the prediction interval or of the set of classes."),
     ] = 0.9,
     smiles: Annotated[
-        str | None, typer.Option(help="The column with the SMILES.", metavar="COLUMN")
+        str | None, typer.Option(help="Column with the SMILES.", metavar="COLUMN")
     ] = None,
     domain: Annotated[
-        bool, typer.Option(help="Tell the nearest training graph and what is unseen.")
+        bool, typer.Option(help="Add the nearest training graph and the share of unseen patterns.")
     ] = True,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
-    """Predict any number of molecules; a row for each, with an interval.
+    """Predict any number of molecules, with an interval for each.
 
-    The table has the columns of the file and prediction, low and high (a number) or probability
-    and set (a class), nearest (the most similar training molecule), similarity, unseen (the share
-    of patterns that no training molecule has) and problem. Molecules that cannot be
-    read stay, with the reason there. Called again after an interruption it goes on with what is
-    missing.
+    The table has one row per molecule with the columns of the file and prediction, low and high
+    (regression) or probability and set (classification), nearest (the most similar training
+    molecule), similarity, unseen (the share of patterns that no training molecule has) and problem
+    (the reason if a molecule cannot be read). After an interruption, run the same command again to
+    continue.
     """
     if not 0 < interval < 1:
         raise InvalidParameterError(f"--interval is above 0 and below 1; got {interval:g}.")
     check_output(output, "The table of predictions")
     loaded = load_model(model)
-    told = getattr(loaded, "reading_", {"labels": list(LabelOptions()), "columns": []})
+    trained = getattr(loaded, "reading_", {"labels": list(LabelOptions()), "columns": []})
     loaded.set_params(n_jobs=n_jobs)
     file = MoleculeFile.opened(data, smiles)
     asked = repr((str(data), interval, smiles, domain)).encode() + model.read_bytes()[:4096]
@@ -201,16 +204,16 @@ def predict(
         with part.opened() as stream, progress_bar(err().is_terminal, None) as bar:
             records = (record for record in file.records if record.line > part.last)
             while some := list(islice(records, CHUNK)):
-                table, unread = _predicted(loaded, file, some, told, interval, domain)
+                table, unread = _predicted(loaded, file, some, trained, interval, domain)
                 part.write(stream, table)
                 rows += len(some)
                 bad += unread
                 bar.update(len(some))
     except KeyboardInterrupt:
-        again = "" if part.streams else "Run the same command again to go on from there."
+        again = "" if part.streams else "Run the same command again to continue."
         raise Interrupted(again) from None
     if not rows:
-        raise InvalidFileError(f"{file.name} holds no molecule. Is it the right file?")
+        raise InvalidFileError(f"{file.name} contains no molecule. Is it the right file?")
     part.finish()
     if as_json:
         answer({"molecules": rows, "unreadable": bad, "output": str(output)})
@@ -223,13 +226,13 @@ def _predicted(
     model: GraphEstimator,
     file: MoleculeFile,
     records: list[Record],
-    told: dict[str, Any],
+    trained: dict[str, Any],
     interval: float,
     domain: bool,
 ) -> tuple[dict[str, list[Any]], int]:
-    """The rows of a chunk, and how many of its molecules cannot be read."""
+    """Return the rows of a chunk and the number of unreadable molecules."""
     parsed = parse_molecules(
-        [record.structure for record in records], LabelOptions(*told["labels"]), file.blocks
+        [record.structure for record in records], LabelOptions(*trained["labels"]), file.blocks
     )
     places = parsed.positions.tolist()
     columns = record_columns(records)
@@ -242,67 +245,67 @@ def _predicted(
         molecules: Any = parsed.graphs
         if model.descriptors is not None:
             molecules = [records[place].structure.strip() for place in places]
-        X = _new_table(molecules, {n: v[parsed.positions] for n, v in columns.items()}, told)
+        X = _new_table(molecules, {n: v[parsed.positions] for n, v in columns.items()}, trained)
         results = _results(model, X, interval)
         if domain:
             found = model.domain(X)
-            known = told.get("molecules") or range(1, model.n_graphs_ + 1)
+            known = trained.get("molecules") or range(1, model.n_graphs_ + 1)
             results |= {
                 "nearest": [known[number] for number in found["nearest"].tolist()],
                 "similarity": [f"{value:.4f}" for value in found["similarity"].tolist()],
                 "unseen": [f"{value:.4f}" for value in found["unseen"].tolist()],
             }
     for name, values in results.items():
-        said = dict(zip(places, values, strict=True))
-        table[name] = [said.get(place, "") for place in range(len(records))]
+        by_place = dict(zip(places, values, strict=True))
+        table[name] = [by_place.get(place, "") for place in range(len(records))]
     reasons = dict(parsed.problems)
     table["problem"] = [reasons.get(place, "") for place in range(len(records))]
     return table, len(reasons)
 
 
-def _new_table(molecules: Any, columns: dict[str, np.ndarray], told: dict[str, Any]) -> Any:
-    """The molecules, or a table of them and the columns that the model was trained with."""
-    if not told["columns"]:
+def _new_table(molecules: Any, columns: dict[str, np.ndarray], trained: dict[str, Any]) -> Any:
+    """Return the molecules, or a table with the columns the model was trained with."""
+    if not trained["columns"]:
         return molecules
-    missing = [name for name in told["columns"] if name not in columns]
+    missing = [name for name in trained["columns"] if name not in columns]
     if missing:
         raise InvalidParameterError(
             f"The model was trained with the column {missing[0]!r}; the file has none of that name."
         )
-    return {GRAPHS: molecules, **{name: typed(columns[name]) for name in told["columns"]}}
+    return {GRAPHS: molecules, **{name: typed(columns[name]) for name in trained["columns"]}}
 
 
 def _results(model: GraphEstimator, X: Any, interval: float) -> dict[str, list[Any]]:
-    """What the model says of the molecules that can be read."""
+    """Predict the readable molecules, as columns of the table."""
     if isinstance(model, GraphRegressor):
         low, high = model.predict_interval(X, interval)
-        said = {"prediction": model.predict(X), "low": low, "high": high}
-        return {name: [f"{value:.6g}" for value in own.tolist()] for name, own in said.items()}
+        found = {"prediction": model.predict(X), "low": low, "high": high}
+        return {name: [f"{value:.6g}" for value in own.tolist()] for name, own in found.items()}
     assert isinstance(model, GraphClassifier)
-    chances = model.predict_proba(X)
-    best = chances.argmax(axis=1)
+    probabilities = model.predict_proba(X)
+    best = probabilities.argmax(axis=1)
     sets = model.predict_set(X, interval)
     return {
         "prediction": [model.classes_[code].item() for code in best.tolist()],
-        "probability": [f"{row[code]:.4f}" for row, code in zip(chances, best, strict=True)],
+        "probability": [f"{row[code]:.4f}" for row, code in zip(probabilities, best, strict=True)],
         "set": ["|".join(map(str, one)) for one in sets],
     }
 
 
 class _Part:
-    """The part of a table that is done, beside its place until it is whole."""
+    """Hidden file with the finished rows of a table, renamed when all rows are written."""
 
     def __init__(self, output: Path, key: str) -> None:
         self.output = output
         self.streams = is_standard_output(output) or (output.exists() and not output.is_file())
         self.path = output.with_name(f".{output.name}.{key}.part")
         self.header: list[str] | None = None
-        self.done = self.last = 0  # rows that an earlier call has written; the line of the last
+        self.done = self.last = 0  # rows written by an earlier call; line of the last one
         if not self.streams and self.path.exists():
             self._read()
 
     def _read(self) -> None:
-        """What is whole of an earlier call; a last row that was cut off is dropped."""
+        """Read the rows of an earlier call and drop an incomplete last row."""
         text = self.path.read_text(encoding="utf-8")
         rows = list(csv.reader(io.StringIO(text[: text.rfind("\n") + 1])))
         if len(rows) < 2 or not all(row and row[0].isdigit() for row in rows[1:]):
@@ -318,7 +321,7 @@ class _Part:
 
     @contextmanager
     def opened(self) -> Iterator[Any]:
-        """Where rows are written; a part without any row is not left behind."""
+        """Open the file for rows; remove it afterwards if it is empty."""
         if self.streams:
             place: Any = os.dup(1) if is_standard_output(self.output) else self.output
             with open(place, "w", newline="", encoding="utf-8") as stream:
@@ -332,7 +335,7 @@ class _Part:
                 self.path.unlink()
 
     def write(self, stream: Any, table: dict[str, list[Any]]) -> None:
-        """Add rows, and see that they are on disk."""
+        """Append rows and flush them to disk."""
         writer = csv.writer(stream)
         if self.header is None:
             self.header = list(table)
@@ -345,6 +348,6 @@ class _Part:
             os.fsync(stream.fileno())
 
     def finish(self) -> None:
-        """All rows are there: the table takes its place."""
+        """Move the complete table to its final path."""
         if not self.streams:
             put_in_place(self.path, self.output)

@@ -1,4 +1,4 @@
-"""From a DATA argument to graphs, classes and names."""
+"""Load graphs, targets and names from a DATA argument."""
 
 from __future__ import annotations
 
@@ -33,43 +33,43 @@ if TYPE_CHECKING:
     from ..kernels.bases.graph_kernel import GraphKernel
 
 BUNDLED = "drugs"
-#: Options that the reader of molecules takes by the same names.
+#: Options passed to the reader of molecules under the same names.
 MOLECULE_OPTIONS = ("smiles", "errors", *LabelOptions._fields)
 
 
 class Loaded(NamedTuple):
     """A data set."""
 
-    name: str  # for tables and records; with the target, if one was chosen
+    name: str  # for tables and records; includes the target, if one was chosen
     graphs: GraphBatch
     y: np.ndarray | None  # classes or values
     names: np.ndarray | None = None
-    columns: tuple[str, ...] = ()  # for a table of molecules, those that may be the target
-    view: str = ""  # through which the graphs are seen; also part of ``name``
+    columns: tuple[str, ...] = ()  # possible targets of a table of molecules
+    view: str = ""  # view of the graphs; also part of ``name``
     table: dict[str, Any] = {}  # noqa: RUF012 - all columns of a file of molecules, never changed
     smiles: list[str] | None = None
 
     def with_classes(self) -> Loaded:
-        """The same, or an error that says how to choose the column with the classes."""
+        """Return self; raise an error with a hint if the target column was not chosen."""
         if self.y is None and self.columns:
             raise InvalidParameterError(
-                f"There must be classes to learn: name the column that has them with --target. "
+                f"There must be targets to learn: name their column with --target. "
                 f"The columns of {self.name} are {', '.join(self.columns)}."
             )
         return self
 
 
 def load(data: str, reading: Reading | None = None, *, all_rows: bool = False) -> Loaded:
-    """The data set that a DATA argument names.
+    """Load the data set of a DATA argument.
 
-    With ``all_rows``, for commands that count rows, graphs without a target stay where
-    ``--missing skip`` is given, their targets NaN or the empty string.
+    With ``all_rows``, for commands that refer to rows by number, ``--missing skip`` keeps graphs
+    without a target; their targets are NaN or the empty string.
     """
     reading = reading or Reading()
     check_choice("--errors", reading.errors, ("raise", "skip"))
     check_choice("--missing", reading.missing, ("error", "skip"))
     view = None
-    if reading.view:  # otherwise scikit-learn, which takes seconds to start, is not needed
+    if reading.view:  # imports scikit-learn, which takes seconds
         from ..views.base import seen_through, view_name
         from .kernel_options import combined
 
@@ -82,7 +82,7 @@ def load(data: str, reading: Reading | None = None, *, all_rows: bool = False) -
 
 
 def _with_targets(loaded: Loaded, missing: str, all_rows: bool) -> Loaded:
-    """The graphs that have a target; one rule for what is missing, whatever the command."""
+    """Return the graphs that have a target, and handle missing ones by ``--missing``."""
     if loaded.y is None or loaded.y.ndim != 1:
         return loaded
     gone = missing_values(loaded.y)
@@ -94,8 +94,8 @@ def _with_targets(loaded: Loaded, missing: str, all_rows: bool) -> Loaded:
     found = f"{count:,} of {len(gone):,} graphs of {loaded.name} have none (the first: {place})"
     if missing == "error":
         raise InvalidParameterError(
-            f"Every graph must have a target; {found}. Empty, NA, NaN, null and the like count as "
-            "missing. Fill them in, or go on without these graphs: --missing skip."
+            f"Every graph must have a target; {found}. Empty, NA, NaN, null and similar values "
+            "count as missing. Fill them in, or skip these graphs with --missing skip."
         )
     if gone.all():
         raise InvalidParameterError(f"There must be targets; {found}. Is it the right column?")
@@ -103,7 +103,7 @@ def _with_targets(loaded: Loaded, missing: str, all_rows: bool) -> Loaded:
         return loaded._replace(y=typed(loaded.y))
     err().print(
         f"[yellow]Note:[/yellow] {escape(loaded.name)}: {count:,} of {len(gone):,} graphs have no "
-        "target and are left out."
+        "target and are skipped."
     )
     kept = np.flatnonzero(~gone)
     return loaded._replace(
@@ -116,7 +116,7 @@ def _with_targets(loaded: Loaded, missing: str, all_rows: bool) -> Loaded:
 
 
 def note_ignored_attributes(data: Loaded, kernels: Iterable[GraphKernel]) -> None:
-    """Warn if graphs have attributes that a kernel does not look at."""
+    """Warn if graphs have attributes that a kernel does not use."""
     graphs = data.graphs
     columns = {"vertex": graphs.vertex_attributes, "edge": graphs.edge_attributes}
     found = [
@@ -129,15 +129,15 @@ def note_ignored_attributes(data: Loaded, kernels: Iterable[GraphKernel]) -> Non
     if found and blind and not data.view:
         warnings.warn(
             f"{data.name} has {' and '.join(found)}, which {', '.join(blind)} "
-            f"{'do' if len(blind) > 1 else 'does'} not look at. --view attribute-bins makes "
-            "labels of them; the kernel propa can use those of vertices (--set attributes=True).",
+            f"{'do' if len(blind) > 1 else 'does'} not use. --view attribute-bins turns them "
+            "into labels; the kernel propa can use those of vertices (--set attributes=True).",
             GraphgrainWarning,
             stacklevel=2,
         )
 
 
 def row_names(loaded: Loaded) -> list[str]:
-    """What the graphs of a data set are called: names, SMILES, or rows counted from 1."""
+    """Return display names of the graphs: names, SMILES, or row numbers from 1."""
     rows = loaded.smiles or [f"row {number:,}" for number in range(1, len(loaded.graphs) + 1)]
     if loaded.names is None:
         return rows
@@ -157,8 +157,8 @@ def _load(data: str, reading: Reading) -> Loaded:
         return Loaded(path.stem, *(load_mat if suffix == ".mat" else load_tu)(path))
     if not bundled and ("/" in data or "\\" in data or path.suffix):
         raise InvalidParameterError(
-            f"There is no file or folder {data!r}. DATA is a file, a folder, a name of the TU "
-            "collection (`graphgrain datasets` lists them) or drugs."
+            f"There is no file or folder {data!r}. DATA is a file, a folder, the name of a TU "
+            "data set (`graphgrain datasets` lists them) or drugs."
         )
     if bundled:
         _only_for_molecules(reading)
@@ -186,12 +186,12 @@ def _load(data: str, reading: Reading) -> Loaded:
             )
         raise InvalidParameterError(
             f"There is no file, folder or data set {data!r}. {hint}"
-            "`graphgrain datasets` lists all data sets that have a name."
+            "`graphgrain datasets` lists all named data sets."
         ) from None
 
 
 def _molecules(path: Path, data: str, reading: Reading) -> Loaded:
-    """The graphs of a file of molecules, with the target that was asked for."""
+    """Load a file of molecules with the target column."""
     options = {name: getattr(reading, name) for name in MOLECULE_OPTIONS}
     graphs, columns = molecule_texts(path, **options)
     name, target = path.name.split(".")[0], reading.target
@@ -212,11 +212,11 @@ def _molecules(path: Path, data: str, reading: Reading) -> Loaded:
 
 
 def _only_for_molecules(reading: Reading) -> None:
-    """Options that this data has no use for are an error, not a surprise."""
+    """Raise an error if options for files of molecules are set."""
     default = Reading()
     for option, value in vars(reading).items():
         if option not in ("view", "missing") and value != getattr(default, option):
             raise InvalidParameterError(
-                f"--{option} is for files of molecules ({', '.join(KINDS)}); other data "
-                f"has its classes and labels inside. Leave out --{option}."
+                f"--{option} is for files of molecules ({', '.join(KINDS)}); other data sets "
+                f"contain their classes and labels. Leave out --{option}."
             )

@@ -1,4 +1,4 @@
-"""The commands pairs and overlap: pairs of similar graphs, of one collection or of two."""
+"""The commands pairs and overlap: pairs of similar graphs within one collection or between two."""
 
 from __future__ import annotations
 
@@ -57,24 +57,24 @@ def pairs(
     similarity: Annotated[
         str | None,
         typer.Option(
-            help="By default that of the index, or minmax.",
+            help="Similarity of graphs; by default that of the index, or minmax.",
             metavar="minmax|cosine",
         ),
     ] = None,
     max_per_graph: Annotated[
         int | None,
-        typer.Option(help="At most this many pairs of each graph, the most similar first.", min=1),
+        typer.Option(help="Maximum number of pairs per graph, the most similar first.", min=1),
     ] = None,
     output: Annotated[
-        Path | None, output_file("Write all pairs to this .csv, .jsonl or .parquet.")
+        Path | None, output_file("Write all pairs to this .csv, .jsonl or .parquet file.")
     ] = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
-    """Find all pairs of graphs that are at least this similar: each once, exactly.
+    """Find all pairs of graphs with at least a given similarity.
 
-    Nothing is left out, and no pair is compared that cannot reach the similarity. With an index
-    and -o the command can be interrupted: called again it goes on with what is missing.
+    The result is exact and complete; pairs that cannot reach the similarity are skipped without
+    comparing them. With an index and -o the command can be interrupted: run it again to continue.
     """
     check_share("--min-similarity", min_similarity)
     form = ".csv"
@@ -109,7 +109,7 @@ def pairs(
             except KeyboardInterrupt:
                 kept = saved is not None and saved.blocks > 0
                 raise Interrupted(
-                    "Run the same command again to go on from there." if kept else ""
+                    "Run the same command again to continue." if kept else ""
                 ) from None
         if saved is not None:
             blocks = saved.every()
@@ -140,7 +140,7 @@ def pairs(
 def _blocks(
     index: GraphIndex, least: float, similarity: str | None, saved: _Saved | None, progress: Any
 ) -> Iterator[Pairs]:
-    """All blocks of pairs: those that were saved, then the others, each saved when it is found."""
+    """Yield all blocks of pairs: the saved ones, then new ones, which are saved when found."""
     done = 0
     if saved is not None:
         for block in saved.read():
@@ -154,7 +154,7 @@ def _blocks(
 
 
 class _Saved:
-    """Blocks of pairs in a folder beside the table, until that is written."""
+    """Blocks of pairs in a hidden folder next to the table until it is written."""
 
     def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
         self.folder = folder
@@ -171,7 +171,7 @@ class _Saved:
         return self.folder / f"block-{number:06d}.npz"
 
     def read(self) -> Iterator[Pairs]:
-        """The blocks that are there, up to the first that is not."""
+        """Yield the saved blocks up to the first missing or damaged one."""
         while self._path(self.blocks).is_file():
             try:
                 block = self._block(self.blocks)
@@ -181,7 +181,7 @@ class _Saved:
             yield block
 
     def every(self) -> Iterator[Pairs]:
-        """All blocks, each of which has been there."""
+        """Return all saved blocks."""
         return map(self._block, range(self.blocks))
 
     def _block(self, number: int) -> Pairs:
@@ -189,13 +189,13 @@ class _Saved:
         return Pairs(*(arrays[name] for name in Pairs._fields))
 
     def add(self, block: Pairs) -> None:
-        """Keep one more."""
+        """Save one more block."""
         with atomic_write(self._path(self.blocks), "The pairs so far") as file:
             np.savez(file, **block._asdict())
         self.blocks += 1
 
     def forget(self) -> None:
-        """The table is written."""
+        """Remove the saved blocks after the table is written."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -247,7 +247,7 @@ def _show(index: GraphIndex, found: Pairs, least: float) -> None:
     graphs = len(np.unique(np.concatenate(found[:2])))
     out().print(
         f"{len(found):,} pairs of similarity {least:g} or more among {len(index):,} graphs; "
-        f"{graphs:,} graphs are in one."
+        f"{graphs:,} graphs are part of a pair."
     )
     if not len(found):
         return
@@ -272,12 +272,12 @@ def _show(index: GraphIndex, found: Pairs, least: float) -> None:
 )
 def overlap(
     first: Annotated[
-        str, typer.Argument(help="An index, file or data set, such as what a model was fitted to.")
+        str, typer.Argument(help="An index, file or data set, such as the training set.")
     ],
     second: Annotated[str, typer.Argument(help="A file or data set, such as the test set.")],
     reading: Reading,
     min_similarity: Annotated[
-        float, typer.Option(help="From which similarity on two graphs are near-duplicates.")
+        float, typer.Option(help="Minimum similarity of near-duplicates.")
     ] = 0.9,
     similarity: Similarity = "minmax",
     output: Annotated[Path | None, output_file("Write all pairs to this .csv file.")] = None,
@@ -286,7 +286,7 @@ def overlap(
 ) -> None:
     """Find the graphs of the second collection that have a near-duplicate in the first.
 
-    What leaks from a training set into a test set makes models look better than they are.
+    Near-duplicates of training graphs in a test set make models look better than they are.
     """
     check_choice("--similarity", similarity, tuple(KINDS))
     check_share("--min-similarity", min_similarity)
@@ -295,11 +295,11 @@ def overlap(
         found = near_duplicates(index, loaded.graphs, min_similarity)
         total = len(loaded.graphs)
         firsts = found.ids.tolist()
-        told = labels_of(index, firsts)
+        first_names = labels_of(index, firsts)
     names = row_names(loaded)
     values = found.similarities.tolist()
     seconds = [names[query] for query in found.queries.tolist()]
-    pairs = list(zip(seconds, firsts, told, values, strict=True))
+    pairs = list(zip(seconds, firsts, first_names, values, strict=True))
     equal = sum(value == 1.0 for value in values)
     if output is not None:
         write_csv(output, [("second", "first", "first_name", "similarity"), *pairs])
@@ -321,7 +321,7 @@ def overlap(
     share = f" ({100 * len(pairs) / total:.1f} %)" if total else ""
     out().print(
         f"{len(pairs):,} of {total:,} graphs{share} have a near-duplicate of similarity "
-        f"{min_similarity:g} or more; {equal:,} of them one of similarity 1."
+        f"{min_similarity:g} or more, {equal:,} of them with similarity 1."
     )
     if pairs:
         rows = [(*names, f"{value:.4f}") for *names, value in pairs[:_SHOWN]]

@@ -1,4 +1,4 @@
-"""The command report: one page from a results file, or its figures for a paper."""
+"""The command report: an HTML page or figures from a results file."""
 
 from __future__ import annotations
 
@@ -33,39 +33,42 @@ def report(
         typer.Option(
             "--output",
             "-o",
-            help="The page to write, or the folder for figures.",
+            help="File for the page, or folder for the figures.",
             show_default="report.html or figures",
         ),
     ] = None,
     format: Annotated[
-        str, typer.Option(help="html makes a page; pdf, svg and png one file per figure.")
+        str, typer.Option(help="html writes a page; pdf, svg and png one file per figure.")
     ] = "html",
     data: Annotated[
         list[str] | None,
         typer.Option(
-            help="Graphs of the results, to show their kernel matrix and map; may be repeated.",
+            help="Data sets of the results, to show their kernel matrices and maps; can be "
+            "repeated.",
             metavar="DATA",
         ),
     ] = None,
-    paper: Annotated[bool, typer.Option(help="Show the figures of the Tree++ paper.")] = True,
+    paper: Annotated[
+        bool, typer.Option(help="Show the values published in the Tree++ paper.")
+    ] = True,
     title: Annotated[
-        str | None, typer.Option(help="Heading of the page; by default what was found.")
+        str | None, typer.Option(help="Heading of the page; by default the main result.")
     ] = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
-    """Make one self-contained HTML page of results: tables, tests, figures, pictures.
+    """Write a self-contained HTML page of results with tables, tests and figures.
 
-    Kernel matrices and maps are shown for graphs that are at hand: the bundled drugs, data sets of
-    the TU collection that were downloaded before or lie in the folder GRAPHGRAIN_DATA, and what
-    --data names; with results of many kernels, for the nine most accurate. With --format pdf, svg
-    or png the figures are drawn for a paper instead.
+    Kernel matrices and maps are shown for available data sets: the bundled drugs, TU data sets that
+    were downloaded before or are in the folder GRAPHGRAIN_DATA, and those given by --data; with
+    results of many kernels, for the nine most accurate. With --format pdf, svg or png, figures for
+    publications are written instead.
     """
     check_choice("--format", format, FORMATS)
     loaded = [load(item, reading) for item in data or []]
     given = {item.name: (item.graphs, item.y, item.names) for item in loaded}
     options: dict[str, Any] = {"paper": paper, "data": given, "n_jobs": n_jobs}
-    with _telling(as_json) as progress:
+    with _status(as_json) as progress:
         if format == "html":
             from ..report.results_page import write_report
 
@@ -85,8 +88,8 @@ def report(
 
 
 @contextmanager
-def _telling(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Show what is computed while it lasts."""
+def _status(quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Yield a function that shows the current step."""
     if quiet:
         yield lambda words: None
         return

@@ -1,4 +1,4 @@
-"""The command reproduce: the tables and figures of the Tree++ paper."""
+"""The command reproduce: tables and figures of the Tree++ paper."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def reproduce(
         typer.Option(
             "--datasets",
             "-d",
-            help="Data sets, as -d KKI,BZR.",
-            show_default="the paper's twelve",
+            help="Data sets, such as -d KKI,BZR.",
+            show_default="all twelve of the paper",
         ),
     ] = None,
     kernel: Annotated[
@@ -53,8 +53,8 @@ def reproduce(
         typer.Option(
             "--kernel",
             "-k",
-            help="Kernels, as -k tree++,wl.",
-            show_default="the paper's nine",
+            help="Kernels, such as -k tree++,wl.",
+            show_default="all nine of the paper",
         ),
     ] = None,
     repeats: Annotated[int, typer.Option(min=1, help="Number of repetitions.")] = 10,
@@ -70,20 +70,21 @@ def reproduce(
         Path | None,
         typer.Option(
             help="Folder with data sets as NAME.zip or NAME.",
-            show_default="what the environment variable GRAPHGRAIN_DATA names",
+            show_default="environment variable GRAPHGRAIN_DATA",
         ),
     ] = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
-    """Rerun the experiments of the Tree++ paper and show its figures next to ours.
+    """Rerun the experiments of the Tree++ paper and compare the results with the published ones.
 
-    table1: the data sets. table2: accuracies, both with parameters validated inside each fold
-    and, as in the paper, with the parameters of the best test accuracy (optimistic). table3: time
-    for the kernel matrices. figure-k, figure-d: accuracy against the two depths of Tree++.
+    table1: the data sets. table2: accuracies, both with parameters validated in each fold and, as
+    in the paper, with the parameters of the best test accuracy (optimistic). table3: time for the
+    kernel matrices. figure-k, figure-d: accuracy against the two depths of Tree++.
     figure-distributions: sizes and degrees of the graphs. all: all of these.
 
-    Finished folds are kept in the results file; after an interruption the same command goes on.
+    Finished folds are stored in the results file; after an interruption, run the same command again
+    to continue.
     """
     check_choice("WHAT", what, WHAT)
     check_choice("--mode", mode, MODES)
@@ -126,12 +127,12 @@ def reproduce(
         answer({**machine, "missing": missing} if missing else machine)
     elif work:
         err().print(
-            f"Results are in {escape(str(results))}; `graphgrain report` makes a page of them."
+            f"Results are in {escape(str(results))}; `graphgrain report` writes a page of them."
         )
 
 
 def _place(name: str, folder: Path | None) -> str:
-    """A data set of a folder by its name; without a folder the name alone."""
+    """Return the path of a data set in a folder; without a folder, its name."""
     if folder is None:
         return name
     for place in (folder / f"{name}.zip", folder / name):
@@ -145,7 +146,7 @@ def _place(name: str, folder: Path | None) -> str:
 def _work(
     wanted: Sequence[str], kernels: list[KernelGrid], repeats: int
 ) -> list[tuple[KernelGrid, int]]:
-    """Kernels to evaluate, with the number of repetitions; 0 only measures the time."""
+    """Return kernels to evaluate with the number of repetitions; 0 only measures the time."""
     work: list[tuple[KernelGrid, int]] = []
     if "table2" in wanted or "table3" in wanted:
         work += [(item, repeats if "table2" in wanted else 0) for item in kernels]
@@ -167,8 +168,8 @@ def _table1(sets: list[LabelledGraphs], quiet: bool) -> list[dict[str, object]]:
             [f"{v:.2f}" if isinstance(v, float) else str(v) for v in values]
             for values in (figures, paper or figures)
         )
-        told = [a if a == b else f"{a} (paper {b})" for a, b in zip(cells, theirs, strict=True)]
-        shown.append((data.name, *told, ours.duplicates))
+        both = [a if a == b else f"{a} (paper {b})" for a, b in zip(cells, theirs, strict=True)]
+        shown.append((data.name, *both, ours.duplicates))
         rows.append({"dataset": data.name, "ours": figures, "paper": paper})
     if not quiet:
         heads = ("graphs", "classes", "vertices", "edges", "labels", "duplicates")
@@ -184,13 +185,13 @@ def _table2(
     columns = {(item.name, item.variant) for item in kernels}
     for select, what in (
         ("reported-best", "parameters with the best test accuracy, as in the paper"),
-        ("validated", "parameters chosen inside each fold"),
+        ("validated", "parameters selected in each fold"),
     ):
         found = summarise(under_protocol(records, protocol.key), select)
         rows = [row for row in found if (row.kernel, row.variant) in columns]
         result[select] = [row.as_dict() for row in rows]
         if not quiet:
-            title = f"Table 2: accuracy in per cent ({what})"
+            title = f"Table 2: accuracy in percent ({what})"
             print_table(out(), accuracy_table(rows, title), keys=2)
             out().print()
     for dataset, note in paper_figures.NOTES.items():
@@ -218,11 +219,11 @@ def _table3(
         shown.append((data.name, *cells))
     if not quiet:
         heads = [item.title for item in kernels]
-        title = "Table 3: seconds for the kernel matrices (paper's on its own machine)"
+        title = "Table 3: seconds for the kernel matrices (published on the authors' machine)"
         print_table(out(), text_table(["data set", *heads], shown, heads, title))
         out().print(
-            "[dim]ours (paper's): mean over the settings of the grid, all levels of "
-            "each included[/dim]\n"
+            "[dim]measured (published): mean over the settings of the grid, each with all "
+            "levels[/dim]\n"
         )
     return rows
 
@@ -237,7 +238,7 @@ def _curves(
     scores = [dict(zip(curve.x, curve.accuracy, strict=True)) for curve in found]
     if not quiet:
         heads = [f"{symbol} = {depth}" for depth in depths]
-        title = f"Accuracy of Tree++ in per cent against {symbol} ({fixed})"
+        title = f"Accuracy of Tree++ in percent against {symbol} ({fixed})"
         rows = [
             (curve.name, *(percent(of[depth]) for depth in depths))
             for curve, of in zip(found, scores, strict=True)

@@ -1,6 +1,6 @@
-"""Tables for the terminal: results with the paper's figures next to ours, wide ones folded.
+"""Tables for the terminal.
 
-A table that is wider than the terminal goes on below, with its first columns repeated.
+A table that is wider than the terminal is split into parts, each with the first columns.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..evaluation.statistics import Scores
     from ..evaluation.summary import Summary
 
-#: What Rich leaves between two columns of a table without lines.
+#: Space between two columns of a Rich table without lines.
 GAP = 2
 
 
@@ -28,7 +28,7 @@ def text_table(
     right: Collection[str] = (),
     title: str | None = None,
 ) -> Table:
-    """A table of texts, which are escaped; ``right`` are the heads of columns with numbers."""
+    """Return a table of escaped texts; columns with heads in ``right`` are right-aligned."""
     table = Table(title=title, box=None, title_justify="left", pad_edge=title is None)
     for head in heads:
         table.add_column(escape(head), justify="right" if head in right else "left")
@@ -38,9 +38,9 @@ def text_table(
 
 
 def print_table(console: Console, table: Table, keys: int = 1) -> None:
-    """Print a table without a box, and without cutting off a word.
+    """Print a table in parts that fit the console.
 
-    Every part begins with the first ``keys`` columns, which tell rows apart.
+    Every part begins with the first ``keys`` columns, which identify the rows.
     """
     for number, part in enumerate(parts(table, keys, console.width)):
         if number:
@@ -49,7 +49,7 @@ def print_table(console: Console, table: Table, keys: int = 1) -> None:
 
 
 def parts(table: Table, keys: int, width: int) -> list[Table]:
-    """The table in as many parts as a width needs."""
+    """Split a table into parts that fit a width."""
     widths = [_width(column) for column in table.columns]
     room = width - sum(widths[:keys]) - GAP * keys
     groups: list[list[int]] = [[]]
@@ -93,7 +93,7 @@ def _part(table: Table, columns: list[int], with_title: bool) -> Table:
 
 
 def percent(scores: Scores) -> str:
-    """A mean in per cent, with its standard deviation if there are several repetitions.
+    """Format a mean in percent, with its standard deviation over several repetitions.
 
     >>> from graphgrain.evaluation.statistics import Scores
     >>> percent(Scores.of([0.75])), percent(Scores.of([0.5, 1.0]))
@@ -106,24 +106,24 @@ def percent(scores: Scores) -> str:
 
 
 def set_name(summary: Summary) -> str:
-    """The data set, and whether duplicates were removed."""
+    """Return the name of the data set, noting if duplicates were removed."""
     return summary.dataset + (" without duplicates" if summary.deduplicated else "")
 
 
 def seconds(value: float | None) -> str:
-    """A time with a sensible number of digits."""
+    """Format a time in seconds."""
     return "-" if value is None else f"{value:.2f}" if value < 100 else f"{value:,.0f}"
 
 
 def megabytes(value: int | None) -> str:
-    """A number of bytes in megabytes."""
+    """Format a number of bytes in megabytes."""
     return "-" if value is None else f"{value / 1e6:,.0f}"
 
 
 def accuracy_table(summaries: Sequence[Summary], title: str) -> Table:
-    """One row per data set and kernel; the best result of each data set in bold.
+    """Return a table with one row per data set and kernel, the best per data set in bold.
 
-    All of them classify, or all of them predict numbers.
+    The summaries must be all of classification or all of regression.
     """
     from ..evaluation.records import kernel_label
     from ..evaluation.summary import describe
@@ -166,12 +166,12 @@ def accuracy_table(summaries: Sequence[Summary], title: str) -> Table:
 
 
 def _merit(summary: Summary) -> float:
-    """The larger the better."""
+    """Return the accuracy or the negative RMSE."""
     return -(summary.rmse.mean or 0.0) if summary.numeric else summary.accuracy.mean or 0.0
 
 
 def _error(scores: Scores) -> str:
-    """A mean in the unit of the target, with its standard deviation over repetitions."""
+    """Format a mean in the unit of the target, with its standard deviation."""
     if scores.mean is None or scores.std is None:
         return "-"
     spread = f" ± {scores.std:.2g}" if len(scores.each) > 1 else ""

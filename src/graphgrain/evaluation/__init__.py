@@ -1,4 +1,4 @@
-"""Protocols, records that survive, and everything that is computed from them."""
+"""Evaluation protocols, result records, and statistics computed from them."""
 
 import lazy_loader
 

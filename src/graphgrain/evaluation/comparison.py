@@ -1,4 +1,4 @@
-"""Kernels side by side on the same data sets: next to the figures of the paper, and by ranks."""
+"""Compare kernels on the same data sets, with the published values and by average ranks."""
 
 from __future__ import annotations
 
@@ -29,31 +29,31 @@ from .splits import FOLDS, SHARES
 from .statistics import Ranks, Scores, blind_score, corrected_t_test, rank
 from .summary import Experiment, KernelCost, Summary, experiments, kernel_cost, summarise
 
-#: Below this p-value a difference is marked.
+#: Significance level.
 SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True)
 class Column:
-    """A kernel, or a variant of one, as a column of a table."""
+    """A kernel or a variant of one as a column of a table."""
 
     kernel: str
     variant: str = ""
 
     @property
     def name(self) -> str:
-        """How tables call it."""
+        """Name in tables."""
         return kernel_label(self.kernel, self.variant)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What one kernel achieved on one data set."""
+    """Results of one kernel on one data set."""
 
     summary: Summary
-    published: tuple[float, float] | None  # in the paper: accuracy in per cent, its deviation
-    best: bool = False  # whether no other kernel has a higher mean
-    p: float | None = None  # corrected resampled t-test against Tree++; None without it, and of it
+    published: tuple[float, float] | None  # accuracy and standard deviation in the paper, in %
+    best: bool = False  # True if no other kernel has a better mean
+    p: float | None = None  # corrected resampled t-test against Tree++; None for Tree++ itself
     difference: float | None = None  # mean accuracy minus that of Tree++ on the same folds
 
     @property
@@ -63,24 +63,24 @@ class Cell:
 
     @property
     def mean(self) -> float:
-        """Accuracy in per cent, or root mean squared error."""
+        """Mean accuracy in percent, or mean RMSE."""
         scores, unit = self._measured
         return unit * (scores.mean or 0.0)
 
     @property
     def spread(self) -> float:
-        """Its standard deviation over the repetitions, in the same unit."""
+        """Standard deviation over the repetitions, in the unit of ``mean``."""
         scores, unit = self._measured
         return unit * (scores.std or 0.0)
 
     @property
     def merit(self) -> float:
-        """The larger the better: accuracy, or the error with its sign turned."""
+        """Accuracy or negative error; larger is better."""
         return -self.mean if self.summary.numeric else self.mean
 
     @property
     def verdict(self) -> str:
-        """``"better"`` or ``"worse"`` than Tree++ if significantly so, otherwise empty."""
+        """``"better"`` or ``"worse"`` if significantly different from Tree++, else empty."""
         if self.p is None or self.difference is None or not self.p < SIGNIFICANT:
             return ""
         return "better" if (self.difference > 0) != self.summary.numeric else "worse"
@@ -88,46 +88,46 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """A data set and its cells, one for each column; None where there is no result."""
+    """A data set and its cells, one per column; None for missing results."""
 
-    name: str  # as tables call it
+    name: str  # label in tables
     dataset: str
     cells: list[Cell | None]
-    majority: float  # of always saying the largest class, in per cent; the error of the mean
-    stopped: list[LimitRecord | None]  # for each column the limit that the kernel ran over
+    majority: float  # accuracy in percent of the largest class; for regression, RMSE of the mean
+    stopped: list[LimitRecord | None]  # limit exceeded by the kernel of each column
 
 
 @dataclass(frozen=True)
 class Comparison:
     """All kernels on all data sets under one protocol."""
 
-    first: FoldRecord  # any of the records, for the protocol
+    first: FoldRecord  # one of the records, for the protocol
     select: str  # "validated" or "reported-best"
     columns: list[Column]
     rows: list[Row]
 
     @cached_property
     def cells(self) -> list[Cell]:
-        """All cells that exist."""
+        """All cells with results."""
         return [cell for row in self.rows for cell in row.cells if cell is not None]
 
     @property
     def tested(self) -> bool:
-        """Whether any kernel could be tested against Tree++."""
+        """True if at least one kernel was tested against Tree++."""
         return any(cell.p is not None for cell in self.cells)
 
     @property
     def numeric(self) -> bool:
-        """Whether numbers were predicted, not classes."""
+        """True for regression."""
         return not self.first.classes
 
     @cached_property
     def ranked(self) -> list[int]:
-        """Positions of the columns that are ranked: those with a result on every data set.
+        """Positions of the ranked columns: those with a result on every data set.
 
-        A kernel that lacks one is shown, not ranked: leaving out the data set instead would take
-        away what the others achieved there, and the large sets, on which slow kernels are
-        stopped, tell the most.
+        Kernels with missing results are shown but not ranked. Dropping the data set instead would
+        discard the results of the other kernels on the large data sets where slow kernels are
+        stopped, which are the most informative.
         """
         return [
             number
@@ -139,8 +139,8 @@ class Comparison:
     def ranks(self) -> Ranks | None:
         """Ranks of the :attr:`ranked` kernels over all data sets.
 
-        None where they could not mean anything: with so few data sets even a kernel that is
-        always the best and one that is always the worst would not differ significantly.
+        None if there are so few data sets that even a kernel that is always the best would not
+        differ significantly from one that is always the worst.
         """
         if len(self.rows) < 2 or len(self.ranked) < 2:
             return None
@@ -150,24 +150,24 @@ class Comparison:
 
     @property
     def any_stopped(self) -> bool:
-        """Whether a kernel ran over a limit."""
+        """True if a kernel exceeded a limit."""
         return any(limit for row in self.rows for limit in row.stopped)
 
     @property
     def repetitions(self) -> list[int]:
-        """The different numbers of repetitions that cells stand for, in ascending order."""
+        """Distinct numbers of repetitions of the cells, ascending."""
         return sorted({cell.summary.repetitions for cell in self.cells})
 
 
 def is_figure(variant: str) -> bool:
-    """Whether records belong to a curve rather than into a table."""
+    """Check if records belong to a curve and not to a table."""
     return variant.startswith("figure-")
 
 
 def comparisons(records: Iterable[Record]) -> list[Comparison]:
-    """One comparison per protocol and kind of target, and per selection of parameters.
+    """Return one comparison per protocol, type of target and selection of parameters.
 
-    The best parameters in hindsight are of interest beside the paper's figures alone.
+    Selection in hindsight is included only for mode ``paper``, to compare with published values.
     """
     records = list(records)
     costs = kernel_records(records)
@@ -203,7 +203,7 @@ def _comparison(
         majority.setdefault((first.dataset, first.fingerprint), unit * blind_score(tested))
         key = (first.dataset, first.fingerprint, Column(first.kernel, first.variant))
         if key in stopped and not experiment.complete:
-            continue  # a part of the grid is not the kernel
+            continue  # results on a part of the grid do not represent the kernel
         [summary] = summarise([*experiment.records, *costs], select)
         printed = paper.TABLE2.get(first.dataset, {}) if not first.variant else {}
         cells[key] = Cell(summary, printed.get(first.kernel))
@@ -231,7 +231,7 @@ def _comparison(
 
 
 def _columns(kernels: Iterable[tuple[str, str]]) -> list[Column]:
-    """In the order of the paper's tables, then in that of the results."""
+    """Return the columns in the order of the paper's tables, then of the results."""
     order = {kernel: number for number, kernel in enumerate(paper.KERNELS)}
     unique = list(dict.fromkeys(kernels))
     unique.sort(key=lambda item: (order.get(item[0], len(order)), bool(item[1])))
@@ -241,7 +241,7 @@ def _columns(kernels: Iterable[tuple[str, str]]) -> list[Column]:
 def _against(
     own: dict[tuple[int, int], float], reference: dict[tuple[int, int], float], summary: Summary
 ) -> tuple[float | None, float | None]:
-    """p-value and mean difference over the folds that both have."""
+    """Return the p-value and the mean difference over the common folds."""
     common = [place for place in own if place in reference]
     if len(common) < 2:
         return None, None
@@ -260,14 +260,14 @@ class Cost(KernelCost):
 
 @dataclass(frozen=True)
 class Runtimes:
-    """The cost of all kernels on all data sets."""
+    """Cost of all kernels on all data sets."""
 
     columns: list[Column]
     rows: list[tuple[str, list[Cost | None]]]
 
 
 def runtimes(records: Iterable[Record]) -> Runtimes | None:
-    """What computing the kernels took; None without a record of it."""
+    """Return the cost of the kernels; None without kernel records."""
     found = [r for r in kernel_records(records) if not is_figure(r.variant)]
     if not found:
         return None
@@ -288,18 +288,18 @@ class Standing:
     """A kernel in the league table."""
 
     column: Column
-    sees: tuple[str, ...] | None  # beside the structure of graphs; None in another version
-    rank: float | None  # average rank, if it is ranked
-    results: int  # on how many data sets it has a result
-    accuracy: float | None  # mean over all data sets, in per cent; None without results on all
+    sees: tuple[str, ...] | None  # inputs besides the graph structure; None if unknown
+    rank: float | None  # average rank; None if not ranked
+    results: int  # number of data sets with a result
+    accuracy: float | None  # mean over all data sets in percent; None if results are missing
     balanced_accuracy: float | None
-    seconds: float | None  # processor time for the matrices of all settings on all data sets
-    memory: int | None  # the most that it needed on one of these data sets, in bytes
-    stopped: dict[str, LimitRecord]  # the limit that it ran over, by data set
+    seconds: float | None  # CPU time for the matrices of all settings on all data sets
+    memory: int | None  # peak memory on any of these data sets, in bytes
+    stopped: dict[str, LimitRecord]  # exceeded limit, by data set
 
     @property
     def stops(self) -> list[str]:
-        """Where it was stopped, in words: each limit with the data sets."""
+        """Exceeded limits, each with its data sets, as text."""
         by_limit: dict[str, list[str]] = {}
         for name, limit in self.stopped.items():
             by_limit.setdefault(limit_label(limit), []).append(name)
@@ -307,7 +307,7 @@ class Standing:
 
 
 def standings(comparison: Comparison) -> list[Standing]:
-    """The league table: ranked kernels by their average rank, then the others by results."""
+    """Return the league table: ranked kernels by average rank, then the others by results."""
     ranks: dict[int, float] = {}
     if comparison.ranks is not None:
         average = comparison.ranks.average.tolist()
@@ -339,7 +339,7 @@ def standings(comparison: Comparison) -> list[Standing]:
 
 
 def seen_by(cell: Cell) -> tuple[str, ...] | None:
-    """What the kernel of a cell looked at; None if this version does not know it."""
+    """Return the inputs used by the kernel of a cell; None if the kernel is unknown."""
     summary = cell.summary
     if summary.variant.startswith("self-tuned"):
         everything = summary.kernel == AUTO
@@ -348,8 +348,8 @@ def seen_by(cell: Cell) -> tuple[str, ...] | None:
         return None
     kernel = KERNELS[summary.kernel].kernel
     known = kernel().get_params()
-    told: dict[str, Any] = {k: v for k, v in summary.parameters.items() if k in known}
-    return kernel(**told).sees
+    parameters: dict[str, Any] = {k: v for k, v in summary.parameters.items() if k in known}
+    return kernel(**parameters).sees
 
 
 def _mean(values: list[float]) -> float | None:

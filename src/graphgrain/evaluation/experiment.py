@@ -1,11 +1,11 @@
-"""Run an evaluation, fold by fold, keeping every finished fold.
+"""Run an evaluation fold by fold and store every finished fold.
 
-1. List the folds of a data set and a kernel that the results file does not hold yet.
-2. For a kernel: if there are any, compute the kernel matrices and note what they cost. For an
-   estimator that tunes itself there is nothing to prepare: it is fitted to each training part.
-3. Work on the folds with several threads; append each to the file as soon as it is done.
+1. List the folds of a data set and a kernel that are not yet in the results file.
+2. If there are any, compute the kernel matrices and record their cost. Estimators that tune
+   themselves are fitted to each training set instead.
+3. Process the folds in several threads; append each to the file as soon as it is finished.
 
-Whatever stops the program, the same call goes on where it was.
+After an interruption the same call continues where it stopped.
 """
 
 from __future__ import annotations
@@ -34,60 +34,60 @@ from .splits import FOLDS, parts_of
 
 
 class Results(Interface):
-    """Where finished work goes: a :class:`ResultsFile`, or what passes it on to one."""
+    """Interface of :class:`ResultsFile` used to store records."""
 
     def __contains__(self, key: str) -> bool:
-        """Whether a record with this identity is there."""
+        """Check for a record with this identity."""
 
     def append(self, record: FoldRecord | KernelRecord) -> bool:
-        """Keep a record; False if it is there already."""
+        """Store a record; return False if it is a duplicate."""
 
 
 @dataclass
 class Progress:
-    """What a run tells about itself; each may be replaced."""
+    """Progress callbacks of a run; by default they do nothing."""
 
-    #: A data set and a kernel begin: description, and how many folds, finished ones included.
+    #: Called for each data set and kernel: description, total number of folds.
     begin: Callable[[str, int], None] = field(default=lambda description, total: None)
-    #: That many folds more are done.
+    #: Called with the number of newly finished folds.
     advance: Callable[[int], None] = field(default=lambda folds: None)
 
 
-#: The column of graphs in the table of an estimator that learns from columns too.
+#: Name of the graph column in the table passed to estimators that use other columns too.
 _GRAPHS = "graph"
-#: What records and tables call an estimator that chooses everything inside the training graphs.
+#: Variant name of estimators that choose all settings on the training graphs.
 SELF_TUNED = "self-tuned"
 
 
 @dataclass(frozen=True)
 class TunedRow:
-    """An estimator that tunes itself, in the place of a kernel in tables and records."""
+    """An estimator that tunes itself, listed like a kernel in tables and records."""
 
-    name: str  # in records, in the place of a kernel's
+    name: str  # used as kernel name in records
     classifier: type[Any]
     regressor: type[Any]
-    #: What differs from the usual parameters; part of what makes a record.
+    #: Parameters that differ from the defaults; part of the record's identity.
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    #: Parameters that belong to the row itself, such as its kernels.
+    #: Parameters that define the row itself, such as its kernels.
     fixed: Mapping[str, Any] = field(default_factory=dict)
-    detail: str = ""  # what else tells it apart, in words
-    columns: tuple[str, ...] = ()  # of the file, that it learns from beside the graphs
+    detail: str = ""  # further description of the variant
+    columns: tuple[str, ...] = ()  # columns of the file used in addition to the graphs
 
     @property
     def variant(self) -> str:
-        """What records and tables call it beside the kernel."""
+        """Variant name in records and tables."""
         words = [f"{name}={value}" for name, value in self.parameters.items()]
         words += [f"columns {' '.join(self.columns)}"] if self.columns else []
         return ", ".join([SELF_TUNED, *([self.detail] if self.detail else []), *words])
 
     @property
     def label(self) -> str:
-        """How tables call it."""
+        """Name in tables."""
         return kernel_label(self.name, self.variant)
 
     @property
     def offered(self) -> dict[str, str]:
-        """The views that it may choose, by name, as settings of a record."""
+        """Names of the candidate views, as settings of a record."""
         views = {**self.fixed, **self.parameters}.get("views")
         if views is None:
             return {}
@@ -95,7 +95,7 @@ class TunedRow:
         return {"view": " or ".join(names)}
 
     def estimator(self, data: LabelledGraphs, protocol: Protocol) -> Any:
-        """The estimator that is evaluated: its defaults, and the protocol's folds and seed."""
+        """Return the unfitted estimator, with the protocol's inner folds and seed."""
         made = (self.regressor if data.numeric else self.classifier)()
         known = made.get_params(deep=False)
         rules = {"cv": protocol.inner_folds, "random_state": protocol.seed}
@@ -105,7 +105,7 @@ class TunedRow:
         return made.set_params(**{**own, **self.fixed, **self.parameters})
 
     def examples(self, data: LabelledGraphs, rows: np.ndarray) -> Any:
-        """Some graphs of a data set, with the columns that it learns from."""
+        """Return some graphs of a data set, with the columns the estimator uses."""
         graphs: Any = data.graphs[rows]
         if self.parameters.get("descriptors") is not None and data.smiles is not None:
             graphs = [data.smiles[row] for row in rows.tolist()]
@@ -114,13 +114,13 @@ class TunedRow:
         return {_GRAPHS: graphs, **{name: data.columns[name][rows] for name in self.columns}}
 
 
-#: Tree++ with everything chosen inside, and all usual kernels beside it.
+#: Self-tuned Tree++, and the self-tuned combination of all usual kernels.
 TREE_ROW = TunedRow(REFERENCE, GraphClassifier, GraphRegressor, fixed={"kernels": "tree++"})
 AUTO_ROW = TunedRow(AUTO, GraphClassifier, GraphRegressor, fixed={"kernels": "auto"})
 
 
 def regression_row(grid: KernelGrid) -> TunedRow:
-    """A kernel for numbers: the regressor with this kernel alone chooses its level and alpha."""
+    """Return the row for regression with one kernel, which tunes its level and alpha."""
     kernels = [grid] if grid.variant else grid.name
     own = {"kernels": kernels}
     return TunedRow(grid.name, GraphClassifier, GraphRegressor, fixed=own, detail=grid.variant)
@@ -136,10 +136,10 @@ def run(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> int:
-    """Evaluate a kernel or an estimator on a data set; fill in what the results file lacks.
+    """Evaluate a kernel or an estimator on a data set and store the missing results.
 
-    With ``repeats`` 0 only the kernel is measured. The results do not depend on ``n_jobs``, the
-    number of threads. Returns the number of folds that had to be computed.
+    With ``repeats=0`` only the cost of the kernel is measured. The results do not depend on
+    ``n_jobs``, the number of threads. Returns the number of newly computed folds.
     """
     progress = progress or Progress()
     folds = [(r, f) for r in range(repeats) for f in range(protocol.folds)]
@@ -185,7 +185,7 @@ def _record(
     evaluate: Callable[[TestFold], dict[str, Any]],
     number: int,
 ) -> FoldRecord | None:
-    """The record of a missing fold; None if another process has done it meanwhile."""
+    """Compute the record of a missing fold; None if another process has stored it meanwhile."""
     repetition, fold = missing[number]
     if _key(fixed, missing[number]) in results:
         return None
@@ -205,7 +205,7 @@ def _record(
 def _validated(
     data: LabelledGraphs, protocol: Protocol, grams: np.ndarray, split: TestFold
 ) -> dict[str, Any]:
-    """What the levels of a kernel achieve on a fold."""
+    """Evaluate the levels of a kernel on a fold."""
     levels, fits = protocol.evaluate(grams, data.codes, len(data.classes), split)
     return {"levels": levels, "fits": fits}
 
@@ -213,7 +213,7 @@ def _validated(
 def _fitted(
     data: LabelledGraphs, row: TunedRow, protocol: Protocol, split: TestFold
 ) -> dict[str, Any]:
-    """What an estimator achieves that is fitted to the training part of a fold."""
+    """Fit an estimator to the training graphs of a fold and evaluate it."""
     model = row.estimator(data, protocol)
     model.fit(row.examples(data, split.train), data.codes[split.train])
     predictions, scores = _answers(model, row.examples(data, split.test), len(data.classes))
@@ -223,7 +223,7 @@ def _fitted(
 
 
 def identity_of(data: LabelledGraphs) -> dict[str, Any]:
-    """What records say of the data set."""
+    """Return the fields of a record that identify the data set."""
     return {
         "dataset": data.name,
         "fingerprint": data.fingerprint,
@@ -232,14 +232,14 @@ def identity_of(data: LabelledGraphs) -> dict[str, Any]:
 
 
 def rules_of(protocol: Protocol) -> dict[str, Any]:
-    """What records say of the protocol."""
+    """Return the fields of a record that identify the protocol."""
     return {**protocol.key._asdict(), "C": list(protocol.C)}
 
 
 def setting_grams(
     grid: KernelGrid, setting: Setting, graphs: GraphBatch, n_jobs: int | None = None
 ) -> np.ndarray:
-    """Kernel matrices of all levels of a setting, of shape (levels, graphs, graphs)."""
+    """Compute the kernel matrices of all levels, of shape (levels, graphs, graphs)."""
     [fitted] = grid.with_settings([setting]).fit_each(graphs, n_jobs)
     grams = np.empty((len(grid.levels(setting)), len(graphs), len(graphs)))
     for level, gram in enumerate(fitted.grams()):
@@ -255,8 +255,8 @@ def _measured_grams(
     results: Results,
     n_jobs: int | None,
 ) -> np.ndarray:
-    """Compute the kernel matrices and note their cost."""
-    # A few graphs first: whatever has to be compiled or loaded is not the kernel's own cost.
+    """Compute the kernel matrices and record their cost."""
+    # A few graphs first, so that compiling and loading are not measured.
     setting_grams(grid, setting, data.graphs[: min(len(data), 4)], n_jobs)
     with measured() as cost:
         grams = setting_grams(grid, setting, data.graphs, n_jobs)
@@ -274,13 +274,13 @@ def _measured_grams(
 
 
 def _answers(model: Any, graphs: Any, classes: int) -> tuple[list[Any], list[Any]]:
-    """Predicted values without scores, or predicted classes with a score for each class."""
+    """Return predictions and, for classes, their scores."""
     predicted = np.asarray(model.predict(graphs))
     if not classes:
         return rounded(predicted), []
     scores = np.asarray(model.decision_function(graphs), dtype=float)
     if classes > 2 and len(model.classes_) < classes:
-        # A class that the training part lacks comes last.
+        # Classes without training graphs rank last.
         known = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
         scores = np.full((len(known), classes), known.min(initial=0.0) - 1.0)
         scores[:, model.classes_] = known
@@ -288,7 +288,7 @@ def _answers(model: Any, graphs: Any, classes: int) -> tuple[list[Any], list[Any
 
 
 def _name(member: Mapping[str, Any]) -> str:
-    """A setting without its levels, in a few words."""
+    """Describe a setting without its levels."""
     words = [kernel_label(member["kernel"])] if "kernel" in member else []
     words += [member["counts"]] if "counts" in member else []
     words += ["edge labels"] if member.get("edge_labels") else []
@@ -304,14 +304,14 @@ def _view_words(view: Any) -> str:
 
 
 def test_fold(data: LabelledGraphs, protocol: Protocol, repetition: int, fold: int) -> TestFold:
-    """Which graphs train, validate and test, by folds or by another split."""
+    """Return the training, validation and test graphs of a fold or of another split."""
     parts = None
     if protocol.split != FOLDS:
         parts = parts_of(data, protocol.split, protocol.seed + repetition)
     return protocol.test_fold(data.codes, repetition, fold, parts)
 
 
-test_fold.__test__ = False  # type: ignore[attr-defined]  # not a test case
+test_fold.__test__ = False  # type: ignore[attr-defined]  # keep pytest from collecting it
 
 
 # ---------------------------------------------------------------- time and memory
@@ -319,16 +319,16 @@ test_fold.__test__ = False  # type: ignore[attr-defined]  # not a test case
 
 @dataclass
 class Measured:
-    """Filled in when the measured block ends."""
+    """Cost of a block; set when the block ends."""
 
     seconds: float = 0.0
     processor_seconds: float = 0.0  # of all threads of the process
-    memory: int | None = None  # bytes; None where the system does not tell
+    memory: int | None = None  # bytes; None if it cannot be measured
 
 
 @contextmanager
 def measured() -> Iterator[Measured]:
-    """Measure a block: its time, and by how many bytes the process grew at most.
+    """Measure the time of a block and the peak growth of the process in bytes.
 
     >>> with measured() as cost:
     ...     block = bytearray(50_000_000)
@@ -349,7 +349,7 @@ def measured() -> Iterator[Measured]:
 
 
 def _begin() -> int | None:
-    """Reset the high-water mark of the process (Linux) and return its present size."""
+    """Reset the peak memory of the process (Linux) and return its current size."""
     try:
         with open(f"/proc/{os.getpid()}/clear_refs", "w") as file:
             file.write("5")

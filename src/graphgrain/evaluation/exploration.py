@@ -1,15 +1,14 @@
-"""A data set to look around in: a map of its graphs, what is predicted of each, and why.
+"""Data of the exploration page: a map of a data set, predictions and their explanations.
 
-1. Tree++ compares all graphs; the map is kernel PCA of their similarities, the nearest neighbours
-   of a graph are the most similar others.
-2. In each of a few folds an estimator learns from the other folds and predicts the graphs of this
-   one: no prediction comes from a model that has seen the graph.
-3. The same model explains its prediction, by fragments and by patterns, and tells how sure it is
-   and which vertices make it unsure; for each neighbour it is told what it has that the graph has
-   not.
+1. Similarities of all graphs are computed with Tree++. The map is their kernel PCA, and the
+   neighbours of a graph are the graphs most similar to it.
+2. Predictions are out-of-fold: each graph is predicted by an estimator fitted to the other folds.
+3. The same model explains its predictions by fragments and patterns, and gives their uncertainty
+   and the contribution of each vertex to it. For each neighbour, the vertices outside the part
+   common to both graphs are listed.
 
-Without targets there is the map, and the neighbours. Values of vertices are kept as whole per cents
-of the largest.
+Without targets there are only the map and the neighbours. Vertex values are stored as integer
+percentages of the largest one.
 """
 
 from __future__ import annotations
@@ -36,23 +35,23 @@ from ..learning.folds import random_folds, stratified_folds, train_and_test
 from ..learning.inputs import are_classes
 from ..learning.regressor import GraphRegressor
 
-#: More graphs than this are drawn as a sample in which each class has its share.
+#: Larger data sets are shown as a stratified sample of about this size.
 MOST_GRAPHS = 1000
-#: Of the interval of a predicted number.
+#: Nominal coverage of prediction intervals.
 COVERAGE = 0.9
-#: The matrix is averaged to at most about this many rows.
+#: Approximate maximum number of rows of the displayed matrix; larger ones are averaged.
 MOST_ROWS = 180
 
 
 @dataclass(frozen=True)
 class DrawnGraphs:
-    """The graphs of a data set that maps show: all, or a sample."""
+    """The graphs of a data set shown in maps: all of them or a sample."""
 
     name: str
     graphs: GraphBatch
-    total: int  # graphs of the data set
+    total: int  # number of graphs in the data set
     classes: list[str]
-    codes: np.ndarray  # the class of each graph as a position in ``classes``
+    codes: np.ndarray  # class of each graph as index into ``classes``
     names: list[str]
 
     def __len__(self) -> int:
@@ -60,52 +59,52 @@ class DrawnGraphs:
 
     @property
     def counts(self) -> np.ndarray:
-        """Number of graphs of each class."""
+        """Number of graphs per class."""
         return np.bincount(self.codes, minlength=len(self.classes))
 
 
 def drawn_graphs(
     name: str, graphs: GraphBatch, classes: list[str], codes: Any, names: Any = None
 ) -> DrawnGraphs:
-    """The graphs of a data set that maps show; without names they are numbered from 1."""
+    """Select the graphs shown in maps; without names they are numbered from 1."""
     codes = np.asarray(codes)
     chosen = sample(codes, MOST_GRAPHS)
-    told = [graph_name(number, names) for number in chosen.tolist()]
-    return DrawnGraphs(name, graphs[chosen], len(codes), list(classes), codes[chosen], told)
+    shown = [graph_name(number, names) for number in chosen.tolist()]
+    return DrawnGraphs(name, graphs[chosen], len(codes), list(classes), codes[chosen], shown)
 
 
 def graph_name(number: int, names: Any = None) -> str:
-    """What a graph is called: by its name, or by its place in the data set, from 1 on."""
+    """Return the name of a graph, or its 1-based number in the data set."""
     return f"graph {number + 1}" if names is None else str(names[number])
 
 
 @dataclass(frozen=True)
 class KernelMap:
-    """What there is to draw of one kernel on one data set."""
+    """Map and matrix of one kernel on one data set."""
 
     drawn: DrawnGraphs
     kernel: str
     variant: str
     parameters: dict[str, Any]
     points: np.ndarray  # of shape (graphs, 2): kernel PCA
-    explained: np.ndarray  # the share of the variance along each axis
-    #: Kernel matrix sorted by class, then along the first axis of the map; averaged over blocks.
+    explained: np.ndarray  # fraction of the variance along each axis
+    #: Kernel matrix sorted by class, then by the first axis of the map; averaged over blocks.
     matrix: np.ndarray
-    blocks: list[int]  # number of rows of each class
+    blocks: list[int]  # number of rows per class
 
     @property
     def averaged(self) -> bool:
-        """Whether a row of the matrix stands for several graphs."""
+        """True if rows of the matrix are averages over several graphs."""
         return len(self.matrix) < len(self.drawn)
 
     @property
     def all_alike(self) -> bool:
-        """Whether the kernel sees no difference between any two graphs."""
+        """True if the kernel does not distinguish any two graphs."""
         return not self.explained.any()
 
     @property
     def scale(self) -> tuple[float, float]:
-        """The similarities between which colours run: most entries off the diagonal."""
+        """Range of the colour scale: 1 % to 99 % quantile of the off-diagonal entries."""
         rows = len(self.matrix)
         if rows < 2:
             return 0.0, 1.0
@@ -121,9 +120,9 @@ def kernel_map(
     variant: str = "",
     n_jobs: int | None = None,
 ) -> KernelMap:
-    """Compute a kernel on (a sample of) a data set and what can be seen in it.
+    """Compute the map and the matrix of a kernel on (a sample of) a data set.
 
-    ``variant`` is what tells the kernel from its usual form, for titles.
+    ``variant`` is shown in titles, for kernels that differ from their usual form.
 
     Examples
     --------
@@ -145,7 +144,7 @@ def kernel_map(
 
 
 def sample(codes: np.ndarray, most: int) -> np.ndarray:
-    """Positions of at most about this many graphs, the same each time, each class by its share.
+    """Return a reproducible stratified sample of about ``most`` positions.
 
     Examples
     --------
@@ -167,15 +166,15 @@ def sample(codes: np.ndarray, most: int) -> np.ndarray:
 
 
 def kernel_pca(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The two first principal components in feature space, and their shares of the variance.
+    """Return the first two kernel principal components and their fractions of the variance.
 
-    Both are zero where a component has no variance.
+    Components without variance are zero.
     """
     from sklearn.decomposition import KernelPCA
 
     n = len(K)
     points, explained = np.zeros((n, 2)), np.zeros(2)
-    total = np.trace(K) - K.sum() / n  # the variance of all components, times n
+    total = np.trace(K) - K.sum() / n  # total variance times n
     if n < 3 or total <= 1e-9 * max(np.trace(K), 1):
         return points, explained
     pca = KernelPCA(2, kernel="precomputed", eigen_solver="dense").fit(K)
@@ -186,7 +185,7 @@ def kernel_pca(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _blocks(counts: np.ndarray) -> list[np.ndarray]:
-    """For each class the sizes of the blocks of graphs that a row of the matrix stands for."""
+    """Return, for each class, the number of graphs averaged in each row of the matrix."""
     blocks = []
     for count in counts.tolist():
         rows = count
@@ -198,7 +197,7 @@ def _blocks(counts: np.ndarray) -> list[np.ndarray]:
 
 
 def block_means(K: np.ndarray, blocks: list[np.ndarray]) -> np.ndarray:
-    """The mean of each block of a matrix.
+    """Return the mean of each block of a matrix.
 
     Examples
     --------
@@ -216,27 +215,27 @@ def block_means(K: np.ndarray, blocks: list[np.ndarray]) -> np.ndarray:
 
 _FOLDS = 5
 _NEIGHBOURS = 4
-#: Patterns on each side: for what is predicted, and against it.
+#: Number of patterns shown for the prediction, and number shown against it.
 _PATTERNS = 3
-#: Names of fragments that a neighbour shares.
+#: Number of shared fragments named per neighbour.
 _SHARED = 3
-#: Longer SMILES are no names.
+#: Molecules with longer SMILES are shown by number.
 _LONGEST_SMILES = 80
 
 
 @dataclass(frozen=True)
 class Neighbour:
-    """Another graph, and how it differs from the one that is looked at."""
+    """A similar graph and its differences from the selected one."""
 
     graph: int
     similarity: float
-    differs: list[int]  # its vertices outside the part that both have in common
-    shared: list[str]  # the largest fragments of that part, by name
+    differs: list[int]  # its vertices outside the common part
+    shared: list[str]  # names of the largest fragments of the common part
 
 
 @dataclass(frozen=True)
 class Seen:
-    """One graph of an exploration, ready to be drawn; by default nothing is predicted of it."""
+    """One graph of an exploration, as plain data; by default without a prediction."""
 
     name: str
     truth: Any = None
@@ -245,8 +244,8 @@ class Seen:
     right: bool | None = None
     unknown: float = 0.0
     probability: float | None = None  # of the predicted class
-    interval: tuple[float, float] | None = None  # of a predicted number
-    #: What each vertex adds to the uncertainty, in per cent of the largest.
+    interval: tuple[float, float] | None = None  # prediction interval, for regression
+    #: Contribution of each vertex to the uncertainty, in percent of the largest.
     doubts: list[int] = field(default_factory=list)
     drawing: dict[str, Any] | None = None
     values: list[int] = field(default_factory=list)
@@ -260,14 +259,14 @@ class Seen:
 
 @dataclass(frozen=True)
 class Exploration:
-    """All that the page shows."""
+    """Content of the exploration page."""
 
     name: str
-    total: int  # graphs of the data set
-    classes: list[str]  # empty where targets are numbers
-    points: list[list[float]]  # the map
+    total: int  # number of graphs in the data set
+    classes: list[str]  # empty for regression
+    points: list[list[float]]  # coordinates on the map
     graphs: list[Seen]
-    score: float | None  # accuracy, or R2, of the predictions; None without targets
+    score: float | None  # accuracy or R2 of the predictions; None without targets
     folds: int
 
 
@@ -280,9 +279,9 @@ def explore(
     most: int = MOST_GRAPHS,
     n_jobs: int | None = None,
 ) -> Exploration:
-    """Compute an exploration; of more graphs than ``most`` a sample is taken.
+    """Compute an exploration, on a sample if there are more than ``most`` graphs.
 
-    ``y`` holds classes or numbers; without any nothing is predicted.
+    ``y`` holds classes or numbers; if it is None, nothing is predicted.
     """
     if y is None:
         chosen = sample(np.zeros(len(graphs), dtype=np.int64), most)
@@ -322,18 +321,17 @@ def explore(
 
 
 def usual_model(y: np.ndarray, n_jobs: int | None = None) -> GraphClassifier | GraphRegressor:
-    """The estimator that a user would fit, for classes or for numbers; not fitted."""
+    """Return an unfitted classifier or regressor with default parameters."""
     return GraphClassifier(n_jobs=n_jobs) if are_classes(y) else GraphRegressor(n_jobs=n_jobs)
 
 
 def _tree(batch: GraphBatch, n_jobs: int | None) -> TreePlusPlus:
-    """The kernel that finds neighbours."""
     edges = batch.edge_label_table is not None and len(batch.edge_label_table) > 1
     return TreePlusPlus(edge_labels=edges, n_jobs=n_jobs)
 
 
 def _map(batch: GraphBatch, n_jobs: int | None) -> tuple[list[list[float]], list[list[Neighbour]]]:
-    """Where each graph lies, and its neighbours: the most similar others."""
+    """Return the map coordinates and the neighbours of each graph."""
     K = _tree(batch, n_jobs).fit(batch).gram()
     parts = [cut(graph) for graph in batch]
     near = []
@@ -358,11 +356,11 @@ def explain_rows(
     X: Any = None,
     n_jobs: int | None = None,
 ) -> tuple[list[Seen], list[Explanation]]:
-    """Some graphs, explained by a model that learns from all others that have a target.
+    """Explain some graphs with a model fitted to all other graphs that have a target.
 
-    A fitted ``model`` needs no targets; the others are then only looked at for neighbours. ``X``
-    are the rows as it takes them, where that is more than their graphs. Returns the graphs, behind
-    them the most similar of the others, and the explanations of the graphs.
+    With a fitted ``model`` no targets are needed, and the other graphs only serve as neighbours.
+    ``X`` holds the rows in the form the model expects, if it needs more than graphs. Returns the
+    explained graphs followed by their neighbours, and the explanations.
     """
     wanted = np.array(rows, dtype=np.int64)
     y = np.full(len(graphs), "") if y is None else np.asarray(y)
@@ -372,7 +370,7 @@ def explain_rows(
         train = np.flatnonzero(known & others)
         targets = y[train]
         if are_classes(targets):
-            if y.dtype.kind == "f":  # whole numbers, of which some are missing
+            if y.dtype.kind == "f":  # integer classes with missing values
                 y, targets = np.nan_to_num(y).astype(np.int64), targets.astype(np.int64)
             if len(np.unique(targets)) < 2:
                 raise InvalidParameterError(
@@ -397,7 +395,7 @@ def explain_rows(
 
 @dataclass(frozen=True)
 class _Answer:
-    """What a model says of a graph, why, and how sure it is."""
+    """Prediction for a graph with its explanation and uncertainty."""
 
     why: Explanation
     prediction: Any  # a class, or a number in the units of the targets
@@ -439,7 +437,7 @@ def _nearest(
     names: Any,
     n_jobs: int | None,
 ) -> tuple[list[Neighbour], list[Seen]]:
-    """The training graphs that are most similar to a graph, by Tree++, and how they differ."""
+    """Return the training graphs most similar to a graph by Tree++, and how they differ."""
     if not len(train):
         return [], []
     K = _tree(graphs, n_jobs).fit(graphs[row]).transform(graphs[train])[:, 0]
@@ -450,14 +448,14 @@ def _nearest(
     for place, (which, number) in enumerate(zip(order, train[order].tolist(), strict=True), 1):
         differing = _differing(batch, 0, place, parts)
         near.append(Neighbour(place, round(float(K[which]), 4), *differing))
-        truth = _told(y[number] if known[number] else None, classification)
+        truth = _plain_target(y[number] if known[number] else None, classification)
         name = _name(graphs[number], number, names)
         seen.append(Seen(name, truth, drawing=drawing_of(batch[place])))
     return near, seen
 
 
 def _name(graph: GraphBatch, number: int, names: Any) -> str:
-    """The name of a graph; a molecule without one is called by its SMILES, if RDKit is there."""
+    """Return the name of a graph; by default its SMILES if RDKit can write it, or its number."""
     if names is None:
         molecule = read_molecule(graph) if graph.edge_labels is not None else None
         smiles = None if molecule is None else smiles_of(molecule)
@@ -466,8 +464,7 @@ def _name(graph: GraphBatch, number: int, names: Any) -> str:
     return graph_name(number, names)
 
 
-def _told(truth: Any, classification: bool) -> Any:
-    """A target as plain data."""
+def _plain_target(truth: Any, classification: bool) -> Any:
     if truth is None:
         return None
     return str(truth) if classification else float(truth)
@@ -476,7 +473,7 @@ def _told(truth: Any, classification: bool) -> Any:
 def _out_of_fold(
     batch: GraphBatch, y: np.ndarray, classification: bool, folds: int, n_jobs: int | None
 ) -> list[_Answer]:
-    """What is said of each graph by a model that has not seen it."""
+    """Predict each graph with a model that was not fitted to it."""
     rng = np.random.default_rng(0)
     parts = (
         stratified_folds(np.unique(y, return_inverse=True)[1], folds, rng)
@@ -503,7 +500,7 @@ def _score(answered: list[_Answer], y: np.ndarray, classification: bool) -> floa
 def _differing(
     batch: GraphBatch, graph: int, other: int, parts: list[list[Part]]
 ) -> tuple[list[int], list[str]]:
-    """The vertices of the other that the graph does not have, and fragments that both have."""
+    """Return the vertices of ``other`` outside the common part, and fragments of that part."""
     if max(batch.vertex_counts[[graph, other]]) > MOST_VERTICES:
         return [], []
     common = set(shared_part(batch[graph], batch[other])[:, 1].tolist())
@@ -514,7 +511,7 @@ def _differing(
 
 
 def _short(value: float) -> float:
-    """As many digits as a page needs."""
+    """Round to seven significant digits."""
     return float(f"{value:.7g}")
 
 
@@ -528,11 +525,11 @@ def _per_cents(values: np.ndarray) -> list[int]:
 
 def _seen(name: str, said: _Answer, truth: Any, neighbours: list[Neighbour]) -> Seen:
     why, classification = said.why, said.classification
-    # For two classes values are those of the second: turned, those of what is predicted.
+    # With two classes, positive values favour the second; flip them if the first is predicted.
     sign = -1.0 if why.opposite is not None and why.prediction == why.opposite else 1.0
     return Seen(
         name=name,
-        truth=_told(truth, classification),
+        truth=_plain_target(truth, classification),
         prediction=str(said.prediction) if classification else _short(said.prediction),
         decision=round(sign * why.decision, 6),
         right=bool(why.prediction == truth) if classification and truth is not None else None,
@@ -564,5 +561,5 @@ def _seen(name: str, said: _Answer, truth: Any, neighbours: list[Neighbour]) -> 
 
 
 def drawing_of(graph: GraphBatch) -> dict[str, Any] | None:
-    """An outline as plain data; None for graphs that are too large to draw."""
+    """Return the outline of a graph as plain data; None if it is too large to draw."""
     return None if graph.n_vertices > MOST_VERTICES else outline(graph)

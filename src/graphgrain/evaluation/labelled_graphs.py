@@ -1,4 +1,4 @@
-"""A data set made ready for evaluation: targets checked, duplicates removed, a fingerprint."""
+"""Prepare a data set for evaluation: check targets, remove duplicates, compute a fingerprint."""
 
 from __future__ import annotations
 
@@ -17,26 +17,27 @@ from ..learning.inputs import check_classes, check_folds, check_values
 
 @dataclass(frozen=True)
 class LabelledGraphs:
-    """Graphs with their classes, or with the numbers that are to be predicted.
+    """Graphs with their classes or regression targets.
 
     Attributes
     ----------
     name : str
+        Name for tables and records.
     graphs : GraphBatch
     classes : list of str
-        In sorted order; empty for numbers.
+        In sorted order; empty for regression.
     codes : array
-        The class of each graph as a position in ``classes``, or its number.
+        Class of each graph as index into ``classes``, or its target value.
     deduplicated : bool
-        Whether isomorphic duplicates were removed.
+        True if isomorphic duplicates were removed.
     removed : int
-        How many.
+        Number of removed duplicates.
     fingerprint : str
         Hash of graphs and targets.
     smiles : list of str, optional
-        Of molecules, for splits by scaffold.
+        SMILES of molecules, for scaffold splits.
     columns : dict, optional
-        Columns of the file, for splits that one of them gives.
+        Columns of the file, for splits given by a column and for estimators that use columns.
     """
 
     name: str
@@ -51,7 +52,7 @@ class LabelledGraphs:
 
     @property
     def numeric(self) -> bool:
-        """Whether numbers are to be predicted, not classes."""
+        """True for regression targets, False for classes."""
         return not self.classes
 
     def __len__(self) -> int:
@@ -69,22 +70,22 @@ def prepare(
     smiles: Sequence[str] | None = None,
     columns: Mapping[str, Any] | None = None,
 ) -> LabelledGraphs:
-    """Check graphs and targets; remove duplicates if asked to.
+    """Check graphs and targets, and optionally remove duplicates.
 
     Parameters
     ----------
     name : str
-        For tables and records.
+        Name for tables and records.
     graphs : GraphBatch or anything that :func:`graphgrain.as_graphs` accepts
     y : array-like
-        The class of each graph: integers or strings; or numbers.
-    remove_duplicates : bool
-        Keep one graph of each set of isomorphic ones, labels included: the first of the class
-        that most of them have; of numbers the first.
-    folds : int
-        There must be at least as many graphs as this.
-    numeric : bool
-        Whether ``y`` holds numbers to predict, not classes.
+        Class (integer or string) or target value of each graph.
+    remove_duplicates : bool, default=False
+        Keep one graph of each set of isomorphic graphs with equal labels: the first of the
+        majority class; for regression the first.
+    folds : int, default=2
+        Minimum number of graphs.
+    numeric : bool, default=False
+        True if ``y`` holds regression targets.
     smiles, columns : optional
         See :class:`LabelledGraphs`.
 
@@ -124,7 +125,7 @@ def prepare(
 
 def _without_duplicates(batch: GraphBatch, codes: np.ndarray) -> np.ndarray:
     keep = np.ones(len(batch), dtype=bool)
-    # Most kernels do not look at attributes: to them these graphs are copies.
+    # Attributes are ignored, because most kernels do not use them.
     for group in duplicates(batch, attributes=False):
         members = np.array(group)
         majority = np.bincount(codes[members]).argmax()
@@ -134,14 +135,14 @@ def _without_duplicates(batch: GraphBatch, codes: np.ndarray) -> np.ndarray:
 
 
 def fingerprint(batch: GraphBatch, y: np.ndarray) -> str:
-    """Sixteen hexadecimal digits that change with any graph, label, attribute or class."""
+    """Return a hash of graphs, labels, attributes and targets as 16 hexadecimal digits."""
     digest = hashlib.sha256()
     parts = (batch.offsets, batch.indptr, batch.indices, batch.labels, batch.edge_labels)
     for array in (*parts, batch.vertex_attributes, batch.edge_attributes, y):
         if array is None:
             digest.update(b"none;")
             continue
-        # Integers of any width and strings of any width count the same on all machines.
+        # The hash must not depend on the width of integers and strings or on the byte order.
         if array.dtype.kind in "iu":
             array = array.astype("<i8")
         elif array.dtype.kind == "f":

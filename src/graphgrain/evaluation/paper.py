@@ -1,4 +1,4 @@
-"""The Tree++ paper: its figures, to stand next to ours, and the experiments behind them.
+"""Published results of the Tree++ paper and the settings of its experiments.
 
 Ye, Wang, Redberg, Singh: Tree++: Truncated Tree Based Graph Kernels. IEEE Transactions on
 Knowledge and Data Engineering 33 (4), 2021. Tables 1 to 3.
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ..kernels import registry
 from ..kernels.grid import KernelGrid, Setting
 
-#: Kernels in the order of the paper's tables, by the names of the registry.
+#: Registry names of the kernels in the order of the paper's tables.
 KERNELS = ("tree++", "mlg", "dgk", "retgk", "propa", "pm", "sp", "wl", "fgsd")
 
 
@@ -29,7 +29,7 @@ class Sizes(NamedTuple):
     labels: int
 
 
-#: Table 1: the data sets. (It prints 467 graphs for DHFR; there are 756, as its text says.)
+#: Table 1: the data sets. (It gives 467 graphs for DHFR; there are 756, as stated in the text.)
 TABLE1 = {
     "BZR": Sizes(405, 2, 35.75, 38.36, 10),
     "BZR_MD": Sizes(306, 2, 21.30, 225.06, 8),
@@ -83,7 +83,7 @@ def _rows(text: str) -> dict[str, dict[str, str]]:
     return {row[0]: dict(zip(KERNELS, row[1:], strict=True)) for row in rows}
 
 
-#: Table 2: by data set and kernel, accuracy in per cent and its standard deviation.
+#: Table 2: accuracy in percent and its standard deviation, by data set and kernel.
 TABLE2: dict[str, dict[str, tuple[float, float]]] = {
     dataset: {
         kernel: (float(entry.split("±")[0]), float(entry.split("±")[1]))
@@ -92,18 +92,19 @@ TABLE2: dict[str, dict[str, tuple[float, float]]] = {
     for dataset, row in _rows(_TABLE2).items()
 }
 
-#: Table 3: by data set and kernel, seconds on the authors' machine.
+#: Table 3: seconds on the authors' machine, by data set and kernel.
 TABLE3: dict[str, dict[str, float]] = {
     dataset: {kernel: float(entry) for kernel, entry in row.items()}
     for dataset, row in _rows(_TABLE3).items()
 }
 
-#: What a reader of the accuracies has to know.
+#: Remarks on the published accuracies.
 NOTES = {
-    "COX2_MD": "the paper's figure depends on the order of the vertices in the file: its program "
-    "gives 70.2 as the file is and 63.0 after renumbering them; ours does not depend on it",
-    "KKI": "each of the 83 graphs is 1.2 points: from one seed to another the mean of ten "
-    "repetitions moves by 1 to 2.5 points, for MLG with its draw of anchors by up to 7",
+    "COX2_MD": "the published value depends on the order of the vertices in the file: the authors' "
+    "program gives 70.2 with the original order and 63.0 after renumbering; graphgrain does not "
+    "depend on it",
+    "KKI": "each of the 83 graphs accounts for 1.2 points: the mean of ten repetitions varies by "
+    "1 to 2.5 points between seeds, and by up to 7 for MLG with its random anchors",
 }
 
 
@@ -112,18 +113,18 @@ FIGURE_D = "figure-d"
 
 
 def table_kernels() -> list[str]:
-    """The kernels of the paper's tables, in their order, by name."""
+    """Return the names of the kernels in the paper's tables, in their order."""
     return [name for name in KERNELS if name in registry.KERNELS]
 
 
 def varying_k() -> KernelGrid:
-    """Tree++ as in the paper's figure for k."""
+    """Return the grid of the paper's figure for varying k."""
     return registry.KERNELS["tree++"].with_settings(
         [Setting({"path_depth": 7, "tree_depth": 7})], FIGURE_K
     )
 
 
 def varying_d() -> KernelGrid:
-    """Tree++ as in the paper's figure for d."""
+    """Return the grid of the paper's figure for varying d."""
     settings = [Setting({"path_depth": depth, "tree_depth": 1}) for depth in range(8)]
     return registry.KERNELS["tree++"].with_settings(settings, FIGURE_D)

@@ -1,18 +1,18 @@
-"""How accuracy is measured: repeated cross-validation of a C-SVM on kernel matrices.
+"""Evaluation protocols: repeated cross-validation of a C-SVM on kernel matrices.
 
 ``paper``
-    As published: in each repetition the graphs are cut at random into ten folds, not stratified.
-    For each test fold the next fold validates: machines trained on the other eight are scored on
-    it. The machine that is tested is trained on all nine.
+    As published: in each repetition the graphs are split at random, without stratification, into
+    ten folds. For each test fold, C is chosen by the accuracy on the next fold of machines
+    trained on the other eight. The tested machine is trained on all nine.
 ``nested``
-    Recommended: the folds are stratified, and validation is a stratified cross-validation of the
-    nine training folds, which wastes no training graphs and is far less a matter of luck.
+    Recommended: folds are stratified, and C is chosen by stratified cross-validation within the
+    nine training folds, which uses all training graphs and has a far smaller variance.
 
-Each graph is tested once per repetition. Another split (at random, by scaffold, by a column; see
-:mod:`graphgrain.evaluation.splits`) has one test part for each repetition in the place of folds.
-Numbers in the place of classes have no strata: their folds are random. What is random comes from
-the seed and the number of the repetition alone: all kernels see the same folds, and nothing
-depends on the number of threads or on what was computed before.
+Each graph is tested once per repetition. Other splits (random, by scaffold, by a column; see
+:mod:`graphgrain.evaluation.splits`) have a single test set per repetition instead of folds. For
+regression the folds are random, without stratification. All randomness is determined by the seed
+and the repetition: all kernels use the same folds, and results depend neither on the number of
+threads nor on the order of computation.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ MODES = ("paper", "nested")
 
 @dataclass(frozen=True)
 class TestFold:
-    """One test fold: positions of graphs; validation splits are positions in ``train``."""
+    """Positions of training and test graphs; validation splits are positions in ``train``."""
 
-    __test__ = False  # not a test case, whatever pytest thinks of the name
+    __test__ = False  # keep pytest from collecting it
 
     train: np.ndarray
     test: np.ndarray
@@ -46,20 +46,22 @@ class TestFold:
 
 @dataclass(frozen=True)
 class Protocol:
-    """The rules of an evaluation.
+    """Parameters of an evaluation.
 
     Parameters
     ----------
-    mode : {"paper", "nested"}
-    folds : int
+    mode : {"paper", "nested"}, default="nested"
+        How folds are drawn and C is validated; see the module description.
+    folds : int, default=10
         Number of test folds.
-    inner_folds : int
+    inner_folds : int, default=5
         Number of validation folds in mode ``nested``.
-    C : sequence of float
-        Values that validation chooses from; of equally good ones the largest is taken.
-    seed : int
-    split : str
-        ``"folds"``, or how the one test part of each repetition is made: see
+    C : sequence of float, default=(1, 10, 100, 1000)
+        Candidate values; the largest is chosen in case of ties.
+    seed : int, default=0
+        Seed of all random splits.
+    split : str, default="folds"
+        ``"folds"`` for cross-validation, or a split with a single test set per repetition; see
         :mod:`graphgrain.evaluation.splits`.
 
     Examples
@@ -107,7 +109,7 @@ class Protocol:
 
     @property
     def key(self) -> ProtocolKey:
-        """These rules as records keep them."""
+        """The parameters as stored in records."""
         inner_folds = self.inner_folds if self.mode == "nested" else 1
         C = tuple(self.C)
         return ProtocolKey(self.mode, self.folds, inner_folds, C, self.seed, self.split)
@@ -115,10 +117,10 @@ class Protocol:
     def test_fold(
         self, codes: np.ndarray, repetition: int, fold: int, parts: Split | None = None
     ) -> TestFold:
-        """Which graphs train, validate and test.
+        """Return the training, validation and test graphs of a fold.
 
-        ``codes`` are classes as whole numbers, or values to predict; ``parts`` is what a split
-        gives that is not by folds.
+        ``codes`` are integer classes or regression targets; ``parts`` are the training and test
+        graphs if ``split`` is not ``"folds"``.
         """
         rng = np.random.default_rng([self.seed, repetition])
         numeric = codes.dtype.kind == "f"
@@ -136,9 +138,9 @@ class Protocol:
             validating = np.isin(train, folds[(fold + 1) % self.folds])
             split = (np.flatnonzero(~validating), np.flatnonzero(validating))
             return TestFold(train, test, [split])
-        if numeric:  # whoever predicts numbers validates inside
+        if numeric:  # regressors validate internally
             return TestFold(train, test, [])
-        # Not fold itself: a seed that ends in 0 is the seed without it.
+        # fold + 1, because a seed sequence with a trailing 0 equals the one without it.
         inner_rng = np.random.default_rng([self.seed, repetition, fold + 1])
         inner = stratified_folds(codes[train], min(self.inner_folds, len(train)), inner_rng)
         return TestFold(train, test, [train_and_test(inner, part) for part in range(len(inner))])
@@ -146,9 +148,10 @@ class Protocol:
     def evaluate(
         self, grams: np.ndarray, codes: np.ndarray, n_classes: int, fold: TestFold
     ) -> tuple[list[Level], int]:
-        """What each kernel matrix achieves on a test fold, and how many machines it took.
+        """Evaluate each kernel matrix on a test fold; also return the number of machines fitted.
 
-        ``grams`` has the shape (levels, graphs, graphs); ``codes`` go from 0 to ``n_classes - 1``.
+        ``grams`` has the shape (levels, graphs, graphs); ``codes`` range from 0 to
+        ``n_classes - 1``.
         """
         learner = KernelSvm(self.C, n_classes)
         splits = [(fold.train[train], fold.train[test]) for train, test in fold.validation]
@@ -177,7 +180,7 @@ class Protocol:
 
 
 def rounded(scores: np.ndarray) -> list[Any]:
-    """Six significant digits: enough to rank graphs, short enough to keep."""
+    """Round to six significant digits, enough to rank graphs, for compact records."""
     if scores.ndim == 1:
         return [float(f"{score:.6g}") for score in scores.tolist()]
     return [rounded(row) for row in scores]

@@ -1,29 +1,28 @@
-"""What an evaluation leaves behind: one record per kernel and per fold, in a file of JSON lines.
+"""Records of an evaluation, one per kernel and per fold, in a JSON Lines file.
 
-Each line begins with ``"graphgrain": 2`` (the version of the format) and its ``"kind"``, and ends
-with a checksum of everything before it, so that a changed byte is found even where the line is
-still JSON:
+Each line begins with ``"graphgrain": 2`` (the format version) and its ``"kind"``, and ends with a
+checksum of everything before it, so that a changed byte is detected even if the line is still
+valid JSON:
 
 ``"kernel"`` (:class:`KernelRecord`)
-    Kernel matrices were computed: data set, parameters, time and memory.
+    Computed kernel matrices: data set, parameters, time and memory.
 ``"fold"`` (:class:`FoldRecord`)
-    One test fold of one repetition is done: what was predicted for its graphs by each level of
-    the kernel with the C that validation chose, and the validation accuracies of all values of C.
+    A finished test fold of one repetition: the predictions of each level of the kernel with the C
+    selected by validation, and the validation accuracies for all values of C.
 ``"limit"`` (:class:`LimitRecord`)
-    A kernel was stopped on a data set, because it ran over a limit on time or memory.
+    A kernel was stopped on a data set because it exceeded a limit on time or memory.
 
-A kernel whose own parameters are to be chosen (pyramid match has a grid of them) gives records
-for each of its settings. Choosing between settings and levels happens when records are read
-(:mod:`graphgrain.evaluation.summary`), from the validation accuracies that each fold carries: a
-grid can grow without anything being computed twice, and "the best k in hindsight" is another way
-to read the same records. Records hold predictions, not only accuracies, so that any score can
-be computed from them. What tables and figures call their kernels and data sets is here too
-(:func:`kernel_label`, :func:`dataset_labels`, :func:`limit_label`).
+A kernel with a grid of parameters (such as pyramid match) has records for each of its settings.
+Settings and levels are selected when records are read (:mod:`graphgrain.evaluation.summary`),
+using the validation accuracies stored with each fold. A grid can therefore grow without
+recomputing anything, and selection in hindsight is another way to read the same records. Records
+hold predictions, not only accuracies, so that any score can be computed from them. The labels of
+kernels and data sets in tables and figures are defined here too (:func:`kernel_label`,
+:func:`dataset_labels`, :func:`limit_label`).
 
-:class:`ResultsFile` keeps them on disk. A record is appended in one piece: lock the file, take in
-what other processes have appended since, write the line, wait until the disk has it. What can go
-wrong then is an incomplete last line; it is cut off, with a message, before anything new is
-written.
+:class:`ResultsFile` stores records on disk. Appending locks the file, reads the records that other
+processes have appended since, writes the line and waits until it is on disk. A crash can leave
+only an incomplete last line, which is removed with a warning before anything else is written.
 """
 
 from __future__ import annotations
@@ -47,21 +46,21 @@ from ..kernels.registry import KERNELS
 from ..locking import locked
 from ..writing import to_disk
 
-#: Version of the format; the first thing in every line. Version 1 had no checksums.
+#: Format version written at the start of every line. Version 1 had no checksums.
 FORMAT = 2
 _READ = (1, FORMAT)
-#: How a line ends: the checksum of all characters before the comma.
+#: End of a line: the checksum of all characters before the comma.
 _CHECKSUM = re.compile(r', "checksum": "([0-9a-f]{8})"\}$')
 #: The kernel that the others are tested against.
 REFERENCE = "tree++"
-#: In the place of a kernel's name: several kernels, of which the training graphs choose.
+#: Used instead of a kernel's name if the kernels are selected on the training graphs.
 AUTO = "auto"
 TITLES = {name: grid.title for name, grid in KERNELS.items()} | {AUTO: "All kernels"}
 
 
 @cache
 def versions() -> dict[str, str]:
-    """The versions that a result depends on."""
+    """Return the versions of the software that results depend on."""
     import platform
     from importlib.metadata import version
 
@@ -72,12 +71,12 @@ def versions() -> dict[str, str]:
 
 
 def now() -> str:
-    """The time of writing, in UTC."""
+    """Return the current time in UTC as ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 class ProtocolKey(NamedTuple):
-    """What must agree for accuracies to be compared: the rules by which they were measured."""
+    """Parameters of the protocol; only results with equal keys can be compared."""
 
     mode: str
     folds: int
@@ -89,19 +88,19 @@ class ProtocolKey(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Level:
-    """What one level of a kernel achieved in one fold."""
+    """Results of one level of a kernel in one fold."""
 
-    #: Accuracy on the validation part for each C, in the order of ``FoldRecord.C``; empty for an
-    #: estimator that validates by itself.
+    #: Validation accuracy for each C, in the order of ``FoldRecord.C``; empty for estimators with
+    #: internal validation.
     validation: list[float]
-    C: float | None  # with the best validation accuracy (of equal ones the largest)
-    predictions: list[Any]  # for each test graph a position in ``FoldRecord.classes``, or a number
-    #: Decision values, rounded to six significant digits: with two classes a number per test
-    #: graph, positive for the second class; otherwise one number per class. Empty for numbers.
+    C: float | None  # C with the best validation accuracy (the largest in case of ties)
+    predictions: list[Any]  # per test graph: an index into ``FoldRecord.classes``, or a number
+    #: Decision values, rounded to six significant digits: one per test graph for two classes
+    #: (positive for the second), otherwise one per test graph and class. Empty for regression.
     scores: list[Any]
 
 
-#: Names of fields, of which the identity of a record is made.
+#: Fields that make up the identity of a record.
 _OF_KERNEL = ("dataset", "fingerprint", "deduplicated", "kernel", "variant")
 _OF_SETTING = (*_OF_KERNEL, "settings", "level_names")
 _RULES = ProtocolKey._fields
@@ -109,33 +108,33 @@ _RULES = ProtocolKey._fields
 
 @dataclass(frozen=True, kw_only=True)
 class _OfKernel:
-    """Which kernel on which data set."""
+    """Kernel and data set of a record."""
 
-    dataset: str  # its name for tables
-    fingerprint: str  # of graphs and classes, so that changed data never mixes with old results
-    deduplicated: bool  # whether isomorphic duplicates had been removed
-    kernel: str  # its name in the registry
-    #: Empty for the kernel with its usual grid of settings; otherwise what is special, such as
+    dataset: str  # name in tables
+    fingerprint: str  # of graphs and classes; prevents mixing results of changed data
+    deduplicated: bool  # True if isomorphic duplicates were removed
+    kernel: str  # name in the registry
+    #: Empty for the usual grid of the kernel; otherwise the difference from it, such as
     #: ``"counts=sqrt"`` or ``"figure-d"``. Records of different variants are never mixed.
     variant: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class _OfEvaluation(_OfKernel):
-    """By which rules it was evaluated."""
+    """Kernel, data set and protocol of a record."""
 
     mode: str  # "paper" or "nested"
     folds: int
     inner_folds: int  # for validation; 1 in mode "paper"
-    C: list[float]  # the values that were tried
+    C: list[float]  # candidate values
     seed: int
-    #: ``"folds"``, or how the one test part of each repetition was made: ``"random"``,
+    #: ``"folds"``, or the split with a single test set per repetition: ``"random"``,
     #: ``"scaffold"``, ``"random-scaffold"`` or a column of the file.
     split: str = "folds"
 
     @property
     def protocol(self) -> ProtocolKey:
-        """The rules of the evaluation."""
+        """Key of the evaluation protocol."""
         C = tuple(self.C)
         return ProtocolKey(self.mode, self.folds, self.inner_folds, C, self.seed, self.split)
 
@@ -145,27 +144,27 @@ class FoldRecord(_OfEvaluation):
     """One test fold of one repetition."""
 
     kind: ClassVar[str] = "fold"
-    #: What makes two records one and the same piece of work.
+    #: Fields that identify the work; records that agree in them are duplicates.
     identity: ClassVar[tuple[str, ...]] = (*_OF_SETTING, *_RULES, "repetition", "fold")
 
-    classes: list[str]  # in sorted order; empty where numbers are predicted
-    settings: dict[str, Any]  # the kernel's parameters (without its levels)
-    grid_size: int  # among how many settings validation is to choose; so an unfinished run shows
-    level_names: list[dict[str, Any]]  # what each level stands for, such as {"tree_depth": 0}
+    classes: list[str]  # in sorted order; empty for regression
+    settings: dict[str, Any]  # parameters of the kernel (without its levels)
+    grid_size: int  # number of settings in the grid, to detect unfinished runs
+    level_names: list[dict[str, Any]]  # parameters of each level, such as {"tree_depth": 0}
     repetition: int
     fold: int
     test: list[int]  # positions of the test graphs in the (deduplicated) data set
-    truth: list[Any]  # their classes or numbers
+    truth: list[Any]  # their classes or values
     levels: list[Level]
-    fits: int  # support vector machines trained
+    fits: int  # number of support vector machines trained
     seconds: float
-    #: For an estimator that tunes itself, which settings decide together, in words.
+    #: Descriptions of the combined settings, for estimators that tune themselves.
     members: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=versions)
     time: str = field(default_factory=now)
 
     def problem(self) -> str:
-        """In what it contradicts itself; empty if it is sound."""
+        """Describe an inconsistency; an empty string if there is none."""
         if not _are_levels(self.level_names):
             return "level_names must be a list of parameters"
         if not 0 <= self.fold < self.folds or self.repetition < 0 or self.grid_size < 1:
@@ -213,35 +212,35 @@ class KernelRecord(_OfKernel):
     settings: dict[str, Any]
     level_names: list[dict[str, Any]]
     graphs: int
-    n_jobs: int  # threads
-    seconds: float  # from graphs to the normalised matrices of all levels, without compiling
-    memory: int | None  # bytes by which the process grew at most; None if the system does not tell
-    #: The same in processor time, that of all threads together: unlike ``seconds`` it does not
-    #: depend on what else the machine does. None in records of earlier versions.
+    n_jobs: int  # number of threads
+    seconds: float  # from graphs to the normalised matrices of all levels, without compilation
+    memory: int | None  # peak growth of the process in bytes; None if it cannot be measured
+    #: CPU time of all threads. Unlike ``seconds`` it does not depend on the load of the machine.
+    #: None in records of earlier versions.
     processor_seconds: float | None = None
     versions: dict[str, str] = field(default_factory=versions)
     time: str = field(default_factory=now)
 
     def problem(self) -> str:
-        """In what it contradicts itself; empty if it is sound."""
+        """Describe an inconsistency; an empty string if there is none."""
         return "" if _are_levels(self.level_names) else "level_names must be a list of parameters"
 
 
 @dataclass(frozen=True, kw_only=True)
 class LimitRecord(_OfEvaluation):
-    """A kernel was stopped on a data set: it needs more time or memory than it was given."""
+    """A kernel was stopped on a data set because it exceeded a limit on time or memory."""
 
     kind: ClassVar[str] = "limit"
     identity: ClassVar[tuple[str, ...]] = (*_OF_KERNEL, *_RULES, "reason", "limit", "repetitions")
 
     reason: str  # "time" or "memory"
-    limit: float  # processor seconds for each repetition, or bytes
-    repetitions: int  # how many it was stopped in; those before are complete
+    limit: float  # CPU seconds per repetition, or bytes
+    repetitions: int  # number of unfinished repetitions; earlier ones are complete
     versions: dict[str, str] = field(default_factory=versions)
     time: str = field(default_factory=now)
 
     def problem(self) -> str:
-        """In what it contradicts itself; empty if it is sound."""
+        """Describe an inconsistency; an empty string if there is none."""
         if self.reason not in ("time", "memory"):
             return f"reason is {self.reason[:40]!r}"
         if not (isfinite(self.limit) and self.limit > 0 and self.repetitions > 0):
@@ -249,33 +248,34 @@ class LimitRecord(_OfEvaluation):
         return "" if numbers([self.C]) else "C must be a list of numbers"
 
 
-#: What an evaluation leaves behind.
+#: Any record of an evaluation.
 Record = FoldRecord | KernelRecord | LimitRecord
-#: Everything that a results file may hold, by kind; :func:`results_kind` adds to it.
+#: Record classes that a results file can hold, by kind; extended by :func:`results_kind`.
 KINDS: dict[str, type[Any]] = {kind.kind: kind for kind in (FoldRecord, KernelRecord, LimitRecord)}
 
 
 def results_kind(kind: type[Any]) -> type[Any]:
-    """A class decorator: records of this class can be kept in a results file too.
+    """Class decorator that allows records of a class in results files.
 
-    The class is a dataclass with the names ``kind`` and ``identity`` and the fields ``versions``
-    and ``time``; a method ``problem``, if it has one, says in what it contradicts itself.
+    The class must be a dataclass with class attributes ``kind`` and ``identity`` and fields
+    ``versions`` and ``time``. An optional method ``problem`` describes an inconsistency, or returns
+    an empty string.
     """
     KINDS[kind.kind] = kind
     return kind
 
 
 def key_of(record: Any) -> str:
-    """The identity of a record as one comparable text."""
+    """Return the identity of a record as a string."""
     return identity_key(record.kind, {name: getattr(record, name) for name in record.identity})
 
 
 def identity_key(kind: str, values: dict[str, Any]) -> str:
-    """The same for a record that does not exist yet, from the values of its identity."""
+    """Return the identity of a record that does not exist yet from its values."""
     return json.dumps([kind, [values[name] for name in KINDS[kind].identity]], sort_keys=True)
 
 
-#: The beginning of a field's type, and what a value of it is in JSON.
+#: Python types of JSON values, by the beginning of a field's annotation.
 _JSON_TYPES: dict[str, Any] = {
     "bool": bool,
     "int": int,
@@ -287,9 +287,9 @@ _JSON_TYPES: dict[str, Any] = {
 
 
 def contradiction(record: Any) -> str:
-    """In what a record contradicts itself; empty if it is sound.
+    """Describe an inconsistency of a record; an empty string if there is none.
 
-    Lists that do not fit together and values of the wrong kind would break what is computed later.
+    Lists of inconsistent lengths and values of the wrong type would cause errors later.
     """
     for part in (record, *getattr(record, "levels", ())):
         for item in fields(part):
@@ -307,7 +307,7 @@ def _are_levels(names: list[Any]) -> bool:
 
 
 def numbers(rows: list[Any]) -> bool:
-    """Whether these are lists of finite numbers, none of them empty."""
+    """Check that all rows are non-empty lists of finite numbers."""
     return all(
         isinstance(row, list)
         and row
@@ -317,7 +317,7 @@ def numbers(rows: list[Any]) -> bool:
 
 
 def to_line(record: Any) -> str:
-    """A record as one line of JSON, line end included.
+    """Return a record as one line of JSON, including the newline.
 
     Examples
     --------
@@ -336,12 +336,12 @@ def to_line(record: Any) -> str:
 
 
 def _checksum(text: str) -> str:
-    """Eight hexadecimal digits (CRC-32), which any single changed byte changes."""
+    """Return the CRC-32 as eight hexadecimal digits; it detects any single changed byte."""
     return f"{zlib.crc32(text.encode()):08x}"
 
 
 def from_line(line: str) -> Any:
-    """The record that a line holds; :class:`InvalidFileError` if it holds none."""
+    """Parse a line into a record; raise :class:`InvalidFileError` if it is not valid."""
     try:
         values = json.loads(line)
     except ValueError:
@@ -373,32 +373,32 @@ def from_line(line: str) -> Any:
 
 
 def _known(kind: type[Any], values: dict[str, Any]) -> dict[str, Any]:
-    """The fields that this version knows; later ones may add some."""
+    """Select the fields known to this version; later versions may add others."""
     return {item.name: values[item.name] for item in fields(kind) if item.name in values}
 
 
 def under_protocol(records: Iterable[Record], key: ProtocolKey) -> list[Record]:
-    """The folds and limits that follow these rules, and all records of what kernels cost."""
+    """Return the folds and limits of a protocol, and all kernel records."""
     return [r for r in records if isinstance(r, KernelRecord) or r.protocol == key]
 
 
 def fold_records(records: Iterable[Record]) -> list[FoldRecord]:
-    """The fold records among records."""
+    """Return only the fold records."""
     return [record for record in records if isinstance(record, FoldRecord)]
 
 
 def kernel_records(records: Iterable[Record]) -> list[KernelRecord]:
-    """The kernel records among records."""
+    """Return only the kernel records."""
     return [record for record in records if isinstance(record, KernelRecord)]
 
 
 def limit_records(records: Iterable[Record]) -> list[LimitRecord]:
-    """The limit records among records."""
+    """Return only the limit records."""
     return [record for record in records if isinstance(record, LimitRecord)]
 
 
 def kernel_label(kernel: str, variant: str = "") -> str:
-    """A kernel by its title, with what tells its variant apart.
+    """Return the title of a kernel, with the variant in parentheses.
 
     >>> kernel_label("wl"), kernel_label("tree++", "counts=sqrt"), kernel_label("of-old")
     ('WL', 'Tree++ (counts=sqrt)', 'of-old')
@@ -408,7 +408,7 @@ def kernel_label(kernel: str, variant: str = "") -> str:
 
 
 def dataset_labels(records: Iterable[Record]) -> dict[tuple[str, str], str]:
-    """A name for each data set and fingerprint; with the fingerprint if one name has several."""
+    """Return a label for each data set; with the fingerprint if the name is ambiguous."""
     places = list(dict.fromkeys((r.dataset, r.fingerprint) for r in records))
     names = [dataset for dataset, _ in places]
     return {
@@ -418,15 +418,15 @@ def dataset_labels(records: Iterable[Record]) -> dict[tuple[str, str], str]:
 
 
 def limit_label(stopped: LimitRecord) -> str:
-    """Where a kernel was stopped, for the cell of a table, such as ``> 4 GiB``."""
+    """Return the exceeded limit for a table cell, such as ``> 4 GiB``."""
     if stopped.reason == "time":
         return f"> {stopped.limit:g} s"
     return f"> {stopped.limit / 2**30:.3g} GiB"
 
 
-#: How every line begins, whatever the version of its format.
+#: Beginning of every line in all format versions.
 PREFIX = '{"graphgrain": '
-#: Windows would otherwise change the ends of lines.
+#: O_BINARY prevents newline translation on Windows.
 _MODE = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
 
 
@@ -436,7 +436,7 @@ class ResultsFile:
     Parameters
     ----------
     path : path
-        Created if it does not exist, with the folders above it.
+        File to use. It is created, with its parent folders, if it does not exist.
 
     Examples
     --------
@@ -448,7 +448,7 @@ class ResultsFile:
     ...     seconds=0.25, memory=None)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with ResultsFile(f"{folder}/results.jsonl") as results:
-    ...         results.append(record), results.append(record)  # the second is there already
+    ...         results.append(record), results.append(record)  # the second is a duplicate
     ...     len(read_results(f"{folder}/results.jsonl"))
     (True, False)
     1
@@ -482,14 +482,14 @@ class ResultsFile:
         self.close()
 
     def close(self) -> None:
-        """Close the file; nothing is pending, as every record is on disk once it is appended."""
+        """Close the file. Appended records are already on disk."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
 
     @property
     def records(self) -> list[Any]:
-        """All records, in the order of the file."""
+        """All records in file order."""
         with self._mutex:
             return list(self._records.values())
 
@@ -497,7 +497,7 @@ class ResultsFile:
         return key in self._records
 
     def append(self, record: Any) -> bool:
-        """Append a record unless it is there already; True once it is safely on disk."""
+        """Append a record and wait until it is on disk; return False if it was a duplicate."""
         line = to_line(record).encode()
         with self._mutex, locked(self._file):
             self._take_in()
@@ -524,7 +524,7 @@ class ResultsFile:
             ) from None
 
     def _take_in(self) -> None:
-        """Read the lines that are new; cut off a damaged end."""
+        """Read new lines and truncate a damaged end."""
         with open(self._file, "rb", closefd=False) as file:
             file.seek(self._read_up_to)
             new = file.read()
@@ -553,10 +553,10 @@ class ResultsFile:
 
 
 def read_results(path: str | os.PathLike[str]) -> list[Record]:
-    """What cross-validation has left in a results file, without changing it.
+    """Read the evaluation records of a results file without changing it.
 
-    An incomplete last line is left out (somebody may be writing it); other damaged lines are
-    left out with a warning.
+    An incomplete last line is skipped silently, because another process may be writing it; other
+    damaged lines are skipped with a warning.
     """
     path = Path(path)
     try:
@@ -578,16 +578,16 @@ def read_results(path: str | os.PathLike[str]) -> list[Record]:
 
 
 def _is_ours(content: bytes) -> bool:
-    """Whether a file begins as results do, or is a part of such a beginning."""
+    """Check that the content starts with the prefix of results files, or is a part of it."""
     start = PREFIX.encode()
     return content[: len(start)] == start[: len(content)]
 
 
 def _parse(content: bytes, path: Path, lines_before: int) -> tuple[int, list[Any]]:
-    """How many bytes are sound (all but a damaged end), and the records in them."""
+    """Return the number of bytes before a damaged end, and the records in them."""
     found: list[Any] = []
     problems: list[str] = []
-    undecided: list[str] = []  # damaged lines; the end of the file unless a sound one follows
+    undecided: list[str] = []  # damaged lines: a damaged end, unless a valid line follows
     good = end = 0
     for number, raw in enumerate(content.split(b"\n")[:-1], lines_before + 1):
         end += len(raw) + 1
@@ -610,7 +610,7 @@ def _parse(content: bytes, path: Path, lines_before: int) -> tuple[int, list[Any
 
 
 def _is_json(raw: bytes) -> bool:
-    """Whether a line is whole, if not one that this version knows."""
+    """Check that a line is complete JSON, even if this version cannot read it."""
     try:
         return isinstance(json.loads(raw), dict)
     except ValueError:

@@ -1,7 +1,7 @@
-"""How training and test part are made where not by folds: at random, by scaffold, by a column.
+"""Splits into training and test set other than folds: random, by scaffold, or by a column.
 
-Test molecules of a scaffold split have ring systems that no training molecule has: what a model
-is worth on new chemistry.
+In a scaffold split, no training molecule has the ring system of a test molecule. It estimates the
+performance of a model on new chemistry.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from ..errors import InvalidParameterError, MissingDependencyError
 if TYPE_CHECKING:
     from .labelled_graphs import LabelledGraphs
 
-#: Cross-validation, and the splits that have a name.
+#: Cross-validation and the named splits.
 FOLDS = "folds"
 NAMED = (FOLDS, "random", "scaffold", "random-scaffold")
-#: Splits that another seed changes.
+#: Splits that depend on the seed.
 DRAWN = (FOLDS, "random", "random-scaffold")
-#: Shares of training, validation and test part, as is the custom of the field.
+#: Usual fractions of the training, validation and test set.
 SHARES = (0.8, 0.1, 0.1)
 
 
 def scaffolds(molecules: Sequence[Any]) -> list[str]:
-    """The Murcko scaffold of each molecule (SMILES or RDKit's), without chirality.
+    """Return the Murcko scaffold of each molecule (SMILES or RDKit), without chirality.
 
     >>> scaffolds(["Cc1ccccc1", "CCO"])
     ['c1ccccc1', '']
@@ -38,7 +38,7 @@ def scaffolds(molecules: Sequence[Any]) -> list[str]:
         raise MissingDependencyError(
             "Scaffolds need RDKit: pip install 'graphgrain[chem]'."
         ) from None
-    scaffold: Any = MurckoScaffoldSmiles  # RDKit says nothing of types here
+    scaffold: Any = MurckoScaffoldSmiles  # untyped in RDKit
     found = []
     for place, item in enumerate(molecules):
         molecule = MolFromSmiles(item) if isinstance(item, str) else item
@@ -55,23 +55,22 @@ def scaffold_split(
     shares: Sequence[float] = SHARES,
     random_state: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Split molecules so that no scaffold is in two parts.
+    """Split molecules so that all molecules with the same scaffold are in the same part.
 
     Parameters
     ----------
     molecules : sequence of SMILES or RDKit molecules
-    shares : three numbers that sum to 1
-        How large training, validation and test part are; the last takes what is left.
+    shares : three numbers that sum to 1, default=(0.8, 0.1, 0.1)
+        Fractions of the training, validation and test set; the test set gets the remainder.
     random_state : int, optional
-        By default scaffolds are taken by the number of their molecules, as the Open Graph
-        Benchmark and MoleculeNet do: rare scaffolds are tested. With a number, those that would
-        fill more than half of the test part train, and the others are put in random order: another
-        number gives another split.
+        Seed for a random order of scaffolds, except that scaffolds with more molecules than half
+        of the test set come first. By default scaffolds are ordered by decreasing number of
+        molecules, as in the Open Graph Benchmark and MoleculeNet, so that the rarest are tested.
 
     Returns
     -------
     train, validation, test : arrays
-        Positions of the molecules of each part.
+        Positions of the molecules in each part.
 
     Examples
     --------
@@ -90,10 +89,10 @@ def scaffold_split(
 def split_groups(
     groups: Sequence[str], shares: Sequence[float] = SHARES, random_state: int | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same for molecules whose scaffolds are known.
+    """Split molecules whose scaffolds are known; see :func:`scaffold_split`.
 
-    Sets of equal size are taken by their first molecule, the later one before; each set goes to
-    the first part that has room for it.
+    Groups of equal size are ordered by decreasing position of their first molecule. Each group is
+    assigned to the first part with enough space left.
 
     >>> [part.tolist() for part in split_groups(["a"] * 5 + ["b"] * 3 + ["c", "d"])]
     [[0, 1, 2, 3, 4, 5, 6, 7], [9], [8]]
@@ -123,12 +122,12 @@ def split_groups(
 
 
 def parts_of(data: LabelledGraphs, split: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of training and test graphs.
+    """Return the positions of training and test graphs.
 
-    ``"random"``, ``"scaffold"`` and ``"random-scaffold"``: 80 per cent train, the last 10 test, as
-    is the custom of the field; the 10 between them, by which others tune, are left out, since
-    everything here is chosen on training graphs. Otherwise ``split`` is a column of the file with
-    the words train and test.
+    ``"random"``, ``"scaffold"`` and ``"random-scaffold"`` use 80 % for training and the last 10 %
+    for testing, as is common. The 10 % between them, usually the validation set, are not used,
+    because all tuning is done on the training graphs. Any other ``split`` is a column of the file
+    that contains the words train and test.
     """
     if split == "random":
         order = np.random.default_rng(seed).permutation(len(data))

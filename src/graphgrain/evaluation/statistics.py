@@ -1,15 +1,14 @@
-"""Scores of repeated evaluations, and whether one kernel is better than another.
+"""Scores of repeated evaluations and tests for differences between kernels.
 
-Scores are one number per repetition:
+Each score is one number per repetition:
 
-- accuracy: the share of graphs that got their class;
-- balanced accuracy: the mean over the classes of that share;
-- ROC AUC: for each class against the rest, the mean over the folds in which both occur (decision
-  values of different folds come from different models and cannot be compared), then the mean
-  over the classes;
-- average precision: with two classes, of the second, the mean over the folds in which both occur;
-- for numbers, over all test graphs of the repetition: root mean squared error, mean absolute
-  error, and R2, the share of the variance that is predicted.
+- accuracy;
+- balanced accuracy: the mean recall over the classes;
+- ROC AUC: one-vs-rest, averaged over the folds in which both sides occur (decision values of
+  different folds come from different models and cannot be compared), then over the classes;
+- average precision: of the second of two classes, averaged over the folds in which both occur;
+- for regression, over all test graphs of the repetition: root mean squared error, mean absolute
+  error, and R2.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ from .records import FoldRecord, Level
 
 @dataclass(frozen=True)
 class Scores:
-    """A score for each repetition; None where it is not defined.
+    """Score of each repetition, None where it is undefined.
 
-    ``mean`` and ``std`` (the standard deviation over the repetitions, dividing by their number,
-    as the paper's authors do) leave undefined ones out.
+    ``mean`` and ``std`` ignore undefined scores. As in the paper, ``std`` is the population
+    standard deviation over the repetitions (``ddof=0``).
     """
 
     mean: float | None
@@ -39,19 +38,19 @@ class Scores:
 
     @classmethod
     def of(cls, values: list[float | None]) -> Scores:
-        """From the score of each repetition."""
+        """Build from the score of each repetition."""
         known = [value for value in values if value is not None]
         if not known:
             return cls(None, None, values)
         return cls(float(np.mean(known)), float(np.std(known)), values)
 
 
-#: A repetition: for each of its folds the record and the level that is looked at.
+#: A repetition: the record and the selected level of each fold.
 Folds = list[tuple[FoldRecord, Level]]
 
 
 def all_scores(repetitions: Iterable[Folds]) -> dict[str, Scores]:
-    """Every score of some repetitions, by name; those of classes or those of numbers."""
+    """Return all classification or regression scores of some repetitions, by name."""
     runs = list(repetitions)
     measures = _OF_CLASSES if runs[0][0][0].classes else _OF_NUMBERS
     return {
@@ -60,12 +59,12 @@ def all_scores(repetitions: Iterable[Folds]) -> dict[str, Scores]:
 
 
 def accuracies(repetitions: Iterable[Folds]) -> Scores:
-    """The accuracy alone, which takes far less time than all scores; for numbers the RMSE."""
+    """Return only the accuracy (RMSE for regression), much faster than all scores."""
     return Scores.of([_main(folds) for folds in repetitions])
 
 
 def fold_accuracy(record: FoldRecord, level: Level) -> float:
-    """The share of the test graphs of one fold that got their class; for numbers the RMSE."""
+    """Return the accuracy on one test fold; the RMSE for regression."""
     return _main([(record, level)])
 
 
@@ -74,7 +73,7 @@ def _main(folds: Folds) -> float:
 
 
 def blind_score(folds: Folds) -> float:
-    """The accuracy of always saying the largest class, or the RMSE of always saying the mean."""
+    """Return the accuracy of predicting the largest class, or the RMSE of predicting the mean."""
     truth, _ = _pooled(folds)
     if not folds[0][0].classes:
         return float(np.std(truth))
@@ -153,7 +152,7 @@ _OF_NUMBERS: dict[str, Callable[[Folds], float | None]] = {"rmse": _rmse, "mae":
 
 
 def roc_auc(positive: np.ndarray, scores: np.ndarray) -> float | None:
-    """The chance that a positive scores higher than a negative; None without both.
+    """Return the probability that a positive scores higher than a negative; None without both.
 
     >>> roc_auc(np.array([True, False, True, False]), np.array([0.9, 0.1, 0.4, 0.4]))
     0.875
@@ -164,23 +163,23 @@ def roc_auc(positive: np.ndarray, scores: np.ndarray) -> float | None:
 
 
 def corrected_t_test(differences: Any, test_share: float) -> float:
-    """Corrected resampled t-test of Nadeau and Bengio (2003): the two-sided p-value.
+    """Return the two-sided p-value of the corrected resampled t-test (Nadeau and Bengio, 2003).
 
     The folds of a cross-validation share most of their training graphs, so an ordinary t-test
-    takes them for more evidence than they are. Here the variance of the mean is larger by
-    ``test_share``; with repeated cross-validation this is the form of Bouckaert and Frank (2004).
+    underestimates the variance of the mean. The correction adds ``test_share`` to the factor 1/n;
+    with repeated cross-validation this is the form of Bouckaert and Frank (2004).
 
     Parameters
     ----------
     differences : array-like
-        The difference in accuracy of two kernels on each test fold of each repetition.
+        Difference in accuracy of two kernels on each test fold of each repetition.
     test_share : float
         Number of test graphs divided by the number of training graphs; 1/9 with ten folds.
 
     Returns
     -------
     p : float
-        NaN with fewer than two differences; 1 if all of them are zero.
+        NaN with fewer than two differences; 1 if all differences are zero.
 
     Examples
     --------
@@ -196,7 +195,7 @@ def corrected_t_test(differences: Any, test_share: float) -> float:
     if len(values) < 2:
         return float("nan")
     mean, variance = values.mean(), values.var(ddof=1)
-    if variance <= 1e-30:  # all differences are the same number
+    if variance <= 1e-30:  # all differences are equal
         return 1.0 if abs(mean) <= 1e-15 else 0.0
     from scipy.special import stdtr
 
@@ -206,17 +205,17 @@ def corrected_t_test(differences: Any, test_share: float) -> float:
 
 @dataclass(frozen=True)
 class Ranks:
-    """How kernels rank over several data sets."""
+    """Average ranks of kernels over several data sets."""
 
-    average: np.ndarray  # the mean rank of each kernel; 1 would be the best everywhere
-    critical_difference: float  # for significance at 5 % (Nemenyi test)
-    p: float  # Friedman test: of ranks this uneven if all were equally good; NaN if not defined
+    average: np.ndarray  # mean rank of each kernel; 1 is the best on all data sets
+    critical_difference: float  # at the 5 % level (Nemenyi test)
+    p: float  # of the Friedman test; NaN if undefined
     datasets: int
 
     def groups(self) -> list[tuple[int, int]]:
-        """Runs of kernels that do not differ significantly, as positions in ascending rank.
+        """Return the maximal groups of kernels that do not differ significantly.
 
-        Only runs that no other run contains are returned.
+        Each group is given by its first and last position in ascending order of rank.
 
         >>> rank([[0.9, 0.8, 0.1], [0.8, 0.7, 0.2]] * 5).groups()
         [(0, 1), (1, 2)]
@@ -232,12 +231,12 @@ class Ranks:
 
 
 def rank(scores: Any) -> Ranks:
-    """Rank kernels on every data set by their score, then average (Demsar 2006).
+    """Rank kernels by score on each data set and average the ranks (Demsar, 2006).
 
     Parameters
     ----------
     scores : array-like of shape (data sets, kernels)
-        The larger the better. Equal scores share the mean of their ranks.
+        Larger is better. Ties get the mean of their ranks.
 
     Examples
     --------
@@ -255,10 +254,10 @@ def rank(scores: Any) -> Ranks:
     from scipy.stats import rankdata, studentized_range
 
     n, k = table.shape
-    # Rounded, so that scores that are equal but for the last bit share a rank.
+    # Round so that scores that differ only by rounding error are ties.
     table = table.round(10)
     ranks = rankdata(-table, axis=1)
-    # With infinitely many degrees of freedom the integral is that of the range of k normals.
+    # The Nemenyi test uses infinite degrees of freedom.
     quantile = float(studentized_range.ppf(0.95, k, np.inf)) / np.sqrt(2)
     return Ranks(
         average=ranks.mean(axis=0),
@@ -269,25 +268,29 @@ def rank(scores: Any) -> Ranks:
 
 
 def _friedman(scores: np.ndarray) -> float:
-    """p-value of the Friedman test, corrected for ties; NaN where it is not defined."""
+    """Return the p-value of the Friedman test, corrected for ties; NaN if undefined."""
     from scipy.stats import friedmanchisquare
 
     n, k = scores.shape
     if n < 2 or k < 3:
         return float("nan")
-    if (scores == scores[:, :1]).all():  # everything is tied with everything
+    if (scores == scores[:, :1]).all():  # all kernels are tied
         return 1.0
     return float(friedmanchisquare(*scores.T).pvalue)
 
 
 def wilcoxon_p(differences: Any) -> float:
-    """Wilcoxon signed-rank test over data sets: the two-sided p-value.
+    """Return the two-sided p-value of the Wilcoxon signed-rank test over data sets.
 
     Parameters
     ----------
     differences : array-like
-        The difference in mean accuracy of two methods on each data set. With fewer than six none
-        could be significant, and p is NaN; it is 1 if all of them are zero.
+        Difference in mean accuracy of two methods on each data set.
+
+    Returns
+    -------
+    p : float
+        NaN with fewer than six differences, which cannot be significant; 1 if all are zero.
 
     Examples
     --------

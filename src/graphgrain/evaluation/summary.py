@@ -1,14 +1,14 @@
-"""From records to scores: accuracies, their spread, what was chosen, what it cost, what is wrong.
+"""Summarise records: scores, selected parameters, cost and misclassified graphs.
 
-Two ways to choose parameters from the same records:
+Parameters can be selected from the same records in two ways:
 
 ``validated``
-    Each fold uses the kernel setting, level and C that did best on its validation graphs. This is
-    the honest number.
+    Each fold uses the kernel setting, level and C with the best validation accuracy. The test
+    graphs are not used for the selection.
 ``reported-best``
-    Each setting and level is evaluated on its own (only C is validated), and the one with the
-    best mean test accuracy is reported. Published figures are often of this kind, those of the
-    Tree++ paper among them. It is optimistic: the test graphs took part in the choice.
+    Each setting and level is evaluated separately (only C is validated), and the one with the
+    best mean test accuracy is reported. Many published results are of this kind, including those
+    of the Tree++ paper. They are optimistic, because the test graphs are used for the selection.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from .statistics import Folds, Scores, accuracies, all_scores, fold_accuracy
 class KernelCost:
     """Time and memory of one kernel on one data set, per setting of its grid."""
 
-    seconds: float  # mean over the settings, all levels of each included
-    processor_seconds: float | None  # of all settings together; None if a record does not tell
-    memory: int | None  # the largest, in bytes; None where the system does not tell
+    seconds: float  # mean over the settings, each with all its levels
+    processor_seconds: float | None  # sum over all settings; None if missing in a record
+    memory: int | None  # maximum over all settings in bytes; None if not measured
     n_jobs: int
     graphs: int
 
@@ -46,10 +46,10 @@ class KernelCost:
 def kernel_cost(
     records: Iterable[Record], dataset: str, fingerprint: str, kernel: str, variant: str = ""
 ) -> KernelCost | None:
-    """The cost of a kernel on a data set; None without a record of it.
+    """Return the cost of a kernel on a data set; None without kernel records.
 
-    Where it was measured with several numbers of threads, the smallest counts: times with
-    different numbers cannot be averaged.
+    If it was measured with different numbers of threads, only the smallest number is used,
+    because times with different numbers cannot be averaged.
     """
     wanted = (dataset, fingerprint, kernel, variant)
     found = [
@@ -72,16 +72,16 @@ def kernel_cost(
 
 
 SELECTIONS = ("validated", "reported-best")
-#: What a summary and the records behind it call the same.
-_SAME = ("dataset", "deduplicated", "kernel", "variant", "mode", "folds", "seed", "split")
+#: Fields copied from records to summaries.
+_COPIED = ("dataset", "deduplicated", "kernel", "variant", "mode", "folds", "seed", "split")
 
-#: What is not defined: scores of numbers for classes, and of classes for numbers.
+#: Value of regression scores for classification and vice versa.
 _UNDEFINED = Scores(None, None, [])
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What one kernel achieved on one data set; see :class:`FoldRecord` for what is not said."""
+    """Results of one kernel on one data set; see :class:`FoldRecord` for fields not described."""
 
     dataset: str
     deduplicated: bool
@@ -92,31 +92,31 @@ class Summary:
     seed: int
     split: str
     select: str  # "validated" or "reported-best"
-    graphs: int  # tested in each repetition
-    repetitions: int  # that are complete
-    complete: bool  # whether all settings of the kernel's grid were evaluated
-    parameters: dict[str, Any]  # of the kernel; if validated, those that were chosen most often
-    chosen: dict[str, int]  # how often each was chosen, by its text
+    graphs: int  # number of graphs tested in each repetition
+    repetitions: int  # number of complete repetitions
+    complete: bool  # True if all settings of the kernel's grid were evaluated
+    parameters: dict[str, Any]  # of the kernel; if validated, those selected most often
+    chosen: dict[str, int]  # number of selections, by description of the parameters
     kernel_seconds: float | None  # see :class:`KernelCost`
     kernel_processor_seconds: float | None
     kernel_memory: int | None
-    fits: int  # support vector machines trained
-    fit_seconds: float  # the thread time that folds took in all
+    fits: int  # number of support vector machines trained
+    fit_seconds: float  # total thread time of all folds
     accuracy: Scores = _UNDEFINED
     balanced_accuracy: Scores = _UNDEFINED
     roc_auc: Scores = _UNDEFINED
     average_precision: Scores = _UNDEFINED
-    rmse: Scores = _UNDEFINED  # where numbers were predicted, as the next two
+    rmse: Scores = _UNDEFINED  # for regression, as the next two
     mae: Scores = _UNDEFINED
     r2: Scores = _UNDEFINED
 
     @property
     def numeric(self) -> bool:
-        """Whether numbers were predicted, not classes."""
+        """True for regression."""
         return bool(self.rmse.each)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return plain data for JSON."""
         return asdict(self)
 
 
@@ -126,11 +126,11 @@ class Experiment:
     Attributes
     ----------
     first : FoldRecord
-        Any of its records, for what they have in common.
+        One of its records, for the fields they have in common.
     candidates : list of dict
-        The kernel parameters that were evaluated: settings, each with its levels.
+        Evaluated parameters of the kernel: each level of each setting.
     repetitions : list of int
-        Those of which every fold of every setting is there.
+        Complete repetitions, with all folds of all settings.
     """
 
     def __init__(self, records: list[FoldRecord]) -> None:
@@ -156,19 +156,19 @@ class Experiment:
 
     @property
     def complete(self) -> bool:
-        """Whether all settings of the grid have been started."""
+        """True if all settings of the grid have been started."""
         return len(self.settings) >= max(record.grid_size for record in self.records)
 
     def tested(self, repetition: int, candidate: int) -> Folds:
-        """What a candidate predicted in each fold of a repetition."""
+        """Return the results of a candidate in each fold of a repetition."""
         setting, level = self._place_of[candidate]
         records = [self._by_place[repetition, f, setting] for f in range(self.first.folds)]
         return [(record, record.levels[level]) for record in records]
 
     def validated(self, repetition: int) -> tuple[Folds, list[int]]:
-        """The same with the candidate that validation prefers in each fold, and which it is.
+        """Return the results of the validated candidate in each fold, and its index.
 
-        The best validation accuracy wins; of equal ones the larger C, then the first candidate.
+        It has the best validation accuracy; ties are broken by the larger C, then by order.
         """
         tested = [self.tested(repetition, number) for number in range(len(self.candidates))]
         chosen = []
@@ -179,14 +179,14 @@ class Experiment:
         return [tested[number][fold] for fold, number in enumerate(chosen)], chosen
 
     def accuracies(self) -> list[Scores]:
-        """The accuracy (or RMSE) of each candidate on its own, with C validated."""
+        """Return the accuracy (or RMSE) of each candidate with C validated."""
         return [
             accuracies(self.tested(repetition, number) for repetition in self.repetitions)
             for number in range(len(self.candidates))
         ]
 
     def selected(self, select: str) -> tuple[list[Folds], list[list[int]]]:
-        """For each complete repetition the folds as ``select`` chooses, and which candidates."""
+        """Return the selected results and candidates of each complete repetition."""
         if select == "validated":
             runs = [self.validated(repetition) for repetition in self.repetitions]
             return [folds for folds, _ in runs], [numbers for _, numbers in runs]
@@ -197,7 +197,7 @@ class Experiment:
         return tested, [[best] * self.first.folds for _ in tested]
 
     def fold_accuracies(self, select: str = "validated") -> dict[tuple[int, int], float]:
-        """The accuracy (or RMSE) on each test fold, by repetition and fold."""
+        """Return the accuracy (or RMSE) on each test fold, by repetition and fold."""
         tested, _ = self.selected(select)
         return {
             (record.repetition, record.fold): fold_accuracy(record, level)
@@ -211,7 +211,7 @@ def _setting_key(record: FoldRecord) -> str:
 
 
 def experiments(records: Iterable[Record]) -> list[Experiment]:
-    """Records grouped by data set, kernel and protocol, in the order of the file."""
+    """Group records by data set, kernel and protocol, in file order."""
     groups: dict[tuple[Any, ...], list[FoldRecord]] = {}
     for r in fold_records(records):
         key = (r.dataset, r.fingerprint, r.deduplicated, r.kernel, r.variant, r.protocol)
@@ -220,7 +220,7 @@ def experiments(records: Iterable[Record]) -> list[Experiment]:
 
 
 def summarise(records: Iterable[Record], select: str = "validated") -> list[Summary]:
-    """A summary of every experiment that has at least one complete repetition."""
+    """Summarise every experiment with at least one complete repetition."""
     if select not in SELECTIONS:
         raise InvalidParameterError(f"select must be one of {SELECTIONS}; got {select!r}.")
     records = list(records)
@@ -237,9 +237,9 @@ def _summary(experiment: Experiment, select: str, records: list[Record]) -> Summ
     tested, numbers = experiment.selected(select)
     chosen = Counter(names[number] for folds in numbers for number in folds)
     cost = kernel_cost(records, first.dataset, first.fingerprint, first.kernel, first.variant)
-    told: dict[str, Any] = {name: getattr(first, name) for name in _SAME}
+    copied: dict[str, Any] = {name: getattr(first, name) for name in _COPIED}
     return Summary(
-        **told | all_scores(tested),
+        **copied | all_scores(tested),
         select=select,
         graphs=sum(len(record.test) for record, _ in tested[0]),
         repetitions=len(tested),
@@ -255,40 +255,40 @@ def _summary(experiment: Experiment, select: str, records: list[Record]) -> Summ
 
 
 def describe(parameters: dict[str, Any]) -> str:
-    """Parameters in a few words."""
+    """Return parameters as short text."""
     return ", ".join(f"{name}={value}" for name, value in parameters.items()) or "default"
 
 
 @dataclass(frozen=True)
 class OftenWrong:
-    """A graph that is classified wrongly."""
+    """A misclassified graph."""
 
-    graph: int  # its position in the (deduplicated) data set
+    graph: int  # position in the (deduplicated) data set
     truth: int
-    predicted: int  # the wrong class that it got most often
-    times: int  # in how many repetitions it was wrong
+    predicted: int  # most frequent wrong class
+    times: int  # number of repetitions in which it was misclassified
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Where one kernel errs on one data set."""
+    """Errors of one kernel on one data set."""
 
     classes: list[str]
-    sizes: np.ndarray  # number of graphs of each class
-    #: For each true class (row) how many of its graphs got each class, averaged over repetitions.
+    sizes: np.ndarray  # number of graphs per class
+    #: Confusion matrix (rows: true classes), averaged over repetitions.
     confusion: np.ndarray
     repetitions: int
-    wrong: list[OftenWrong]  # at least once; the most often wrong first
+    wrong: list[OftenWrong]  # misclassified at least once, most frequent first
 
     @property
     def recall(self) -> np.ndarray:
-        """For each class the share of its graphs that got it; NaN for a class without graphs."""
+        """Recall of each class; NaN for classes without graphs."""
         with np.errstate(invalid="ignore"):
             return np.diag(self.confusion) / self.confusion.sum(axis=1)
 
 
 def diagnose(experiment: Experiment, select: str = "validated") -> Diagnosis:
-    """Look at all predictions of an experiment, which has at least one complete repetition."""
+    """Compute the errors of an experiment with at least one complete repetition."""
     tested, _ = experiment.selected(select)
     classes = experiment.first.classes
     confusion = np.zeros((len(classes), len(classes)))
@@ -319,37 +319,37 @@ def diagnose(experiment: Experiment, select: str = "validated") -> Diagnosis:
 
 @dataclass(frozen=True)
 class Curve:
-    """Accuracy (only C validated) for each value of a parameter."""
+    """Accuracy (with only C validated) for each value of a parameter."""
 
-    name: str  # the data set
+    name: str  # of the data set
     x: list[int]
     accuracy: list[Scores]
-    fixed: int  # the value of the other parameter
+    fixed: int  # value of the other parameter
     repetitions: int
 
     @property
     def mean(self) -> list[float]:
-        """Mean over the repetitions, in per cent."""
+        """Mean over the repetitions, in percent."""
         return [100 * (item.mean or 0.0) for item in self.accuracy]
 
     @property
     def spread(self) -> list[float]:
-        """Standard deviation over the repetitions, in per cent."""
+        """Standard deviation over the repetitions, in percent."""
         return [100 * (item.std or 0.0) for item in self.accuracy]
 
 
 def accuracy_against(parameter: str, records: Sequence[Record]) -> list[Curve]:
-    """A curve for each data set whose results hold several values of a parameter.
+    """Return a curve for each data set with results for several values of a parameter.
 
-    ``tree_depth`` is the paper's k, with d fixed; ``path_depth`` its d, with k fixed (to 1 if there
-    is a choice).
+    ``tree_depth`` is k of the paper, with d fixed; ``path_depth`` is d, with k fixed (to 1 if
+    available).
     """
     figure, other = {
         "tree_depth": ("figure-k", "path_depth"),
         "path_depth": ("figure-d", "tree_depth"),
     }[parameter]
     found = [e for e in experiments(records) if e.repetitions and e.first.kernel == REFERENCE]
-    # Results made for the figure are preferred to others that happen to hold what it needs.
+    # Prefer results computed for the figure to others that contain the same values.
     found.sort(key=lambda e: (e.first.variant != figure, e.first.variant != ""))
     names = dataset_labels(e.first for e in found)
     curves: dict[str, Curve] = {}
@@ -362,7 +362,7 @@ def accuracy_against(parameter: str, records: Sequence[Record]) -> list[Curve]:
 
 
 def _curve(name: str, experiment: Experiment, parameter: str, other: str) -> Curve | None:
-    """The curve of one experiment, if the parameter varies in it while the other stays."""
+    """Return the curve of one experiment, if the parameter varies with the other one fixed."""
     candidates = experiment.candidates
     fixed = {c[other] for c in candidates if parameter in c and other in c}
     if not fixed:

@@ -1,4 +1,4 @@
-"""Support vector machines on precomputed kernel matrices, for a whole grid of C at once."""
+"""Support vector machines on precomputed kernel matrices, for a grid of C."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ..core.support_vectors import cut, train
 from ..learning.folds import Split
 
-#: How exactly machines are trained; the same as scikit-learn's.
+#: Stopping tolerance, the default of scikit-learn.
 TOLERANCE = 1e-3
 MOST_STEPS = 10_000_000
 
@@ -25,12 +25,12 @@ class SvmModel:
     Attributes
     ----------
     known : tuple of int
-        The classes of the training graphs, ascending.
+        Classes of the training graphs, ascending.
     n_classes : int
-        Classes are numbers from 0 to ``n_classes - 1``.
-    coefficients, intercepts : array
-        One line for each pair of known classes, of shape (pairs, training graphs); positive
-        values are for the second.
+        Number of classes; they are numbered from 0 to ``n_classes - 1``.
+    coefficients : array of shape (pairs, training graphs)
+        One row per pair of known classes; positive values favour the second class.
+    intercepts : array of shape (pairs,)
     """
 
     known: tuple[int, ...]
@@ -39,10 +39,10 @@ class SvmModel:
     intercepts: np.ndarray
 
     def answers(self, outputs: np.ndarray) -> np.ndarray:
-        """From the values of pairs: one per graph for two classes, else one per graph and class.
+        """Convert one-vs-one values to one value per graph (two classes) or per graph and class.
 
-        Among several classes it is the number of pairs that a class wins; between classes that
-        win equally many, the sum of the decision values decides.
+        With more than two classes the value is the number of pairs that a class wins; ties are
+        broken by the sum of its decision values.
         """
         if self.n_classes == 2:
             if len(self.known) == 2:
@@ -56,25 +56,25 @@ class SvmModel:
             sums[:, second] += value
             sums[:, first] -= value
         result = wins + sums / (3 * (np.abs(sums) + 1))  # less than half a win
-        # A class that was not among the training graphs comes after all others.
+        # Classes without training graphs rank last.
         unknown = np.setdiff1d(np.arange(self.n_classes), self.known)
         result[:, unknown] = result.min(initial=0.0) - 1.0
         return result
 
     def scores(self, K: np.ndarray) -> np.ndarray:
-        """The same for rows of a kernel matrix."""
+        """Return the values of :meth:`answers` for rows of a kernel matrix."""
         return self.answers(K @ self.coefficients.T + self.intercepts)
 
 
 @dataclass(frozen=True)
 class KernelSvm:
-    """C-SVMs for an ascending grid of C; several classes are told apart pair by pair."""
+    """C-SVMs for an ascending grid of C; one-vs-one with several classes."""
 
     grid: Sequence[float]
     n_classes: int
 
     def fit(self, K: np.ndarray, targets: np.ndarray, warn: bool = True) -> list[SvmModel]:
-        """One machine per C; models that are the same object are the same solution."""
+        """Fit one machine per C; equal solutions are the same object."""
         known = tuple(np.unique(targets).tolist())
         pairs = list(combinations(known, 2))
         shape = (len(self.grid), len(pairs), len(targets))
@@ -107,23 +107,20 @@ class KernelSvm:
 def part(
     gram: np.ndarray, rows: np.ndarray, columns: np.ndarray, dtype: type = np.float64
 ) -> np.ndarray:
-    """The part of a kernel matrix with these rows and columns."""
+    """Return the submatrix with the given rows and columns."""
     return cut(gram, rows, columns, np.empty((len(rows), len(columns)), dtype))
 
 
 def split_answers(
     svm: KernelSvm, gram: np.ndarray, targets: np.ndarray, split: Split
 ) -> tuple[list[np.ndarray], int]:
-    """What the machine of each C answers on the test part of one split.
-
-    Returned with the number of different machines that were trained for it.
-    """
+    """Return the answers for each C on the test part of a split, and the number of machines."""
     train_rows, test = split
     training = part(gram, train_rows, train_rows, np.float32)
     models = svm.fit(training, targets[train_rows], warn=False)
     K = part(gram, test, train_rows)
     different = list({id(model): model for model in models}.values())
-    # one product for all machines: the matrix is read once
+    # One product for all machines, so that the matrix is read once.
     outputs = K @ np.concatenate([model.coefficients for model in different]).T
     bounds = np.cumsum([len(model.coefficients) for model in different])[:-1]
     answers = {

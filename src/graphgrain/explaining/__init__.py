@@ -1,4 +1,4 @@
-"""From a model or a pair of graphs to patterns, vertices, edges and pictures."""
+"""Explanations of models, of classes, and of the similarity of two graphs."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Why two graphs are similar: the similarity as a sum over the patterns that they share."""
+"""The similarity of two graphs as a sum over the patterns that they share."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ from ..kernels.bases.graph_kernel import GraphKernel
 from ..kernels.features import Counts, Occurrences, map_counts
 from .sharing import check_share, share_occurrences
 
-#: How many patterns a notebook shows.
+#: Number of patterns shown in a notebook.
 _PATTERNS = 8
 
 
 @dataclass(frozen=True)
 class SharedPattern:
-    """A pattern of two graphs.
+    """A pattern of one or both of two compared graphs.
 
     Attributes
     ----------
     name : str
+        Name of the pattern; SMARTS for molecules.
     share : float
-        Its share of the similarity, between 0 and 1.
+        Fraction of the similarity due to the pattern, between 0 and 1.
     counts : tuple of two int
-        How often each graph has it.
+        Number of occurrences in each graph.
     occurrences : tuple of two lists of tuples
-        The vertices of each occurrence, in each graph.
+        Vertices of each occurrence, for each graph.
 
     Examples
     --------
@@ -53,33 +54,35 @@ class SharedPattern:
 
 
 class ComparedLevel(NamedTuple):
-    """The patterns of both graphs at one level of the kernel."""
+    """Patterns of both graphs at one level of the kernel."""
 
     found: tuple[Occurrences, Occurrences]
-    hashes: np.ndarray  # of either graph, ascending
+    hashes: np.ndarray  # union over both graphs, ascending
     counts: np.ndarray  # (2, patterns)
-    added: np.ndarray  # what each adds to the similarity
+    added: np.ndarray  # contribution of each pattern to the similarity
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Pictured):
-    """What two graphs share, and what one has that the other lacks.
+    """Patterns that two graphs share, and patterns that only one of them has.
 
-    Made by :func:`graphgrain.compare`. :meth:`to_svg` and :meth:`to_png` draw both graphs side by
-    side, coloured by what they share, and what both have in the same orientation; ``width`` and
-    ``height`` are those of one graph, ``which`` (0 or 1) is for one of them alone.
+    Returned by :func:`graphgrain.compare`. :meth:`to_svg` and :meth:`to_png` draw both graphs side
+    by side, coloured by their contributions to the similarity, with common parts in the same
+    orientation. ``width`` and ``height`` apply to each graph; ``which`` (0 or 1) draws only one.
 
     Attributes
     ----------
     similarity : float
-        As the kernel gives it.
+        Value of the kernel.
     vertices : tuple of two arrays
-        For each graph one value per vertex: its part of the similarity. Both add up to it.
+        For each graph, the contribution of each vertex to the similarity. Each array sums to
+        ``similarity``.
     edges : tuple of two arrays
-        For each graph one value per row of its ``edges``.
+        For each graph, one value per row of its ``edges``.
     graphs : GraphBatch
         The two graphs.
     kernel : FeatureKernel
+        The fitted kernel.
 
     Examples
     --------
@@ -98,14 +101,21 @@ class Comparison(Pictured):
     levels: list[ComparedLevel]
 
     def shared(self, n: int | None = None) -> list[SharedPattern]:
-        """The patterns that both graphs have, those that add most to the similarity first."""
+        """Return the n patterns (all if None) of both graphs, the largest contribution first."""
         return self._ranked(n, lambda level: (level.counts > 0).all(axis=0), lambda p: p.added)
 
     def only(self, which: int, n: int | None = None) -> list[SharedPattern]:
-        """The patterns that one graph (0 or 1) has and the other lacks, the most frequent first.
+        """Return the patterns that only one graph (0 or 1) has, the most frequent first.
 
-        Of equally frequent ones the simplest comes first: what is missing on a low level is
-        missing on all higher ones.
+        Ties are ordered by level, because patterns missing at a low level are also missing at all
+        higher ones.
+
+        Parameters
+        ----------
+        which : {0, 1}
+            The graph.
+        n : int, optional
+            Number of patterns; all by default.
         """
         if which not in (0, 1):
             raise InvalidParameterError(f"which must be 0 or 1; got {which!r}.")
@@ -166,7 +176,7 @@ class Comparison(Pictured):
     def _repr_html_(self) -> str:
         values = {
             "similarity": self.similarity,
-            "detail": f"{type(self.kernel).__name__}; the stronger a colour, the more is shared",
+            "detail": f"{type(self.kernel).__name__}; stronger colours mean larger contributions",
             "pictures": [picture_or_reason(partial(self.to_svg, which=n)) for n in (0, 1)],
             "shared": self.shared(_PATTERNS),
             "own": [
@@ -178,15 +188,15 @@ class Comparison(Pictured):
 
 
 def compare(kernel: GraphKernel, a: Any, b: Any, *, share: str = "tree") -> Comparison:
-    """Why two graphs are similar, and where they differ.
+    """Explain why two graphs are similar and where they differ.
 
     Parameters
     ----------
     kernel : kernel with explicit features
-        It need not be fitted.
-    a, b : GraphBatch with one graph each, or lists with one graph
+        Fitted or not; an unfitted kernel is fitted to the two graphs.
+    a, b : GraphBatch or list with one graph each
     share : {"path", "tree", "equal"}, default="tree"
-        How what a pattern adds is shared among vertices; see :func:`explain`.
+        How contributions of patterns are distributed over vertices; see :func:`explain`.
 
     Returns
     -------
@@ -206,7 +216,7 @@ def compare(kernel: GraphKernel, a: Any, b: Any, *, share: str = "tree") -> Comp
     """
     check_share(share)
     if share == "removal":
-        raise InvalidParameterError("share must be path, tree or equal to compare; got 'removal'.")
+        raise InvalidParameterError("share must be path, tree or equal in compare; got 'removal'.")
     if not isinstance(kernel, FeatureKernel):
         raise InvalidParameterError(
             f"compare needs a kernel with explicit features; got {type(kernel).__name__}. Use "
@@ -248,7 +258,7 @@ def compare(kernel: GraphKernel, a: Any, b: Any, *, share: str = "tree") -> Comp
 def _compared(
     kernel: FeatureKernel, first: Occurrences, second: Occurrences
 ) -> tuple[ComparedLevel, np.ndarray]:
-    """The patterns of a level, and the square of each graph's norm at it."""
+    """Return the patterns of a level and each graph's squared norm at it."""
     hashes = np.union1d(first.hashes, second.hashes)
     counts = np.zeros((2, len(hashes)), dtype=np.int64)
     mapped = np.zeros(counts.shape)

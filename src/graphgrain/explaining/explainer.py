@@ -1,10 +1,10 @@
-"""From a model and graphs to explanations.
+"""Explain the decisions of a model.
 
-1. The model becomes weights on patterns (``models.linear_form``).
-2. Kernels that look at the same patterns are located once, in the deepest of them.
-3. The weights of a graph's patterns, times what their counts amount to, are its contributions.
-4. Each contribution is divided among the occurrences of its pattern, and shared among vertices
-   and edges.
+1. Express the model as weights on patterns (``models.linear_form``).
+2. Locate the patterns of each graph, once for all kernels that share them, with the deepest one.
+3. Multiply the weights by the (mapped) pattern counts to get contributions.
+4. Divide each contribution among the occurrences of its pattern, and these among vertices and
+   edges.
 """
 
 from __future__ import annotations
@@ -38,31 +38,37 @@ def explain(
     share: str | None = None,
     n_jobs: int | None = None,
 ) -> list[Explanation]:
-    """Why a model says what it says: its decisions as exact sums over patterns, atoms, bonds.
+    """Explain a model's decisions as exact sums over patterns, vertices and edges.
 
     Parameters
     ----------
     model : fitted model
         A :class:`GraphClassifier` or :class:`GraphRegressor`;
         or a scikit-learn pipeline of a kernel with explicit features and a linear model
-        (``LogisticRegression``, ``LinearSVC``, ``Ridge``, ...), with views before the kernel and
-        scalers, normalisers, selectors, ``PCA`` or ``TruncatedSVD`` behind it; or a pipeline of a
-        kernel with ``output="gram"`` and ``SVC(kernel="precomputed")``, ``SVR``, ``KernelRidge``;
-        or a search such as ``GridSearchCV`` over one of these.
-    graphs : GraphBatch, sequence of graphs, or a table as the model takes it
+        (``LogisticRegression``, ``LinearSVC``, ``Ridge``, ...), optionally with views before the
+        kernel and scalers, normalisers, selectors, ``PCA`` or ``TruncatedSVD`` after it; or a
+        pipeline of a kernel with ``output="gram"`` and ``SVC(kernel="precomputed")``, ``SVR`` or
+        ``KernelRidge``; or a search such as ``GridSearchCV`` over one of these.
+    graphs : GraphBatch, sequence of graphs, or table accepted by the model
     target : optional
-        For several classes: the one to explain; by default the class that the model predicts for
-        each graph. For several targets of a regressor: the number of one of them.
+        For more than two classes, the class to explain; by default the predicted class of each
+        graph. For multi-output regression, the index of the target.
     of : {"decision", "uncertainty"}, default="decision"
-        What is explained. "uncertainty" is the variance of a :class:`GraphRegressor`'s prediction
-        (for a :class:`GraphClassifier` that of its score, in units of the kernel): what is new or
-        rare in training adds to it, what training graphs share takes from it.
+        Quantity to explain. "uncertainty" is the variance of a :class:`GraphRegressor`'s
+        prediction (for a :class:`GraphClassifier` that of its score, in units of the kernel):
+        patterns that are new or rare in training increase it, patterns shared with training
+        graphs reduce it.
     share : {"path", "tree", "equal", "removal"}, optional
-        How a pattern's contribution is shared among vertices and edges: among those along its
-        path alone; handed on from each vertex of the path to the tree that stands there; equally
-        among all that take part in an occurrence; or, instead of sharing, by asking the model
-        again without each vertex and each edge. By default "tree" for classes and for the
-        uncertainty, "path" for numbers: these did best on training molecules whose truth is known.
+        How a pattern's contribution is distributed over vertices and edges:
+
+        - "path": over the vertices and edges of its path;
+        - "tree": each path vertex passes its share on to the tree rooted there;
+        - "equal": equally over all vertices and edges of an occurrence;
+        - "removal": not distributed; instead the loss when the model is evaluated without each
+          vertex and each edge.
+
+        Default is "tree" for classifiers and for the uncertainty, "path" for regressors; these
+        agreed best with the ground truth on training molecules.
     n_jobs : int, optional
         Number of threads.
 
@@ -71,12 +77,18 @@ def explain(
     list of Explanation
         One per graph.
 
+    See Also
+    --------
+    class_patterns : Patterns that are typical of each class.
+    class_fragments : Rings and functional groups that are typical of each class.
+    compare : Explanation of the similarity of two graphs.
+
     Notes
     -----
     ``decision == bias + columns + sum of contributions`` holds up to rounding, and the values of
-    vertices add up to the same. For a regressor that learns on another scale (``scale_``) it is
-    the prediction on that scale. Where an explanation can mislead all the same is told in
-    docs/explaining.md.
+    the vertices sum to the same contributions. For a regressor trained on a transformed target
+    (``scale_``) the decision is the prediction on that scale. docs/explaining.md describes cases
+    in which an explanation can still mislead.
 
     Examples
     --------
@@ -96,7 +108,7 @@ def explain(
         raise InvalidParameterError(f"of must be 'decision' or 'uncertainty'; got {of!r}.")
     while hasattr(model, "best_estimator_"):  # a search, such as GridSearchCV
         model = model.best_estimator_
-    # many short steps, which cross to a worker once
+    # One call to the worker instead of one for each of many short steps.
     if of == "uncertainty":
         return call(explain_uncertainty, model, graphs, share or "tree", n_jobs)
     found = call(explain_outputs, model, graphs, target, share, n_jobs)
@@ -111,7 +123,7 @@ def explain_outputs(
     n_jobs: int | None = None,
     every: bool = False,
 ) -> list[list[Explanation]]:
-    """The decisions of a model about each graph: one, or of ``every`` class, counted once."""
+    """Explain one output of the model for each graph, or all outputs if ``every`` is True."""
     share = share or ("tree" if is_classifier(model) else "path")
     form = linear_form(model)
     batch, columns = form.read(graphs)
@@ -174,7 +186,7 @@ def explain_outputs(
 
 
 def _wanted(form: LinearForm, target: Any, is_classification: bool) -> int | None:
-    """The output that is asked for; None stands for that of the predicted class."""
+    """Return the index of the requested output, or None for the predicted class."""
     several = len(form.outputs) > 1
     if target is None or (isinstance(target, str) and target == "predicted" and is_classification):
         if several and not is_classification:
@@ -184,10 +196,10 @@ def _wanted(form: LinearForm, target: Any, is_classification: bool) -> int | Non
             )
         return None if several else 0
     if not several:
-        words = " or ".join(map(repr, form.two_classes or ()))
+        words = " and ".join(map(repr, form.two_classes or ()))
         about = f"the two classes {words}" if words else "a single number"
         raise InvalidParameterError(
-            f"target chooses among several classes; this model tells {about} with one value. "
+            f"target chooses among several classes; this model has one value for {about}. "
             "Leave it out."
         )
     if target not in form.outputs:
@@ -202,12 +214,12 @@ def _wanted(form: LinearForm, target: Any, is_classification: bool) -> int | Non
 def explain_uncertainty(
     model: Any, graphs: Any, share: str, n_jobs: int | None
 ) -> list[Explanation]:
-    """The variance of predictions as a sum over patterns.
+    """Explain the variance of predictions as a sum over patterns.
 
-    The variance of a Gaussian process at a graph x is k(x, x) - k(x)' v + what the intercept and
-    noise add, with v = A^-1 k(x). Both k(x, x) and k(x)' v are sums over the patterns of x: the
-    first by the share of each in the similarity of x with itself, the second as the decision of a
-    machine with the coefficients v.
+    The variance of a Gaussian process at a graph x is k(x, x) - k(x)' v plus the contributions of
+    intercept and noise, with v = A^-1 k(x). Both k(x, x) and k(x)' v are sums over the patterns
+    of x: the former by the share of each pattern in the self-similarity of x, the latter as the
+    decision of a machine with coefficients v.
     """
     if not isinstance(model, GraphEstimator):
         raise InvalidParameterError(
@@ -274,7 +286,6 @@ def shared_values(
         by_view.setdefault(id(part.seen), []).append(part)
     vertices, edges = np.zeros(graph.n_vertices), np.zeros(graph.n_edges)
     for parts in by_view.values():
-        # hashes ascend, so that each occurrence finds its pattern
         shared = [
             (part.found, (part.contributions / part.tally.times)[part.tally.place])
             for part in parts
@@ -289,10 +300,10 @@ def shared_values(
 
 
 class _Found(NamedTuple):
-    """The patterns of one graph, found by one kernel."""
+    """Patterns of one graph, found by one kernel."""
 
     kernel: FeatureKernel
-    seen: GraphBatch  # the graph as the kernel's view shows it
+    seen: GraphBatch  # the graph after the kernel's view
     located: list[Occurrences]
     tallies: list[Tally]
     counted: list[Counts]
@@ -304,7 +315,7 @@ class _Found(NamedTuple):
         return cls(kernel, seen, located, tallies, counted)
 
     def levels(self, added: list[list[np.ndarray]], terms: Sequence[Term]) -> list[FoundLevel]:
-        """Each level with the sum of what terms add, and what any of them knows from training."""
+        """Return the levels with contributions summed over ``terms`` and known patterns marked."""
         totals = [np.zeros(len(tally.hashes)) for tally in self.tallies]
         known = [np.zeros(len(tally.hashes), dtype=bool) for tally in self.tallies]
         for parts in added:
@@ -323,14 +334,14 @@ class _Found(NamedTuple):
 def _opened(
     form: LinearForm, batch: GraphBatch, n_jobs: int | None
 ) -> Iterator[tuple[GraphBatch, list[tuple[_Found, list[tuple[Term, float]]]]]]:
-    """Each graph with its patterns found, once for each view and kernel."""
+    """Yield each graph with its patterns, located once per view and kernel."""
     prepared = []
     for terms in sources(form.terms):
         seen = seen_through(terms[0].view, batch)
         if not np.array_equal(seen.offsets, batch.offsets):
             raise InvalidGraphError(
                 f"explain needs views that keep the vertices of graphs; {terms[0].view!r} "
-                "changes their number, so that values cannot be told to vertices."
+                "changes their number, so that values cannot be assigned to vertices."
             )
         kernel = _with_threads(max(terms, key=lambda term: term.n_levels).kernel, n_jobs)
         scales = [term.scales(seen) for term in terms]
@@ -350,7 +361,7 @@ def _with_threads(kernel: FeatureKernel, n_jobs: int | None) -> FeatureKernel:
 
 
 def sources(terms: Sequence[Term]) -> list[list[Term]]:
-    """Terms grouped by where their patterns are found."""
+    """Group terms whose patterns are located in the same pass."""
     groups: dict[int, list[Term]] = {}
     for term in terms:
         groups.setdefault(term.place, []).append(term)

@@ -1,4 +1,4 @@
-"""Explanation: why a model says what it says of one graph."""
+"""Explanation of a model's decision about one graph."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.features import Occurrences, Tally
 from .fragments import Fragment, fragments_of
 
-#: How many patterns a notebook shows.
+#: Number of patterns shown in a notebook.
 _PATTERNS = 8
 _SHARED = {
     "path": "shared along paths",
     "tree": "shared among paths and their trees",
-    "equal": "shared among all vertices that take part",
-    "removal": "what is lost without each vertex",
+    "equal": "shared equally among the vertices of an occurrence",
+    "removal": "loss on removal of each vertex",
 }
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """A pattern of a graph and what it adds to a decision.
+    """A pattern of a graph and its contribution to a decision.
 
     Attributes
     ----------
     name : str
-        As :meth:`TreePlusPlus.feature_names` has it: SMARTS for molecules.
+        Name as in :meth:`TreePlusPlus.feature_names`; SMARTS for molecules.
     contribution : float
-        What it adds to the decision value, all occurrences together.
+        Contribution to the decision value, summed over all occurrences.
     count : int
-        How often it occurs.
+        Number of occurrences.
     occurrences : list of tuples
-        The vertices of each occurrence.
+        Vertices of each occurrence.
     known : bool
-        Whether some training graph has it.
+        True if at least one training graph contains the pattern.
     description : str
-        The long form of the name: the level, every label in full.
+        Long form of the name, with the level and all labels in full.
 
     Examples
     --------
@@ -66,10 +66,10 @@ class Pattern:
 
 
 class FoundLevel(NamedTuple):
-    """The distinct patterns of a graph at one level of one kernel."""
+    """Distinct patterns of a graph at one level of one kernel."""
 
     kernel: FeatureKernel
-    seen: GraphBatch  # the graph as the kernel's view shows it
+    seen: GraphBatch  # the graph after the kernel's view
     level: int
     found: Occurrences
     tally: Tally
@@ -79,40 +79,40 @@ class FoundLevel(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Pictured):
-    """What a model sees in one graph: its decision as a sum over patterns, vertices and edges.
+    """A model's decision about one graph as a sum over patterns, vertices and edges.
 
-    Made by :func:`graphgrain.explain`. Drawn by :meth:`to_svg` and :meth:`to_png`; their option
-    ``fragments`` is the number of the strongest fragments that are marked and listed beside the
-    graph.
+    Returned by :func:`graphgrain.explain`. Draw it with :meth:`to_svg` or :meth:`to_png`; their
+    option ``fragments`` is the number of strongest fragments to mark in the graph and list beside
+    it.
 
     Attributes
     ----------
     decision : float
-        The value of the model's ``decision_function`` (classifiers) or ``predict`` (regressors; on
-        the scale of learning, ``scale_``). For a pipeline whose machine compares classes pair by
-        pair: the mean value of a class against each of the others.
+        Value of the model's ``decision_function`` (classifiers) or ``predict`` (regressors, on
+        the training scale ``scale_``). For pipelines whose last step compares classes one-vs-one,
+        the mean value of the class against each of the others.
     bias : float
-        What the model says before it has seen any pattern. ``decision`` is ``bias`` plus
+        Value of the model for a graph without patterns. ``decision`` is ``bias`` plus
         ``columns`` plus the sum of all contributions.
     columns : float
-        What the columns beside the graph add, where the model was trained on a table.
+        Contribution of the table columns other than the graph, for models trained on a table.
     patterns : list of Pattern
-        All patterns of the graph, those that contribute most first.
+        All patterns of the graph, by decreasing absolute contribution.
     vertices : array
-        One value per vertex. They add up to ``decision - bias - columns``, unless
+        One value per vertex. They sum to ``decision - bias - columns``, unless
         ``share="removal"``.
     edges : array
-        One value per row of ``graph.edges``. Patterns without an edge leave them alone.
+        One value per row of ``graph.edges``. Patterns without edges do not contribute to it.
     prediction : object
-        The class, or None for a number.
+        The predicted class; None for regression.
     target : object
-        What positive values are for: a class, the number of a target, or None.
+        Meaning of positive values: a class, the index of a regression target, or None.
     opposite : object
-        What negative values are for, where there are two classes.
+        For two classes, the class that negative values favour; otherwise None.
     graph : GraphBatch
-        The one graph.
+        The explained graph, as a batch of one.
     share : str
-        How contributions were shared among vertices and edges.
+        How contributions were distributed over vertices and edges.
 
     Examples
     --------
@@ -144,13 +144,16 @@ class Explanation(Pictured):
         return self.top(None)
 
     def top(self, n: int | None = 10, *, sign: int = 0) -> list[Pattern]:
-        """The n patterns that contribute most, for or against; names of others are not read.
+        """Return the n patterns with the largest absolute contribution.
+
+        Only the returned patterns are named, so a small ``n`` is faster than :attr:`patterns`.
 
         Parameters
         ----------
-        n : int, default=10
+        n : int or None, default=10
+            Number of patterns; None returns all.
         sign : {0, 1, -1}, default=0
-            1: only those with a positive contribution; -1: only those with a negative one.
+            1 keeps only positive contributions, -1 only negative ones.
 
         Examples
         --------
@@ -177,7 +180,7 @@ class Explanation(Pictured):
             own = np.sort(places[order[owners[order] == number]])
             if not len(own):
                 continue
-            hashes = part.tally.hashes[own]  # ascending, as they are in part.tally.hashes
+            hashes = part.tally.hashes[own]  # ascending, because tally.hashes is sorted
             short = part.kernel.names_of(part.seen, part.level, hashes)
             long = part.kernel.descriptions_of(part.seen, part.level, hashes)
             for place, name, description in zip(own.tolist(), short, long, strict=True):
@@ -197,16 +200,17 @@ class Explanation(Pictured):
         return found
 
     def fragments(self) -> list[Fragment]:
-        """The decision as a sum over parts of the graph that have names.
+        """Return the decision as a sum over named parts of the graph.
 
-        Molecules are cut into rings, functional groups and chains, from their labels alone;
-        other graphs into regions around their strongest vertices. Every vertex is in one part.
+        Molecules are divided into rings, functional groups and chains, using only their labels;
+        other graphs into regions around their strongest vertices. Each vertex belongs to exactly
+        one part.
 
         Returns
         -------
         list of Fragment
-            Those that add most, for or against, first; the bias last. Their contributions add up
-            to ``decision``.
+            By decreasing absolute contribution, the bias last. The contributions sum to
+            ``decision``.
 
         Examples
         --------
@@ -224,7 +228,7 @@ class Explanation(Pictured):
 
     @property
     def unknown(self) -> float:
-        """The share of the graph's pattern occurrences that no training graph has."""
+        """Fraction of the graph's pattern occurrences whose pattern is in no training graph."""
         total = sum(int(part.tally.times.sum()) for part in self.levels)
         if not total:
             return 0.0
@@ -239,8 +243,8 @@ class Explanation(Pictured):
         drawn = picture(self.graph, vertices=self.vertices, edges=self.edges, **given)
         if not listed:
             return drawn
-        told = [(fragment.name, fragment.contribution) for fragment in listed]
-        return drawn.beside(fragment_list(told, drawn.palette, drawn.height))
+        rows = [(fragment.name, fragment.contribution) for fragment in listed]
+        return drawn.beside(fragment_list(rows, drawn.palette, drawn.height))
 
     def __repr__(self) -> str:
         words = [f"decision={self.decision:.4g}", f"bias={self.bias:.4g}"]

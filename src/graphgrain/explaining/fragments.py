@@ -1,17 +1,17 @@
-"""Graphs cut into parts that people have names for, and decisions told by them.
+"""Divide graphs into named parts and express decisions as sums over them.
 
-Every vertex belongs to exactly one part, and parts are connected, so that the values of vertices
-add up by parts as they add up by vertices.
+Parts are connected and each vertex belongs to exactly one, so the sum over parts equals the sum
+over vertices.
 
-Molecules are cut by rules that need nothing but the labels of a molecule reader:
+Molecules are divided by rules that use only the labels set by the molecule readers:
 
-1. Aromatic ring systems: atoms that aromatic bonds connect.
-2. Functional groups: the other atoms that are neither carbon nor hydrogen, with each other and
-   with the carbon atoms that have a multiple bond to one of them; carbon atoms with multiple bonds
-   among themselves; carbon with three halogens.
-3. What is left are carbon atoms of rings, and chains.
+1. Aromatic ring systems: atoms connected by aromatic bonds.
+2. Functional groups: connected non-aromatic heteroatoms, together with carbon atoms that have a
+   multiple bond to one of them; carbon atoms with multiple bonds to each other; carbon with three
+   halogens.
+3. The remaining carbon atoms: rings and chains.
 
-In other graphs parts are regions around the vertices with the largest values.
+Other graphs are divided into regions around the vertices with the largest values.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from ..parameters import Whole, check_value
 if TYPE_CHECKING:
     from .explanation import Explanation
 
-#: Regions of a graph that is no molecule, at most.
+#: Maximum number of regions with the largest values in a graph that is not a molecule.
 _MOST_REGIONS = 6
-#: What vertices leave of a decision beyond this is no rounding.
+#: Relative threshold above which an unassigned contribution is not rounding error.
 _ROUNDING = 1e-9
-#: Graphs that stand for a fragment of a class.
+#: Number of example graphs per fragment.
 _EXAMPLES = 3
-#: How many fragments of a class a notebook shows.
+#: Number of fragments per class shown in a notebook.
 _SHOWN = 8
 
 
@@ -58,16 +58,18 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Fragment:
-    """A part of a graph and what it adds to a decision.
+    """A part of a graph and its contribution to a decision.
 
     Attributes
     ----------
     name : str
-        A ring or a functional group for molecules; for other graphs ``"around"`` and the label of
-        the strongest vertex. ``"bias"``: what the model says before it has seen the graph.
+        Name of the ring or functional group for molecules; for other graphs ``"around"`` and the
+        label of the strongest vertex. ``"bias"`` is the value of the model without any pattern,
+        ``"other columns"`` the contribution of table columns other than the graph.
     contribution : float
+        Sum of the contributions of its vertices.
     vertices : tuple of int
-        None for the bias.
+        Vertices of the part; empty for the bias and for other columns.
 
     Examples
     --------
@@ -82,19 +84,19 @@ class Fragment:
 
 
 def cut(graph: GraphBatch, values: np.ndarray | None = None) -> list[Part]:
-    """Cut one graph into connected parts; regions of other graphs begin at the largest values."""
+    """Divide one graph into connected parts; without molecules, around the largest values."""
     molecule = read_molecule(graph) if graph.edge_labels is not None else None
     if molecule is not None:
-        return _Chemist(molecule).parts()
+        return _FragmentFinder(molecule).parts()
     strength = np.zeros(graph.n_vertices) if values is None else np.asarray(values, dtype=float)
     return _regions(graph, strength)
 
 
 def fragments_of(why: Explanation) -> list[Fragment]:
-    """The decision of an explanation as a sum over parts of its graph."""
+    """Return the decision of an explanation as a sum over parts of its graph."""
     if why.share == "removal":
         raise InvalidParameterError(
-            "fragments add up what vertices contribute, and values of share='removal' are losses "
+            "fragments sum the contributions of vertices; values of share='removal' are losses "
             "that do not add up. Explain with share='tree', 'path' or 'equal'."
         )
     found = [
@@ -104,7 +106,7 @@ def fragments_of(why: Explanation) -> list[Fragment]:
     found.sort(key=lambda fragment: (-abs(fragment.contribution), fragment.vertices))
     rest = why.decision - why.bias - float(why.vertices.sum())
     if abs(rest) > _ROUNDING * max(1.0, abs(why.decision), abs(why.bias)):
-        # what a model knows besides the graph: the other columns of a table, such as descriptors
+        # from columns of the table other than the graph, such as descriptors
         found.append(Fragment("other columns", rest, ()))
     found.append(Fragment("bias", why.bias, ()))
     return found
@@ -115,23 +117,24 @@ def fragments_of(why: Explanation) -> list[Fragment]:
 
 @dataclass(frozen=True)
 class ClassFragment:
-    """A fragment that occurs in the graphs of a set, and what it adds to decisions there.
+    """A fragment in a set of graphs and its mean contribution to decisions.
 
     Attributes
     ----------
     name : str
+        Name of the fragment, see :class:`Fragment`.
     count : int
-        Number of graphs that have it.
+        Number of graphs that contain it.
     contribution : float
-        What it adds to the decision for the class, mean over these graphs; all places of a graph
-        together.
+        Contribution to the decision for the class: the sum over all occurrences in a graph,
+        averaged over the graphs that contain the fragment.
     interval : tuple of two float
         95 % confidence interval of that mean (Student's t over graphs); NaN for a single graph.
     precision : float
-        Share of these graphs that belong to the class; NaN where targets are numbers.
+        Fraction of these graphs that belong to the class; NaN for regression.
     examples : tuple of (int, tuple of int)
-        Up to three graphs in which it adds most in the direction of its mean, each with the
-        vertices.
+        Up to three graphs with the largest contribution of the sign of the mean, each as graph
+        index and vertices of the fragment.
 
     Examples
     --------
@@ -151,14 +154,15 @@ class ClassFragment:
 
 @dataclass(frozen=True, repr=False)
 class ClassFragments:
-    """The fragments of each class; made by :func:`graphgrain.class_fragments`.
+    """Fragments of each class, as returned by :func:`graphgrain.class_fragments`.
 
     Attributes
     ----------
     fragments : dict
-        From each class to its fragments, those that add most, for or against, first. Where
-        targets are numbers there is one entry, None.
+        Maps each class to its fragments, by decreasing absolute total contribution. For
+        regression the only key is None.
     graphs : GraphBatch
+        The explained graphs.
 
     Examples
     --------
@@ -183,15 +187,20 @@ class ClassFragments:
         path: str | os.PathLike[str] | None = None,
         **options: Any,
     ) -> str:
-        """The examples of a fragment side by side, its atoms or vertices coloured.
+        """Draw the examples of a fragment side by side, with its vertices coloured.
 
         Parameters
         ----------
         fragment : ClassFragment
         path : path, optional
-            Where to write it as well; its name ends in ``.svg``.
+            File to write the picture to; must end in ``.svg``.
         options
-            As in :func:`graphgrain.draw`; ``width`` and ``height`` are those of one graph.
+            As in :func:`graphgrain.draw`; ``width`` and ``height`` apply to each graph.
+
+        Returns
+        -------
+        str
+            The SVG.
         """
         return save_svg(partial(self._picture, fragment), path, **options)
 
@@ -203,7 +212,7 @@ class ClassFragments:
         scale: float = 2.0,
         **options: Any,
     ) -> bytes:
-        """The same picture as PNG, drawn by matplotlib (``pip install 'graphgrain[plot]'``)."""
+        """Draw as PNG with matplotlib (``pip install 'graphgrain[plot]'``); see :meth:`to_svg`."""
         return save_png(partial(self._picture, fragment), path, scale, **options)
 
     def _picture(self, fragment: ClassFragment, **options: Any) -> Picture:
@@ -242,10 +251,10 @@ class ClassFragments:
 
 
 def class_fragments(model: Any, graphs: Any, y: Any, *, n: int = 10) -> ClassFragments:
-    """Which rings and functional groups favour or disfavour each class, or a larger value.
+    """Find the rings and functional groups that favour or disfavour each class or larger values.
 
-    Every graph is explained and cut into fragments; fragments of the same name are taken
-    together.
+    Every graph is explained and divided into fragments, and fragments of the same name are
+    pooled.
 
     Parameters
     ----------
@@ -253,13 +262,18 @@ def class_fragments(model: Any, graphs: Any, y: Any, *, n: int = 10) -> ClassFra
         As in :func:`explain`.
     graphs : GraphBatch or sequence of graphs
     y : array-like
-        Their classes, or numbers.
+        Class or value of each graph.
     n : int, default=10
-        How many fragments of each class are kept, those that add most in all graphs together.
+        Number of fragments kept per class: those with the largest absolute total contribution.
 
     Returns
     -------
     ClassFragments
+
+    See Also
+    --------
+    class_patterns : The same for patterns of the kernel.
+    Explanation.fragments : Fragments of a single graph.
 
     Examples
     --------
@@ -280,16 +294,16 @@ def class_fragments(model: Any, graphs: Any, y: Any, *, n: int = 10) -> ClassFra
         raise InvalidParameterError(
             f"y must have one target per graph ({len(batch)}); got the shape {targets.shape}."
         )
-    from .explainer import explain_outputs  # it makes explanations, which know their fragments
+    from .explainer import explain_outputs  # explainer imports explanation, which imports this
 
-    told: dict[Any, list[Explanation]] = {}
+    by_class: dict[Any, list[Explanation]] = {}
     for outputs in call(partial(explain_outputs, every=True), model, batch):
         for why in outputs:
-            # a value that tells two classes apart is for one and against the other
+            # With two classes the only output counts for one and against the other.
             for label in [why.target] if why.opposite is None else [why.opposite, why.target]:
-                told.setdefault(label, []).append(why)
+                by_class.setdefault(label, []).append(why)
     found = {}
-    for label, whys in told.items():
+    for label, whys in by_class.items():
         sign = -1.0 if whys and label is not None and label == whys[0].opposite else 1.0
         belongs = None if label is None else targets == label
         found[label] = _of_class(whys, sign, belongs, n)
@@ -339,7 +353,7 @@ def _components(
     near: Sequence[Iterable[int]],
     linked: Callable[[int, int], bool] = lambda vertex, other: True,
 ) -> list[list[int]]:
-    """Connected components among some vertices, each sorted, in the order of their first vertex."""
+    """Return the sorted connected components among ``vertices``, by their first vertex."""
     left = set(vertices)
     found = []
     for start in sorted(left):
@@ -357,19 +371,19 @@ def _components(
 
 
 def _regions(graph: GraphBatch, values: np.ndarray) -> list[Part]:
-    """Regions grown around the vertices with the largest values, strongest neighbours first."""
+    """Grow regions around the vertices with the largest values, strongest neighbours first."""
     near = [graph.indices[a:b].tolist() for a, b in pairwise(graph.indptr.tolist())]
     strength = np.abs(values)
     order = sorted(range(graph.n_vertices), key=lambda v: (-strength[v], v))
     owner = np.full(graph.n_vertices, -1)
     seeds: list[int] = []
     for vertex in order:
-        # A seed is stronger than all of its neighbours; every component has one.
+        # A seed is a local maximum.
         if len(seeds) < _MOST_REGIONS and not any(
             (strength[n], -n) > (strength[vertex], -vertex) for n in near[vertex]
         ):
             seeds.append(vertex)
-    for part in _components(range(graph.n_vertices), near):
+    for part in _components(range(graph.n_vertices), near):  # at least one seed in each
         if not any(seed in part for seed in seeds):
             seeds.append(max(part, key=lambda v: (strength[v], -v)))
     queue = [(-strength[seed], seed, number) for number, seed in enumerate(seeds)]
@@ -411,8 +425,8 @@ _FUSED = {
 _CYCLOALKANES = {3: "cyclopropane", 4: "cyclobutane", 5: "cyclopentane", 6: "cyclohexane"}
 
 
-class _Chemist:
-    """Finds and names the parts of a molecule."""
+class _FragmentFinder:
+    """Find and name the parts of a molecule."""
 
     def __init__(self, molecule: Molecule) -> None:
         self.molecule = molecule
@@ -428,7 +442,7 @@ class _Chemist:
         return self.molecule.kinds[self.molecule.neighbours[first][second]]
 
     def hydrogens(self, vertex: int) -> int:
-        """Hydrogens of an atom, whether they are vertices or not."""
+        """Count the hydrogens of an atom, both implicit ones and those that are vertices."""
         vertices = sum(self.symbols[other] == "H" for other in self.near[vertex])
         return self.molecule.atoms[vertex].hydrogens + vertices
 
@@ -458,7 +472,7 @@ class _Chemist:
         return self._with_hydrogens(found)
 
     def _with_hydrogens(self, parts: list[Part]) -> list[Part]:
-        """Hydrogens that are vertices go with their atom; hydrogen alone is a part of its own."""
+        """Add explicit hydrogens to the part of their atom; without one, as separate parts."""
         owner = {vertex: number for number, part in enumerate(parts) for vertex in part.vertices}
         members = [list(part.vertices) for part in parts]
         alone: list[int] = []
@@ -468,7 +482,7 @@ class _Chemist:
         grown = [Part(p.name, tuple(sorted(own))) for p, own in zip(parts, members, strict=True)]
         return grown + [Part("hydrogen", tuple(own)) for own in _components(alone, self.near)]
 
-    # ---------------------------------------------------------------- what belongs together
+    # ---------------------------------------------------------------- membership
 
     def _multiple(self, first: int, second: int) -> bool:
         return self.kind(first, second) in ("double", "triple")
@@ -477,7 +491,7 @@ class _Chemist:
         return any(first in ring and second in ring for ring in self.rings)
 
     def _holds_hetero(self, carbon: int) -> bool:
-        """Whether a carbon atom has a multiple bond to a heteroatom, or three halogens."""
+        """Check for a multiple bond to a heteroatom or three halogens."""
         near = self.near[carbon]
         return sum(self.symbols[other] in _HALOGENS for other in near) >= 3 or any(
             other in self.hetero and self._multiple(carbon, other) for other in near
@@ -499,7 +513,7 @@ class _Chemist:
             name = _SIX.get(formula)
             if formula == "N2":
                 steps = abs(rings[0].index(hetero[0]) - rings[0].index(hetero[1]))
-                name = _SIX_TWO[min(steps, 6 - steps)]  # by the bonds between the two
+                name = _SIX_TWO[min(steps, 6 - steps)]  # number of bonds between the two
         elif formula in _FUSED.get(sizes, ()):
             name = _FUSED[sizes][formula]
             five = min(rings, key=len)
@@ -513,9 +527,11 @@ class _Chemist:
                 return f"fused aromatic ring (5,6) of {formula} rings"
         if name is not None:
             return f"{name} ring" if len(sizes) == 1 else f"{name} rings"
-        told = ",".join(map(str, sizes))
-        what = f"aromatic ring of {told}" if len(sizes) == 1 else f"fused aromatic rings ({told})"
-        return what + (f" with {formula}" if formula else "")
+        listed = ",".join(map(str, sizes))
+        name = (
+            f"aromatic ring of {listed}" if len(sizes) == 1 else f"fused aromatic rings ({listed})"
+        )
+        return name + (f" with {formula}" if formula else "")
 
     def _unsaturated_name(self, group: list[int]) -> str:
         if any(o in group and self.kind(v, o) == "triple" for v in group for o in self.near[v]):
@@ -571,7 +587,7 @@ class _Chemist:
         return self._joined_name(carbons, group, count)
 
     def _oxo(self, vertex: int, inside: set[int]) -> list[int]:
-        """Oxygen atoms with a double bond to an atom, or with a charge."""
+        """Return the terminal oxygen atoms with a double bond to ``vertex``."""
         return [
             other
             for other in self.near[vertex]
@@ -641,7 +657,7 @@ class _Chemist:
         return self.molecule.atoms[vertex].charge < 0
 
     def _heteroatom_name(self, group: list[int], count: Counter[str]) -> str:
-        """Groups without carbon of their own."""
+        """Name a group without carbon."""
         if count == {"N": 1, "O": 2}:
             ends = [v for v in group if self.symbols[v] == "O" and len(self._heavy_near(v)) == 1]
             if len(ends) == 2:
@@ -667,7 +683,7 @@ class _Chemist:
         return f"group {_formula(self.symbols[v] for v in group)}"
 
     def _carbon_name(self, carbon: int, group: list[int], count: Counter[str]) -> str:
-        """Groups around one carbon atom with multiple bonds to heteroatoms."""
+        """Name a group around one carbon atom with multiple bonds to heteroatoms."""
         near = self._heavy_near(carbon)
         halogens = [v for v in near if self.symbols[v] in _HALOGENS]
         if len(halogens) >= 3:
@@ -726,7 +742,7 @@ class _Chemist:
         return f"{degree} amide".strip()
 
     def _joined_name(self, carbons: list[int], group: list[int], count: Counter[str]) -> str:
-        """Groups in which heteroatoms link several such carbon atoms."""
+        """Name a group in which heteroatoms link several such carbon atoms."""
         oxo = [v for v in carbons if self._oxo(v, set(group))]
         if len(oxo) == len(carbons) == 2:
             if count["N"] == 1 and count["O"] == 2:
@@ -743,7 +759,7 @@ class _Chemist:
 
 
 def _formula(symbols: Iterable[str]) -> str:
-    """Elements and how often, carbon first: ``C2NO2``."""
+    """Return elements with their counts, carbon first, such as ``C2NO2``."""
     count = Counter(symbols)
     order = sorted(count, key=lambda symbol: (symbol != "C", symbol))
     return "".join(symbol + (str(count[symbol]) if count[symbol] > 1 else "") for symbol in order)

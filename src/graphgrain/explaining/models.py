@@ -1,7 +1,7 @@
-"""Which models can be explained, and how the values of each become sums over patterns.
+"""Express supported models as weights on patterns.
 
-A model's values for a graph are ``bias + sum over terms of what the patterns of the graph add``. A
-term belongs to one kernel, seen through one view.
+The value of a model for a graph is its bias plus, for each term, the contributions of the graph's
+patterns. A term belongs to one kernel applied to one view.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ from ..kernels.features import Counts, columns_of_hashes, map_counts, squared_no
 from ..learning.estimator import GraphEstimator
 from ..views.base import seen_through
 
-#: How far the weights may be from the model's own values before it does not count as linear.
+#: Maximum relative difference between the model's values and the sums of contributions.
 _TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
 class ColumnWeights:
-    """Weights on the columns of a fitted kernel: a term of a pipeline."""
+    """Weights on the columns of a fitted kernel: the term of a pipeline."""
 
     kernel: FeatureKernel
     view: Any  # fitted, or None
     weights: np.ndarray  # (columns, outputs)
-    #: What the contributions of each graph of a batch are multiplied with.
+    #: Factor for the contributions of each graph of a batch.
     scales: Callable[[GraphBatch], np.ndarray]
 
     @property
@@ -64,11 +64,11 @@ class ColumnWeights:
 
     @property
     def place(self) -> int:
-        """The same for terms whose patterns are found in one pass."""
+        """Identifier of the pass that locates the patterns; equal for terms that share it."""
         return id(self.kernel)
 
     def value(self, levels: Sequence[Counts], scale: float) -> np.ndarray:
-        """What all patterns of one graph add together, (outputs,)."""
+        """Return the sum of all contributions of one graph, of shape (outputs,)."""
         parts = [self._added(number, counts).sum(axis=0) for number, counts in enumerate(levels)]
         total: np.ndarray = scale * np.sum(parts, axis=0)
         return total
@@ -76,21 +76,21 @@ class ColumnWeights:
     def contributions(
         self, levels: Sequence[Counts], scale: float, output: int
     ) -> list[np.ndarray]:
-        """What the patterns of one graph add to an output, (patterns,) for each level."""
+        """Return the contributions of one graph to an output, of shape (patterns,) per level."""
         return [
             scale * self._added(number, counts)[:, output] for number, counts in enumerate(levels)
         ]
 
     def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
-        """Which patterns training has met; with ``n_features`` nobody can tell: all."""
+        """Mark the patterns that occur in training; all of them if features are hashed."""
         return self._columns(level, hashes) >= 0
 
     def without_patterns(self) -> np.ndarray | float:
-        """What is added for a graph without any pattern: here it is part of the biases."""
+        """Return the extra bias of a graph without patterns; here the biases include it."""
         return 0.0
 
     def _columns(self, level: int, hashes: np.ndarray) -> np.ndarray:
-        """The columns of features, -1 for those without."""
+        """Return the column of each feature, -1 if there is none."""
         kernel = self.kernel
         if hasattr(kernel, "vocabulary_"):
             columns = find_columns(hashes, kernel.vocabulary_[level]).astype(np.int64)
@@ -98,7 +98,7 @@ class ColumnWeights:
         return columns_of_hashes(hashes, level, len(self.weights))
 
     def _added(self, level: int, counts: Counts) -> np.ndarray:
-        """What patterns add before the scale; for an intersection their units are added up."""
+        """Return unscaled contributions; intersection counts sum over the units of a pattern."""
         mapped = map_counts(counts, self.kernel.counts)
         rows = np.arange(len(counts.hashes))
         if self.kernel.counts == "intersection":
@@ -113,11 +113,11 @@ class ColumnWeights:
 
 @dataclass(frozen=True)
 class MachineTerm:
-    """A term of the machine of an estimator, with the same methods."""
+    """A term of an estimator's machine, with the interface of `ColumnWeights`."""
 
     fitted: Any  # FittedTerm or PatternWeights
     coefficients: Any  # (outputs, training graphs), or None
-    factors: np.ndarray  # from the values of the machine to those that are explained, (outputs,)
+    factors: np.ndarray  # (outputs,), from the machine's values to the explained ones
 
     @cached_property
     def kernel(self) -> FeatureKernel:
@@ -154,7 +154,7 @@ class MachineTerm:
         return known
 
     def without_patterns(self) -> np.ndarray | float:
-        """It equals training graphs without any."""
+        """Return the similarity to training graphs that have no patterns either."""
         added: np.ndarray = self.fitted.without_patterns(self.coefficients) * self.factors
         return added
 
@@ -166,27 +166,27 @@ Term = ColumnWeights | MachineTerm
 class LinearForm:
     """A model as weights on patterns."""
 
-    outputs: list[Any]  # what each is for: a class, the number of a target, None for the only one
-    two_classes: tuple[Any, Any] | None  # what negative and positive values of the only one mean
+    outputs: list[Any]  # class or target index of each output; [None] for a single output
+    two_classes: tuple[Any, Any] | None  # classes of negative and positive values, if binary
     terms: Sequence[Term]
-    biases: Callable[[GraphBatch], np.ndarray]  # of each graph of a batch, (graphs, outputs)
-    values: Callable[[GraphBatch], np.ndarray]  # the model's own
-    #: The class of each graph (None for numbers); without it that with the largest decision.
+    biases: Callable[[GraphBatch], np.ndarray]  # (graphs, outputs)
+    values: Callable[[GraphBatch], np.ndarray]  # computed by the model itself
+    #: Class of each graph (None for regression); if None, the class with the largest decision.
     predictions: Callable[[GraphBatch], list[Any]] | None
-    #: The model's own values where they are to be compared with the sums, which count without it.
+    #: The model's own values, if the sums of contributions are to be checked against them.
     decisions: Callable[[GraphBatch], np.ndarray] | None = None
-    #: From what the user gives to graphs and the columns beside them.
+    #: Converts user input to graphs and table columns.
     read: Callable[[Any], tuple[GraphBatch, dict[str, np.ndarray]]] = lambda X: (as_graphs(X), {})
-    #: What these columns add; a single 0 if they say nothing.
+    #: Contribution of the table columns; a single 0 if they are unused.
     columns: Callable[[dict[str, np.ndarray]], np.ndarray] | None = None
 
     def beside(self, columns: dict[str, np.ndarray], graphs: int) -> np.ndarray:
-        """What columns add, (graphs, outputs)."""
+        """Return the contribution of the table columns, of shape (graphs, outputs)."""
         added = 0.0 if self.columns is None else self.columns(columns)
         return np.broadcast_to(added, (graphs, len(self.outputs)))
 
     def prediction(self, batch: GraphBatch, number: int, decision: np.ndarray) -> Any:
-        """The class that is predicted for one graph; None for numbers."""
+        """Return the class predicted for one graph; None for regression."""
         if self.predictions is not None:
             return self.predictions(batch[number])[0]
         if self.two_classes is not None:
@@ -201,7 +201,7 @@ def _predictions(model: Any) -> Callable[[GraphBatch], list[Any]]:
 
 
 def linear_form(model: Any) -> LinearForm:
-    """Weights on patterns from a fitted model; see :func:`graphgrain.explain` for which."""
+    """Express a fitted model as weights on patterns; see :func:`graphgrain.explain`."""
     if hasattr(model, "best_estimator_"):  # a search, such as GridSearchCV
         return linear_form(model.best_estimator_)
     if isinstance(model, GraphEstimator):
@@ -227,7 +227,7 @@ def linear_form(model: Any) -> LinearForm:
 
 
 def _of_estimator(model: GraphEstimator) -> LinearForm:
-    """The machine of an estimator: log-odds of classes, or numbers in the units of learning."""
+    """Express an estimator by its machine: log-odds of classes, or values on the training scale."""
     check_is_fitted(model, "machine_")
     machine = model.machine_
     factors, shifts = model._explained_units()
@@ -248,7 +248,7 @@ def _of_estimator(model: GraphEstimator) -> LinearForm:
 
 
 def _meaning(model: Any, width: int) -> tuple[list[Any], tuple[Any, Any] | None]:
-    """What each output of a model is for, and the two classes that a single one tells apart."""
+    """Return the class or target of each output, and the two classes of a binary classifier."""
     if is_classifier(model):
         classes = _plain(model.classes_)
         return (classes, None) if width > 1 else ([None], (classes[0], classes[1]))
@@ -256,7 +256,7 @@ def _meaning(model: Any, width: int) -> tuple[list[Any], tuple[Any, Any] | None]
 
 
 def _pairs_to_classes(classes: int) -> np.ndarray:
-    """The mean, for each class, of the values of its pairs; positive ones are for the second."""
+    """Return the matrix from one-vs-one values to the mean per class; positive: second class."""
     pairs = list(combinations(range(classes), 2))
     mixing = np.zeros((len(pairs), classes))
     for row, (first, second) in enumerate(pairs):
@@ -297,15 +297,15 @@ def _of_pipeline(model: Pipeline) -> LinearForm:
     gram = kernel.output == "gram"
     if gram and kernel.similarity == "minmax":
         raise InvalidParameterError(
-            "explain looks through similarity='cosine' and 'dot' in pipelines; a machine on "
+            "explain supports similarity='cosine' and 'dot' in pipelines; a model on "
             "similarity='minmax' has no weights on patterns. Use GraphClassifier or "
-            "GraphRegressor, which explain it exactly."
+            "GraphRegressor, for which explain is exact."
         )
     if gram:
         pull_back_gram(kernel, pulled)
 
     def scales(seen: GraphBatch) -> np.ndarray:
-        """Products of the first 0, 1, ... scales of each graph."""
+        """Return the products of the first 0, 1, ... row scales of each graph."""
         norms = np.ones((0, len(seen)))
         if pulled.normalisers:
             norms = row_norms(between, pulled.normalisers, kernel.transform(seen))
@@ -314,7 +314,7 @@ def _of_pipeline(model: Pipeline) -> LinearForm:
     def row_scales(seen: GraphBatch) -> np.ndarray:
         whole = scales(seen)[-1]
         if gram and kernel.similarity == "cosine":
-            # Also of graphs that were not seen at fit; 1 without any features.
+            # Norms are computed from all features, including those not seen in fit.
             squares = np.zeros(len(seen))
             for counts, scale in zip(kernel.count_features(seen), kernel.level_scales, strict=True):
                 squares += scale**2 * squared_norms(map_counts(counts, kernel.counts))
@@ -328,7 +328,7 @@ def _of_pipeline(model: Pipeline) -> LinearForm:
         seen = seen_through(view, batch)
         result = scales(seen).T @ np.array(pulled.biases)
         if gram and kernel.similarity == "cosine":
-            # Without features a graph is similar to its like: nothing that a pattern could tell.
+            # A graph without features is similar only to others without; no pattern explains it.
             lengths = [level.lengths for level in kernel.count_features(seen)]
             bare = np.sum(lengths, axis=0) == 0
             if bare.any():
@@ -340,7 +340,7 @@ def _of_pipeline(model: Pipeline) -> LinearForm:
 
 
 def _coefficients(final: Any, kernel: FeatureKernel) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients (outputs, columns) and the intercept of a linear model."""
+    """Return the coefficients (outputs, columns) and the intercept of a linear model."""
     precomputed = getattr(final, "kernel", None) == "precomputed"
     if precomputed and kernel.output != "gram":
         raise InvalidParameterError(
@@ -378,7 +378,7 @@ def _coefficients(final: Any, kernel: FeatureKernel) -> tuple[np.ndarray, np.nda
 
 
 def _plain(classes: np.ndarray) -> list[Any]:
-    """Classes as Python's own numbers and strings, which read better."""
+    """Convert classes to built-in Python types, which have a shorter repr."""
     return [getattr(label, "item", lambda label=label: label)() for label in classes]
 
 
@@ -387,7 +387,7 @@ def _dense(coefficients: Any) -> np.ndarray:
 
 
 def _pairwise(machine: Any, graphs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients of each pair of classes on all fitted graphs; positive: the second class."""
+    """Return the one-vs-one coefficients on all fitted graphs; positive: the second class."""
     classes = len(machine.classes_)
     starts = np.concatenate(([0], np.cumsum(machine.n_support_)))
     rows = []
@@ -398,15 +398,15 @@ def _pairwise(machine: Any, graphs: int) -> tuple[np.ndarray, np.ndarray]:
             line = other - 1 if other > own else other
             row[machine.support_[vectors]] = machine.dual_coef_[line, vectors]
         rows.append(row)
-    # With two classes scikit-learn has turned the sign already.
+    # With two classes scikit-learn has already flipped the sign.
     sign = 1.0 if classes == 2 else -1.0
     return sign * np.array(rows), sign * machine.intercept_
 
 
 def _own_values(model: Pipeline, final: Any, batch: GraphBatch) -> np.ndarray:
-    """The model's own values, of shape (graphs, outputs)."""
+    """Return the values computed by the model itself, of shape (graphs, outputs)."""
     if isinstance(final, SVC | NuSVC) and len(final.classes_) > 2:
-        by_pairs = copy(final)  # the user's own machine stays as it is
+        by_pairs = copy(final)  # do not modify the user's model
         by_pairs.decision_function_shape = "ovo"
         values = -by_pairs.decision_function(model[:-1].transform(batch))
         return values @ _pairs_to_classes(len(final.classes_))
@@ -415,7 +415,7 @@ def _own_values(model: Pipeline, final: Any, batch: GraphBatch) -> np.ndarray:
 
 
 def check_linear(model: Any, decisions: np.ndarray, sums: np.ndarray) -> None:
-    """Refuse a model whose own values are not what its weights add up to."""
+    """Raise an error if the model's values differ from the sums of its contributions."""
     size = np.maximum(np.abs(decisions), 1.0)
     if decisions.size and (np.abs(decisions - sums) > _TOLERANCE * size).any():
         raise InvalidParameterError(
@@ -427,15 +427,15 @@ def check_linear(model: Any, decisions: np.ndarray, sums: np.ndarray) -> None:
 
 # -------------------------------------------------------------------- steps of a pipeline
 #
-# From a pipeline of a kernel and a linear model to one weight per column of the kernel. The value
-# of a linear model is ``coef @ z + intercept``, where z is what the steps in front of it make of a
-# graph's features. Going backwards, weights are pulled back through each step:
+# Compute one weight per column of the kernel from a pipeline of a kernel and a linear model. The
+# value of a linear model is ``coef @ z + intercept``, where z is the output of the previous steps
+# for a graph's features. The weights are pulled back through each step, last step first:
 #
-# 1. Scalers and projections are linear: weights are multiplied, and what they subtract goes to the
-#    bias. Selectors leave weights of 0 for columns that they drop.
-# 2. A normaliser divides a row by its norm, so that weights stay and the row gets a scale.
+# 1. Scalers and projections are linear: weights are multiplied, and offsets go to the bias.
+#    Selectors give weight 0 to the columns they drop.
+# 2. A normaliser divides a row by its norm: weights are unchanged, and the row gets a scale.
 # 3. Similarities to the fitted graphs are products of features: weights on them become weights on
-#    patterns. The norm of a normalised similarity is one more scale of the row.
+#    patterns. The norm of a normalised similarity is another scale of the row.
 
 _NORMS: dict[str, Callable[[Any], np.ndarray]] = {
     "l1": lambda X: np.abs(X).sum(axis=1),
@@ -449,8 +449,8 @@ class PulledBack:
     """``value = sum of scale_k * bias_k + (product of all scales) * weights @ row``."""
 
     weights: np.ndarray  # (columns, outputs)
-    biases: list[np.ndarray]  # the k-th is multiplied with the first k scales
-    #: The step in front of whose row a norm is taken, and which norm.
+    biases: list[np.ndarray]  # the k-th is multiplied by the first k scales
+    #: Position of each normalising step, and its norm.
     normalisers: list[tuple[int, str]] = field(default_factory=list)
 
     def add_bias(self, values: np.ndarray) -> None:
@@ -462,7 +462,7 @@ class PulledBack:
 
 
 def pull_back(steps: list[Any], coefficients: np.ndarray, intercept: np.ndarray) -> PulledBack:
-    """Weights on the output of the kernel, from those behind the fitted steps that follow it."""
+    """Convert weights on the output of fitted steps to weights on the output of the kernel."""
     pulled = PulledBack(np.asarray(coefficients, dtype=np.float64).T, [np.array(intercept, float)])
     for position in reversed(range(len(steps))):
         step, W = steps[position], pulled.weights
@@ -512,7 +512,7 @@ def pull_back(steps: list[Any], coefficients: np.ndarray, intercept: np.ndarray)
 
 
 def row_norms(steps: list[Any], normalisers: list[tuple[int, str]], X: Any) -> np.ndarray:
-    """One over the norm at each normaliser, of shape (normalisers, rows); 1 for a row of zeros."""
+    """Return 1 / norm at each normaliser, of shape (normalisers, rows); 1 for rows of zeros."""
     wanted = dict(normalisers)
     found = {}
     for position, step in enumerate(steps):
@@ -528,7 +528,7 @@ def row_norms(steps: list[Any], normalisers: list[tuple[int, str]], X: Any) -> n
 
 
 def pull_back_gram(kernel: FeatureKernel, pulled: PulledBack) -> None:
-    """From weights on similarities to the fitted graphs to weights on the kernel's columns."""
+    """Convert weights on similarities to the fitted graphs to weights on the kernel's columns."""
     W = pulled.weights
     scales = kernel.level_scales
     if kernel.similarity == "cosine":

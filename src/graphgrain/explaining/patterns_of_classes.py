@@ -1,10 +1,9 @@
-"""The patterns of a class: which of them a model takes as signs for it, and which against.
+"""Find the patterns that count for or against each class.
 
-1. What a pattern adds on average in the graphs of a class, less what it adds in the others, is how
-   much it separates them: what decides is not a large weight but a weight on something in which
-   graphs differ.
-2. The model is fitted again to resampled graphs. A pattern is as stable as the share of these
-   models in which it is among the strongest again, with the same sign.
+1. Patterns are ranked by separation: the mean contribution in graphs of the class minus the mean
+   contribution in all others. A large weight is not enough; the graphs must differ in the pattern.
+2. The model is refitted to resampled graphs. The stability of a pattern is the fraction of these
+   models in which it is among the strongest patterns with the same sign.
 """
 
 from __future__ import annotations
@@ -26,34 +25,36 @@ from ..views.base import seen_through
 from .explainer import sources
 from .models import LinearForm, linear_form
 
-#: What all graphs have in common separates nothing, whatever rounding says.
+#: Separations up to this value are rounding error of patterns common to all graphs.
 _ROUNDING = 1e-12
-#: How many patterns of a class a notebook shows.
+#: Number of patterns per class shown in a notebook.
 _SHOWN = 5
 
 
 @dataclass(frozen=True)
 class ClassPattern:
-    """A pattern that a model takes as a sign for or against a class.
+    """A pattern that counts for or against a class.
 
     Attributes
     ----------
     name : str
+        Name of the pattern; SMARTS for molecules.
     contribution : float
-        What it adds to the decision for the class, on average over the graphs that have it.
+        Mean contribution to the decision for the class over the graphs that contain it.
     separation : float
-        What it adds on average in the graphs of the class, less what it adds in the others.
+        Mean contribution in the graphs of the class minus that in the other graphs.
     support : int
-        Number of graphs that have it.
+        Number of graphs that contain it.
     precision : float
-        Share of those graphs that belong to the class.
+        Fraction of those graphs that belong to the class.
     stability : float
-        Share of the models on resampled graphs that have it among the strongest, with the same
-        sign; NaN without resampling.
+        Fraction of the models on resampled graphs in which it is among the strongest patterns
+        with the same sign; NaN without resampling.
     example : int
-        Number of a graph in which it adds most, of the class if it is for it.
+        Index of the graph with the largest contribution, taken from the class for patterns that
+        favour it and from the other classes otherwise.
     occurrence : tuple of int
-        The vertices of one occurrence there.
+        Vertices of one occurrence in that graph.
 
     Examples
     --------
@@ -80,14 +81,16 @@ class ClassPattern:
 
 @dataclass(frozen=True, repr=False)
 class ClassPatterns:
-    """The patterns of each class; made by :func:`graphgrain.class_patterns`.
+    """Patterns of each class, as returned by :func:`graphgrain.class_patterns`.
 
     Attributes
     ----------
     favour, against : dict
-        From each class to its patterns, the strongest first.
+        Map each class to the patterns for and against it, the strongest first.
     graphs : GraphBatch
+        The graphs.
     n_resamples : int
+        Number of models fitted to resampled graphs.
 
     Examples
     --------
@@ -108,7 +111,10 @@ class ClassPatterns:
     n_resamples: int
 
     def to_svg(self, pattern: ClassPattern, **options: Any) -> str:
-        """The example of a pattern, drawn, with one occurrence coloured."""
+        """Draw the example graph of a pattern with one occurrence coloured.
+
+        Options are those of :func:`graphgrain.draw`.
+        """
         graph = self.graphs[pattern.example]
         values = np.zeros(graph.n_vertices)
         values[list(pattern.occurrence)] = np.sign(pattern.contribution) or 1.0
@@ -151,27 +157,31 @@ def class_patterns(
     n_resamples: int = 10,
     random_state: int | None = 0,
 ) -> ClassPatterns:
-    """Which patterns decide for and against each class, and which of them are there by luck.
+    """Find the patterns that decide for and against each class, and how stable they are.
 
     Parameters
     ----------
     model : fitted classifier
         As in :func:`explain`.
     graphs : GraphBatch or sequence of graphs
-        Usually those that it was fitted to.
+        Usually the training graphs.
     y : array-like
-        Their classes.
+        Class of each graph.
     n : int, default=10
-        How many patterns for and against each class.
+        Number of patterns for, and number of patterns against, each class.
     n_resamples : int, default=10
-        How often the model is fitted again, to graphs drawn with replacement from each class, to
-        see which patterns come back. 0 leaves it out.
+        Number of models refitted to graphs drawn with replacement within each class, from which
+        the stability of patterns is estimated. 0 skips this.
     random_state : int or None, default=0
-        Seed of the draws.
+        Seed for the resampling.
 
     Returns
     -------
     ClassPatterns
+
+    See Also
+    --------
+    class_fragments : The same for rings and functional groups.
 
     Examples
     --------
@@ -212,19 +222,19 @@ def class_patterns(
 
 
 class _Table(NamedTuple):
-    """The patterns of all graphs at one level of one kernel, one line per graph and pattern."""
+    """Patterns of all graphs at one level of one kernel, one line per graph and pattern."""
 
     kernel: FeatureKernel
     seen: GraphBatch
     level: int
-    rows: np.ndarray  # the graph of each line
-    added: np.ndarray  # (lines, outputs)
-    distinct: np.ndarray
-    place: np.ndarray  # of each line among the distinct
-    sums: np.ndarray  # (classes, distinct, outputs): what each adds in the graphs of each class
+    rows: np.ndarray  # graph of each line
+    added: np.ndarray  # (lines, outputs), contributions
+    distinct: np.ndarray  # distinct patterns
+    place: np.ndarray  # index of each line's pattern in `distinct`
+    sums: np.ndarray  # (classes, distinct, outputs), contributions summed over each class
 
     def identity(self, place: int) -> tuple[str, int, int]:
-        """The same for a pattern in the tables of all models."""
+        """Return a key for a pattern that is the same for all models."""
         return type(self.kernel).__name__, self.level, int(self.distinct[place])
 
 
@@ -259,7 +269,7 @@ def _tables(form: LinearForm, batch: GraphBatch, y: np.ndarray) -> list[_Table]:
 
 
 def _signed(form: LinearForm, label: Any) -> tuple[int, int]:
-    """The output of a class, and its sign."""
+    """Return the output of a class and its sign."""
     if form.two_classes is not None:
         return 0, 1 if label == form.two_classes[1] else -1
     return form.outputs.index(label), 1
@@ -268,7 +278,7 @@ def _signed(form: LinearForm, label: Any) -> tuple[int, int]:
 def _strongest(
     form: LinearForm, batch: GraphBatch, y: np.ndarray, n: int
 ) -> dict[tuple[Any, int], list[tuple[_Table, int]]]:
-    """For each class and sign, the patterns that separate most, and their places in tables."""
+    """Return the n patterns with the largest separation per class and sign."""
     tables = _tables(form, batch, y)
     owners = np.repeat(np.arange(len(tables)), [len(table.distinct) for table in tables])
     places = np.concatenate([np.arange(len(table.distinct)) for table in tables])
@@ -285,7 +295,7 @@ def _strongest(
 
 
 def _separation(sums: np.ndarray, number: int, inside: np.ndarray) -> np.ndarray:
-    """Mean of each pattern inside a class less its mean outside, from sums over classes."""
+    """Return the mean of each pattern inside a class minus its mean outside."""
     outside = sums.sum(axis=0) - sums[number]
     return sums[number] / max(1, inside.sum()) - outside / max(1, (~inside).sum())
 
@@ -293,7 +303,7 @@ def _separation(sums: np.ndarray, number: int, inside: np.ndarray) -> np.ndarray
 def _again(
     model: Any, batch: GraphBatch, y: np.ndarray, n: int, times: int, seed: int | None
 ) -> list[dict[tuple[Any, int], set[Any]]]:
-    """The strongest patterns of models on resampled graphs, for each class and sign."""
+    """Return the strongest patterns per class and sign for each model on resampled graphs."""
     rng = np.random.default_rng(seed)
     found = []
     for _ in range(times):

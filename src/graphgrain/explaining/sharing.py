@@ -1,21 +1,21 @@
-"""How contributions of patterns become values of vertices and edges.
+"""Distribute contributions of patterns over vertices and edges.
 
 ``share`` is one of
 
 path
-    A pattern's contribution is divided by its occurrences, and the part of each by the vertices
-    along its path. The default for numbers.
+    A pattern's contribution is divided equally among its occurrences, and the part of each
+    occurrence equally among the vertices of its path. Default for regression.
 tree
-    Each vertex of a path hands its part on to all vertices of the tree that stands there. The
-    default for classes. Both did best against known truth, on training molecules
-    (docs/explaining.md).
+    As "path", but each path vertex passes its part on to all vertices of the tree rooted there.
+    Default for classification. Both defaults agreed best with the ground truth on training
+    molecules (docs/explaining.md).
 equal
-    All vertices that take part in an occurrence, on the path or in a tree, get the same. That is
-    not the Shapley value of the model: without a vertex other patterns appear, and brute force
-    over all subgraphs differs by 15 to 45 % of the largest value.
+    All vertices of an occurrence, on the path or in a tree, get the same value. This is not the
+    Shapley value of the model: removing a vertex creates other patterns, and brute force over all
+    subgraphs differs by 15 to 45 % of the largest value.
 removal
-    What the value loses if a vertex (an edge) is taken out of the graph and the model is asked
-    again. These values do not add up to the decision.
+    Loss in the model's value when a vertex (or an edge) is removed from the graph. These values
+    do not sum to the decision.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def check_share(share: str) -> None:
 
 
 def edge_rows(batch: GraphBatch) -> np.ndarray:
-    """The row in ``edges`` of the edge behind each entry of ``indices``."""
+    """Return the row in ``edges`` for each entry of ``indices``."""
     source = np.repeat(np.arange(batch.n_vertices), batch.degrees)
     low, high = np.minimum(source, batch.indices), np.maximum(source, batch.indices)
-    order = np.lexsort((high, low))  # the two entries of an edge come to stand together
+    order = np.lexsort((high, low))  # makes the two entries of an edge adjacent
     rows = np.empty(len(order), dtype=np.int64)
     rows[order] = np.arange(len(order)) // 2
     return rows
@@ -51,7 +51,7 @@ def edge_rows(batch: GraphBatch) -> np.ndarray:
 def share_occurrences(
     graph: GraphBatch, parts: Iterable[tuple[Occurrences, np.ndarray]], share: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Values of the vertices and of the edges of one graph, from one value per occurrence."""
+    """Return vertex and edge values of one graph from one value per occurrence."""
     vertices, edges = np.zeros(graph.n_vertices), np.zeros(graph.n_edges)
     rows = edge_rows(graph)
     for found, values in parts:
@@ -63,7 +63,7 @@ def share_occurrences(
 
 
 def edges_as_in(graph: GraphBatch, seen: GraphBatch, values: np.ndarray) -> np.ndarray:
-    """Values of a view's edges as values of the graph's own edges; 0 for those it left out."""
+    """Map values of a view's edges to the graph's own edges; 0 for edges not in the view."""
     if seen is graph or np.array_equal(seen.edges, graph.edges):
         return values
     rows = {tuple(edge): row for row, edge in enumerate(graph.edges.tolist())}
@@ -77,7 +77,10 @@ def edges_as_in(graph: GraphBatch, seen: GraphBatch, values: np.ndarray) -> np.n
 def removal_values(
     graph: GraphBatch, decisions: Callable[[GraphBatch], np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What each output loses without each vertex, and without each edge: (parts, outputs)."""
+    """Return the loss of each output without each vertex and without each edge.
+
+    Both arrays have the shape (vertices or edges, outputs).
+    """
     [whole] = decisions(graph)
     everyone, edges = np.ones(graph.n_vertices, dtype=bool), np.arange(graph.n_edges)
     without_vertex = [without_vertices(graph, [vertex]) for vertex in range(graph.n_vertices)]
@@ -90,7 +93,7 @@ def removal_values(
 
 
 def without_vertices(graph: GraphBatch, gone: Sequence[int]) -> GraphBatch:
-    """The graph without some vertices and all edges at them."""
+    """Return the graph without some vertices and their edges."""
     kept = np.ones(graph.n_vertices, dtype=bool)
     kept[list(gone)] = False
     stays = kept[graph.edges].all(axis=1) if graph.n_edges else np.zeros(0, dtype=bool)
@@ -98,7 +101,6 @@ def without_vertices(graph: GraphBatch, gone: Sequence[int]) -> GraphBatch:
 
 
 def _part(graph: GraphBatch, kept: np.ndarray, stays: np.ndarray) -> GraphBatch:
-    """The graph with some of its vertices and edges."""
     labels, attributes = graph.edge_labels, graph.edge_attributes
     own = graph.vertex_attributes
     return GraphBatch.from_edges(

@@ -1,4 +1,4 @@
-"""Pages and figures: draws what evaluation and explaining have computed."""
+"""HTML pages and figures of evaluation results and explanations."""
 
 import lazy_loader
 

@@ -1,7 +1,4 @@
-"""Everything that a report shows, computed from a results file; page and figures only draw it.
-
-How numbers are written in words that a person reads is here too.
-"""
+"""Compute the content of a report from a results file, and format numbers for it."""
 
 from __future__ import annotations
 
@@ -42,21 +39,21 @@ from ..graphs.datasets.fetch import find_tu, load_drugs
 from ..graphs.files.tu import load_tu
 from ..kernels.registry import KERNELS
 
-#: Data sets by name: ``(graphs, y)``, or ``(graphs, y, names of the graphs)``.
+#: Data sets by name: ``(graphs, y)`` or ``(graphs, y, names of the graphs)``.
 Data = Mapping[str, tuple[Any, ...]]
 
-#: On a data set with results of more kernels than this, the most accurate ones have a map.
+#: Maximum number of maps per data set, for the most accurate kernels.
 MOST_MAPS = 9
 
-#: Called with a few words whenever something begins that takes time.
+#: Called with a short description at the beginning of each longer step.
 Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Errors:
-    """Where one kernel errs on one data set."""
+    """Errors of one kernel on one data set."""
 
-    dataset: str  # as tables call it, and the kernel
+    dataset: str  # label in tables, as for the kernel
     kernel: str
     diagnosis: Diagnosis
     names: list[str]  # of the graphs in ``diagnosis.wrong``
@@ -64,24 +61,24 @@ class Errors:
 
 @dataclass(frozen=True)
 class Content:
-    """What there is to show."""
+    """Content of a report."""
 
-    file: str  # the name of the results file
+    file: str  # name of the results file
     records: list[Record]
     comparisons: list[Comparison]
     runtimes: Runtimes | None
     against_k: list[Curve]
     against_d: list[Curve]
-    errors: list[Errors]  # of every kernel and data set, under the first protocol with the set
-    maps: list[KernelMap]  # of every kernel on every data set whose graphs could be found
-    graphs: dict[str, GraphBatch]  # of each data set that could be found
-    unseen: dict[str, str]  # for each data set or kernel without a map the reason
-    unfinished: list[str]  # without a complete repetition, or without some settings of its grid
+    errors: list[Errors]  # per kernel and data set, under the data set's first protocol
+    maps: list[KernelMap]  # per kernel and data set, if the graphs were found
+    graphs: dict[str, GraphBatch]  # data sets that were found
+    unseen: dict[str, str]  # reason for each missing map of a data set or kernel
+    unfinished: list[str]  # notes on experiments with missing repetitions or settings
 
 
 @dataclass(frozen=True)
 class _Found:
-    """The graphs of a data set, as far as they are at hand."""
+    """The graphs of a data set that was found."""
 
     label: str
     graphs: GraphBatch
@@ -95,17 +92,17 @@ def content(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Content:
-    """Read results and compute what a report shows.
+    """Read results and compute the content of a report.
 
-    ``data`` are data sets whose graphs are to be seen. Those bundled with graphgrain, in the folder
-    ``GRAPHGRAIN_DATA`` or downloaded before are found without it. Nothing is downloaded.
+    ``data`` holds data sets to show. The bundled drugs, data sets in the folder
+    ``GRAPHGRAIN_DATA`` and data sets downloaded before are always found. Nothing is downloaded.
     """
     progress = progress or (lambda words: None)
     records = read_results(results)
     if not records:
         raise InvalidFileError(
-            f"The results {str(results)!r} hold no record yet, so there is nothing to report. "
-            "`graphgrain evaluate` and `graphgrain reproduce` fill such a file."
+            f"The results {str(results)!r} contain no record yet, so there is nothing to report. "
+            "`graphgrain evaluate` and `graphgrain reproduce` write such a file."
         )
     progress("tables")
     compared = comparisons(records)
@@ -127,7 +124,7 @@ def content(
 
 
 def _unfinished(records: list[Record]) -> Iterator[str]:
-    """A sentence for everything that the tables leave out, or show before its time."""
+    """Yield a note for every experiment that is incomplete."""
     for experiment in experiments(records):
         first = experiment.first
         name = f"{first.dataset}, {kernel_label(first.kernel, first.variant)}"
@@ -135,12 +132,12 @@ def _unfinished(records: list[Record]) -> Iterator[str]:
             wanted = first.folds * first.grid_size
             yield (
                 f"{name}: {len(experiment.records)} of the {wanted} folds of a repetition are "
-                "done; it is left out until one is complete."
+                "done; not shown until one repetition is complete."
             )
         elif not experiment.complete:
             yield (
                 f"{name}: {len(experiment.settings)} of {first.grid_size} settings are done; "
-                "validation chose among those."
+                "the selection is among those."
             )
 
 
@@ -150,7 +147,7 @@ Place = tuple[str, str]
 def _find_all(
     records: list[Record], data: Data, progress: Progress
 ) -> tuple[dict[Place, _Found], dict[str, str]]:
-    """The graphs of every data set that are at hand, and why others are not."""
+    """Return the data sets that were found, and the reasons for the others."""
     firsts: dict[Place, Record] = {}
     for record in records:
         firsts.setdefault((record.dataset, record.fingerprint), record)
@@ -174,16 +171,16 @@ def _find_all(
 
 
 def _find(record: Record, data: Data) -> tuple[LabelledGraphs, Any]:
-    """The data set of a record, and names of its graphs if there are any.
+    """Return the data set of a record, and the names of its graphs if it has any.
 
-    The fingerprint decides: graphs that have changed since are not shown.
+    Data sets are identified by fingerprint; graphs that have changed since are not used.
     """
     candidates: list[tuple[Any, ...]] = []
     if record.dataset == "drugs":
         candidates.append(load_drugs(names=True))
     elif (file := find_tu(record.dataset)) is not None:
         candidates.append(load_tu(file))
-    # One of the same name is most likely the right one.
+    # Try data sets with the same name first.
     candidates += [data[name] for name in sorted(data, key=lambda name: name != record.dataset)]
     for graphs, y, *names in candidates:
         try:
@@ -195,12 +192,12 @@ def _find(record: Record, data: Data) -> tuple[LabelledGraphs, Any]:
                 numeric=not getattr(record, "classes", True),
             )
         except GraphgrainError:
-            continue  # not fit for an evaluation, so it is not what was evaluated
+            continue  # cannot be evaluated, so it is not the data set of the record
         if ready.fingerprint == record.fingerprint:
             return ready, names[0] if names and not ready.removed else None
     if candidates:
         raise InvalidFileError(
-            "the graphs that were found are not those of these results (they have changed since)"
+            "the graphs found differ from those of the results (they have changed since)"
         )
     raise InvalidFileError("its graphs were not found on this machine")
 
@@ -208,14 +205,14 @@ def _find(record: Record, data: Data) -> tuple[LabelledGraphs, Any]:
 def _maps(
     records: list[Record], found: dict[Place, _Found], n_jobs: int | None, progress: Progress
 ) -> tuple[list[KernelMap], dict[str, str]]:
-    """A map for every kernel on every data set that was found, Tree++ first."""
+    """Compute a map for each kernel on each data set that was found, Tree++ first."""
     groups: dict[tuple[Place, str, str], list[FoldRecord | KernelRecord]] = {}
     for record in records:
         place = (record.dataset, record.fingerprint)
         if place in found and not isinstance(record, LimitRecord):
             groups.setdefault((place, record.kernel, record.variant), []).append(record)
     usual = [key for key in groups if not is_figure(key[2])]
-    # A curve's results are shown only where there is nothing else.
+    # Results of curves are shown only if there are no others.
     seen = {place for place, _, _ in usual}
     keys = usual + [key for key in groups if key[0] not in seen]
     keys.sort(key=lambda key: (list(found).index(key[0]), key[1] != REFERENCE, key[2] != ""))
@@ -227,20 +224,20 @@ def _maps(
             rest = sorted(own, key=lambda key: -_accuracy(groups[key]))[MOST_MAPS:]
             keys = [key for key in keys if key not in rest]
             unseen[f"{item.label}, {len(rest)} kernels"] = (
-                f"maps are made for the {MOST_MAPS} most accurate of {len(own)}"
+                f"maps are shown for the {MOST_MAPS} most accurate of {len(own)}"
             )
     for place, kernel, variant in keys:
         name = f"{found[place].label}, {kernel_label(kernel, variant)}"
         own_records = groups[place, kernel, variant]
         parameters = _parameters(own_records)
         if not all(getattr(record, "classes", True) for record in own_records):
-            unseen[name] = "a map shows classes, and numbers were predicted"
+            unseen[name] = "maps show classes; this is a regression"
         elif kernel == AUTO:
-            unseen[name] = "a map shows one kernel alone"
+            unseen[name] = "maps show single kernels only"
         elif kernel not in KERNELS:
             unseen[name] = f"this version of graphgrain has no kernel {kernel!r}"
         elif unknown := set(parameters) - set(KERNELS[kernel].kernel().get_params()):
-            unseen[name] = f"a map shows one kernel alone, without {', '.join(sorted(unknown))}"
+            unseen[name] = f"maps show single kernels only, without {', '.join(sorted(unknown))}"
         else:
             progress(f"map of {name}")
             try:
@@ -251,12 +248,12 @@ def _maps(
 
 
 def _accuracy(records: list[FoldRecord | KernelRecord]) -> float:
-    """The accuracy of a kernel on a data set; 0 without any."""
+    """Return the accuracy of a kernel on a data set; 0 without results."""
     return max((summary.accuracy.mean or 0.0 for summary in summarise(records)), default=0.0)
 
 
 def _parameters(records: list[FoldRecord | KernelRecord]) -> dict[str, Any]:
-    """The parameters that validation chose most often; without any folds those of a record."""
+    """Return the parameters selected most often; without folds those of the first record."""
     summaries = summarise(records)
     if summaries:
         return summaries[0].parameters
@@ -266,7 +263,7 @@ def _parameters(records: list[FoldRecord | KernelRecord]) -> dict[str, Any]:
 def _errors(
     records: list[Record], compared: list[Comparison], found: dict[Place, _Found]
 ) -> list[Errors]:
-    """Where kernels err, for each data set under the first protocol of the page that has it."""
+    """Return the errors of kernels, for each data set under its first protocol on the page."""
     finished = [
         experiment
         for experiment in experiments(records)
@@ -292,17 +289,17 @@ def _errors(
 
 
 def kernel_order(compared: list[Comparison], costs: Runtimes | None = None) -> list[str]:
-    """All kernels by their names, in the order of the tables: what their colours go by."""
+    """Return the names of all kernels in table order, which determines their colours."""
     columns = [column for comparison in compared for column in comparison.columns]
     columns += costs.columns if costs is not None else []
     return list(dict.fromkeys(column.name for column in columns))
 
 
-# -------------------------------------------------------------------- numbers in words
+# -------------------------------------------------------------------- formatting
 
 
 def seconds(value: float) -> str:
-    """A time, with the unit that suits it.
+    """Format a time with a suitable unit.
 
     >>> seconds(0.0042), seconds(3.14159), seconds(4088.53)
     ('4.2 ms', '3.14 s', '68.1 min')
@@ -315,7 +312,7 @@ def seconds(value: float) -> str:
 
 
 def size(value: float) -> str:
-    """A number of bytes.
+    """Format a number of bytes.
 
     >>> size(1536), size(30_000_000)
     ('1.5 KiB', '28.6 MiB')
@@ -328,7 +325,7 @@ def size(value: float) -> str:
 
 
 def count(number: int, thing: str) -> str:
-    """So many of a thing.
+    """Format a number with a noun in singular or plural.
 
     >>> count(1, "kernel"), count(3, "kernel")
     ('1 kernel', '3 kernels')
@@ -337,7 +334,7 @@ def count(number: int, thing: str) -> str:
 
 
 def listed(words: Sequence[str]) -> str:
-    """A list as it stands in a sentence.
+    """Join words for use in a sentence.
 
     >>> listed(["a"]), listed(["a", "b", "c"])
     ('a', 'a, b and c')
@@ -348,7 +345,7 @@ def listed(words: Sequence[str]) -> str:
 
 
 def p_value(p: float) -> str:
-    """A p-value.
+    """Format a p-value.
 
     >>> p_value(0.0421), p_value(1e-9)
     ('0.042', '< 0.001')
@@ -357,7 +354,7 @@ def p_value(p: float) -> str:
 
 
 def compared_p(p: float) -> str:
-    """A p-value after the letter p.
+    """Format a p-value with a relation sign.
 
     >>> compared_p(0.0421), compared_p(1e-9)
     ('= 0.042', '< 0.001')

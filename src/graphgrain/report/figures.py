@@ -1,4 +1,4 @@
-"""Figures for papers, drawn with Matplotlib: those of a report, and those of a data set."""
+"""Matplotlib figures for publications: of a report and of a data set."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ COLOUR = "#35608d"
 def plot_distributions(
     graphs: Any, path: str | os.PathLike[str] | None = None, *, name: str | None = None
 ) -> Any:
-    """Plot the distributions of vertices, edges and degrees, a column for each data set.
+    """Plot the distributions of vertices, edges and degrees, one column per data set.
 
     Parameters
     ----------
     graphs : GraphBatch, list of graphs, or dictionary from name to either
-        A dictionary gives one column per data set, as in the paper's figure.
+        A dictionary gives one column per data set, as in the Tree++ paper.
     path : path, optional
-        File to write; its ending says the format (``.png``, ``.pdf``, ``.svg``).
+        File to write; its suffix determines the format (``.png``, ``.pdf``, ``.svg``).
     name : str, optional
-        Title over the column of a single data set.
+        Title of the column of a single data set.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def plot_distributions(
 
 
 def _save(figure: Any, path: Path) -> None:
-    """Write a figure in full or not at all, in the format that the ending of its name says."""
+    """Write a figure atomically in the format of its suffix."""
     format = path.suffix.removeprefix(".").lower()
     known = figure.canvas.get_supported_filetypes()
     if format not in known:
@@ -92,7 +92,7 @@ def _save(figure: Any, path: Path) -> None:
 
 
 def _histogram(axes: Any, values: np.ndarray) -> None:
-    """Bars that are a whole number wide, so that none covers more numbers than its neighbour."""
+    """Draw a histogram with bins of integer width, so that all cover equally many integers."""
     low, high = int(values.min()), int(values.max())
     step = max(1, -(-(high - low + 1) // 40))
     edges = np.arange(low, high + step + 1, step) - 0.5
@@ -104,7 +104,7 @@ def _histogram(axes: Any, values: np.ndarray) -> None:
 
 
 FORMATS = ("pdf", "svg", "png")
-#: The colours and marks of the page's light theme, in the same order.
+#: Colours and marks of the light theme of the HTML page, in the same order.
 COLOURS = (
     *("#0b5cb8", "#c2410c", "#15803d", "#a21caf", "#a16207", "#0e7490"),
     *("#be123c", "#5b21b6", "#4d7c0f", "#475569", "#7c3a12", "#0f766e"),
@@ -117,12 +117,12 @@ STYLE: dict[Any, Any] = {
     "axes.titlesize": 8,
     "axes.titleweight": "bold",
     "legend.frameon": False,
-    "pdf.fonttype": 42,  # text stays text
+    "pdf.fonttype": 42,  # keep text as text
     "svg.fonttype": "none",
-    "text.parse_math": False,  # a data set may be called anything
+    "text.parse_math": False,  # names of data sets can contain $
     "svg.hashsalt": "graphgrain",
 }
-#: Without the time of writing, so that the same results give the same file.
+#: Without dates, so that equal results give equal files.
 METADATA = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
 
 
@@ -136,14 +136,15 @@ def write_figures(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> list[Path]:
-    """Write every figure of a report to a file of its own.
+    """Write every figure of a report to a separate file.
 
     Parameters
     ----------
     results_path : path
+        File written by ``graphgrain evaluate`` or ``graphgrain reproduce``.
     folder : path
-        Made if it does not exist. Figures of the same name in it are replaced.
-    format : {"pdf", "svg", "png"}
+        Created if it does not exist. Existing figures of the same name are replaced.
+    format : {"pdf", "svg", "png"}, default="pdf"
     paper, data, n_jobs, progress
         See :func:`graphgrain.report.results_page.write_report`.
 
@@ -151,9 +152,8 @@ def write_figures(
     -------
     paths : list of Path
         ``accuracy``, ``accuracy-hindsight``, ``ranks``, ``runtime``, ``accuracy-against-k``,
-        ``accuracy-against-d``, for each data set and kernel ``confusion-SET-KERNEL`` and, where
-        the graphs are found, ``map-SET-KERNEL``, ``matrix-SET-KERNEL`` and
-        ``distributions-SET``.
+        ``accuracy-against-d``, for each data set and kernel ``confusion-SET-KERNEL`` and, if the
+        graphs are found, ``map-SET-KERNEL``, ``matrix-SET-KERNEL`` and ``distributions-SET``.
     """
     if format not in FORMATS:
         raise InvalidParameterError(f"format must be one of {', '.join(FORMATS)}; got {format!r}.")
@@ -182,7 +182,7 @@ def write_figures(
 
 
 def stem_of(name: str) -> str:
-    """A file name from any name.
+    """Return a file name without unsafe characters.
 
     >>> stem_of("map-PTC_MM"), stem_of("map-../my set (2)-WL")
     ('map-PTC_MM', 'map-.._my_set_2-WL')
@@ -191,7 +191,7 @@ def stem_of(name: str) -> str:
 
 
 def _figures(shown: Content, paper: bool) -> Iterator[tuple[str, Any]]:
-    """Names and figures, only where there is something to draw."""
+    """Yield names and figures of all non-empty parts of a report."""
     for comparison in shown.comparisons:
         kind = "accuracy" if comparison.select == "validated" else "accuracy-hindsight"
         yield kind, accuracy_figure(comparison, paper)
@@ -203,7 +203,7 @@ def _figures(shown: Content, paper: bool) -> Iterator[tuple[str, Any]]:
         if curves:
             yield f"accuracy-against-{symbol}", curve_figure(curves, symbol)
     for item in shown.maps:
-        if not item.all_alike:  # nothing to see otherwise
+        if not item.all_alike:
             name = f"{item.drawn.name}-{kernel_label(item.kernel, item.variant)}"
             yield f"map-{name}", map_figure(item)
             yield f"matrix-{name}", matrix_figure(item)
@@ -227,12 +227,12 @@ def _matplotlib() -> Any:
 
 
 def _figure(width: float, height: float) -> Any:
-    """A Figure of its own, without pyplot: no window, no state of the whole program."""
+    """Create a Figure without pyplot, which would keep global state and could open windows."""
     return _matplotlib().figure.Figure(figsize=(width, height), layout="constrained")
 
 
 def _title(axes: Any, words: str) -> None:
-    """A title in as many lines as the figure is wide."""
+    """Set a title wrapped to the width of the figure."""
     inches = axes.figure.get_figwidth()
     axes.set_title(fill(words, int(11 * inches)))
 
@@ -243,7 +243,7 @@ def _style(number: int) -> dict[str, Any]:
 
 
 def accuracy_figure(comparison: Comparison, paper: bool = True) -> Any:
-    """Dots with their spread; hollow ones are the paper's."""
+    """Draw accuracies or errors with error bars; hollow dots are published values."""
     cells = [
         [
             (cell.mean, cell.spread, cell.published and cell.published[0]) if cell else None
@@ -252,12 +252,12 @@ def accuracy_figure(comparison: Comparison, paper: bool = True) -> Any:
         for row in comparison.rows
     ]
     names = [row.name for row in comparison.rows]
-    axis = "root mean squared error" if comparison.numeric else "accuracy in per cent"
+    axis = "root mean squared error" if comparison.numeric else "accuracy in percent"
     return _dots(names, comparison.columns, cells, axis, paper)
 
 
 def runtime_figure(runtimes: Runtimes, paper: bool = True) -> Any:
-    """Seconds on a logarithmic axis."""
+    """Draw times on a logarithmic axis."""
     cells = [
         [(max(cost.seconds, 1e-4), 0.0, cost.published) if cost else None for cost in costs]
         for _, costs in runtimes.rows
@@ -291,7 +291,7 @@ def _dots(
             axes.errorbar(
                 mean, y, xerr=spread or None, markersize=4, elinewidth=0.8, label=label, **style
             )
-            label = ""  # once in the legend
+            label = ""  # only one legend entry
             if paper and published is not None:
                 axes.plot(published, y, markersize=4, markerfacecolor="white", **style)
                 printed = True
@@ -299,7 +299,7 @@ def _dots(
         axes.axhspan(row - 0.5, row + 0.5, color="#f3f5f8", zorder=-2, linewidth=0)
     if printed:
         grey = {"color": "#475569", "marker": "o", "markerfacecolor": "white"}
-        axes.errorbar([], [], linestyle="none", markersize=4, label="the paper's figure", **grey)
+        axes.errorbar([], [], linestyle="none", markersize=4, label="published", **grey)
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
@@ -311,7 +311,7 @@ def _dots(
 
 
 def rank_figure(comparison: Comparison) -> Any:
-    """Average ranks; a thick line joins kernels that do not differ significantly."""
+    """Draw average ranks; thick lines join kernels that do not differ significantly."""
     ranks = comparison.ranks
     assert ranks is not None
     order = np.argsort(ranks.average, kind="stable")
@@ -354,7 +354,7 @@ def rank_figure(comparison: Comparison) -> Any:
 
 
 def curve_figure(curves: list[Curve], symbol: str) -> Any:
-    """A panel for each data set."""
+    """Draw accuracy against a parameter, one panel per data set."""
     across = min(len(curves), 3)
     down = -(-len(curves) // across)
     figure = _figure(1.9 * across + 0.3, 1.5 * down + 0.2)
@@ -371,12 +371,12 @@ def curve_figure(curves: list[Curve], symbol: str) -> Any:
     for axes in panels[len(curves) :]:
         axes.set_axis_off()
     figure.supxlabel(symbol, fontsize=9, style="italic")
-    figure.supylabel("accuracy in per cent", fontsize=8)
+    figure.supylabel("accuracy in percent", fontsize=8)
     return figure
 
 
 def map_figure(item: KernelMap) -> Any:
-    """Kernel PCA, a mark per graph."""
+    """Draw the kernel PCA of the graphs."""
     classes = item.drawn.classes
     columns = -(-len(classes) // 16)  # of the legend
     figure = _figure(4.2 + 0.8 * (columns - 1), 3.2)
@@ -384,7 +384,7 @@ def map_figure(item: KernelMap) -> Any:
     for number, name in enumerate(classes):
         members = item.points[item.drawn.codes == number]
         style = _style(number)
-        if len(classes) > len(COLOURS):  # from a circle of hues
+        if len(classes) > len(COLOURS):
             style["color"] = _matplotlib().colors.hsv_to_rgb((number / len(classes), 0.75, 0.75))
         axes.plot(*members.T, markersize=3, markeredgewidth=0, label=name, **style)
     first, second = (100 * item.explained).tolist()
@@ -397,7 +397,7 @@ def map_figure(item: KernelMap) -> Any:
 
 
 def matrix_figure(item: KernelMap) -> Any:
-    """The kernel matrix, with lines between the classes."""
+    """Draw the kernel matrix with lines between the classes."""
     figure = _figure(3.9, 3.4)
     axes = figure.subplots()
     low, high = item.scale
@@ -417,7 +417,7 @@ def matrix_figure(item: KernelMap) -> Any:
 
 
 def confusion_figure(errors: Errors) -> Any:
-    """For each true class (row) the share of its graphs that got each class (column)."""
+    """Draw the confusion matrix in percent of the true class (row)."""
     confusion, classes = errors.diagnosis.confusion, errors.diagnosis.classes
     shares = confusion / np.maximum(confusion.sum(axis=1, keepdims=True), 1e-12)
     side = max(2.4, 0.3 * len(classes) + 1.2)
@@ -431,7 +431,7 @@ def confusion_figure(errors: Errors) -> Any:
         )
     axes.set_xticks(range(len(classes)), classes, rotation=90, fontsize=7)
     axes.set_yticks(range(len(classes)), classes, fontsize=7)
-    axes.set_xlabel("predicted, per cent of the class")
+    axes.set_xlabel("predicted class (percent of true class)")
     axes.set_ylabel("true class")
     _title(axes, f"{errors.dataset}, {errors.kernel}")
     return figure

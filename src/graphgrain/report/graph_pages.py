@@ -1,4 +1,4 @@
-"""Pages of graphs: a data set to look around in, one prediction, a search, nearest neighbours."""
+"""Pages with drawn graphs: explored data sets, explained predictions, searches, cliffs."""
 
 from __future__ import annotations
 
@@ -31,29 +31,31 @@ from ..templating import render
 from ..writing import atomic_write
 from .content import count
 
-#: Words and addresses of other pages.
+#: Texts and addresses of links to other pages.
 Links = Sequence[tuple[str, str]]
 
 
 def explore_page(found: Exploration, links: Links = ()) -> str:
-    """The whole page of an exploration, as text."""
+    """Return the HTML page of an exploration."""
     graphs = f"{len(found.graphs):,} graphs of {found.name}"
     sampled = f" A sample of {found.total:,}." if found.total > len(found.graphs) else ""
     classes, score = len(found.classes), found.score
     lead = (
-        "Every graph is predicted by a model that has not seen it, and cut into the parts that "
-        f"decide.{sampled}"
+        "Each graph is predicted by a model fitted without it, and divided into the fragments that "
+        f"contribute to the prediction.{sampled}"
     )
     about = (
         f"Predictions and explanations come from {found.folds}-fold cross-validation of a sum of "
         "kernels; both are sums over patterns."
     )
     if score is None:
-        title = f"{graphs}: which resemble each other"
-        lead = f"Tree++ compares them; nothing is predicted, as there is no target.{sampled}"
+        title = f"{graphs} by similarity"
+        lead = f"Similarities by Tree++; without a target nothing is predicted.{sampled}"
         about = "Similarities by Tree++."
     elif classes:
-        title = f"{classes} classes are told apart in {100 * score:.1f} % of {graphs}"
+        title = (
+            f"{100 * score:.1f} % of {graphs} are assigned to the right one of {classes} classes"
+        )
     else:
         title = f"{100 * score:.0f} % of the variance is explained in {graphs}"
     data = {**asdict(found), "single": False, "unlabelled": found.score is None}
@@ -61,13 +63,13 @@ def explore_page(found: Exploration, links: Links = ()) -> str:
 
 
 def explanation_page(title: str, seen: Sequence[Seen], rows: int, learned: str) -> str:
-    """The page of some graphs, the first ``rows``; the others are their neighbours.
+    """Return the page that explains the first ``rows`` graphs; the others are their neighbours.
 
-    ``learned`` says what the model has learned from, in words.
+    ``learned`` describes the training data.
     """
     first = seen[0]
     number = first.probability is None
-    told = f"{first.prediction:.4g}" if number else str(first.prediction)
+    predicted = f"{first.prediction:.4g}" if number else str(first.prediction)
     data = {
         "name": title,
         "classes": [] if number else sorted({str(one.prediction) for one in seen[:rows]}),
@@ -78,9 +80,11 @@ def explanation_page(title: str, seen: Sequence[Seen], rows: int, learned: str) 
         "unlabelled": False,
     }
     return _page(
-        f"Why {first.name} is predicted {told}" if rows == 1 else f"Why: {rows} graphs of {title}",
-        f"By a sum over Tree++ patterns that was learned from {learned}.",
-        "Contributions are shared among the vertices of the patterns.",
+        f"Why {first.name} is predicted as {predicted}"
+        if rows == 1
+        else f"Predictions for {rows} graphs of {title}, explained",
+        f"Predicted by a sum over Tree++ patterns fitted to {learned}.",
+        "The contribution of each pattern is distributed over its vertices.",
         data,
     )
 
@@ -101,24 +105,24 @@ def _page(title: str, lead: str, about: str, data: dict[str, Any], links: Links 
     )
 
 
-#: From which similarity on which word is used.
+#: Minimum similarity of each description.
 _WORDS = (
-    (0.995, "the same to the kernel"),
-    (0.85, "nearly the same"),
+    (0.995, "identical to the kernel"),
+    (0.85, "nearly identical"),
     (0.65, "very similar"),
     (0.45, "similar"),
     (0.25, "somewhat similar"),
     (-float("inf"), "hardly similar"),
 )
-#: Fragments that are named of what two graphs share.
+#: Number of shared fragments that are named.
 _SHARED = 3
 
 
 def in_words(similarity: float) -> str:
-    """A similarity between 0 and 1 in words.
+    """Describe a similarity between 0 and 1 in words.
 
     >>> in_words(0.9), in_words(0.3)
-    ('nearly the same', 'somewhat similar')
+    ('nearly identical', 'somewhat similar')
     """
     return next(words for least, words in _WORDS if similarity >= least)
 
@@ -132,14 +136,14 @@ def write_search_page(
 ) -> None:
     """Write a page with queries and the graphs found for them.
 
-    ``about`` says what was searched, and how; ``found`` holds for each query ``{"query": name,
+    ``about`` describes what was searched and how; ``found`` holds for each query ``{"query": name,
     "hits": [{"id", "similarity", ...}]}``, and ``hits`` the graphs.
     """
     answers = [
         {
             "name": each["query"],
             "kind": "",
-            "key": "Orange: the part that a graph has in common with this one.",
+            "key": "Orange: the part in common with this graph.",
             "picture": _picture(queries[number], width=420, height=260),
             "hits": [
                 _card(
@@ -175,35 +179,36 @@ def write_neighbours(
     neighbours: Sequence[int],
     links: Links = (),
 ) -> Path:
-    """Draw a graph, and beside it its neighbours by what is different in them.
+    """Write a page with a graph and its neighbours, with their differences coloured.
 
     Parameters
     ----------
     path : path
-        The page to write.
+        File to write.
     kernel : FeatureKernel
-        Says what graphs share.
+        Kernel used to compare graphs.
     graphs : GraphBatch
     names, classes : sequences
-        Of all graphs.
+        Names and classes of all graphs.
     graph : int
-        The graph that is compared.
+        Index of the graph.
     neighbours : sequence of int
-        Those that it is compared with, the most similar first.
-    links : sequence of (words, address)
-        Other pages.
+        Indices of its neighbours, the most similar first.
+    links : sequence of (text, address)
+        Links to other pages.
     """
     name = str(names[graph])
     hits = []
     for other in neighbours:
         found = compare(kernel, graphs[graph], graphs[other])
         picture = _shared_picture(graphs[graph], graphs[other], of_shared=False)
-        told = {"kind": str(classes[other]), "shared": _strongest_shared(found)}
-        hits.append(_card(str(names[other]), found.similarity, picture, **told))
+        more = {"kind": str(classes[other]), "shared": _strongest_shared(found)}
+        hits.append(_card(str(names[other]), found.similarity, picture, **more))
     answer = {
         "name": name,
         "kind": str(classes[graph]),
-        "key": f"Orange: what a neighbour has that {name} has not. The rest lies as it lies here.",
+        "key": f"Orange: parts of a neighbour that {name} does not have. Common parts have the "
+        "same orientation.",
         "picture": _picture(graphs[graph], width=420, height=300),
         "hits": hits,
     }
@@ -217,13 +222,12 @@ def write_neighbours(
 
 
 def _card(name: Any, similarity: float, picture: Markup, **more: Any) -> dict[str, Any]:
-    """A graph beside the one that is asked about."""
     card = {"name": name, "similarity": similarity, "words": in_words(similarity)}
     return {**card, "picture": picture, "kind": "", "shared": "", "details": {}, **more}
 
 
 def _strongest_shared(found: Comparison) -> str:
-    """The fragments in which most of the similarity lies."""
+    """List the fragments that contribute most to the similarity."""
     shares: dict[str, float] = {}
     for part in cut(found.graphs[1]):
         own = float(found.vertices[1][list(part.vertices)].sum())
@@ -231,8 +235,8 @@ def _strongest_shared(found: Comparison) -> str:
     if not found.similarity:
         return ""
     best = sorted(shares.items(), key=lambda item: -item[1])[:_SHARED]
-    told = ", ".join(f"{name} {100 * value / found.similarity:.0f} %" for name, value in best)
-    return f"The similarity lies in: {told}."
+    named = ", ".join(f"{name} {100 * value / found.similarity:.0f} %" for name, value in best)
+    return f"Largest contributions to the similarity: {named}."
 
 
 def _write_cards(
@@ -260,10 +264,10 @@ def _write_cards(
 def cliffs_page(
     found: Cliffs, names: Sequence[Any], title: str, target: str, least: float, most: int = 200
 ) -> str:
-    """The page of pairs that are similar and differ, each drawn in the same orientation.
+    """Return the page of activity cliffs, with the graphs of each pair in the same orientation.
 
-    ``names`` are those of all graphs; a pair whose ``target`` differs by ``least`` is a cliff. The
-    steepest ``most`` are drawn; the table has all.
+    ``names`` holds the names of all graphs; a pair is a cliff if its values of ``target`` differ
+    by at least ``least``. The steepest ``most`` are drawn; the CSV table contains all.
     """
     cards = []
     for number, cliff in enumerate(found.cliffs[:most]):
@@ -297,7 +301,7 @@ def cliffs_page(
         version=__version__,
         title=f"{len(found):,} cliffs of {target} in {title}",
         lead=f"Pairs of similar graphs that differ by {least:g} or more; {graphs:,} of "
-        f"{len(found.y):,} graphs are in one.{drawn}",
+        f"{len(found.y):,} graphs are part of a cliff.{drawn}",
         target=target,
         least=f"{least:g}",
         cards=cards,
@@ -313,7 +317,7 @@ def cliffs_page(
 
 
 def cliffs_csv(found: Cliffs, names: Sequence[Any]) -> str:
-    """All cliffs as a table of comma-separated values, rows of graphs counted from 1."""
+    """Return all cliffs as CSV; graphs are numbered from 1."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(
@@ -327,9 +331,9 @@ def cliffs_csv(found: Cliffs, names: Sequence[Any]) -> str:
 
 
 def _picture(graph: GraphBatch, **options: Any) -> Markup:
-    """A drawing; empty if the graph is too large for one."""
+    """Draw a graph; return nothing if it is too large."""
     try:
-        # What draw returns is SVG in which labels are escaped already.
+        # The SVG of draw is already escaped.
         return Markup(draw(graph, theme="page", **options))
     except GraphgrainError:
         return Markup("")
@@ -338,7 +342,7 @@ def _picture(graph: GraphBatch, **options: Any) -> Markup:
 def _changed_picture(
     graph: GraphBatch, changed: np.ndarray, sign: float, like: GraphBatch | None
 ) -> Markup:
-    """A graph drawn like another: what changed in colour, with its bonds, the rest in grey."""
+    """Draw a graph in the orientation of another: changes in colour, the rest in grey."""
     inside = np.isin(np.arange(graph.n_vertices), changed)
     return _picture(
         graph,
@@ -354,7 +358,7 @@ def _changed_picture(
 
 
 def _shared_picture(query: GraphBatch, graph: GraphBatch, of_shared: bool) -> Markup:
-    """A graph drawn like another, the part that both have in colour, or the rest of it."""
+    """Draw a graph in the orientation of another, with the common part or the rest in colour."""
     if max(query.n_vertices, graph.n_vertices) > MOST_VERTICES:
         return _picture(graph, width=300, height=210)
     common = shared_part(query, graph)[:, 1]

@@ -1,11 +1,11 @@
-"""The critical difference diagram: average ranks on an axis, in one picture of plain shapes.
+"""Critical difference diagram of average ranks.
 
-1. The axis runs from rank 1, the best, to the number of kernels.
-2. Below it a thick line joins each run of kernels that do not differ significantly.
-3. From its place on the axis a thin line leads from each kernel to its name: the better half on
-   the left, the best on top; the others on the right, the worst on top.
+1. The axis runs from rank 1 (best) to the number of kernels.
+2. Below it, thick lines join groups of kernels that do not differ significantly.
+3. Thin lines connect the position of each kernel on the axis with its name: the better half on
+   the left, best first; the others on the right, worst first.
 
-``templates/rank_diagram.svg`` writes it, for pages and as a file of its own.
+``templates/rank_diagram.svg`` renders it, for pages and as a separate file.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from ..templating import render
 from ..writing import atomic_write
 
 WIDTH, MARGIN = 800.0, 16.0
-#: Sizes of the parts, from top to bottom.
+#: Heights of the parts, from top to bottom.
 AXIS, GROUP, ROW = 56.0, 9.0, 20.0
-#: About the width of a letter.
+#: Approximate width of a letter.
 LETTER = 7.3
 
 
 class Leader(NamedTuple):
-    """The thin line from a kernel's place on the axis, its average rank, to its name."""
+    """Line from the average rank of a kernel on the axis to its name."""
 
     x: float
     y: float
@@ -40,23 +40,23 @@ class Leader(NamedTuple):
 
 
 class RankDiagram(NamedTuple):
-    """The diagram as numbers; all in the units of the picture."""
+    """Layout of the diagram, in units of the picture."""
 
     width: float
     height: float
     axis: float
     begin: float  # of the axis
     end: float
-    ticks: list[dict[str, Any]]  # x and words, which only some have
-    critical: float  # where the line ends, from ``begin``, that shows the critical difference
+    ticks: list[dict[str, Any]]  # x, and words, which are empty for unlabelled ticks
+    critical: float  # end of the line from ``begin`` that shows the critical difference
     critical_words: str
     groups: list[tuple[float, float, float]]  # x, x, y
     leaders: list[Leader]
-    description: str  # for those who do not see it
+    description: str  # for screen readers
 
 
 def rank_diagram(ranks: Ranks, names: list[str]) -> RankDiagram:
-    """Lay out the diagram of some kernels.
+    """Compute the layout of the diagram.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def rank_diagram(ranks: Ranks, names: list[str]) -> RankDiagram:
         begin=begin,
         end=end,
         ticks=[
-            # Numbered where there is room for it.
+            # With many kernels only every fifth tick is labelled.
             {"x": x(n), "words": str(n) if count <= 15 or n == 1 or n % 5 == 0 else ""}
             for n in range(1, count + 1)
         ],
@@ -111,14 +111,14 @@ def rank_diagram(ranks: Ranks, names: list[str]) -> RankDiagram:
 
 
 def diagram_of(comparison: Comparison) -> RankDiagram:
-    """The diagram of the ranked kernels of a comparison, which must have ranks."""
+    """Return the diagram of the ranked kernels of a comparison, which must have ranks."""
     assert comparison.ranks is not None
     names = [comparison.columns[number].name for number in comparison.ranked]
     return rank_diagram(comparison.ranks, names)
 
 
 def write_rank_diagram(comparison: Comparison, path: str | os.PathLike[str]) -> Path:
-    """Write the diagram to an SVG file that is readable on bright and on dark pages."""
+    """Write the diagram to an SVG file that is readable on light and dark backgrounds."""
     place = Path(path)
     if place.suffix.lower() != ".svg":
         raise InvalidParameterError(

@@ -1,8 +1,8 @@
-"""The report of an evaluation: one page of HTML that needs nothing else, neither files nor network.
+"""Report of an evaluation as a self-contained HTML page.
 
-1. :mod:`graphgrain.report.content` computes everything that is shown.
-2. Tables, figures and sentences are put together here as plain data.
-3. ``templates/page.html`` writes them, and escapes every name in them.
+1. :mod:`graphgrain.report.content` computes the content.
+2. Tables, figures and sentences are built here as plain data.
+3. ``templates/page.html`` renders them with autoescaping.
 """
 
 from __future__ import annotations
@@ -60,25 +60,25 @@ from .content import (
 )
 from .rank_diagram import RankDiagram, diagram_of
 
-#: Splits in words.
+#: Descriptions of splits.
 SPLIT_WORDS = {
     "random": "at random",
     "scaffold": "by scaffold",
     "random-scaffold": "by scaffolds in random order",
 }
-#: What a limit is on.
-LIMITED = {"time": "of processor time for a repetition", "memory": "of memory"}
+#: Limited resource, by reason.
+LIMITED = {"time": "of CPU time per repetition", "memory": "of memory"}
 
 
 class Head(NamedTuple):
-    """The head of a column."""
+    """Header of a table column."""
 
     name: str
-    text: bool = False  # whether it holds words, which are sorted by the alphabet
-    ascending: bool = False  # whether small numbers are the good ones, first when sorted
+    text: bool = False  # True for text, which is sorted alphabetically
+    ascending: bool = False  # True if small numbers are better and sorted first
 
 
-#: Heads of words, and of numbers of which small ones are good.
+#: Headers of text columns, and of number columns in which smaller is better.
 _words = partial(Head, text=True)
 _small = partial(Head, ascending=True)
 
@@ -86,17 +86,17 @@ _small = partial(Head, ascending=True)
 class Entry(NamedTuple):
     """One cell of a table."""
 
-    words: str = ""  # empty where there is no result
-    value: float | str | None = None  # sorted by this; None: no result, and words may say why
+    words: str = ""  # displayed text; empty without a result
+    value: float | str | None = None  # sort key; None without a result
     spread: str = ""
     paper: str = ""
     best: bool = False
     verdict: str = ""  # "better" or "worse"
-    explanation: str = ""  # of the verdict, or of why there is no result
+    explanation: str = ""  # of the verdict, or of the missing result
 
     @property
     def text(self) -> bool:
-        """Whether it holds words rather than a number."""
+        """True for text, False for a number."""
         return isinstance(self.value, str)
 
 
@@ -105,24 +105,24 @@ class TableRow(NamedTuple):
 
     name: str
     entries: list[Entry]
-    note: int = 0  # the number of its note
-    best: str = ""  # the best entry and its column, where columns are out of sight
-    majority: str = ""  # the score of always saying the largest class, or the mean
+    note: int = 0  # number of its note
+    best: str = ""  # best entry with its column, shown on narrow screens
+    majority: str = ""  # score of predicting the largest class or the mean
 
 
 class PageTable(NamedTuple):
-    """A table in a box that scrolls by itself."""
+    """A horizontally scrollable table."""
 
-    label: str  # says what it is, to those who do not see it
+    label: str  # for screen readers
     heads: list[Head]
     rows: list[TableRow]
-    kind: str  # its class
-    anchor: str = ""  # begins the names of its notes
+    kind: str  # CSS class
+    anchor: str = ""  # prefix of the anchors of its notes
     notes: Sequence[str] = ()
 
 
 class Place(NamedTuple):
-    """Where the script draws a figure: ``kind`` and number in the data of the page."""
+    """Placeholder of a figure: ``kind`` and index of its data in the page."""
 
     kind: str
     number: int
@@ -130,13 +130,13 @@ class Place(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A piece of a section; what is empty is left out."""
+    """A part of a section; empty fields are omitted."""
 
     heading: str = ""
     words: str = ""
-    empty: bool = False  # whether the words say that there is nothing to show
+    empty: bool = False  # True if the words explain why there is nothing to show
     table: PageTable | None = None
-    legend: dict[str, Any] | None = None  # what marks in the table mean: templates/page.html
+    legend: dict[str, Any] | None = None  # marks of the table, see templates/page.html
     notes: Sequence[str] = ()
     figure: Place | None = None
     diagram: RankDiagram | None = None
@@ -144,7 +144,7 @@ class Part(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A part of the page, with its name in the navigation."""
+    """A section of the page, listed in the navigation."""
 
     anchor: str
     title: str
@@ -152,7 +152,7 @@ class Section(NamedTuple):
 
 
 def _entry(value: float | None, form: str | Callable[[Any], str] = "", **more: Any) -> Entry:
-    """A number in a format, or in the words of a function; empty without one."""
+    """Return an entry with a number, formatted by a format string or a function."""
     if value is None:
         return Entry()
     return Entry(format(value, form) if isinstance(form, str) else form(value), value, **more)
@@ -165,13 +165,13 @@ def _text(words: str) -> Entry:
 def _across(
     label: str, kind: str, columns: Sequence[str], rows: list[TableRow], ascending: bool
 ) -> PageTable:
-    """Data sets down, kernels across; many columns are set more tightly."""
+    """Return a table of data sets (rows) and kernels (columns), compact if it is wide."""
     heads = [_words("Data set"), *(Head(name, ascending=ascending) for name in columns)]
     return PageTable(label, heads, rows, f"{kind} tight" if len(columns) > 6 else kind)
 
 
 def accuracy_table(comparison: Comparison, label: str, paper: bool, anchor: str) -> PageTable:
-    """Data sets down, kernels across; the paper's number under ours."""
+    """Return the table of data sets and kernels, with the published values below ours."""
     printed = [row.dataset for row in comparison.rows if any(c and c.published for c in row.cells)]
     notes = [name for name in dict.fromkeys(printed) if paper and name in tree_paper.NOTES]
     names = [column.name for column in comparison.columns]
@@ -181,19 +181,19 @@ def accuracy_table(comparison: Comparison, label: str, paper: bool, anchor: str)
             _stopped(limit) if limit else _accuracy(cell, paper)
             for cell, limit in zip(row.cells, row.stopped, strict=True)
         ]
-        told = zip(names, entries, strict=True)
-        best = next((f"{name} {entry.words}" for name, entry in told if entry.best), "")
+        named = zip(names, entries, strict=True)
+        best = next((f"{name} {entry.words}" for name, entry in named if entry.best), "")
         note = notes.index(row.dataset) + 1 if row.dataset in notes else 0
         digits = ".2f" if abs(row.majority) >= 10 else ".3g"
-        blind = f"{'mean' if comparison.numeric else 'majority'} {row.majority:{digits}}"
-        rows.append(TableRow(row.name, entries, note, best, blind))
+        baseline = f"{'mean' if comparison.numeric else 'majority'} {row.majority:{digits}}"
+        rows.append(TableRow(row.name, entries, note, best, baseline))
     words = [f"{name}: {tree_paper.NOTES[name]}." for name in notes]
     table = _across(label, "accuracy", names, rows, comparison.numeric)
     return table._replace(anchor=anchor, notes=words)
 
 
 def _stopped(limit: LimitRecord) -> Entry:
-    """In place of a result: the kernel was stopped."""
+    """Return the entry of a kernel that was stopped."""
     label = limit_label(limit)
     return Entry(label, explanation=f"stopped: {label} {LIMITED[limit.reason]}")
 
@@ -216,12 +216,12 @@ def _accuracy(cell: Cell | None, paper: bool) -> Entry:
 
 
 def _shown(cell: Cell, value: float) -> str:
-    """A figure of a cell: per cents with two decimals, errors with four digits."""
+    """Format a value: percentages with two decimals, errors with four significant digits."""
     return f"{value:.4g}" if cell.summary.numeric else f"{value:.2f}"
 
 
 def runtime_table(runtimes: Runtimes, paper: bool) -> PageTable:
-    """Data sets down, kernels across."""
+    """Return the table of times for data sets and kernels."""
     rows = []
     for name, costs in runtimes.rows:
         known = [cost.seconds for cost in costs if cost]
@@ -242,7 +242,7 @@ def runtime_table(runtimes: Runtimes, paper: bool) -> PageTable:
 
 
 def class_table(errors: list[Errors]) -> PageTable:
-    """A row for each class of each data set; for each kernel the share of it that is right."""
+    """Return the table of recalls, with a row for each class of each data set."""
     kernels = list(dict.fromkeys(item.kernel for item in errors))
     found: dict[str, dict[str, Diagnosis]] = {}
     for item in errors:
@@ -259,13 +259,13 @@ def class_table(errors: list[Errors]) -> PageTable:
                 best = share is not None and len(known) > 1 and round(share, 9) == max(known)
                 entries.append(_entry(share, ".1f", best=best))
             rows.append(TableRow(dataset, entries))
-    table = _across("Accuracy per class in per cent", "classes", kernels, rows, ascending=False)
+    table = _across("Recall per class in percent", "classes", kernels, rows, ascending=False)
     heads = [table.heads[0], _words("Class"), Head("Graphs"), *table.heads[1:]]
     return table._replace(heads=heads)
 
 
 def details_table(comparison: Comparison, label: str, paper: bool) -> PageTable:
-    """A row for every kernel on every data set, with all that was measured."""
+    """Return the table of all measurements, with a row for each kernel on each data set."""
     columns: list[tuple[Head, Callable[[Cell], Entry]]] = [
         (
             Head(measure_of(comparison), ascending=comparison.numeric),
@@ -325,10 +325,10 @@ def _percent(share: float) -> str:
 
 
 def league_table(comparison: Comparison) -> PageTable:
-    """A row for each kernel, the best first."""
+    """Return the league table, the best kernel first."""
 
     def sees(item: Standing) -> Entry:
-        words = None if item.sees is None else ", ".join(item.sees) or "structure alone"
+        words = None if item.sees is None else ", ".join(item.sees) or "structure only"
         return Entry(words or "", words)
 
     sets = len(comparison.rows)
@@ -337,9 +337,9 @@ def league_table(comparison: Comparison) -> PageTable:
         (Head("Data sets"), lambda item: Entry(f"{item.results} of {sets}", item.results)),
         (Head("Accuracy"), lambda item: _entry(item.accuracy, ".2f")),
         (Head("Balanced"), lambda item: _entry(item.balanced_accuracy, ".2f")),
-        (_small("Processor time"), lambda item: _entry(item.seconds, seconds)),
+        (_small("CPU time"), lambda item: _entry(item.seconds, seconds)),
         (_small("Memory"), lambda item: _entry(item.memory, size)),
-        (_words("Sees"), sees),
+        (_words("Uses"), sees),
         (_words("Stopped"), lambda item: _text("; ".join(item.stops))),
     ]
     rows = [
@@ -347,12 +347,12 @@ def league_table(comparison: Comparison) -> PageTable:
         for item in standings(comparison)
     ]
     heads = [_words("Kernel"), *(head for head, _ in columns)]
-    return PageTable("All kernels by their average rank", heads, rows, "league")
+    return PageTable("Kernels by average rank", heads, rows, "league")
 
 
-#: So many of the graphs that are wrong most often are drawn.
+#: Number of the most often misclassified graphs that are drawn.
 MOST_DRAWN = 12
-#: So many of the graphs that are wrong most often are listed.
+#: Number of the most often misclassified graphs that are listed.
 MOST_WRONG = 30
 
 
@@ -365,14 +365,15 @@ def _dots(
     hollow: str,
     kernels: list[str],
 ) -> dict[str, Any]:
-    """Dots with their spread; hollow ones are the paper's.
+    """Return a dot plot with error bars; hollow dots are published values.
 
-    ``kernels`` are all of the page, so that each has the same mark and colour everywhere.
+    ``kernels`` lists all kernels of the page, so that each has the same mark and colour in all
+    plots.
     """
     shown = [cell for _, cells in rows for cell in cells if cell]
     return {
         "title": title,
-        "description": "The table above holds the numbers.",
+        "description": "The values are listed in the table above.",
         "axis": axis,
         "log": log,
         "series": [column.name for column in columns],
@@ -383,7 +384,7 @@ def _dots(
 
 
 def accuracy_plot(comparison: Comparison, paper: bool, kernels: list[str]) -> dict[str, Any]:
-    """Accuracies, or errors."""
+    """Return the dot plot of accuracies or errors."""
 
     def dot(cell: Cell | None) -> dict[str, Any] | None:
         if cell is None:
@@ -403,22 +404,22 @@ def accuracy_plot(comparison: Comparison, paper: bool, kernels: list[str]) -> di
     measure = measure_of(comparison)
     return _dots(
         f"{measure} of each kernel on each data set",
-        measure if comparison.numeric else f"{measure.lower()} in per cent",
+        measure if comparison.numeric else f"{measure.lower()} in percent",
         False,
         comparison.columns,
         [(row.name, [dot(cell) for cell in row.cells]) for row in comparison.rows],
-        "the paper's figure",
+        "published",
         kernels,
     )
 
 
 def runtime_plot(runtimes: Runtimes, paper: bool, kernels: list[str]) -> dict[str, Any]:
-    """Seconds on a logarithmic axis."""
+    """Return the dot plot of times on a logarithmic axis."""
 
     def dot(cost: Cost | None) -> dict[str, Any] | None:
         if cost is None:
             return None
-        value = max(cost.seconds, 1e-4)  # the clock's resolution in records
+        value = max(cost.seconds, 1e-4)  # records are rounded to 0.1 ms
         printed = cost.published if paper else None
         return {
             "value": value,
@@ -430,17 +431,17 @@ def runtime_plot(runtimes: Runtimes, paper: bool, kernels: list[str]) -> dict[st
 
     return _dots(
         "Time for the kernel matrices",
-        "time, logarithmic",
+        "time (logarithmic)",
         True,
         runtimes.columns,
         [(name, [dot(cost) for cost in costs]) for name, costs in runtimes.rows],
-        "the paper's figure, on its authors' machine",
+        "published, on the authors' machine",
         kernels,
     )
 
 
 def curve_plot(curves: list[Curve], symbol: str) -> dict[str, Any]:
-    """Accuracy against a depth, a panel for each data set."""
+    """Return accuracy curves, one panel per data set."""
     return {
         "title": f"accuracy of Tree++ against {symbol}",
         "axis": symbol,
@@ -459,7 +460,7 @@ def curve_plot(curves: list[Curve], symbol: str) -> dict[str, Any]:
 
 
 def map_plots(maps: list[KernelMap]) -> dict[str, Any]:
-    """Data sets with their graphs, and for each kernel the points and the matrix as bytes."""
+    """Return data sets with their graphs, and the points and matrix bytes of each kernel."""
     sets = {item.drawn.name: item.drawn for item in maps}
     return {
         "sets": [
@@ -484,9 +485,9 @@ def _map(item: KernelMap, number: int) -> dict[str, Any]:
     drawn = item.drawn
     kernel = f"{kernel_label(item.kernel)} ({describe(item.parameters)})"
     if len(drawn) < drawn.total:
-        kernel += f"; {len(drawn)} of the {drawn.total} graphs, drawn at random"
+        kernel += f"; random sample of {len(drawn)} of the {drawn.total} graphs"
     averaged = (
-        f" Each of the {len(item.matrix)} rows averages neighbouring graphs of a class."
+        f" Each of the {len(item.matrix)} rows is an average over neighbouring graphs of a class."
         if item.averaged
         else ""
     )
@@ -500,8 +501,8 @@ def _map(item: KernelMap, number: int) -> dict[str, Any]:
             f"first axis, {first:.0f} % of the variance",
             f"second axis, {second:.0f} %",
         ],
-        "mapNote": f"{kernel}. Graphs that the kernel finds similar lie close together.",
-        "matrixNote": f"{kernel}.{averaged} A kernel that tells the classes apart shows bright "
+        "mapNote": f"{kernel}. Similar graphs are close together.",
+        "matrixNote": f"{kernel}.{averaged} A kernel that separates the classes shows bright "
         "squares along the diagonal.",
         "blocks": item.blocks,
         "averaged": item.averaged,
@@ -512,7 +513,7 @@ def _map(item: KernelMap, number: int) -> dict[str, Any]:
 
 
 def error_plots(errors: list[Errors], graphs: dict[str, GraphBatch]) -> list[dict[str, Any]]:
-    """Confusion matrices, and the graphs that are wrong most often, some of them drawn."""
+    """Return confusion matrices and the most often misclassified graphs."""
 
     def drawn(dataset: str, number: int) -> dict[str, Any] | None:
         known = graphs.get(dataset)
@@ -537,26 +538,26 @@ def error_plots(errors: list[Errors], graphs: dict[str, GraphBatch]) -> list[dic
 
 
 class Sections:
-    """Builds the sections and collects the numbers of their figures."""
+    """Build the sections and collect the data of their figures."""
 
     def __init__(self, content: Content, paper: bool) -> None:
         self.content = content
         self.paper = paper
         self.kernels = kernel_order(content.comparisons, content.runtimes)
-        # For the script: lists of plots by kind.
+        # Data for the scripts of the page: plots by kind.
         self.figures: dict[str, list[Any]] = {"dots": [], "curves": [], "maps": [], "errors": []}
 
     def all(self) -> list[Section]:
-        """The sections that have something to show."""
+        """Return all non-empty sections."""
         found = [
             *self._accuracies(),
             Section("ranks", "League table", list(self._league())),
             Section("errors", "Classes and errors", list(self._errors())),
             Section("runtime", "Time", list(self._runtimes())),
             *self._curves(),
-            Section("graphs", "The graphs", list(self._maps())),
-            Section("details", "All numbers", list(self._details())),
-            Section("about", "How this was made", [Part(facts=list(self._facts()))]),
+            Section("graphs", "Graphs", list(self._maps())),
+            Section("details", "All measurements", list(self._details())),
+            Section("about", "About this report", [Part(facts=list(self._facts()))]),
         ]
         return [section for section in found if section.parts]
 
@@ -565,15 +566,15 @@ class Sections:
         return Place(kind, len(self.figures[kind]) - 1, style)
 
     def _dots(self, plot: dict[str, Any]) -> Place | None:
-        """A chart of several data sets; of a single one the table says as much in less room."""
+        """Return a chart; None for a single data set, for which the table is sufficient."""
         return self._place("dots", plot) if len(plot["rows"]) > 1 else None
 
     def _accuracies(self) -> Iterator[Section]:
         found, unfinished = self.content.comparisons, self.content.unfinished
         if not found:
             words = (
-                "No repetition of a cross-validation is complete yet, so there is no accuracy to "
-                "show. The same command that began it goes on where it was."
+                "No repetition of the cross-validation is complete yet, so there is no accuracy to "
+                "show. Run the same command again to continue where it stopped."
             )
             part = Part(words=words, empty=True, notes=unfinished)
             yield Section("accuracy", "Accuracy", [part])
@@ -581,7 +582,7 @@ class Sections:
             title, anchor = measure_of(comparison), "accuracy"
             if number:
                 title, anchor = heading(comparison, found[0]), f"accuracy-{number + 1}"
-            label = title if comparison.numeric else f"{title} in per cent"
+            label = title if comparison.numeric else f"{title} in percent"
             part = Part(
                 words=explanation(comparison),
                 table=accuracy_table(comparison, label, self.paper, anchor),
@@ -618,11 +619,11 @@ class Sections:
         if not errors:
             return
         self.figures["errors"] = error_plots(errors, self.content.graphs)
-        words = "The share of each class that is classified rightly, in per cent"
+        words = "Correctly classified graphs of each class in percent"
         several = len({protocol(c.first) for c in self.content.comparisons}) > 1
-        words += ", under the first protocol above that has the data set." if several else "."
+        words += ", under the first protocol above that includes the data set." if several else "."
         yield Part(words=words, table=class_table(errors))
-        words = "Which classes are confused, and which graphs"
+        words = "Confusion matrices and misclassified graphs"
         yield Part(heading=words, figure=Place("errors", 0))
 
     def _runtimes(self) -> Iterator[Part]:
@@ -632,8 +633,8 @@ class Sections:
         numbers = {cost.n_jobs for _, row in runtimes.rows for cost in row if cost}
         threads = listed([str(number) for number in sorted(numbers)])
         yield Part(
-            words="From graphs to the normalised kernel matrices of all levels, for one setting of "
-            f"the kernel's grid, with {threads} {'thread' if threads == '1' else 'threads'}.",
+            words="Time to compute the normalised kernel matrices of all levels, for one setting "
+            f"of the kernel's grid, with {threads} {'thread' if threads == '1' else 'threads'}.",
             table=runtime_table(runtimes, self.paper),
             figure=self._dots(runtime_plot(runtimes, self.paper, self.kernels)),
         )
@@ -649,7 +650,7 @@ class Sections:
             words = f"Tree++ with {symbol}, {what}, fixed for all folds ({other} = {fixed}). "
             if any(curve.repetitions > 1 for curve in curves):
                 words += "The band is one standard deviation over the repetitions. "
-            words += "The larger dot is the best."
+            words += "The larger dot marks the best value."
             figure = self._place("curves", curve_plot(curves, symbol), "panels")
             title = f"Accuracy against {symbol}"
             yield Section(f"against-{symbol}", title, [Part(words=words, figure=figure)])
@@ -658,7 +659,7 @@ class Sections:
         if self.content.maps:
             yield Part(figure=self._place("maps", map_plots(self.content.maps)))
         if self.content.unseen:
-            words = "Not shown (graphgrain report --data names the files of data sets):"
+            words = "Not shown (pass files of data sets with graphgrain report --data):"
             reasons = [f"{name}: {reason}." for name, reason in self.content.unseen.items()]
             yield Part(words=words, notes=reasons)
 
@@ -687,12 +688,12 @@ class Sections:
 
 
 def measure_of(comparison: Comparison) -> str:
-    """What the figures of a comparison are."""
+    """Return the name of the score in a comparison."""
     return "RMSE" if comparison.numeric else "Accuracy"
 
 
 def rules(record: FoldRecord) -> list[str]:
-    """The rules of an evaluation, each in a few words."""
+    """Describe the protocol of a record as a list of phrases."""
     if record.split == FOLDS:
         words = [f"{record.mode} mode", f"{record.folds} folds"]
     else:
@@ -703,12 +704,12 @@ def rules(record: FoldRecord) -> list[str]:
 
 
 def protocol(record: FoldRecord) -> str:
-    """The rules of an evaluation in one line."""
+    """Describe the protocol of a record in one line."""
     return ", ".join(rules(record))
 
 
 def heading(comparison: Comparison, first: Comparison | None = None) -> str:
-    """A title with the rules, or with what sets a comparison apart from the first one."""
+    """Return a title with the protocol, or with its differences from that of ``first``."""
     own = rules(comparison.first)
     if first is not None:
         others = [*rules(first.first), f"seed {first.first.seed}"]
@@ -720,7 +721,7 @@ def heading(comparison: Comparison, first: Comparison | None = None) -> str:
 
 
 def explanation(comparison: Comparison) -> str:
-    """How the accuracies of a comparison came about."""
+    """Explain how the scores of a comparison were measured."""
     record = comparison.first
     times = listed([str(number) for number in comparison.repetitions])
     words = f"{times} {'repetition' if times == '1' else 'repetitions'} of "
@@ -729,61 +730,60 @@ def explanation(comparison: Comparison) -> str:
     else:
         words += f"one split, {SPLIT_WORDS.get(record.split, f'by the column {record.split}')},"
     machine = "support vector machine on the normalised kernel"
-    words += f" of a {'regressor that tunes itself' if comparison.numeric else machine}"
+    words += f" of a {'self-tuned regressor' if comparison.numeric else machine}"
     words += ", without isomorphic duplicates. " if record.deduplicated else ". "
     if comparison.numeric:
         return words + (
             "RMSE is the root mean squared error over all test graphs of a repetition, in the "
-            "unit of the target; everything is chosen on training graphs."
+            "unit of the target; all parameters are selected on the training graphs."
         )
     if comparison.select == "reported-best":
         return words + (
-            "Here each kernel shows the one setting of its parameters that did best on the test "
-            "graphs, as published figures often do, those of the paper among them. It is "
-            "optimistic, since the test graphs took part in the choice."
+            "Each kernel is shown with the parameters that gave the best accuracy on the test "
+            "graphs, as in many publications, including the Tree++ paper. These values are "
+            "optimistic, because the test graphs were used for the selection."
         )
     if record.mode == "paper":
         return words + (
-            "As in the paper, folds are not stratified, and for each test fold one of the others "
-            "chooses C and the kernel's own parameters."
+            "As in the paper, folds are not stratified, and for each test fold C and the "
+            "parameters of the kernel are selected on one of the other folds."
         )
     if record.split != FOLDS:
         return words + (
-            f"A cross-validation with {record.inner_folds} folds of the training graphs chooses C "
-            "and the kernel's own parameters."
+            f"C and the parameters of the kernel are selected by {record.inner_folds}-fold "
+            "cross-validation of the training graphs."
         )
     return words + (
-        f"Folds are stratified, and for each test fold a cross-validation with "
-        f"{record.inner_folds} folds of the training graphs chooses C and the kernel's own "
-        "parameters."
+        "Folds are stratified, and for each test fold C and the parameters of the kernel are "
+        f"selected by {record.inner_folds}-fold cross-validation of the training graphs."
     )
 
 
 def standing_words(comparison: Comparison) -> str:
-    """How the league table of a comparison is to be read."""
+    """Explain the league table of a comparison."""
     ranks = comparison.ranks
     if ranks is None:
-        words = "There are too few data sets or kernels for ranks that could mean anything."
+        words = "There are too few data sets or kernels for meaningful ranks."
     else:
         friedman = "" if ranks.p != ranks.p else f" (Friedman test: p {compared_p(ranks.p)})"
         ranked = len(comparison.ranked)
         measure = "error" if comparison.numeric else "accuracy"
         words = (
-            f"Kernels ranked by {measure} on each of {count(ranks.datasets, 'data set')}, then "
-            f"averaged; 1 would be the best everywhere{friedman}. A thick line joins kernels that "
-            "do not differ significantly: their ranks lie within the critical difference of the "
-            f"Nemenyi test at 5 %, {ranks.critical_difference:.2f}. The other columns are over "
-            "the same data sets."
+            f"Ranks of the kernels by {measure}, averaged over "
+            f"{count(ranks.datasets, 'data set')}; 1 means the best on all data sets{friedman}. "
+            "Thick lines join kernels that do not differ significantly: their ranks lie within "
+            "the critical difference of the Nemenyi test at the 5 % level, "
+            f"{ranks.critical_difference:.2f}. The other columns refer to the same data sets."
         )
         if ranked < len(comparison.columns):
             words += (
-                f" {count(ranked, 'kernel')} of {len(comparison.columns)} are ranked: those with a "
+                f" {ranked} of {count(len(comparison.columns), 'kernel')} are ranked: those with a "
                 "result on every data set."
             )
     if comparison.any_stopped:
         words += (
-            " A kernel that ran over its limit on a data set, in processor seconds for a "
-            "repetition or in memory, was stopped there and has no result."
+            " A kernel that exceeded the limit on CPU time per repetition or on memory was stopped "
+            "on that data set and has no result there."
         )
     return words
 
@@ -804,27 +804,27 @@ def write_report(
     Parameters
     ----------
     results_path : path
-        As written by ``graphgrain evaluate`` or ``graphgrain reproduce``.
+        File written by ``graphgrain evaluate`` or ``graphgrain reproduce``.
     output_path : path
-        Replaced if it exists; untouched if anything fails.
-    paper : bool
-        Whether the figures of the Tree++ paper stand next to ours.
+        File to write. An existing file is replaced, and kept if an error occurs.
+    paper : bool, default=True
+        Show the published values of the Tree++ paper.
     data : mapping from name to (graphs, y) or (graphs, y, names), optional
-        Data sets whose kernel matrix and map are to be shown. The bundled drugs, those in the
-        folder ``GRAPHGRAIN_DATA`` and those downloaded before are found without it.
+        Data sets whose kernel matrices and maps are shown. The bundled drugs, data sets in the
+        folder ``GRAPHGRAIN_DATA`` and data sets downloaded before are always found.
     title : str, optional
-        The heading of the page; by default what was found.
+        Heading of the page; by default a sentence with the main result.
     n_jobs : int, optional
         Number of threads for the kernels.
     progress : callable(str), optional
-        Called with a few words whenever something begins that takes time.
-    links : sequence of (words, address)
-        Other pages.
+        Called with a short description at the beginning of each longer step.
+    links : sequence of (text, address)
+        Links to other pages.
 
     Returns
     -------
     path : Path
-        The page.
+        Path of the page.
     """
     output = Path(output_path)
     try:
@@ -834,7 +834,7 @@ def write_report(
                 "another name, such as report.html."
             )
     except OSError:
-        pass  # results that cannot be read are reported by the reader, in its own words
+        pass  # unreadable results are reported by the reader below
     shown = content(results_path, data, n_jobs, progress)
     sections = Sections(shown, paper)
     text = render(
@@ -853,7 +853,7 @@ def write_report(
 
 
 def _finding(shown: Content) -> str:
-    """The result in one sentence: which kernel is right most often."""
+    """Return the main result in one sentence: the most accurate kernel."""
     best: dict[str, Summary] = {}
     for row in summarise(shown.records):
         accuracy = row.accuracy.mean
@@ -866,12 +866,12 @@ def _finding(shown: Content) -> str:
         [(name, row)] = best.items()
         assert row.accuracy.mean is not None
         return (
-            f"{kernel_label(row.kernel)} is right for {100 * row.accuracy.mean:.1f} % of "
-            f"{row.graphs:,} graphs of {name}"
+            f"{kernel_label(row.kernel)} classifies {100 * row.accuracy.mean:.1f} % of "
+            f"{row.graphs:,} graphs of {name} correctly"
         )
     wins = Counter(kernel_label(row.kernel) for row in best.values())
     [(kernel, number)] = wins.most_common(1)
-    return f"{kernel} is right most often on {number} of {len(best)} data sets"
+    return f"{kernel} is the most accurate kernel on {number} of {len(best)} data sets"
 
 
 def _lead(shown: Content) -> str:

@@ -1,4 +1,4 @@
-// Drawing: SVG by hand, one tooltip for all, one way to point at marks by mouse, touch and keys.
+// Drawing helpers: SVG elements, a shared tooltip, selection of marks by mouse, touch and keyboard.
 
 const SHAPES = [
   (r) => `M${-r},0a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0Z`,
@@ -21,7 +21,7 @@ const svg = (name, attributes = {}, ...children) =>
 const html = (name, attributes = {}, ...children) => node(null, name, attributes, children);
 const text = (x, y, anchor, words, kind = "label") =>
   svg("text", { x, y, "text-anchor": anchor, class: kind }, words);
-/** The colour of series `number` of `count`: from the palette, or from a circle of hues if it is too small. */
+/** Colour of series `number` of `count`: from the palette, or evenly spaced hues if it is too small. */
 function colour(number, count = 0) {
   if (count <= COLOURS) return `--c: var(--c${number % COLOURS})`;
   const hue = Math.round((360 * number) / count);
@@ -29,7 +29,7 @@ function colour(number, count = 0) {
 }
 const percent = (value) => value.toFixed(2);
 
-/** A mark of series `number`: shape and colour both tell it apart. */
+/** Mark of series `number`, distinguished by both shape and colour. */
 function mark(number, x, y, size, kind = "dot", count = 0) {
   const d = SHAPES[number % SHAPES.length](size);
   return svg("path", { d, transform: `translate(${x},${y})`, class: kind, style: colour(number, count) });
@@ -41,7 +41,7 @@ function drawing(width, height, title, description) {
   return svg("svg", { ...box, "aria-label": `${title}. ${description}` }, ...labels);
 }
 
-/** Round numbers from low to high, about `count` of them. */
+/** Return about `count` round numbers from low to high. */
 function ticks(low, high, count) {
   const rough = (high - low) / Math.max(count, 1) || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -53,7 +53,7 @@ function ticks(low, high, count) {
   return found;
 }
 
-/** Logarithms of round numbers: powers of ten, with 2 and 5 between them where there are few. */
+/** Return logarithms of round numbers: powers of ten, with factors 2 and 5 if there are few. */
 function decades(low, high, count) {
   const all = [];
   for (let power = Math.floor(low); power <= Math.ceil(high); power++) {
@@ -92,7 +92,7 @@ function hideTip() {
 }
 addEventListener("scroll", hideTip, { passive: true, capture: true });
 
-/** Show the text of the nearest mark under the pointer; arrow keys go from mark to mark. */
+/** Show the text of the mark nearest to the pointer; arrow keys move between marks. */
 function explore(picture, marks, reach = 26) {
   const ring = svg("circle", { r: 7, class: "current", visibility: "hidden" });
   picture.append(ring);
@@ -145,7 +145,7 @@ function explore(picture, marks, reach = 26) {
   };
 }
 
-/** Draw into a container for its width, and again whenever that changes. */
+/** Render into a container for its width, and again whenever the width changes. */
 function responsive(container, render) {
   let width = 0;
   new ResizeObserver(() => {
@@ -168,7 +168,7 @@ function legend(names, numbers, hollow) {
   return html("ul", { class: "legend" }, ...items);
 }
 
-// ---- Dot plot: a block per data set, a line per kernel ----
+// ---- Dot plot: one block per data set, one line per kernel ----
 
 function dotPlot(plot, width) {
   const wide = width > 560;

@@ -1,13 +1,13 @@
-// A graph from plain data (graphs/drawing/picture.py, outline): points in hundredths of an edge, and
-// for molecules the finished formula. Values in per cent lie underneath.
+// Draw a graph from plain data (outline in graphs/drawing/picture.py): points in hundredths of an
+// edge length and, for molecules, the shapes of the structural formula. Values are in percent.
 
-/** The colour of a value between -100 and 100: from the page's own to orange or blue. */
+/** Return the colour of a value between -100 and 100: from the background to orange or blue. */
 function valueColour(value) {
   const end = value > 0 ? "var(--positive)" : "var(--negative)";
   return `color-mix(in srgb, ${end} ${Math.min(100, Math.abs(value))}%, var(--page))`;
 }
 
-/** How large vertices can be drawn so that nearly none overlap. */
+/** Return a vertex radius at which hardly any vertices overlap. */
 function vertexRadius(points) {
   const gaps = points.map(([x, y], one) => {
     let gap = Infinity;
@@ -24,7 +24,7 @@ function drawGraph(drawn, values, bonds, title) {
   const xs = points.map(([x]) => x);
   const ys = points.map(([, y]) => y);
   const pad = 75;
-  // A small molecule is not blown up to fill the picture: at least eight bonds fit in it.
+  // Limit the scale of small molecules: the picture is at least eight bonds wide.
   const [leftmost, topmost] = points.length ? [Math.min(...xs), Math.min(...ys)] : [0, 0];
   const [across, down] = points.length ? [Math.max(...xs) - leftmost, Math.max(...ys) - topmost] : [0, 0];
   const [width, height] = [Math.max(across + 2 * pad, 800), Math.max(down + 2 * pad, 450)];

@@ -1,6 +1,6 @@
-// The page to explore: a map whose points can be chosen, and all that is known of the chosen graph.
+// The exploration page: a map with selectable points, and the details of the selected graph.
 
-/** The data, which are JSON, deflated, in base64: pages of 1,000 graphs stay small. */
+/** Decode the data: base64 of deflated JSON, which keeps pages of 1,000 graphs small. */
 async function unpack() {
   const bytes = Uint8Array.from(atob(document.getElementById("data").textContent), (sign) => sign.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -16,7 +16,7 @@ const classOf = graphs.map((graph) => data.classes.indexOf(graph.truth));
 let chosen = -1;
 let visible = graphs.map((_, number) => number).slice(0, data.rows || graphs.length);
 const doubting = () => learned && document.querySelector('input[name="shows"]:checked').value === "doubt";
-/** Larger for graphs of which the model is less sure. */
+/** Uncertainty of each prediction. */
 const doubt = graphs.map((graph) => (graph.interval ? graph.interval[1] - graph.interval[0] : 1 - (graph.probability ?? 1)));
 
 const signed = (value) => {
@@ -25,7 +25,7 @@ const signed = (value) => {
 };
 const round = (value) => Number(value).toPrecision(4).replace("-", "−");
 
-// ---- The chosen graph ----
+// ---- Selected graph ----
 
 function show(number, { focus = false } = {}) {
   if (number < 0 || number >= graphs.length) return;
@@ -41,35 +41,35 @@ function show(number, { focus = false } = {}) {
   try {
     if (!data.single) history.replaceState(null, "", `#${number + 1}`);
   } catch {
-    // Some browsers refuse it for files; nothing else depends on it.
+    // Some browsers do not allow it for local files; nothing else depends on it.
   }
   if (focus) at("graph").focus({ preventScroll: false });
 }
 
-/** The picture: coloured by what is for and against the prediction, or by what makes it unsure. */
+/** Draw the picture, coloured by contributions to the prediction or to its uncertainty. */
 function paint(graph) {
   const unsure = doubting();
-  const words = !learned ? graph.name : `${graph.name}, coloured by what ${unsure ? "makes the model unsure" : "is for and against the prediction"}`;
+  const words = !learned ? graph.name : `${graph.name}, coloured by contributions to the ${unsure ? "uncertainty" : "prediction"}`;
   const values = !learned ? null : unsure ? graph.doubts : graph.values;
   at("picture").replaceChildren(drawGraph(graph.drawing, values, learned && !unsure ? graph.bonds : null, words));
   if (!learned) return;
   const [low, , high] = at("scale").children;
   const what = several ? graph.prediction : "a larger value";
-  low.textContent = unsure ? "known from training" : `against ${what} ${signed(-graph.largest)}`;
+  low.textContent = unsure ? "common in training" : `against ${what} ${signed(-graph.largest)}`;
   high.textContent = unsure ? "new or rare in training" : `for ${what} ${signed(graph.largest)}`;
 }
 
 function reasons(graph) {
-  const told = (value) => html("b", {}, several ? value : round(value));
-  const parts = ["Predicted ", told(graph.prediction)];
-  if (graph.interval) parts.push(` (${graph.interval.map(round).join(" to ")} with a probability of 90 %)`);
+  const bold = (value) => html("b", {}, several ? value : round(value));
+  const parts = ["Predicted ", bold(graph.prediction)];
+  if (graph.interval) parts.push(` (90 % interval: ${graph.interval.map(round).join(" to ")})`);
   if (graph.probability !== null) parts.push(` (${(100 * graph.probability).toFixed(0)} %)`);
-  if (graph.truth !== null) parts.push(", is ", told(graph.truth));
+  if (graph.truth !== null) parts.push(several ? ", true class " : ", true value ", bold(graph.truth));
   if (graph.right !== null) parts.push(html("span", { class: graph.right ? "mark" : "mark wrong" }, graph.right ? "✓ right" : "✗ wrong"));
   at("verdict").replaceChildren(...parts);
   const unknown = graph.unknown ? ` ${(100 * graph.unknown).toFixed(0)} % of its patterns are unknown to the model.` : "";
-  const decision = several ? "the decision" : "the prediction, on the scale that was learned";
-  at("note").textContent = `The fragments add up to ${decision}: ${signed(graph.decision)}.${unknown}`;
+  const decision = several ? "the decision" : "the prediction on the training scale";
+  at("note").textContent = `The fragments sum to ${decision}: ${signed(graph.decision)}.${unknown}`;
   const largest = Math.max(...graph.fragments.map(([, adds]) => Math.abs(adds)), 1e-12);
   at("fragments").tBodies[0].replaceChildren(...graph.fragments.map(([name, adds, vertices]) => {
     const width = (50 * Math.abs(adds)) / largest;
@@ -85,7 +85,7 @@ function reasons(graph) {
   }
 }
 
-/** A line of a list: while it is pointed at or focused, its vertices are lit in the picture. */
+/** Highlight the vertices of a list item in the picture while it is hovered or focused. */
 function pointing(line, vertices) {
   if (!vertices.length) return line;
   line.tabIndex = 0;
@@ -106,14 +106,14 @@ function neighbour(other) {
   const differs = found.drawing && found.drawing.points.map(() => 0);
   for (const vertex of other.differs) if (differs) differs[vertex] = 70;
   const shared = other.shared.length ? `Both have: ${other.shared.join(", ")}.` : "";
-  const same = other.differs.length ? "" : " It has nothing that this one has not.";
+  const same = other.differs.length ? "" : " It is entirely contained in this graph.";
   return html("article", { class: "neighbour" },
     html("h4", {}, name), html("p", {}, `similarity ${other.similarity.toFixed(2)}${kind}`),
-    drawGraph(found.drawing, differs, null, `${found.name}: what it has that ${graphs[chosen].name} has not`),
+    drawGraph(found.drawing, differs, null, `${found.name}: parts that ${graphs[chosen].name} does not have`),
     html("p", {}, shared + same));
 }
 
-// ---- The map ----
+// ---- Map ----
 
 const SIZE = { width: 640, height: 520, pad: 18 };
 let places = [];
@@ -131,12 +131,12 @@ function draw_map() {
   };
   const [toX, toY] = [scale(xs, width), scale(ys, height)];
   places = data.points.map(([x, y]) => [toX(x), height - toY(y)]);
-  const picture = drawing(width, height, "Map of the graphs", "Arrow keys choose the next graph, Enter goes to it");
+  const picture = drawing(width, height, "Map of the graphs", "Arrow keys select the next graph, Enter moves to it");
   picture.removeAttribute("width");
   picture.removeAttribute("height");
   const truths = graphs.map((graph) => Number(graph.truth));
   const [lowest, highest] = several || !learned ? [0, 0] : [Math.min(...truths), Math.max(...truths)];
-  const size = graphs.length > 400 ? 3.2 : 5; // many points are smaller, and so are their rings
+  const size = graphs.length > 400 ? 3.2 : 5;
   marks = graphs.map((graph, number) => {
     const [x, y] = places[number];
     const group = svg("g", { "data-number": number });
@@ -161,7 +161,7 @@ function draw_map() {
     const box = picture.getBoundingClientRect();
     const [x, y] = [((event.clientX - box.left) / box.width) * width, ((event.clientY - box.top) / box.height) * height];
     let best = -1;
-    let gap = 30; // a finger is not a needle
+    let gap = 30; // large enough for touch
     for (const number of visible) {
       const distance = Math.hypot(places[number][0] - x, places[number][1] - y);
       if (distance < gap) [best, gap] = [number, distance];
@@ -213,7 +213,7 @@ function filter() {
   marks.forEach((point, number) => point.classList.toggle("out", !there.has(number)));
   at("shown").textContent = visible.length === graphs.length ? `${graphs.length} graphs`
     : visible.length ? `${visible.length} of ${graphs.length} graphs`
-    : "No graph fits these filters. Clear the name, or choose another class.";
+    : "No graph matches these filters. Clear the name or choose another class.";
   at("plot").classList.toggle("nothing", !visible.length);
   if (visible.length && (order !== ordered || !there.has(chosen))) show(visible[0]);
   ordered = order;
@@ -226,7 +226,7 @@ function begin() {
   if (!data.single) {
     draw_map();
     at("class").append(html("option", { value: "" }, "all"), ...data.classes.map((name, number) => html("option", { value: number }, name)));
-    at("map-key").textContent = "Graphs that lie close together are similar (kernel PCA of Tree++ similarities). Click one, or move with the arrow keys"
+    at("map-key").textContent = "Graphs that are close together are similar (kernel PCA of Tree++ similarities). Click one, or use the arrow keys"
       + (several ? "; a ring marks wrong predictions." : learned ? "; the colour is the measured value." : ".");
     at("class").parentElement.hidden = !several;
     at("wrong-label").hidden = !several;

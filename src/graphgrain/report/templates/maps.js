@@ -1,4 +1,4 @@
-// A data set seen through a kernel: the matrix sorted by class, and the map of its graphs.
+// Kernel matrix of a data set, sorted by class, and map of its graphs.
 
 const RAMP = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
 
@@ -8,7 +8,7 @@ function rampColour(share) {
   return RAMP[low].map((value, i) => Math.round(value + (at - low) * (RAMP[low + 1][i] - value)));
 }
 
-/** Bars of the classes along the matrix, with their names where there is room. */
+/** Bars or names of the classes along the matrix. */
 function strip(item, set, direction, named) {
   const parts = item.blocks.map((blocks, number) =>
     html("i", { style: `flex: ${blocks} 1 0; ${named ? "" : `background: var(--c); ${colour(number, set.classes.length)}`}`, title: set.classes[number] },
@@ -16,7 +16,7 @@ function strip(item, set, direction, named) {
   return html("div", { class: named ? "strip names" : "strip", style: `flex-direction: ${direction}`, "aria-hidden": "true" }, ...parts);
 }
 
-/** Names that do not fit their block are hidden rather than piled up. */
+/** Hide names that do not fit their block. */
 function fitNames(names) {
   new ResizeObserver(() => {
     for (const part of names.children) part.classList.toggle("tooSmall", part.clientHeight < 9);
@@ -24,7 +24,7 @@ function fitNames(names) {
   return names;
 }
 
-/** The kernel matrix; the pointer or the arrow keys tell what a cell is. */
+/** Kernel matrix; a tooltip shows the cell under the pointer or selected by arrow keys. */
 function matrix(item, set) {
   const side = item.blocks.reduce((sum, value) => sum + value, 0);
   const bytes = Uint8Array.from(atob(item.matrix), (letter) => letter.charCodeAt(0));
@@ -77,7 +77,7 @@ function matrix(item, set) {
     html("div", { class: "ramp" }), ends, html("figcaption", {}, item.matrixNote));
 }
 
-/** Kernel PCA: a mark per graph; the buttons of the legend single out a class. */
+/** Kernel PCA with one mark per graph; buttons in the legend highlight a class. */
 function map(item, set) {
   const place = html("div", { class: "map" });
   const many = set.classes.length;
@@ -96,7 +96,7 @@ function map(item, set) {
     const height = Math.min(Math.round(width * 0.82), 470);
     const [left, bottom] = [46, 40];
     const title = `Map of the graphs of ${set.name}`;
-    const drawn = drawing(width, height, title, `${item.mapNote} Arrow keys go from graph to graph.`);
+    const drawn = drawing(width, height, title, `${item.mapNote} Arrow keys move between graphs.`);
     const range = (values) => {
       const [low, high] = [Math.min(...values), Math.max(...values)];
       const pad = (high - low) * 0.03 || 1e-3;
@@ -137,10 +137,10 @@ function map(item, set) {
     html("figcaption", {}, item.mapNote));
 }
 
-/** Both, or a sentence where there is nothing to see. */
+/** Map and matrix, or an explanation if the kernel does not distinguish the graphs. */
 function seen(item, set) {
   if (!item.alike) return [map(item, set), matrix(item, set)];
-  const words = `${item.kernel} sees no difference between any two of these graphs, so there is nothing to draw. ` +
-    "Kernels on vertex labels do not look at attributes.";
+  const words = `${item.kernel} does not distinguish any two of these graphs, so there is nothing to draw. ` +
+    "Kernels on vertex labels ignore attributes.";
   return [html("figure", {}, html("h3", {}, `${set.name}, ${item.kernel}`), html("p", { class: "empty" }, words))];
 }

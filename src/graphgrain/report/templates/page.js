@@ -1,8 +1,8 @@
-// What happens on the page: the theme, sorting, and each figure in its place.
+// Behaviour of the report page: sortable tables and figures.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 
-// ---- Sorting: numbers by their value, text by the alphabet, missing ones last ----
+// ---- Sorting: numbers by value, text alphabetically, missing entries last ----
 
 for (const table of document.querySelectorAll("table.sortable")) {
   const heads = [...table.tHead.rows[0].cells];
@@ -13,7 +13,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
     button.append(...head.childNodes);
     head.append(button);
     const isText = head.classList.contains("text");
-    // Numbers begin with the largest where large is good; a third press restores the order.
+    // Better numbers come first; a third click restores the original order.
     const order = isText || head.dataset.first === "ascending" ? ["ascending", "descending"] : ["descending", "ascending"];
     button.addEventListener("click", () => {
       const now = order.indexOf(head.getAttribute("aria-sort"));
@@ -32,7 +32,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
   });
 }
 
-// ---- Tables that are wider than their box say so ----
+// ---- Mark tables that are wider than their box ----
 
 const wide = new ResizeObserver((entries) => {
   for (const { target } of entries) target.toggleAttribute("data-more", target.scrollWidth > target.clientWidth + 2);
@@ -41,7 +41,7 @@ for (const box of document.querySelectorAll(".scroll")) wide.observe(box);
 
 // ---- Figures ----
 
-/** Two lists, of data sets and of kernels, and what belongs to the chosen pair. */
+/** Add selection lists of data sets and kernels, and render the selected item. */
 function chooser(container, name, items, setOf, render) {
   container.classList.remove("plot");
   const place = html("div", { class: "pair" });

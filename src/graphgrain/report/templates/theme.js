@@ -1,4 +1,4 @@
-// ---- Theme: as the system says, or as chosen here ----
+// ---- Theme: system setting or the user's choice ----
 
 (() => {
   const button = document.getElementById("theme");
@@ -7,7 +7,7 @@
   try {
     stored = localStorage.getItem("graphgrain-theme");
   } catch {
-    // Some browsers keep nothing for files; the choice then lasts as long as the page.
+    // Some browsers have no storage for local files; the choice is then lost on reload.
   }
   function set(theme) {
     if (theme === "system") delete document.documentElement.dataset.theme;
