@@ -143,7 +143,8 @@ def reading() -> str:
     """Return the section on the options for reading DATA."""
     options = [p for p in load_command("info").params if p.name in READING]
     words = (
-        "Options of all commands that take DATA. All except `--view` apply to files of molecules."
+        "Options of all commands that take DATA. `--view` and `--missing` apply to all data, the "
+        "others to files of molecules."
     )
     return f"## How DATA is read\n\n{words}\n\n{_table([], options)}"
 

@@ -138,7 +138,7 @@ def test_public_names():
         assert ">>> " in text, f"{name} has no example that runs"
 
 
-#: Methods that other packages call, not users: the compressed forms behind features and occurrences.
+#: Methods for other packages, not for users: compressed forms of features and occurrences.
 INTERNAL = {"Features.columns", "Occurrences.tally"}
 
 

@@ -625,9 +625,7 @@ class _FragmentFinder:
         if symbol == "S":
             if double:
                 return "thiocarbonyl of an aromatic ring"
-            if hydrogens or len(near) == 1:
-                return "thiol"
-            return "aromatic thioether" if aryl and len(near) == 1 else "thioether"
+            return "thiol" if hydrogens or len(near) == 1 else "thioether"
         names = {"B": "borane", "Si": "silane", "P": "phosphine", "Se": "selenide", "*": "any atom"}
         return names.get(symbol, symbol)
 

@@ -83,7 +83,7 @@ def explanation_page(title: str, seen: Sequence[Seen], rows: int, learned: str) 
         f"Why {first.name} is predicted as {predicted}"
         if rows == 1
         else f"Predictions for {rows} graphs of {title}, explained",
-        f"Predicted by a sum over Tree++ patterns fitted to {learned}.",
+        f"Predicted by a sum over patterns fitted to {learned}.",
         "The contribution of each pattern is distributed over its vertices.",
         data,
     )
