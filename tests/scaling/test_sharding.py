@@ -331,7 +331,7 @@ def test_the_command(tmp_path, table):
     assert broken.exit_code == 2
     words = " ".join(broken.stderr.split())
     assert "line 97, 'C1CC'" in words
-    assert "Finished shards are safe" in words
+    assert "Finished shards are saved" in words
     assert "Finished shards" not in " ".join(refused.stderr.split())
 
 

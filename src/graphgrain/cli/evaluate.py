@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -295,8 +294,18 @@ def show(rows: list[Summary], title: str, as_json: bool, results: Path) -> None:
 # ---------------------------------------------------------------- running, also for other commands
 
 
-#: Evaluates a kernel or an estimator on a data set: data, row, protocol, number of repetitions.
-Runner = Callable[[LabelledGraphs, KernelGrid | TunedRow, Protocol, int], int]
+@dataclass(frozen=True)
+class Runner:
+    """Evaluates kernels and estimators on data sets; results that exist are not computed again."""
+
+    results: ResultsFile
+    progress: Progress
+    n_jobs: int
+
+    def __call__(
+        self, data: LabelledGraphs, row: KernelGrid | TunedRow, protocol: Protocol, repeats: int
+    ) -> None:
+        run(data, row, protocol, repeats, self.results, n_jobs=self.n_jobs, progress=self.progress)
 
 
 @contextmanager
@@ -328,8 +337,7 @@ def running(results: Path, total: int, n_jobs: int, quiet: bool = False) -> Iter
             with bars:
                 whole = bars.add_task("all folds", total=total)
                 part = bars.add_task("", total=None)
-                progress = Progress(begin, advance)
-                yield partial(run, results=file, n_jobs=n_jobs, progress=progress)
+                yield Runner(file, Progress(begin, advance), n_jobs)
         except KeyboardInterrupt:
             raise Interrupted(
                 f"Every finished fold is saved in {str(results)!r}. Run the same command again "
