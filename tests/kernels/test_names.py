@@ -52,6 +52,8 @@ def every_option():
         yield {name: True}
     yield {"charge": True, "aromatic": True}
     yield dict.fromkeys(OPTIONS, True)
+    yield {"structure": True}
+    yield dict.fromkeys((*OPTIONS, "structure"), True)
 
 
 def molecules(chem, options):
@@ -65,7 +67,10 @@ def molecules(chem, options):
 def test_every_occurrence_is_a_match(chem, kernel, options):
     """Names of all graphs together: each is SMARTS, and matches in whichever graph it occurs."""
     originals = molecules(chem, options)
-    graphs = gg.from_rdkit([chem.MolFromSmiles(smiles) for smiles in SMILES], **options)
+    reading = {name: value for name, value in options.items() if name != "structure"}
+    graphs = gg.from_rdkit([chem.MolFromSmiles(smiles) for smiles in SMILES], **reading)
+    if "structure" in options:
+        graphs = gg.StructuralLabels().fit_transform(graphs)
     located = list(kernel.locate_each(graphs))
     for level in range(len(located[0])):
         hashes = np.unique(np.concatenate([levels[level].hashes for levels in located]))
@@ -105,6 +110,12 @@ def test_path_names_match_nowhere_else(chem, options):
             if "+" not in name and "-]" not in name:  # a symbol alone matches ions too
                 charged = [a for a in molecule.GetAtoms() if a.GetFormalCharge()]
                 assert charged or {frozenset(match) for match in matches} == distinct
+
+
+def test_structural_labels_are_conditions_of_smarts(chem):
+    graphs = gg.StructuralLabels().fit_transform(gg.from_smiles(["C1CC1O", "C[NH3+]"], charge=True))
+    names = set(gg.VertexHistogram().fit(graphs).feature_names())
+    assert names == {"[#6;D2;R]", "[#6;D3;R]", "[#8;D1;!R]", "[#6;D1;!R]", "[#7+;D1;!R]"}
 
 
 def test_names_that_chemists_know(chem):

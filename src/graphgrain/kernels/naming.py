@@ -54,6 +54,8 @@ _BONDS = {"single": "-", "double": "=", "triple": "#", "aromatic": ":", "quadrup
 _LONGEST_CONDITION = 200
 #: Symbols that need no brackets.
 _BARE = frozenset("B C N O P S F Cl Br I b c n o p s".split())  # noqa: SIM905
+#: What :class:`~graphgrain.StructuralLabels` makes of a label: degree, and whether it is in a ring.
+_STRUCTURE = re.compile(r"(.*)\|(\d+)\|([01])", re.DOTALL)
 #: Elements that can be aromatic; all others are always written with a capital letter.
 _MAY_BE_AROMATIC = frozenset(["B", "C", "N", "O", "P", "S", "Se", "Te", "As", "Si"])
 
@@ -76,12 +78,14 @@ class Notation:
     Attributes
     ----------
     molecules : bool
-        Whether the vertex and edge labels are those of a molecule reader.
+        Whether the vertex and edge labels are those of a molecule reader, with or without
+        structural labels, which become conditions of the SMARTS: ``[#6;D2;R]``.
     """
 
     def __init__(self, batch: GraphBatch) -> None:
-        self.molecules = are_molecules(batch)
-        atoms = [parse_atom(label) for label in batch.label_table.tolist()]
+        labels = [_without_structure(label)[0] for label in batch.label_table.tolist()]
+        self.molecules = are_molecules(batch, labels)
+        atoms = map(parse_atom, labels)
         self._marks_aromatic = any(atom is not None and atom.aromatic for atom in atoms)
 
     # ---------------------------------------------------------------- names of features
@@ -198,14 +202,14 @@ class Notation:
 
     def _atom(self, label: Any, bonds: Sequence[Any], whole: bool, notes: list[str]) -> str:
         self._written += 1
-        atom = _atom_of(label)
+        atom, structure = _atom_of(label)
         extra = "." * atom.radicals + atom.stereo
         if extra:
             notes.append(f"{self._written}{extra}")
         kinds = {str(bond).partition("@")[0] for bond in bonds if bond is not None}
         symbol = self._symbol(atom, kinds, whole and None not in bonds)
         charge = f"{atom.charge:+d}".replace("+1", "+").replace("-1", "-") if atom.charge else ""
-        inside = f"{atom.isotope or ''}{symbol}{charge}"
+        inside = f"{atom.isotope or ''}{symbol}{charge}{structure}"
         return inside if inside in _BARE else f"[{inside}]"
 
     def _symbol(self, atom: Atom, kinds: set[str], whole: bool) -> str:
@@ -224,10 +228,19 @@ class Notation:
 
 
 @lru_cache(maxsize=4096)
-def _atom_of(label: Any) -> Atom:
-    atom = parse_atom(label)
+def _atom_of(label: Any) -> tuple[Atom, str]:
+    """Return the atom of a label and the conditions on its degree and ring in SMARTS."""
+    plain, structure = _without_structure(label)
+    atom = parse_atom(plain)
     assert atom is not None
-    return atom
+    return atom, structure
+
+
+def _without_structure(label: Any) -> tuple[Any, str]:
+    found = _STRUCTURE.fullmatch(str(label))
+    if found is None:
+        return label, ""
+    return found[1], f";D{found[2]};{'R' if found[3] == '1' else '!R'}"
 
 
 def arrow_tree(tree: Branch) -> str:

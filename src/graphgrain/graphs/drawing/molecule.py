@@ -115,13 +115,16 @@ class Molecule:
         return self.rings(bond for bond, kind in enumerate(self.kinds) if kind == "aromatic")
 
 
-def are_molecules(batch: GraphBatch) -> bool:
-    """Return whether vertex and edge labels are atoms and bonds."""
+def are_molecules(batch: GraphBatch, atoms: Iterable[Any] | None = None) -> bool:
+    """Return whether vertex and edge labels are atoms and bonds.
+
+    ``atoms`` are the labels to check instead of those in the table of vertex labels.
+    """
     bonds = batch.edge_label_table
     return (
         batch.label_kind == "string"
         and bonds is not None
-        and all(parse_atom(label) is not None for label in batch.label_table.tolist())
+        and all(map(parse_atom, batch.label_table.tolist() if atoms is None else atoms))
         and all(str(label).partition("@")[0] in BOND_ORDERS for label in bonds.tolist())
     )
 
