@@ -115,7 +115,7 @@ def test_packed_arrays_that_are_damaged(packed):
     begin = archive._base + entry["offset"]
     content[begin + 5] ^= 255
     path.write_bytes(content)
-    with pytest.raises(InvalidFileError, match="checksum does not fit"):
+    with pytest.raises(InvalidFileError, match="checksum does not match"):
         Archive(path, FORM)["ones"]
     crc = zlib.crc32(bytes(content[begin : begin + entry["packed"]]))
     crafted(path, lambda header: header["parts"]["ones"].update(crc32=crc))
@@ -183,7 +183,7 @@ def test_documents(tmp_path):
     assert read_document(path, FORM) == {"a": [1]}
     content = path.read_bytes()
     for wrong, message in (
-        (content.replace(b"[\n  1", b"[\n  2"), "checksum does not fit"),
+        (content.replace(b"[\n  1", b"[\n  2"), "checksum does not match"),
         (content.replace(b'"version": 3', b'"version": true'), "version True"),
         (b"\xff", "not the manifest"),
         (b"", "not the manifest"),

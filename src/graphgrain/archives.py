@@ -132,7 +132,7 @@ class Archive:
                 length = os.fstat(file.fileno()).st_size
                 if len(fixed) < _FIXED.size or fixed[:8] != form.magic:
                     raise InvalidFileError(
-                        f"{path.name} is no file of a {form.name}: it begins with {fixed[:8]!r}."
+                        f"{path.name} is not a {form.name} file: it begins with {fixed[:8]!r}."
                     )
                 _, version, header_length, crc = _FIXED.unpack(fixed)
                 form.check_version(version, path)
@@ -150,7 +150,7 @@ class Archive:
                 f"{str(path)!r} cannot be read: {error.strerror or error}."
             ) from None
         if len(header) != header_length or zlib.crc32(header) != crc:
-            raise self.damaged("header", "its checksum does not fit")
+            raise self.damaged("header", "its checksum does not match")
         content = parsed_json(header)
         if not (
             isinstance(content, dict)
@@ -195,7 +195,7 @@ class Archive:
         content = memoryview(self._map)[begin : begin + entry.get("packed", size)]
         if name not in self._checked:
             if zlib.crc32(content) != entry["crc32"]:
-                raise self.damaged(name, "its checksum does not fit")
+                raise self.damaged(name, "its checksum does not match")
             self._checked.add(name)
         if "packed" in entry:
             content = memoryview(self._unpacked(name, content, size))
@@ -268,7 +268,7 @@ def read_document(path: Path, form: Format) -> Any:
     form.check_version(head.get("version"), path)
     if zlib.crc32(text[:-1]) != head.get("crc32"):
         raise InvalidFileError(
-            f"The manifest {str(path)!r} is damaged: its checksum does not fit. Restore it from a "
+            f"The manifest {str(path)!r} is damaged: its checksum does not match. Restore it from a "
             f"copy. {form.remedy}."
         )
     return parsed_json(text)

@@ -182,7 +182,7 @@ def test_cut_files_are_damaged(saved, tmp_path):
     damaged = tmp_path / "damaged.ggm"
     for cut in (0, 4, 10, len(whole) // 2, len(whole) - 5):
         damaged.write_bytes(whole[:cut])
-        with pytest.raises(InvalidFileError, match=r"damaged|is no file of a graphgrain model"):
+        with pytest.raises(InvalidFileError, match=r"damaged|is not a graphgrain model"):
             gg.load_model(damaged)
 
 
@@ -246,7 +246,7 @@ def test_later_formats_and_other_files(saved, tmp_path):
     np.save(tmp_path / "one.npy", np.arange(3))
     (tmp_path / "text").write_text("graphs")
     for name in ("pickle", "one.npy", "text"):
-        with pytest.raises(InvalidFileError, match="is no model of graphgrain"):
+        with pytest.raises(InvalidFileError, match="is not a graphgrain model"):
             gg.load_model(tmp_path / name)
     with pytest.raises(InvalidFileError, match="There is no file"):
         gg.load_model(tmp_path / "absent")

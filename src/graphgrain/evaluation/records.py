@@ -356,7 +356,7 @@ def from_line(line: str) -> Any:
     if sealed is None and (values["graphgrain"] != 1 or "checksum" in values):
         raise InvalidFileError("it has no checksum")
     if sealed is not None and sealed[1] != _checksum(line[: sealed.start()]):
-        raise InvalidFileError("it was changed after it was written: its checksum does not fit")
+        raise InvalidFileError("it was changed after it was written: its checksum does not match")
     kind = KINDS.get(str(values.get("kind")))
     if kind is None:
         raise InvalidFileError(f"its kind must be one of {sorted(KINDS)}, not {values.get('kind')}")

@@ -162,7 +162,7 @@ def _check_beginning(path: Path) -> None:
         )
     if first != FORMAT.magic:
         raise InvalidFileError(
-            f"{str(path)!r} is no model of graphgrain, or it is damaged. Save the model again."
+            f"{str(path)!r} is not a graphgrain model, or it is damaged. Save the model again."
         )
 
 
