@@ -164,8 +164,8 @@ def test_a_header_of_another_form(path, content):
 def test_other_files(path, tmp_path):
     content = path.read_bytes()
     for wrong, message in (
-        (b"", "no file of a graphgrain test"),
-        (b"PK\3\4" + content[4:], "no file of a graphgrain test"),
+        (b"", "not a graphgrain test file"),
+        (b"PK\3\4" + content[4:], "not a graphgrain test file"),
         (content[:8] + struct.pack("<I", 4) + content[12:], "version 4 of the format"),
         (content[:12] + struct.pack("<I", 2**32 - 1) + content[16:], "'header'"),
         (content[:64], "'header'"),
