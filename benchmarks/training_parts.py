@@ -24,7 +24,7 @@ from .tables import records_file
 MOST = 2500
 
 SCAFFOLD_FOLDS = Method(
-    'graphgrain + descriptors, cv="scaffold"',
+    "graphgrain + descriptors (scaffold folds)",
     lambda *about: OURS_WITH.make(*about).set_params(cv="scaffold"),
     seeded=True,
 )
