@@ -386,14 +386,15 @@ def test_a_share_of_one_half_unless_another_is_clearly_better():
         return Judged(np.array([by_fold]), 0)
 
     unclear = {0.0: judged(0.8, 0.9, 0.7), 0.5: judged(0.9, 0.7, 0.75), 1.0: judged(0.1, 0.2, 0.3)}
-    assert _best_share(unclear) == 0.5  # 0.8 against 0.783, but not in every fold
+    assert _best_share(unclear, 1.0) == 0.5  # 0.8 against 0.783, but not in every fold
     clear = {0.0: judged(0.8, 0.9, 0.7), 0.25: judged(0.91, 1.0, 0.8), 0.5: judged(0.7, 0.8, 0.6)}
-    assert _best_share(clear) == 0.25
+    assert _best_share(clear, 3.75) == 0.25
 
 
 def test_shares_follow_a_paired_t_test():
-    from scipy.stats import ttest_rel
+    from scipy.stats import t, ttest_rel
 
+    assert abs(gg.GraphClassifier._clear - t.ppf(0.99, 4)) < 0.01
     rng = np.random.default_rng(0)
     chosen = []
     for _ in range(200):
@@ -401,6 +402,7 @@ def test_shares_follow_a_paired_t_test():
         half, other = rng.normal(size=folds), rng.normal(rng.uniform(0, 3), 1, folds)
         found = {0.5: Judged(half[np.newaxis], 0), 1.0: Judged(other[np.newaxis], 0)}
         p = float(ttest_rel(other, half, alternative="greater").pvalue)
-        assert _best_share(found) == (1.0 if p < 0.01 else 0.5)
+        errors = float(t.ppf(0.99, folds - 1))
+        assert _best_share(found, errors) == (1.0 if p < 0.01 else 0.5)
         chosen.append(p < 0.01)
     assert 20 < sum(chosen) < 180

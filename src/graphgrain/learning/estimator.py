@@ -142,6 +142,8 @@ class GraphEstimator(Declared, BaseEstimator):
     _usual: ClassVar[Sequence[tuple[str, str]]]
     #: Sample sizes of the first and the last round, and for the evaluation of the sum.
     _rounds: ClassVar[tuple[int, ...]]
+    #: Standard errors over the folds by which another share of columns must be better than a half.
+    _clear: ClassVar[float]
     #: Share of the column kernel in the kernel of the Gaussian process.
     _column_share_ = 0.0
 
@@ -413,7 +415,7 @@ class GraphEstimator(Declared, BaseEstimator):
         found = {0.0: judged} | {
             tried: selector.judge((1 - tried) * judged_gram + tried * own) for tried in SHARES
         }
-        share = _best_share(found)
+        share = _best_share(found, self._clear)
         if share:
             kernel = ColumnKernel.of(data.rows, np.random.default_rng(0))
             machine.columns = replace(machine.columns, kernel=kernel)
@@ -439,14 +441,13 @@ class GraphEstimator(Declared, BaseEstimator):
             test, rest = np.flatnonzero(data.folds == fold), np.flatnonzero(data.folds != fold)
             trees[test] = self._forest(data, rest, TREES_TO_JUDGE).values(data.rows[test])
         everyone = np.arange(len(judge.rows))
-        share = _best_share(
-            {
-                tried: judge.judged(
-                    ((1 - tried) * graphs + tried * trees)[judge.rows][np.newaxis], everyone
-                )
-                for tried in (0.0, *SHARES)
-            }
-        )
+        found = {
+            tried: judge.judged(
+                ((1 - tried) * graphs + tried * trees)[judge.rows][np.newaxis], everyone
+            )
+            for tried in (0.0, *SHARES)
+        }
+        share = _best_share(found, self._clear)
         if not share:
             return machine, held_out, share
         machine = machine.rescaled((1 - share) * factors, (1 - share) * shifts)
@@ -645,18 +646,13 @@ def differ(rows: np.ndarray) -> bool:
     return bool(np.ptp(rows, axis=0).any())
 
 
-def _best_share(found: dict[float, Judged]) -> float:
-    """Return one half, unless another share is significantly better (paired t-test, p < 0.01).
+def _best_share(found: dict[float, Judged], errors: float) -> float:
+    """Return one half, unless another share is better by more than this many standard errors.
 
     Users who pass columns expect them to be used, and a fixed half varies less than the best of
-    several shares. Folds of similar graphs also underrate columns: descriptors carry over to new
-    scaffolds better than patterns do.
+    several shares.
     """
-    from scipy.stats import t
-
-    half = found[HALF]
-    errors = float(t.ppf(0.99, len(half.by_fold) - 1))
-    better = [share for share, judged in found.items() if helps(judged, half, errors)]
+    better = [share for share, judged in found.items() if helps(judged, found[HALF], errors)]
     return max(better, key=lambda share: found[share].mean, default=HALF)
 
 

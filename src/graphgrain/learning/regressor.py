@@ -108,6 +108,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
     _tuned = "alpha"
     _usual = OF_NUMBERS
     _rounds = (300, 700, 1000)
+    _clear = 1.0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
