@@ -268,8 +268,8 @@ def read_document(path: Path, form: Format) -> Any:
     form.check_version(head.get("version"), path)
     if zlib.crc32(text[:-1]) != head.get("crc32"):
         raise InvalidFileError(
-            f"The manifest {str(path)!r} is damaged: its checksum does not match. Restore it from a "
-            f"copy. {form.remedy}."
+            f"The manifest {str(path)!r} is damaged: its checksum does not match. Restore it from "
+            f"a copy. {form.remedy}."
         )
     return parsed_json(text)
 
