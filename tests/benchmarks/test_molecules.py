@@ -14,7 +14,7 @@ from sklearn.svm import SVR
 
 pytest.importorskip("rdkit")
 
-from benchmarks import admet, moleculeace, molhiv, splits
+from benchmarks import admet, moleculeace, molhiv, splits, training_parts
 from benchmarks.molecules import (
     MEASURES,
     MoleculeSet,
@@ -293,6 +293,18 @@ def test_admet(folder, tmp_path, capsys):
     assert found[COUNTS.name]["herg"]["mean"] == pytest.approx(
         mean_absolute_error(own.truth, own.predictions)
     )
+
+
+def test_training_parts_see_no_test_molecule(folder):
+    whole = admet.task_of("herg", "mae")
+    tasks = training_parts.tasks_of("herg", "mae", 3)
+    assert len({task.name for task in tasks}) == 3
+    for task in tasks:
+        assert len(task.train)
+        assert len(task.test)
+        assert sorted([*task.train, *task.test]) == sorted(whole.train)
+    made = training_parts.SCAFFOLD_FOLDS.make(True, 7, 1)
+    assert (made.cv, made.descriptors, made.random_state) == ("scaffold", "rdkit", 7)
 
 
 def test_draws_of_a_split_are_one_row(data, tmp_path, few_draws):
