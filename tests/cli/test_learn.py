@@ -198,7 +198,7 @@ def test_wrong_input(folder):
         "predict", model, new, "-o", folder / "x.csv", "--interval", 1.5
     )
     assert "There is no file" in fails("predict", folder / "no.ggm", new, "-o", folder / "x.csv")
-    assert "no model of graphgrain" in fails("predict", new, new, "-o", folder / "x.csv")
+    assert "not a graphgrain model" in fails("predict", new, new, "-o", folder / "x.csv")
     train = folder / "train.csv"
     assert "--folds is a number" in fails(
         "fit", train, "--target", "mass", "-o", model, "--folds", "one"
