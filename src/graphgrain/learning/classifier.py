@@ -178,7 +178,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
     _tuned = "alpha"
     _usual = OF_CLASSES
     _rounds = (400, 1000, 2000)
-    _clear = 3.75  # p = 0.01 with five folds: scores of classes vary much from fold to fold
+    _clear = 3.75  # p = 0.01 with five folds
 
     # ---------------------------------------------------------------- fit
 
