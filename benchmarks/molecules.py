@@ -16,8 +16,10 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -44,6 +46,15 @@ from .tables import (
 )
 
 # ---------------------------------------------------------------- records
+
+
+def all_versions() -> dict[str, str]:
+    """Return the versions of the software that results, also those of peers, depend on."""
+    found = dict(versions())
+    for name in ("rdkit", "catboost"):
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 @results_kind
@@ -93,7 +104,7 @@ class PredictionRecord:
     low: list[float] = field(default_factory=list)
     high: list[float] = field(default_factory=list)
     chosen: list[str] = field(default_factory=list)
-    versions: dict[str, str] = field(default_factory=versions)
+    versions: dict[str, str] = field(default_factory=all_versions)
     time: str = field(default_factory=now)
 
     def problem(self) -> str:

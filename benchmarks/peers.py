@@ -92,14 +92,15 @@ def maplight_features(smiles: str) -> np.ndarray:
     from rdkit.Chem.rdReducedGraphs import GetErGFingerprint
     from rdkit.DataStructs import ConvertToNumpyArray
 
-    molecule = _molecule(smiles)
+    # A new molecule for each part: RDKit's ErG fingerprint of a molecule object changes after the
+    # descriptors have been computed from it, and not always in the same way.
     avalon = np.zeros(1024)
-    ConvertToNumpyArray(GetAvalonCountFP(molecule, nBits=1024), avalon)
-    descriptors = np.array(list(CalcMolDescriptors(molecule).values()), dtype=float)
+    ConvertToNumpyArray(GetAvalonCountFP(_molecule(smiles), nBits=1024), avalon)
+    descriptors = np.array(list(CalcMolDescriptors(_molecule(smiles)).values()), dtype=float)
     parts = (
-        _morgan(1024).GetCountFingerprintAsNumPy(molecule),
+        _morgan(1024).GetCountFingerprintAsNumPy(_molecule(smiles)),
         avalon,
-        GetErGFingerprint(molecule),
+        GetErGFingerprint(_molecule(smiles)),
         np.clip(np.nan_to_num(descriptors, posinf=1e30, neginf=-1e30), -1e30, 1e30),
     )
     return np.concatenate(parts).astype(np.float32)

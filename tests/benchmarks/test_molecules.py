@@ -35,6 +35,7 @@ from benchmarks.peers import (
     MinMaxRidge,
     ecfp4,
     ecfp4_counts,
+    maplight_features,
 )
 from benchmarks.tables import average_ranks, better_on, markdown, write_between
 from graphgrain.errors import InvalidFileError
@@ -90,6 +91,17 @@ def test_count_tanimoto_is_rdkits():
     expected = [[TanimotoSimilarity(a, b) for b in prints[:15]] for a in prints]
     np.testing.assert_allclose(kernel.gram(SMILES), expected)
     assert ecfp4_counts(SMILES[:1])[0] == prints[0].GetNonzeroElements()
+
+
+def test_features_of_maplight_do_not_depend_on_each_other():
+    """Descriptors computed first from the same molecule object change this ErG fingerprint."""
+    from rdkit.Chem import MolFromSmiles
+    from rdkit.Chem.rdReducedGraphs import GetErGFingerprint
+
+    sugar = "OC[C@@H]1O[C@@](O)(CO)[C@H](O)[C@H]1O[C@@H]1O[C@H](CO)[C@H](O)[C@H](O)[C@H]1O"
+    [row] = maplight_features([sugar])
+    expected = GetErGFingerprint(MolFromSmiles(sugar))
+    np.testing.assert_allclose(row[2048 : 2048 + 315], expected, rtol=1e-6)
 
 
 def test_ridge_is_scikit_learns_with_the_alpha_that_leaving_out_by_hand_prefers():
