@@ -104,7 +104,8 @@ def run(
 ) -> list[Result]:
     """Call ``function(begin, end)`` for every range on ``n_jobs`` threads; results in order."""
     watch = getattr(_local, "watch", None)
-    if watch is None and getattr(_local, "alone", False) and thread_count(n_jobs) == 1:
+    alone = getattr(_local, "alone", ())
+    if watch is None and alone and (n_jobs in alone or thread_count(n_jobs) == 1):
         return [call(function, *bounds) for bounds in ranges]
     _local.watch = None  # nested runs show no progress of their own
     found = {}
@@ -187,12 +188,12 @@ def in_one_worker(function: Callable[[], Result], n_jobs: int | None) -> Result:
     watch = getattr(_local, "watch", None)
 
     def whole() -> Result:
-        _local.alone = True
+        _local.alone = (n_jobs,)
         try:
             with watched(watch):
                 return function()
         finally:
-            _local.alone = False
+            _local.alone = ()
 
     return call(whole)
 

@@ -190,12 +190,13 @@ class GraphBatch:
     @property
     def vertex_counts(self) -> np.ndarray:
         """Number of vertices of each graph."""
-        return np.diff(self.offsets)
+        return self.offsets[1:] - self.offsets[:-1]
 
     @property
     def edge_counts(self) -> np.ndarray:
         """Number of undirected edges of each graph."""
-        return np.diff(self.indptr[self.offsets]) // 2
+        ends = self.indptr[self.offsets]
+        return (ends[1:] - ends[:-1]) // 2
 
     @property
     def degrees(self) -> np.ndarray:
