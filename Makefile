@@ -9,7 +9,7 @@ PARALLEL = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 export PYTHONDONTWRITEBYTECODE :=
 FUZZ_SECONDS ?= 60
 
-.PHONY: demo test check lint bench bench-scale fuzz docs coverage package test-sdist test-oldest test-prereleases clean
+.PHONY: demo test check lint pyright bench bench-scale fuzz docs coverage package test-sdist test-oldest test-prereleases clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv .venv
@@ -38,6 +38,12 @@ lint: .venv/test
 	$(BIN)/ruff format --check .
 	$(BIN)/python scripts/readme_code.py build/readme.py
 	$(BIN)/mypy
+
+# The README's code for another type checker, in strict mode
+pyright: .venv/test
+	$(BIN)/python -m pip install --quiet pyright
+	$(BIN)/python scripts/readme_code.py build/readme.py
+	$(BIN)/pyright --pythonpath $(BIN)/python build/readme.py
 
 fuzz: .venv/test
 	$(BIN)/python scripts/fuzz_readers.py --seconds $(FUZZ_SECONDS)

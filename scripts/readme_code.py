@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 README = Path(__file__).parents[1] / "README.md"
+#: Lines of an interactive session may be expressions whose value is only shown.
+HEADER = "# pyright: strict, reportUnusedExpression=false\n"
 
 
 def code() -> str:
@@ -19,4 +21,4 @@ def code() -> str:
 if __name__ == "__main__":
     target = Path(sys.argv[1])
     target.parent.mkdir(exist_ok=True)
-    target.write_text(code(), encoding="utf-8")
+    target.write_text(HEADER + code(), encoding="utf-8")
