@@ -23,7 +23,13 @@ from graphgrain.evaluation.splits import scaffold_split
 from graphgrain.learning.classifier import balanced
 from graphgrain.learning.folds import stratified_folds
 from graphgrain.learning.ridge import Posterior
-from graphgrain.learning.selection import OF_CLASSES, Judge, Selector, possible_terms, starts_of
+from graphgrain.learning.selection import (
+    OF_CLASSES,
+    CrossValidation,
+    Selector,
+    possible_terms,
+    starts_of,
+)
 
 from .admet import measures, task_of
 from .molecules import chosen
@@ -43,8 +49,10 @@ def default_kernel(smiles: list[str]) -> np.ndarray:
     )  # fmt: skip
     terms = possible_terms(batch, usual=OF_CLASSES, **{name: own[name] for name in names})
     nothing = np.zeros(len(batch))
-    judge = Judge(None, np.arange(len(batch)), nothing, nothing, nothing, lambda p, v: 0.0, 1)
-    return Selector(batch, judge).mean(starts_of(terms)[0])
+    validation = CrossValidation(
+        None, np.arange(len(batch)), nothing, nothing, nothing, lambda p, v: 0.0, 1
+    )
+    return Selector(batch, validation).mean(starts_of(terms)[0])
 
 
 def by_svm(K: np.ndarray, y: np.ndarray, weights: np.ndarray, C: float) -> np.ndarray:

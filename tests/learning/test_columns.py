@@ -25,7 +25,7 @@ from graphgrain.learning.columns import (
 )
 from graphgrain.learning.estimator import _best_share
 from graphgrain.learning.inputs import split_table
-from graphgrain.learning.selection import Judged
+from graphgrain.learning.selection import FoldScores
 
 SMILES = [
     "CCO", "CCN", "CCCO", "CCCN", "CC(C)O", "CC(C)N", "CCCCO", "CCCCN", "OCCO", "NCCN", "c1ccccc1O",
@@ -41,7 +41,7 @@ ONE = {
 @pytest.fixture(autouse=True)
 def few_trees(monkeypatch):
     """So that tests are quick."""
-    monkeypatch.setattr("graphgrain.learning.estimator.TREES_TO_JUDGE", 15)
+    monkeypatch.setattr("graphgrain.learning.estimator.TREES_TO_VALIDATE", 15)
     monkeypatch.setattr("graphgrain.learning.estimator.TREES", 15)
 
 
@@ -382,12 +382,12 @@ def test_descriptors_need_molecules():
 
 
 def test_a_share_of_one_half_unless_another_is_clearly_better():
-    def judged(*by_fold):
-        return Judged(np.array([by_fold]), 0)
+    def scored(*by_fold):
+        return FoldScores(np.array([by_fold]), 0)
 
-    unclear = {0.0: judged(0.8, 0.9, 0.7), 0.5: judged(0.9, 0.7, 0.75), 1.0: judged(0.1, 0.2, 0.3)}
+    unclear = {0.0: scored(0.8, 0.9, 0.7), 0.5: scored(0.9, 0.7, 0.75), 1.0: scored(0.1, 0.2, 0.3)}
     assert _best_share(unclear, 1.0) == 0.5  # 0.8 against 0.783, but not in every fold
-    clear = {0.0: judged(0.8, 0.9, 0.7), 0.25: judged(0.91, 1.0, 0.8), 0.5: judged(0.7, 0.8, 0.6)}
+    clear = {0.0: scored(0.8, 0.9, 0.7), 0.25: scored(0.91, 1.0, 0.8), 0.5: scored(0.7, 0.8, 0.6)}
     assert _best_share(clear, 3.75) == 0.25
 
 
@@ -400,7 +400,10 @@ def test_shares_follow_a_paired_t_test():
     for _ in range(200):
         folds = int(rng.integers(3, 11))
         half, other = rng.normal(size=folds), rng.normal(rng.uniform(0, 3), 1, folds)
-        found = {0.5: Judged(half[np.newaxis], 0), 1.0: Judged(other[np.newaxis], 0)}
+        found = {
+            0.5: FoldScores(half[np.newaxis], 0),
+            1.0: FoldScores(other[np.newaxis], 0),
+        }
         p = float(ttest_rel(other, half, alternative="greater").pvalue)
         errors = float(t.ppf(0.99, folds - 1))
         assert _best_share(found, errors) == (1.0 if p < 0.01 else 0.5)

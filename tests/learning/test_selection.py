@@ -21,10 +21,10 @@ from graphgrain.learning.selection import (
     OF_NUMBERS,
     SCORES_OF_CLASSES,
     USUAL,
-    Judged,
+    FoldScores,
     best_value,
     explicit_kernels,
-    helps,
+    is_better,
     possible_terms,
 )
 from tests.learning.machines import check_straight, explicit
@@ -170,12 +170,12 @@ def test_units_of_scores_do_not_matter():
         one, other = rng.normal(size=5), rng.normal(size=5) + 0.5
         answers = set()
         for unit in (1.0, 1e-12, 1e12):
-            judged = [Judged(unit * s[np.newaxis], 0) for s in (one, other)]
-            answers.add(helps(*judged))
+            scored = [FoldScores(unit * s[np.newaxis], 0) for s in (one, other)]
+            answers.add(is_better(*scored))
             assert best_value(unit * np.array([3.0, 5.0, 5.0, 4.0])) == 2
         assert len(answers) == 1
-    same = Judged(np.ones((1, 5)), 0)
-    assert not helps(same, same)
+    same = FoldScores(np.ones((1, 5)), 0)
+    assert not is_better(same, same)
 
 
 def test_many_graphs_are_judged_in_rounds(drugs, monkeypatch):
@@ -201,9 +201,9 @@ def test_all_graphs_of_a_rare_class_judge(drugs, monkeypatch):
     seen = []
 
     class Watched(gg.GraphClassifier):
-        def _select(self, data, rounds, judge, terms):
-            seen.append((judge.targets, judge.weights))
-            return super()._select(data, rounds, judge, terms)
+        def _select(self, data, rounds, validation, terms):
+            seen.append((validation.targets, validation.weights))
+            return super()._select(data, rounds, validation, terms)
 
     model = Watched("wl", 1, class_weight="balanced", views=None, cv=3).fit(graphs, rare)
     assert model.scoring_ == "roc_auc"

@@ -20,7 +20,7 @@ from .selection import (
     AUTO,
     OF_CLASSES,
     SCORES_OF_CLASSES,
-    Judge,
+    CrossValidation,
     OneOrMore,
     alternatives,
     for_classes,
@@ -224,7 +224,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         learner = Ridge(sorted(alternatives(self.alpha)))
         signs = signs_of(codes, len(self.classes_))
         weights = data.weights[sample] * stand_for
-        judge = Judge(
+        validation = CrossValidation(
             learner, sample, signs[sample], data.folds[sample], weights, score, self.n_jobs
         )
         rounds = [
@@ -233,18 +233,18 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
             if 2 * size <= len(sample)
         ]
         rounds.append(self._sample(codes[sample], self._rounds[1], rng)[0])
-        selector = self._select(data, rounds, judge, self._terms(data.batch, linear))
+        selector = self._select(data, rounds, validation, self._terms(data.batch, linear))
         total = selector.mean(selector.terms)
-        judged = judge(total)
+        scored = validation(total)
         if self.class_weight == AUTO and len(self.classes_) == 2 and self.scoring_ != "accuracy":
             weights = data.weights * balanced(codes)
-            other = replace(judge, weights=weights[sample] * stand_for)
+            other = replace(validation, weights=weights[sample] * stand_for)
             against = other(total)
-            if against.mean > judged.mean:
-                selector.judge, judged, data = other, against, data._replace(weights=weights)
-        self._keep(selector, judged)
+            if against.mean > scored.mean:
+                selector.validation, scored, data = other, against, data._replace(weights=weights)
+        self._keep(selector, scored)
         if linear:
-            alpha = float(learner.grid[judged.place])
+            alpha = float(learner.grid[scored.place])
             machine, held_out, _ = self._train_features(
                 selector.terms,
                 data,
@@ -252,16 +252,16 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
             )
         else:
             precision = np.float64 if len(codes) <= DOUBLE else np.float32
-            machine, K, share, judged = self._kernel_matrix(
-                data, selector, judged, total, precision
+            machine, K, share, scored = self._kernel_matrix(
+                data, selector, scored, total, precision
             )
-            alpha = float(learner.grid[judged.place])
+            alpha = float(learner.grid[scored.place])
             coefficients, intercept, held_out = fit_with_folds(
                 K, signs, alpha, data.weights, data.folds
             )
             machine.set_coefficients(coefficients, intercept, share)
         self.best_params_[self._tuned] = alpha
-        machine, held_out, _ = self._with_forest(machine, held_out, data, selector.judge)
+        machine, held_out, _ = self._with_forest(machine, held_out, data, selector.validation)
         self._calibrate(machine, held_out, data)
         self.n_graphs_ = len(codes)
 

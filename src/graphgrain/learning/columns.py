@@ -25,7 +25,7 @@ FAR = 3.0
 #: Maximum number of quantiles of a numeric column.
 MOST_QUANTILES = 1000
 #: Number of trees in cross-validation and in the final forest.
-TREES_TO_JUDGE, TREES = 100, 300
+TREES_TO_VALIDATE, TREES = 100, 300
 #: Forest probabilities are clipped to at least this distance from 0 and 1.
 SURE = 0.005
 #: Seconds after which the progress bar for descriptors is shown.

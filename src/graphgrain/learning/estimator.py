@@ -46,7 +46,7 @@ from ..parameters import (
 )
 from .columns import (
     TREES,
-    TREES_TO_JUDGE,
+    TREES_TO_VALIDATE,
     ColumnEncoder,
     ColumnForest,
     ColumnKernel,
@@ -60,13 +60,13 @@ from .ridge import Posterior, SparsePosterior
 from .selection import (
     AUTO,
     DEFAULT,
-    Judge,
-    Judged,
+    CrossValidation,
+    FoldScores,
     KernelRule,
     OneOrMore,
     Selector,
     ViewRule,
-    helps,
+    is_better,
     possible_terms,
     term_scale,
 )
@@ -230,7 +230,7 @@ class GraphEstimator(Declared, BaseEstimator):
         """Return a context manager that limits BLAS to ``n_jobs`` threads."""
         return blas_threads(thread_count(self.n_jobs))
 
-    def _tell(self, text: str) -> None:
+    def _report(self, text: str) -> None:
         if self.verbose:
             print(f"{type(self).__name__}: {text}", file=sys.stderr, flush=True)
 
@@ -264,27 +264,33 @@ class GraphEstimator(Declared, BaseEstimator):
         )
 
     def _select(
-        self, data: Training, rounds: Sequence[np.ndarray], judge: Judge, terms: Sequence[Term]
+        self,
+        data: Training,
+        rounds: Sequence[np.ndarray],
+        validation: CrossValidation,
+        terms: Sequence[Term],
     ) -> Selector:
-        """Select terms; ``rounds`` are positions within ``judge.rows``."""
+        """Select terms; ``rounds`` are positions within ``validation.rows``."""
         begin = perf_counter()
-        judging = data.batch if len(judge.rows) == len(data.batch) else data.batch[judge.rows]
+        graphs = (
+            data.batch if len(validation.rows) == len(data.batch) else data.batch[validation.rows]
+        )
 
         def in_time() -> bool:
             return self.time_budget is None or perf_counter() - begin < self.time_budget
 
-        selector = Selector(judging, judge, rounds, self.max_terms, self._tell, in_time)
+        selector = Selector(graphs, validation, rounds, self.max_terms, self._report, in_time)
         selector.run(terms)
         return selector
 
-    def _keep(self, selector: Selector, judged: Judged) -> None:
+    def _keep(self, selector: Selector, scored: FoldScores) -> None:
         """Set the attributes that describe the search, in scikit-learn's format."""
-        grid = selector.judge.learner.grid
+        grid = selector.validation.learner.grid
         self.terms_ = [term.parameters() for term in selector.terms]
         self.best_params_: dict[str, Any] = {
-            "terms": self.terms_, self._tuned: float(grid[judged.place]),
+            "terms": self.terms_, self._tuned: float(grid[scored.place]),
         }  # fmt: skip
-        self.best_score_ = judged.mean
+        self.best_score_ = scored.mean
         self.skipped_ = [term.parameters() for term in selector.skipped]
         params: list[dict[str, Any]] = []
         for term, _, _ in selector.tried:
@@ -393,14 +399,14 @@ class GraphEstimator(Declared, BaseEstimator):
         self,
         data: Training,
         selector: Selector,
-        judged: Judged,
-        judged_gram: np.ndarray,
+        scored: FoldScores,
+        sample_gram: np.ndarray,
         dtype: type,
-    ) -> tuple[KernelMachine, np.ndarray, float, Judged]:
+    ) -> tuple[KernelMachine, np.ndarray, float, FoldScores]:
         """Return a machine without coefficients, the kernel matrix, column share and score.
 
-        The column kernel is mixed in with a share selected by cross-validation. ``judged`` is the
-        score without it, ``judged_gram`` the graph kernel matrix of the evaluation sample.
+        The column kernel is mixed in with a share selected by cross-validation. ``scored`` is the
+        score without it, ``sample_gram`` the graph kernel matrix of the evaluation sample.
         """
         fitted = self._fitted_terms(selector.terms, data.batch)
         machine = KernelMachine(fitted, None, np.zeros(0))
@@ -409,11 +415,11 @@ class GraphEstimator(Declared, BaseEstimator):
         if data.encoder is not None:
             machine.columns = ColumnPart(data.encoder)
         if machine.columns is None or not differ(data.rows):
-            return machine, K, 0.0, judged
-        rows = data.rows[selector.judge.rows]
+            return machine, K, 0.0, scored
+        rows = data.rows[selector.validation.rows]
         own = ColumnKernel.of(rows, np.random.default_rng(0)).compare(rows)
-        found = {0.0: judged} | {
-            tried: selector.judge((1 - tried) * judged_gram + tried * own) for tried in SHARES
+        found = {0.0: scored} | {
+            tried: selector.validation((1 - tried) * sample_gram + tried * own) for tried in SHARES
         }
         share = _best_share(found, self._clear)
         if share:
@@ -427,7 +433,11 @@ class GraphEstimator(Declared, BaseEstimator):
         return machine, K, share, found[share]
 
     def _with_forest(
-        self, machine: KernelMachine, held_out: np.ndarray, data: Training, judge: Judge
+        self,
+        machine: KernelMachine,
+        held_out: np.ndarray,
+        data: Training,
+        validation: CrossValidation,
     ) -> tuple[KernelMachine, np.ndarray, float]:
         """Add a forest on the columns with a share selected by cross-validation.
 
@@ -439,11 +449,11 @@ class GraphEstimator(Declared, BaseEstimator):
         graphs, trees = held_out * factors + shifts, np.empty(held_out.shape)
         for fold in np.unique(data.folds):
             test, rest = np.flatnonzero(data.folds == fold), np.flatnonzero(data.folds != fold)
-            trees[test] = self._forest(data, rest, TREES_TO_JUDGE).values(data.rows[test])
-        everyone = np.arange(len(judge.rows))
+            trees[test] = self._forest(data, rest, TREES_TO_VALIDATE).values(data.rows[test])
+        everyone = np.arange(len(validation.rows))
         found = {
-            tried: judge.judged(
-                ((1 - tried) * graphs + tried * trees)[judge.rows][np.newaxis], everyone
+            tried: validation.scored(
+                ((1 - tried) * graphs + tried * trees)[validation.rows][np.newaxis], everyone
             )
             for tried in (0.0, *SHARES)
         }
@@ -646,13 +656,13 @@ def differ(rows: np.ndarray) -> bool:
     return bool(np.ptp(rows, axis=0).any())
 
 
-def _best_share(found: dict[float, Judged], errors: float) -> float:
+def _best_share(found: dict[float, FoldScores], errors: float) -> float:
     """Return one half, unless another share is better by more than this many standard errors.
 
     Users who pass columns expect them to be used, and a fixed half varies less than the best of
     several shares.
     """
-    better = [share for share, judged in found.items() if helps(judged, found[HALF], errors)]
+    better = [share for share, scored in found.items() if is_better(scored, found[HALF], errors)]
     return max(better, key=lambda share: found[share].mean, default=HALF)
 
 

@@ -21,12 +21,12 @@ from .selection import (
     AUTO,
     OF_NUMBERS,
     SCORES_OF_NUMBERS,
-    Judge,
-    Judged,
+    CrossValidation,
+    FoldScores,
     OneOrMore,
     Selector,
     alternatives,
-    helps,
+    is_better,
     starts_of,
 )
 
@@ -169,25 +169,25 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         rounds = rounds or [np.arange(len(sample))]
         terms = self._terms(data.batch, linear)
         learner = Ridge(sorted(alternatives(self.alpha)), self.loss)
-        judge_of = partial(self._judge, learner, data, sample, chosen)
-        self._target_scale = self._choose_scale(terms, data, sample, rounds[0], judge_of)
+        validation_of = partial(self._validation, learner, data, sample, chosen)
+        self._target_scale = self._choose_scale(terms, data, sample, rounds[0], validation_of)
         self.scale_ = self._target_scale.kind
         if self.scoring == AUTO and self.scale_ != "none":
             self.scoring_ = "mae"
-        judge = judge_of(self._target_scale, self.scoring_)
-        selector = self._select(data, rounds, judge, terms)
+        validation = validation_of(self._target_scale, self.scoring_)
+        selector = self._select(data, rounds, validation, terms)
         total = selector.mean(selector.terms)
-        judged = judge(total)
-        self._keep(selector, judged)
+        scored = validation(total)
+        self._keep(selector, scored)
         data = data._replace(targets=self._target_scale.scaled(targets))
         if linear:
             self._train_linear(data, selector)
         else:
-            self._train_kernel(data, selector, judged, total)
+            self._train_kernel(data, selector, scored, total)
         self.held_out_ = self._shaped(self._target_scale.original(self._held_out))
         self.n_graphs_ = len(targets)
 
-    def _judge(
+    def _validation(
         self,
         learner: Ridge,
         data: Training,
@@ -195,8 +195,8 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         chosen: slice,
         scale: TargetScale,
         scoring: str,
-    ) -> Judge:
-        """Return a judge for models of scaled targets that scores in the original units."""
+    ) -> CrossValidation:
+        """Return the cross-validation of models of scaled targets, scored in the original units."""
         own = data.targets[sample]
         measure = SCORES_OF_NUMBERS[scoring]
         # several targets count equally, whatever their units
@@ -206,12 +206,12 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         def score(positions: np.ndarray, values: np.ndarray) -> float:
             wide = np.zeros((len(values), data.targets.shape[1]))
             wide[:, chosen] = values
-            said = scale.original(wide)
-            return measure((own[positions] / units)[:, chosen], (said / units)[:, chosen])
+            predicted = scale.original(wide)
+            return measure((own[positions] / units)[:, chosen], (predicted / units)[:, chosen])
 
         wanted = scale.scaled(own)[:, chosen]
         folds, weights = data.folds[sample], data.weights[sample]
-        return Judge(learner, sample, wanted, folds, weights, score, self.n_jobs)
+        return CrossValidation(learner, sample, wanted, folds, weights, score, self.n_jobs)
 
     def _choose_scale(
         self,
@@ -219,7 +219,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         data: Training,
         sample: np.ndarray,
         positions: np.ndarray,
-        judge_of: Callable[[TargetScale, str], Judge],
+        validation_of: Callable[[TargetScale, str], CrossValidation],
     ) -> TargetScale:
         """Return the scale with which a few fixed kernels predict best in the original units.
 
@@ -241,25 +241,25 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             for kind in SCALES
             if kind != "log" or least > 0
         ]
-        judges = [judge_of(scale, scoring) for scale in scales]
-        selector = Selector(data.batch[sample[positions]], judges[0])
+        validations = [validation_of(scale, scoring) for scale in scales]
+        selector = Selector(data.batch[sample[positions]], validations[0])
         plain = [(starts_of(terms) or [terms[:1]])[0]]
         plain += [[t] for t in terms if (t.counts, t.similarity) == ("raw", "dot")][:1]
         matrices = [selector.mean(some) for some in plain]
-        best: tuple[Judged, TargetScale] | None = None
-        for judge, scale in zip(judges, scales, strict=True):
-            judged = max((judge(K, positions) for K in matrices), key=lambda one: one.mean)
-            if best is None or helps(judged, best[0]):
-                best = (judged, scale)
+        best: tuple[FoldScores, TargetScale] | None = None
+        for validation, scale in zip(validations, scales, strict=True):
+            scored = max((validation(K, positions) for K in matrices), key=lambda one: one.mean)
+            if best is None or is_better(scored, best[0]):
+                best = (scored, scale)
         assert best is not None
         return best[1]
 
     def _train_kernel(
-        self, data: Training, selector: Selector, judged: Judged, total: np.ndarray
+        self, data: Training, selector: Selector, scored: FoldScores, total: np.ndarray
     ) -> None:
         """Train on the kernel matrix of all graphs, with leave-one-out errors in closed form."""
-        targets, learner = data.targets, selector.judge.learner
-        machine, K, share, judged = self._kernel_matrix(data, selector, judged, total, np.float64)
+        targets, learner = data.targets, selector.validation.learner
+        machine, K, share, scored = self._kernel_matrix(data, selector, scored, total, np.float64)
         outputs = targets.shape[1]
         coefficients, intercept = np.zeros((outputs, len(K))), np.zeros(outputs)
         self._held_out, left = np.full((2, *targets.shape), np.nan)
@@ -274,7 +274,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             there = np.flatnonzero(np.isfinite(targets[:, members[0]]))
             here = np.ix_(there, members)
             own = K if len(there) == len(K) else K[np.ix_(there, there)]
-            alpha = float(learner.grid[judged.place])
+            alpha = float(learner.grid[scored.place])
             if len(groups) > 1:
                 alpha = self._best_alpha(own, targets[here], learner, data, there)
             posterior = learner.fit(own, targets[here], alpha, data.weights[there])
@@ -293,7 +293,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         machine.set_coefficients(coefficients, intercept, share)
         self._scaled_targets = targets
         self.machine_ = machine
-        self._finish(data, selector.judge, left)
+        self._finish(data, selector.validation, left)
 
     def _train_linear(self, data: Training, selector: Selector) -> None:
         if not np.isfinite(data.targets).all():
@@ -316,15 +316,15 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         self._alphas = np.full(outputs, alpha)
         self._scaled_targets = data.targets
         self._column_share_ = 0.0
-        self._finish(data, selector.judge, np.tile(variance[:, np.newaxis], (1, outputs)))
+        self._finish(data, selector.validation, np.tile(variance[:, np.newaxis], (1, outputs)))
 
-    def _finish(self, data: Training, judge: Judge, left: np.ndarray) -> None:
+    def _finish(self, data: Training, validation: CrossValidation, left: np.ndarray) -> None:
         """Add the forest, and estimate noise, variance and held-out standard deviations.
 
         ``left`` are held-out variances in units of the kernel, without noise.
         """
         self.machine_, self._held_out, share = self._with_forest(
-            self.machine_, self._held_out, data, judge
+            self.machine_, self._held_out, data, validation
         )
         self._shifts = (1 - share) * self._shifts
         outputs = data.targets.shape[1]
@@ -375,19 +375,19 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         check_is_fitted(self, "machine_")
         batch, columns = self._read(X)
         values = self._values_of(batch, columns)
-        said = self._shaped(self._target_scale.original(values))
+        predicted = self._shaped(self._target_scale.original(values))
         if not return_std:
-            return said
+            return predicted
         deviations = np.empty(values.shape)
-        for output, begin, std, _ in self._sureness(batch, columns):
+        for output, begin, std, _ in self._std_blocks(batch, columns):
             deviations[begin : begin + len(std), output] = std
-        return said, self._shaped(deviations * self._target_scale.slope(values))
+        return predicted, self._shaped(deviations * self._target_scale.slope(values))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination (R2)."""
         return float(super().score(X, y, sample_weight))
 
-    def _sureness(
+    def _std_blocks(
         self, batch: GraphBatch, columns: dict[str, np.ndarray]
     ) -> Iterator[tuple[int, int, np.ndarray, np.ndarray | None]]:
         """Yield target, start of the block, standard deviations and shares for blocks of graphs.
@@ -454,7 +454,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         batch, columns = self._read(X)
         values = self._values_of(batch, columns)
         low, high = np.empty(values.shape), np.empty(values.shape)
-        for output, begin, std, shares in self._sureness(batch, columns):
+        for output, begin, std, shares in self._std_blocks(batch, columns):
             own = np.isfinite(self._scaled_targets[:, output])
             errors = np.abs(self._scaled_targets - self._held_out)[own, output]
             spread = self._deviations[own, output] * np.sqrt(self._variance[output])

@@ -338,7 +338,7 @@ def _check_explicit(source: Source) -> None:
 # -------------------------------------------------------------------- selection
 
 
-class Judged(NamedTuple):
+class FoldScores(NamedTuple):
     """Cross-validation scores of a kernel."""
 
     scores: np.ndarray  # (values of alpha, folds)
@@ -356,7 +356,7 @@ class Judged(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Judge:
+class CrossValidation:
     """Cross-validation of kernel matrices on a sample of the training graphs.
 
     Attributes
@@ -379,20 +379,20 @@ class Judge:
     score: Callable[[np.ndarray, np.ndarray], float]
     n_jobs: int | None = None
 
-    def __call__(self, K: np.ndarray, sample: np.ndarray | None = None) -> Judged:
+    def __call__(self, K: np.ndarray, sample: np.ndarray | None = None) -> FoldScores:
         """Evaluate the kernel matrix of the graphs at these positions (default: all)."""
         sample = np.arange(len(self.rows)) if sample is None else sample
         targets, folds, weights = self.targets[sample], self.folds[sample], self.weights[sample]
-        return self.judged(self.learner.held_out(K, targets, folds, weights), sample)
+        return self.scored(self.learner.held_out(K, targets, folds, weights), sample)
 
-    def judged(self, found: np.ndarray, sample: np.ndarray) -> Judged:
+    def scored(self, found: np.ndarray, sample: np.ndarray) -> FoldScores:
         """Score held-out predictions ``found``, (values of alpha, graphs, outputs)."""
         folds = self.folds[sample]
         parts = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
         scores = np.array(
             [[self.score(sample[part], values[part]) for part in parts] for values in found]
         )
-        return Judged(scores, best_value(scores.mean(axis=1)))
+        return FoldScores(scores, best_value(scores.mean(axis=1)))
 
 
 @dataclass
@@ -403,52 +403,52 @@ class Selector:
     ----------
     batch : GraphBatch
         Sample of the training graphs on which terms are evaluated.
-    judge : Judge
+    validation : CrossValidation
         Cross-validation on this sample.
     rounds : sequence of arrays
         Positions of the graphs used in each round, the largest set last.
     most : int
         Maximum number of terms in the sum.
-    tell : callable
+    report : callable
         Receives progress messages.
     in_time : callable
         Returns whether another group of terms may be started.
     terms : list of Term
         The selected terms.
-    tried : list of (Term, Judged, int)
+    tried : list of (Term, FoldScores, int)
         Evaluated terms with scores and numbers of graphs, in the order of the rounds.
     skipped : list of Term
         Candidates skipped because the time budget was exhausted.
     """
 
     batch: GraphBatch
-    judge: Judge
+    validation: CrossValidation
     rounds: Sequence[np.ndarray] = ()
     most: int = 1
-    tell: Callable[[str], None] = print
+    report: Callable[[str], None] = print
     in_time: Callable[[], bool] = lambda: True
     terms: list[Term] = field(default_factory=list)
-    tried: list[tuple[Term, Judged, int]] = field(default_factory=list)
+    tried: list[tuple[Term, FoldScores, int]] = field(default_factory=list)
     skipped: list[Term] = field(default_factory=list)
     _features: dict[int, Features] = field(default_factory=dict)
 
     def features(self, source: Source) -> Features:
         """Return the features of the sample, counted once per source."""
         if id(source) not in self._features:
-            self._features[id(source)] = source.count(self.batch, self.judge.n_jobs)
+            self._features[id(source)] = source.count(self.batch, self.validation.n_jobs)
         return self._features[id(source)]
 
     def _columns(self, term: Term, sample: np.ndarray | None) -> FeatureColumns:
         """Return the mapped features of some graphs (default: all), by columns."""
         own = self.features(term.source)
-        return term.prepare(own if sample is None else own[sample]).columns(self.judge.n_jobs)
+        return term.prepare(own if sample is None else own[sample]).columns(self.validation.n_jobs)
 
     def grams(self, terms: Sequence[Term], sample: np.ndarray) -> Iterable[tuple[Term, np.ndarray]]:
         """Yield the scaled kernel matrices of terms that differ only in their level."""
         wanted = {term.n_levels: term for term in terms}
         deepest, every = terms[-1], None not in wanted
         columns = self._columns(deepest, sample)
-        found = columns.grams(deepest.similarity, self.judge.n_jobs, every_level=every)
+        found = columns.grams(deepest.similarity, self.validation.n_jobs, every_level=every)
         for level, K in enumerate(found):
             term = wanted.get(level + 1 if every else None)
             if term is not None:
@@ -461,8 +461,8 @@ class Selector:
         for term in terms:
             scale = term_scale(term, self.features(term.source))
             columns = self._columns(term, sample)
-            columns.add_gram(term.similarity, total, scale, self.judge.n_jobs)
-        K = total.mirrored(self.judge.n_jobs)
+            columns.add_gram(term.similarity, total, scale, self.validation.n_jobs)
+        K = total.mirrored(self.validation.n_jobs)
         K /= len(terms)
         return K
 
@@ -472,7 +472,7 @@ class Selector:
         for term in terms:
             groups.setdefault(term.group, []).append(term)
         order = list(groups.values())
-        best: dict[Any, tuple[Judged, Term]] = {}
+        best: dict[Any, tuple[FoldScores, Term]] = {}
         for number, sample in enumerate(self.rounds):
             best = {}
             for place, group in enumerate(order):
@@ -480,15 +480,15 @@ class Selector:
                     self.skipped += [term for rest in order[place:] for term in rest]
                     break
                 for term, K in self.grams(group, sample):
-                    judged = self.judge(K, sample)
-                    self.tried.append((term, judged, len(sample)))
+                    scored = self.validation(K, sample)
+                    self.tried.append((term, scored, len(sample)))
                     known = best.get(term.group)
-                    if known is None or _key(judged, term) > _key(*known):
-                        best[term.group] = (judged, term)
+                    if known is None or _key(scored, term) > _key(*known):
+                        best[term.group] = (scored, term)
             ranked = sorted(best.values(), key=lambda one: _key(*one), reverse=True)
             kept = max(SHORTLIST, int(np.ceil(KEPT * len(ranked))))
             order = [[term] for _, term in ranked[:kept]]
-            self.tell(
+            self.report(
                 f"round {number + 1} of {len(self.rounds)}, {len(sample)} graphs: best "
                 f"{ranked[0][0].mean:.4f}"
             )
@@ -499,42 +499,43 @@ class Selector:
         small, large = self.rounds[0], self.rounds[-1]
         starts = [start for start in starts_of(terms) if len(start) <= self.most]
         starts.append([shortlist[0]])
-        chosen, best = starts[0], self.judge(self.mean(starts[0], large), large)
+        chosen, best = starts[0], self.validation(self.mean(starts[0], large), large)
         for start in starts[1:]:
-            judged = self.judge(self.mean(start, large), large)
-            if helps(judged, best, 2.0 if len(start) == 1 else 1.0):
-                chosen, best = start, judged
+            scored = self.validation(self.mean(start, large), large)
+            if is_better(scored, best, 2.0 if len(start) == 1 else 1.0):
+                chosen, best = start, scored
         longer = self._grown(chosen, shortlist, small)
         if len(longer) > len(chosen):
-            judged = self.judge(self.mean(longer, large), large)
-            if helps(judged, best):
-                chosen, best = longer, judged
+            scored = self.validation(self.mean(longer, large), large)
+            if is_better(scored, best):
+                chosen, best = longer, scored
         self.terms = chosen
-        self.tell(f"{len(chosen)} terms, {best.mean:.4f}")
+        self.report(f"{len(chosen)} terms, {best.mean:.4f}")
 
     def _grown(self, start: list[Term], shortlist: list[Term], sample: np.ndarray) -> list[Term]:
         """Extend the terms greedily by those of the shortlist that improve the score."""
         matrices = {id(t): self.mean([t], sample) for t in shortlist}
         chosen = list(start)
         total = self.mean(start, sample) * len(start)
-        best = self.judge(total / len(chosen), sample)
+        best = self.validation(total / len(chosen), sample)
         while len(chosen) < self.most:
             left = [t for t in shortlist if t not in chosen]
             if not left:
                 break
             tried = [
-                (self.judge((total + matrices[id(t)]) / (len(chosen) + 1), sample), t) for t in left
+                (self.validation((total + matrices[id(t)]) / (len(chosen) + 1), sample), t)
+                for t in left
             ]
-            judged, term = max(tried, key=lambda one: one[0].mean)
-            if not helps(judged, best):
+            scored, term = max(tried, key=lambda one: one[0].mean)
+            if not is_better(scored, best):
                 break
             chosen.append(term)
             total = total + matrices[id(term)]
-            best = judged
+            best = scored
         return chosen
 
 
-def helps(new: Judged, old: Judged, errors: float = 1.0) -> bool:
+def is_better(new: FoldScores, old: FoldScores, errors: float = 1.0) -> bool:
     """Return whether a kernel is better by more than this many standard errors over the folds.
 
     Smaller differences are expected by chance for the best of many candidates.
@@ -593,9 +594,9 @@ def term_scale(term: Term, features: Features) -> float:
     return 1.0 / max(float(term.prepare(features).squares.sum(axis=0).mean()), 1e-300)
 
 
-def _key(judged: Judged, term: Term) -> tuple[float, int]:
+def _key(scored: FoldScores, term: Term) -> tuple[float, int]:
     """Return a sort key: score, then fewer levels."""
-    return (float(f"{judged.mean:.12g}"), -(term.n_levels or 0))
+    return (float(f"{scored.mean:.12g}"), -(term.n_levels or 0))
 
 
 def _varied(ranked: list[Term]) -> list[Term]:
