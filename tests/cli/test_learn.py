@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import graphgrain as gg
@@ -211,3 +212,122 @@ def test_wrong_input(folder):
     )
     assert not (folder / "x.csv").exists()
     assert not (folder / "x.ggm").exists()
+
+
+# ---------------------------------------------------------------- columns are those of training
+
+
+@pytest.fixture(scope="module")
+def assays(folder):
+    """A model of a value that depends on the assay: 1, 2 or x; and on a dose."""
+    rows = ["smiles,assay,dose,y"]
+    values = {"1": 0, "2": 10, "x": 5}
+    for number, smiles in enumerate(CHAINS * 4):
+        assay, dose = list(values)[number % 3], number % 7
+        rows.append(f"{smiles},{assay},{dose},{values[assay] + dose}.5")
+    (folder / "assays.csv").write_text("\n".join(rows) + "\n")
+    call(
+        "fit", folder / "assays.csv", "--target", "y", "--columns", "assay,dose",
+        "-o", folder / "assays.ggm",
+    )  # fmt: skip
+    return folder / "assays.ggm"
+
+
+def predictions(model, place, *rows):
+    (place / "some.csv").write_text("\n".join(["smiles,assay,dose", *rows]) + "\n")
+    call("predict", model, place / "some.csv", "-o", place / "some_out.csv")
+    return [float(row["prediction"]) for row in table(place / "some_out.csv")]
+
+
+def test_a_prediction_does_not_depend_on_the_other_rows(assays, folder):
+    one, two, x = "CCCO,1,3", "CCCO,2,3", "CCCO,x,3"
+    expected = predictions(assays, folder, one, two, x)
+    assert predictions(assays, folder, one, two) == pytest.approx(expected[:2])
+    assert predictions(assays, folder, one, "CCCO,,3")[0] == pytest.approx(expected[0])
+    shown = call("explain", folder / "some.csv", "--model", assays, "--row", 1, "--json").output
+    assert float(json.loads(shown)["prediction"]) == pytest.approx(expected[0], rel=1e-3)
+
+
+def test_blank_and_damaged_numbers(assays, folder):
+    medians = predictions(assays, folder, "CCCO,1,")
+    assert medians == pytest.approx(predictions(assays, folder, "CCCO,1,NA", "CCCO,1,3")[:1])
+    (folder / "some.csv").write_text("smiles,assay,dose\nCCCO,1,3\nCCCO,1,lots\n")
+    message = fails("predict", assays, folder / "some.csv", "-o", folder / "some_out.csv")
+    assert "line 3 has 'lots'" in message
+
+
+def test_a_changed_file_is_predicted_anew(assays, folder):
+    place, output = folder / "long.csv", folder / "long_out.csv"
+    rows = [f"CCCO,1,{number % 5}" for number in range(520)]
+    place.write_text("\n".join(["smiles,assay,dose", *rows, "CCCO,1,lots"]) + "\n")
+    fails("predict", assays, place, "-o", output)
+    assert list(folder.glob(".long_out.csv.*.part"))
+    place.write_text("\n".join(["smiles,assay,dose", *("CCCO,2,4" for _ in rows)]) + "\n")
+    call("predict", assays, place, "-o", output)
+    assert {row["assay"] for row in table(output)} == {"2"}
+    assert len({row["prediction"] for row in table(output)}) == 1
+
+
+def test_columns_of_the_file_with_names_of_ours_are_kept(folder):
+    place, output = folder / "names.csv", folder / "names_out.csv"
+    place.write_text("smiles,prediction,low,molecule\nCCCO,mine,lower,propanol\n")
+    call("predict", folder / "mass.ggm", place, "-o", output)
+    [row] = table(output)
+    assert (row["input_prediction"], row["input_low"], row["input_molecule"]) == (
+        "mine", "lower", "propanol",
+    )  # fmt: skip
+    assert float(row["low"]) <= float(row["prediction"])
+    assert row["molecule"] == "CCCO"
+
+
+def test_a_column_called_molecule(folder):
+    rows = [f"{smiles},{smiles[-1]},{len(smiles)}" for smiles in CHAINS]
+    (folder / "m.csv").write_text("\n".join(["smiles,molecule,y", *rows]) + "\n")
+    call("fit", folder / "m.csv", "--target", "y", "--columns", "molecule", "-o", folder / "m.ggm")
+    call("predict", folder / "m.ggm", folder / "m.csv", "-o", folder / "m_out.csv")
+    assert len(table(folder / "m_out.csv")) == len(CHAINS)
+
+
+def test_a_view_belongs_to_the_model(folder):
+    call(
+        "fit", folder / "train.csv", "--target", "mass", "--view", "edge-filter:drop=double",
+        "-o", folder / "view.ggm",
+    )  # fmt: skip
+    model = gg.load_model(folder / "view.ggm")
+    assert [type(view).__name__ for view in model.views] == ["EdgeFilter"]
+    smiles = [row["smiles"] for row in table(folder / "train.csv")]
+    call("predict", folder / "view.ggm", folder / "train.csv", "-o", folder / "view.csv")
+    found = [float(row["prediction"]) for row in table(folder / "view.csv")]
+    np.testing.assert_allclose(found, model.predict(smiles), rtol=1e-4)
+    assert {row["unseen"] for row in table(folder / "view.csv")} == {"0.0000"}
+    message = fails(
+        "explain", folder / "train.csv", "--model", folder / "view.ggm", "--row", 1,
+        "--view", "edge-filter:drop=double",
+    )  # fmt: skip
+    assert "A model has its own view" in message
+
+
+@pytest.mark.parametrize(
+    ("header", "cell", "options", "words"),
+    [
+        ("smiles,d,y", "{s},{n}.5,lots", ("--target", "y"), "numbers and 'lots'"),
+        ("smiles,d,y", "{s},lots,{n}", ("--target", "y", "--columns", "d"), "numbers and 'lots'"),
+        ("smiles,d,y", "{s},,{n}", ("--target", "y", "--columns", "d"), None),
+        ("smiles,d,y", "{s},1,{n}", ("--target", "y", "--columns", "line"), "no column 'line'"),
+        (
+            "smiles,d,y",
+            "{s},1,{n}",
+            ("--target", "y", "--scoring", "foo"),
+            "Set it with --scoring.",
+        ),
+    ],
+)
+def test_mistakes_in_files(folder, header, cell, options, words):
+    rows = [f"{s},{n / 3},{n / 7}" for n, s in enumerate(CHAINS)]
+    rows.append(cell.format(s="CCCO", n=3))
+    if words is None:  # the whole column is blank
+        rows = [f"{s},,{n / 7}" for n, s in enumerate(CHAINS)]
+        words = "'d' has none"
+    (folder / "bad.csv").write_text("\n".join([header, *rows]) + "\n")
+    assert words in fails("fit", folder / "bad.csv", *options, "-o", folder / "bad.ggm")
+    assert not (folder / "bad.ggm").exists()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pickle
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
@@ -409,3 +411,150 @@ def test_shares_follow_a_paired_t_test():
         assert _best_share(found, errors) == (1.0 if p < 0.01 else 0.5)
         chosen.append(p < 0.01)
     assert 20 < sum(chosen) < 180
+
+
+# ---------------------------------------------------------------- what a table may do to a model
+
+SMALL = {"max_level": 1, "max_terms": 1}
+
+
+@pytest.fixture(scope="module")
+def dosed():
+    """A table in which the target depends on the dose only."""
+    dose = np.random.default_rng(3).normal(size=80)
+    smiles = [SMILES[number % len(SMILES)] for number in range(80)]
+    return pd.DataFrame({"smiles": smiles, "dose": dose}), 10 * dose
+
+
+def test_the_score_is_that_of_graphs_and_columns(dosed):
+    table, y = dosed
+    model = gg.GraphRegressor(**SMALL).fit(table, y)
+    held_out = np.sqrt(np.mean((model.held_out_ - y) ** 2))
+    assert -model.best_score_ == pytest.approx(held_out, rel=0.3)
+    assert -model.best_score_ < 0.5 * y.std()
+    classes = gg.GraphClassifier(**SMALL).fit(table, y > 0)
+    assert classes.best_score_ > 0.9
+
+
+def test_descriptors_do_not_replace_columns_of_the_same_name(dosed):
+    table, y = dosed
+    own = table.rename(columns={"dose": "MolLogP"})
+    with pytest.raises(InvalidParameterError, match="adds a column 'MolLogP'"):
+        gg.GraphRegressor(descriptors="rdkit").fit(own, y)
+
+
+def test_the_column_of_graphs_is_that_of_training(dosed):
+    table, y = dosed
+    model = gg.GraphRegressor(**SMALL).fit(table, y)
+    small = pd.DataFrame({"smiles": ["C", "O"], "dose": [0.5, -0.5]})
+    both = small.assign(product=["CCOCC(=O)C", "c1ccccc1CC"])
+    expected = gg.GraphRegressor(**SMALL, graphs="smiles").fit(table, y).predict(small)
+    np.testing.assert_array_equal(model.predict(small), expected)
+    np.testing.assert_array_equal(model.predict(both), expected)
+    assert model.predict(small[:0]).shape == (0,)
+    renamed = table.rename(columns={"smiles": "molecule"})  # found by its content
+    np.testing.assert_array_equal(model.predict(renamed), model.predict(table))
+    alone = gg.GraphRegressor(**SMALL).fit(table[["smiles"]], y)
+    assert alone.predict(pd.DataFrame({"smiles": ["C"]})).shape == (1,)
+    numbered = table.rename(columns={"smiles": 0, "dose": 1})
+    again = gg.GraphRegressor(**SMALL, graphs=0).fit(numbered, y)
+    np.testing.assert_array_equal(again.predict(numbered), model.predict(table))
+
+
+@pytest.mark.parametrize(
+    ("trained", "new"),
+    [
+        ([True, False], [1, 0]),
+        (["1", "2"], [1.0, 2.0]),
+        (["1", "2"], [1, 2]),
+        ([1.0, None], [1, None]),
+        (pd.Categorical([100, 200]), [100, 200]),
+    ],
+)
+def test_categories_in_another_type_are_the_same(trained, new):
+    def column(values):
+        return np.asarray(values, dtype=object) if None in list(values) else np.asarray(values)
+
+    if isinstance(trained, pd.Categorical):
+        _, _, rows = split_table(pd.DataFrame({"smiles": ["CCCO", "CCCN"], "a": trained}), "smiles")
+    else:
+        rows = {"a": column(trained)}
+    encoder = ColumnEncoder.fit(rows)
+    expected = encoder.transform(rows)
+    np.testing.assert_array_equal(encoder.transform({"a": column(new)}), expected)
+    if encoder.categories:
+        assert expected.any(axis=1).all()
+
+
+def test_numbers_in_a_column_of_categories():
+    encoder = ColumnEncoder.fit({"a": np.array(["x", "y"])})
+    with pytest.raises(InvalidParameterError, match=r"held categories in training, such as 'x'"):
+        encoder.transform({"a": np.array([1.0, 2.0])})
+    assert not encoder.transform({"a": np.array(["z"])}).any()  # an unknown category
+
+
+@pytest.mark.parametrize("unit", ["s", "ns"])
+def test_dates_are_refused(dosed, unit):
+    table, y = dosed
+    days = pd.date_range("2026-01-01", periods=len(table)).as_unit(unit)
+    with pytest.raises(InvalidParameterError, match="'day' holds dates or times"):
+        gg.GraphRegressor(**SMALL).fit(table.assign(day=days), y)
+
+
+def test_numbers_of_any_type_are_numbers():
+    values = [np.float32(1.5), 2, Decimal("2.5"), np.int64(3), None]
+    encoder = ColumnEncoder.fit({"a": np.array(values, dtype=object)})
+    assert encoder.numbers == ["a"]
+    with pytest.raises(InvalidParameterError, match="must be finite"):
+        encoder.transform({"a": np.array([10**400], dtype=object)})
+
+
+def test_names_in_a_column_are_noted(dosed):
+    table, y = dosed
+    names = [f"molecule {number}" for number in range(len(table))]
+    with pytest.warns(gg.GraphgrainWarning, match="80 different categories in 80 rows"):
+        gg.GraphRegressor(**SMALL).fit(table.assign(name=names), y)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ({"smiles": ["CCCO", "CCCN"], "dose": [1.0]}, "'dose' has 1"),
+        (pl.LazyFrame({"smiles": ["CCCO"]}), r"Call its collect\(\)"),
+    ],
+)
+def test_tables_that_are_none(X, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        gg.GraphRegressor().fit(X, [1.0, 2.0])
+
+
+def test_trees_on_more_columns_than_small_integers_count():
+    rng = np.random.default_rng(0)
+    rows = np.zeros((30, 40_000))
+    rows[:, -3:] = rng.normal(size=(30, 3))
+    y = rows[:, [-1]] * 3
+    forest = ColumnForest.fit(rows, y, np.ones(30), 20, None, 1)
+    expected = ExtraTreesRegressor(
+        20, max_features=1 / 3, min_samples_leaf=2, random_state=0
+    ).fit(rows, y[:, 0]).predict(rows)  # fmt: skip
+    np.testing.assert_allclose(forest.values(rows)[:, 0], expected, rtol=1e-5, atol=1e-6)
+
+
+def test_molecules_that_cannot_be_read_are_named_with_descriptors_too(dosed):
+    table, y = dosed
+    bad = table["smiles"].tolist()
+    bad[7] = "xx("
+    with pytest.raises(gg.GraphgrainError) as plain:
+        gg.GraphRegressor().fit(bad, y)
+    with pytest.raises(gg.GraphgrainError) as described:
+        gg.GraphRegressor(descriptors="rdkit").fit(bad, y)
+    assert str(described.value) == str(plain.value)
+
+
+def test_what_a_classifier_has_not_seen_includes_columns(dosed):
+    table, y = dosed
+    model = gg.GraphClassifier(**SMALL).fit(table, y > 0)
+    near = model.domain(table[:1])["leverage"]
+    far = model.domain(table[:1].assign(dose=1e6))["leverage"]
+    assert model._column_share_ > 0
+    assert far > near

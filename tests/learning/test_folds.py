@@ -115,8 +115,26 @@ def test_groups_of_any_kind():
     assert numbers[3] == numbers[4] == numbers[5]
     with pytest.raises(InvalidParameterError, match="2 groups for 3 folds"):
         fold_numbers(3, batch, None, [0, 0, 0, 1, 1, 1], _rng())
-    with pytest.raises(InvalidParameterError, match=r"each of the 6 graphs; its shape is \(5,\)"):
-        fold_numbers(3, batch, None, [0, 0, 0, 1, 1], _rng())
+    with pytest.raises(InvalidParameterError, match="cannot split these 6 graphs"):
+        fold_numbers(GroupKFold(3), batch, None, None, _rng())
+    with pytest.raises(InvalidParameterError, match="cannot split these 6 graphs"):
+        fold_numbers(KFold(30), batch, None, None, _rng())
+
+
+def test_groups_are_checked(drugs):
+    graphs, _ = drugs
+    y = graphs.vertex_counts
+    model = gg.GraphRegressor(max_level=1, max_terms=1)
+    weights = np.ones(len(y))
+    weights[:5] = 0
+    for number in (5, len(y) + 1):
+        with pytest.raises(InvalidParameterError, match=f"each of the {len(y)} graphs"):
+            model.fit(graphs, y, weights, groups=[0] * number)
+    mixed = np.array(["a", 1] * (len(y) // 2), dtype=object)
+    with pytest.raises(InvalidParameterError, match="types int, str"):
+        model.fit(graphs[: len(mixed)], y[: len(mixed)], groups=mixed)
+    with pytest.raises(InvalidParameterError, match="makes its own groups"):
+        model.set_params(cv="scaffold").fit(graphs, y, groups=y)
 
 
 def _rng():

@@ -11,6 +11,7 @@ from scipy.stats import binom, norm
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
+from sklearn.model_selection import LeaveOneOut
 
 import graphgrain as gg
 from graphgrain.errors import InvalidParameterError
@@ -178,8 +179,18 @@ def test_targets_with_gaps_are_those_of_models_of_their_own(drugs, masses):
         np.testing.assert_allclose(deviations[:, target], spread, rtol=1e-6)
         own = alone.predict_interval(graphs, 0.8)
         np.testing.assert_allclose([low[:, target], high[:, target]], own, rtol=1e-6, atol=1e-9)
-    assert np.isfinite(model.domain(graphs[:2])["leverage"]).all()
-    assert np.isfinite(gg.explain(model, graphs[:1], of="uncertainty")[0].decision)
+        # positions are those of the rows given, with gaps where a row was not used
+        held_out = np.full(len(y), np.nan)
+        held_out[there] = alone.held_out_
+        np.testing.assert_allclose(model.held_out_[:, target], held_out, rtol=1e-6, atol=1e-9)
+        why = gg.explain(model, graphs[:2], of="uncertainty", target=target)
+        variances = [one.decision for one in why]
+        np.testing.assert_allclose(variances, deviations[:2, target] ** 2, rtol=1e-6)
+    found = model.domain(graphs[[3, 100]])
+    assert found["nearest"].tolist() == [3, 100]
+    assert np.isfinite(found["leverage"]).all()
+    with pytest.raises(InvalidParameterError, match="target=0 to 2"):
+        gg.explain(model, graphs[:1], of="uncertainty")
 
 
 def test_each_target_with_gaps_has_its_own_alpha(drugs, masses):
@@ -567,3 +578,99 @@ def test_landmarks_are_forgotten_by_another_fit(from_features):
     again = gg.GraphRegressor(**model.get_params()).fit(graphs[:60], y[:60])
     again.set_params(solver="kernel").fit(graphs[:60], y[:60])
     assert again._similar_to() is again.machine_
+
+
+# ---------------------------------------------------------------- found by trying
+
+
+def test_a_second_fit_forgets_the_first(drugs, masses):
+    graphs, _ = drugs
+    options = {"max_level": 1, "max_terms": 1}
+    again, y = gg.GraphRegressor(**options), np.column_stack([masses, -masses])
+    again.fit(graphs[:60], y[:60]).domain(graphs[:1])
+    gaps = y[40:90].copy()
+    gaps[::3, 1] = np.nan
+    fresh = gg.GraphRegressor(**options).fit(graphs[40:90], gaps)
+    again.fit(graphs[40:90], gaps)
+    for found, expected in zip(
+        again.predict(graphs[90:], return_std=True),
+        fresh.predict(graphs[90:], return_std=True),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(
+        again.domain(graphs[90:])["leverage"], fresh.domain(graphs[90:])["leverage"]
+    )
+
+
+def test_constant_targets_of_any_size(drugs):
+    graphs = drugs[0][:20]
+    for value in (1e9, 1.0, 0.1, -7e-9):
+        model = gg.GraphRegressor(max_level=1, max_terms=1).fit(graphs, [value] * 20)
+        np.testing.assert_allclose(model.predict(graphs), value)
+
+
+def test_a_target_with_values_in_one_fold_only(drugs, masses):
+    graphs = drugs[0][:40]
+    y = np.column_stack([masses[:40], np.full(40, np.nan)])
+    y[3, 1] = 5.0
+    found = gg.GraphRegressor(max_level=1, max_terms=1).fit(graphs, y).predict(graphs)
+    np.testing.assert_allclose(found[:, 1], 5.0, atol=1e-9)
+
+
+def test_nullable_columns_of_pandas_as_targets(drugs, masses):
+    pd = pytest.importorskip("pandas")
+    graphs = drugs[0][:40]
+    y = np.column_stack([masses[:40], masses[:40] ** 0.5])
+    y[::4, 1] = np.nan
+    options = {"max_level": 1, "max_terms": 1}
+    expected = gg.GraphRegressor(**options).fit(graphs, y).predict(graphs)
+    frame = pd.DataFrame(y, columns=["a", "b"]).astype("Float64")
+    found = gg.GraphRegressor(**options).fit(graphs, frame).predict(graphs)
+    np.testing.assert_array_equal(found, expected)
+    with pytest.raises(InvalidParameterError, match="got 'abc'"):
+        gg.GraphRegressor().fit(graphs, ["1.0"] * 39 + ["abc"])
+    with pytest.raises(InvalidParameterError, match="must be numbers"):
+        gg.GraphRegressor().fit(graphs, [1] * 39 + [10**400])
+
+
+def test_scores_need_folds_in_which_they_are_defined(drugs, masses):
+    graphs = drugs[0][:20]
+    for scoring in ("r2", "spearman"):
+        model = gg.GraphRegressor(cv=LeaveOneOut(), scoring=scoring)
+        with pytest.raises(InvalidParameterError, match="needs folds of two graphs or more"):
+            model.fit(graphs, masses[:20])
+    rare = np.arange(20) < 3
+    model = gg.GraphClassifier(cv=LeaveOneOut(), scoring="roc_auc")
+    with pytest.raises(InvalidParameterError, match="graphs of several classes"):
+        model.fit(graphs, rare)
+    model = gg.GraphClassifier(cv=LeaveOneOut(), max_level=1, max_terms=1).fit(graphs, rare)
+    assert model.scoring_ == "accuracy"
+
+
+def test_numpy_integers_are_numbers_of_folds(drugs, masses):
+    with pytest.raises(InvalidParameterError, match="20 graphs for 30 folds"):
+        gg.GraphRegressor(cv=np.int64(30)).fit(drugs[0][:20], masses[:20])
+
+
+def test_weights_that_are_no_numbers(drugs, masses):
+    with pytest.raises(InvalidParameterError, match="sample_weight must hold a number"):
+        gg.GraphRegressor().fit(drugs[0][:20], masses[:20], ["a"] * 20)
+    with pytest.raises(InvalidParameterError, match="Weights of classes must be numbers"):
+        gg.GraphClassifier(class_weight={0: "x", 1: 1.0}).fit(drugs[0][:20], [0, 1] * 10)
+
+
+def test_rows_of_weight_zero_keep_their_places(drugs, masses):
+    graphs = drugs[0][:60]
+    weights = np.ones(60)
+    weights[:10] = 0
+    model = gg.GraphRegressor(max_level=1, max_terms=1).fit(graphs, masses[:60], weights)
+    assert model.domain(graphs[[30]])["nearest"].tolist() == [30]
+    assert np.isnan(model.held_out_).tolist() == [True] * 10 + [False] * 50
+    classifier = gg.GraphClassifier(max_level=1, max_terms=1)
+    classifier.fit(graphs, masses[:60] > 250, weights)
+    assert classifier.domain(graphs[[30]])["nearest"].tolist() == [30]
+    assert classifier.held_out_classes_[:10].tolist() == [-1] * 10
+    without = gg.GraphClassifier(max_level=1, max_terms=1)
+    without.fit(graphs[10:], masses[10:60] > 250)
+    assert classifier.predict_set(graphs[:9]) == without.predict_set(graphs[:9])

@@ -462,7 +462,8 @@ def option_names(function: Callable[..., None]) -> dict[str, str]:
     for name, parameter in inspect.signature(expanded(function)).parameters.items():
         for about in getattr(parameter.annotation, "__metadata__", ()):
             if isinstance(about, typer.models.OptionInfo):
-                long = [word for word in about.param_decls or () if word.startswith("--")]
+                words = [about.default, *(about.param_decls or ())]  # the first is also a name
+                long = [str(word) for word in words if str(word).startswith("--")]
                 found[name] = long[0] if long else f"--{name.replace('_', '-')}"
     return found
 
@@ -474,11 +475,17 @@ def in_options(words: str, names: dict[str, str]) -> str:
     ...            {"smiles": "--smiles", "errors": "--errors"})
     'Name it with --smiles or go on with --errors skip.'
     >>> in_options("depth must be 1; got np.int64(0). Set it with A(depth=...) or "
-    ...            "set_params(depth=...).", {})
+    ...            "set_params(depth=...).", {"parameters": "--set"})
     'depth must be 1; got 0. Set it with --set depth=VALUE.'
     """
     words = re.sub(r"\bnp\.\w+\(([^()]*)\)", r"\1", words)
-    words = re.sub(r"\w+\((\w+)=\.\.\.\) or set_params\(\1=\.\.\.\)", r"--set \1=VALUE", words)
+
+    def as_option(found: re.Match[str]) -> str:
+        if found[1] in names:
+            return names[found[1]]
+        return f"--set {found[1]}=VALUE" if "--set" in names.values() else found[0]
+
+    words = re.sub(r"\w+\((\w+)=\.\.\.\) or set_params\(\1=\.\.\.\)", as_option, words)
     # If a message names both, keep only the option.
     words = re.sub(r"\b\w+=\S+ in Python, (--[^)]*?) on the command line", r"\1", words)
     for name, option in names.items():

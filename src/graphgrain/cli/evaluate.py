@@ -34,6 +34,7 @@ from ..evaluation.protocol import MODES, Protocol
 from ..evaluation.records import AUTO, ResultsFile, read_results, under_protocol, versions
 from ..evaluation.splits import DRAWN, FOLDS, NAMED, parts_of
 from ..evaluation.summary import SELECTIONS, Summary, summarise
+from ..graphs.files.molecules import typed
 from ..kernels.grid import KernelGrid
 from ..learning.inputs import are_classes
 from ..parameters import check_parameters
@@ -225,7 +226,7 @@ def _prepared(loaded: Loaded, protocol: Protocol, remove_duplicates: bool) -> La
         folds=protocol.folds,
         numeric=loaded.y is not None and not are_classes(loaded.y),
         smiles=loaded.smiles,
-        columns=loaded.table or None,
+        columns={name: typed(values) for name, values in loaded.table.items()} or None,
     )
     if split != FOLDS:
         parts_of(prepared, split, protocol.seed)

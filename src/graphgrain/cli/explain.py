@@ -64,6 +64,10 @@ def explain(
         )
     fitted = None if model is None else load_model(model)
     trained = getattr(fitted, "reading_", {"labels": [], "columns": []})
+    if fitted is not None and reading.view:
+        raise InvalidParameterError(
+            "A model has its own view; got --view as well. Leave it out, and give it to fit."
+        )
     if trained["labels"]:  # read molecules with the label options of training
         labels = dict(zip(LabelOptions._fields, trained["labels"], strict=True))
         for name, used in labels.items():
@@ -87,7 +91,9 @@ def explain(
         )
     X, learned = None, f"{len(loaded.graphs) - len(rows):,} other graphs of {loaded.name}"
     if fitted is not None:
-        table = training_table(loaded, trained["columns"], fitted.descriptors, reading)
+        part = fitted.machine_.columns
+        encoder = None if part is None else part.encoder
+        table = training_table(loaded, trained["columns"], fitted.descriptors, reading, encoder)
         X = _at(table, rows)
         learned = f"{fitted.n_graphs_:,} graphs"
     doing = "Learning from" if fitted is None else "Explaining"

@@ -8,6 +8,7 @@ import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,20 +19,27 @@ from rich.markup import escape
 
 from ..errors import InvalidFileError, InvalidParameterError
 from ..graphs.convert.rdkit import LabelOptions, parse_molecules
-from ..graphs.files.molecules import MoleculeFile, Record, record_columns, typed
+from ..graphs.files.molecules import (
+    MoleculeFile,
+    Record,
+    missing_values,
+    record_columns,
+    stray_text,
+    typed,
+)
 from ..graphs.processes import progress_bar
 from ..learning.classifier import GraphClassifier
+from ..learning.columns import ColumnEncoder
 from ..learning.estimator import GraphEstimator
-from ..learning.inputs import are_classes
+from ..learning.inputs import GRAPH_COLUMN, are_classes
 from ..learning.model_file import load_model
 from ..learning.regressor import GraphRegressor
 from ..writing import check_output, is_standard_output, put_in_place
 from .app import Interrupted, answer, command, err, out
 from .arguments import Data, Jobs, Json, Reading, check_choice, listed, output_file
+from .kernel_options import combined
 from .loading import Loaded, load
 
-#: Name of the graph column in the table of a model with columns.
-GRAPHS = "molecule"
 #: Number of molecules predicted at a time; finished chunks are on disk.
 CHUNK = 500
 
@@ -78,16 +86,19 @@ def fit(
     (regression).
     """
     check_output(output, "The model")
-    loaded = load(data, reading).with_classes()
+    view = combined(reading.view) if reading.view else None
+    loaded = load(data, replace(reading, view=None)).with_classes()
     if loaded.y is None:
         raise InvalidParameterError(f"fit needs classes or numbers as targets; {data} has none.")
+    check_numbers(loaded, f"The target of {loaded.name}", loaded.y)
     names = listed([columns] if columns else None)
     X = training_table(loaded, names, descriptors, reading)
     kind: type[Any] = GraphClassifier if are_classes(loaded.y) else GraphRegressor
     model = kind(
         scoring=scoring,
         descriptors=descriptors,
-        graphs=GRAPHS if isinstance(X, dict) else None,
+        graphs=GRAPH_COLUMN if isinstance(X, dict) else None,
+        views="auto" if view is None else [view],
         cv=_folds(folds),
         n_jobs=n_jobs,
         verbose=int(err().is_terminal),
@@ -132,12 +143,19 @@ def _folds(text: str) -> int | str:
 
 
 def training_table(
-    loaded: Loaded, names: list[str], descriptors: str | None, reading: Reading
+    loaded: Loaded,
+    names: list[str],
+    descriptors: str | None,
+    reading: Reading,
+    encoder: ColumnEncoder | None = None,
 ) -> Any:
-    """Return the graphs, or a table of graphs and columns."""
+    """Return the graphs, or a table of graphs and columns.
+
+    ``encoder`` is that of a trained model. It knows which columns are numbers.
+    """
     if descriptors is not None:
         check_choice("--descriptors", descriptors, ("rdkit",))
-    missing = [name for name in names if name not in loaded.table]
+    missing = [name for name in names if name not in loaded.columns]
     if missing:
         raise InvalidParameterError(
             f"{loaded.name} has no column {missing[0]!r}; its columns are "
@@ -151,10 +169,56 @@ def training_table(
             raise InvalidParameterError(
                 "--descriptors rdkit needs molecules with SMILES and without label options."
             )
+        if loaded.view:
+            raise InvalidParameterError(
+                "--descriptors rdkit needs the molecules of the file; --view changes them. Leave "
+                "out one of the two."
+            )
         molecules = loaded.smiles
     if not names:
         return molecules
-    return {GRAPHS: molecules, **{name: loaded.table[name] for name in names}}
+    table = {GRAPH_COLUMN: molecules}
+    for name in names:
+        values = loaded.table[name]
+        if encoder is not None:
+            table[name] = as_trained(name, values, encoder, loaded.table["line"])
+            continue
+        if missing_values(values).all():
+            raise InvalidParameterError(
+                f"A column must have a value in some row; {name!r} has none. Leave it out."
+            )
+        check_numbers(loaded, f"The column {name!r}", values)
+        table[name] = typed(values)
+    return table
+
+
+def check_numbers(loaded: Loaded, what: str, values: np.ndarray) -> None:
+    """Raise an error if one of many numbers is something else."""
+    row = stray_text(values)
+    if row is not None:
+        raise InvalidParameterError(
+            f"{what} must hold numbers or categories; it has numbers and {str(values[row])!r} "
+            f"({loaded.line(row)}). Correct it, or leave it empty."
+        )
+
+
+def as_trained(
+    name: str, values: np.ndarray, encoder: ColumnEncoder, lines: np.ndarray
+) -> np.ndarray:
+    """Convert a column of text to what it held in training: numbers or categories."""
+    missing = missing_values(values)
+    if name not in encoder.numbers:
+        return np.where(missing, "", values)
+    found = np.full(len(values), np.nan)
+    for row in np.flatnonzero(~missing).tolist():
+        try:
+            found[row] = float(values[row])
+        except ValueError:
+            raise InvalidParameterError(
+                f"The column {name!r} held numbers in training; line {lines[row]} has "
+                f"{str(values[row])!r}. Correct it, or leave it empty."
+            ) from None
+    return found
 
 
 @command(
@@ -187,8 +251,8 @@ def predict(
     The table has one row per molecule with the columns of the file and prediction, low and high
     (regression) or probability and set (classification), nearest (the most similar training
     molecule), similarity, unseen (the share of patterns that no training molecule has) and problem
-    (the reason if a molecule cannot be read). After an interruption, run the same command again to
-    continue.
+    (the reason if a molecule cannot be read). Columns of the file that have one of these names are
+    written as input_NAME. After an interruption, run the same command again to continue.
     """
     if not 0 < interval < 1:
         raise InvalidParameterError(f"--interval is above 0 and below 1; got {interval:g}.")
@@ -197,8 +261,7 @@ def predict(
     trained = getattr(loaded, "reading_", {"labels": list(LabelOptions()), "columns": []})
     loaded.set_params(n_jobs=n_jobs)
     file = MoleculeFile.opened(data, smiles)
-    asked = repr((str(data), interval, smiles, domain)).encode() + model.read_bytes()[:4096]
-    part = _Part(output, hashlib.sha256(asked).hexdigest()[:12])
+    part = _Part(output, _key(data, model, (interval, smiles, domain)))
     rows, bad = part.done, 0
     try:
         with part.opened() as stream, progress_bar(err().is_terminal, None) as bar:
@@ -222,6 +285,13 @@ def predict(
     err().print(f"{rows:,} molecules{words} written to {escape(str(output))}.")
 
 
+def _key(data: str, model: Path, options: tuple[Any, ...]) -> str:
+    """Return a hash of the file of molecules, the model and the options."""
+    state = os.stat(data) if os.path.exists(data) else None
+    about = (str(data), state and (state.st_size, state.st_mtime_ns), *options)
+    return hashlib.sha256(repr(about).encode() + model.read_bytes()).hexdigest()[:12]
+
+
 def _predicted(
     model: GraphEstimator,
     file: MoleculeFile,
@@ -236,16 +306,23 @@ def _predicted(
     )
     places = parsed.positions.tolist()
     columns = record_columns(records)
-    table: dict[str, list[Any]] = {"line": columns.pop("line").tolist()}
-    table["molecule"] = [record.structure.strip().split("\n")[0] for record in records]
-    table |= {name: values.tolist() for name, values in columns.items()}
+    lines = columns.pop("line")
     beside = ("low", "high") if isinstance(model, GraphRegressor) else ("probability", "set")
-    results: dict[str, list[Any]] = {name: [] for name in ("prediction", *beside)}
+    near = ("nearest", "similarity", "unseen") if domain else ()
+    results: dict[str, list[Any]] = {name: [] for name in ("prediction", *beside, *near)}
+    ours = {"line", "molecule", *results, "problem"}
+    table: dict[str, list[Any]] = {"line": lines.tolist()}
+    table["molecule"] = [record.structure.strip().split("\n")[0] for record in records]
+    table |= {
+        f"input_{name}" if name in ours else name: values.tolist()
+        for name, values in columns.items()
+    }
     if places:
         molecules: Any = parsed.graphs
         if model.descriptors is not None:
             molecules = [records[place].structure.strip() for place in places]
-        X = _new_table(molecules, {n: v[parsed.positions] for n, v in columns.items()}, trained)
+        kept = {name: values[parsed.positions] for name, values in columns.items()}
+        X = _new_table(model, molecules, kept, lines[parsed.positions], trained)
         results = _results(model, X, interval)
         if domain:
             found = model.domain(X)
@@ -263,7 +340,13 @@ def _predicted(
     return table, len(reasons)
 
 
-def _new_table(molecules: Any, columns: dict[str, np.ndarray], trained: dict[str, Any]) -> Any:
+def _new_table(
+    model: GraphEstimator,
+    molecules: Any,
+    columns: dict[str, np.ndarray],
+    lines: np.ndarray,
+    trained: dict[str, Any],
+) -> Any:
     """Return the molecules, or a table with the columns the model was trained with."""
     if not trained["columns"]:
         return molecules
@@ -272,7 +355,9 @@ def _new_table(molecules: Any, columns: dict[str, np.ndarray], trained: dict[str
         raise InvalidParameterError(
             f"The model was trained with the column {missing[0]!r}; the file has none of that name."
         )
-    return {GRAPHS: molecules, **{name: typed(columns[name]) for name in trained["columns"]}}
+    encoder = model.machine_.columns.encoder
+    own = {n: as_trained(n, columns[n], encoder, lines) for n in trained["columns"]}
+    return {model.graphs: molecules, **own}
 
 
 def _results(model: GraphEstimator, X: Any, interval: float) -> dict[str, list[Any]]:

@@ -46,8 +46,13 @@ class Loaded(NamedTuple):
     names: np.ndarray | None = None
     columns: tuple[str, ...] = ()  # possible targets of a table of molecules
     view: str = ""  # view of the graphs; also part of ``name``
-    table: dict[str, Any] = {}  # noqa: RUF012 - all columns of a file of molecules, never changed
+    table: dict[str, Any] = {}  # noqa: RUF012 - columns of a file of molecules, as text
     smiles: list[str] | None = None
+
+    def line(self, row: int) -> str:
+        """Return the place of a graph in its file."""
+        lines = self.table.get("line")
+        return f"graph {row + 1}" if lines is None else f"line {lines[row]}"
 
     def with_classes(self) -> Loaded:
         """Return self; raise an error with a hint if the target column was not chosen."""
@@ -88,9 +93,7 @@ def _with_targets(loaded: Loaded, missing: str, all_rows: bool) -> Loaded:
     gone = missing_values(loaded.y)
     if not gone.any():
         return loaded._replace(y=typed(loaded.y))
-    count, first = int(gone.sum()), int(np.argmax(gone))
-    lines = loaded.table.get("line")
-    place = f"graph {first + 1}" if lines is None else f"line {lines[first]}"
+    count, place = int(gone.sum()), loaded.line(int(np.argmax(gone)))
     found = f"{count:,} of {len(gone):,} graphs of {loaded.name} have none (the first: {place})"
     if missing == "error":
         raise InvalidParameterError(
@@ -198,7 +201,7 @@ def _molecules(path: Path, data: str, reading: Reading) -> Loaded:
     others = tuple(column for column in columns if column != "line")
     found = Loaded(name, graphs, None, columns.get("name"), others)
     written = reading.smiles or next((c for c in columns if "smiles" in c.lower()), None)
-    found = found._replace(table={name: typed(values) for name, values in columns.items()})
+    found = found._replace(table=dict(columns))
     if written is not None:
         found = found._replace(smiles=[str(text) for text in columns[written]])
     if target is None:

@@ -25,6 +25,7 @@ from ..core.threads import as_finished, thread_count
 from ..graphs.batch import GraphBatch
 from ..kernels.grid import KernelGrid, Setting
 from ..learning import GraphClassifier, GraphRegressor
+from ..learning.inputs import GRAPH_COLUMN
 from ..views.attribute_bins import AttributeBins
 from ..views.base import view_name
 from .labelled_graphs import LabelledGraphs
@@ -53,8 +54,6 @@ class Progress:
     advance: Callable[[int], None] = field(default=lambda folds: None)
 
 
-#: Name of the graph column in the table passed to estimators that use other columns too.
-_GRAPHS = "graph"
 #: Variant name of estimators that choose all settings on the training graphs.
 SELF_TUNED = "self-tuned"
 
@@ -101,7 +100,7 @@ class TunedRow:
         rules = {"cv": protocol.inner_folds, "random_state": protocol.seed}
         own: dict[str, Any] = {name: value for name, value in rules.items() if name in known}
         if self.columns:
-            own["graphs"] = _GRAPHS
+            own["graphs"] = GRAPH_COLUMN
         return made.set_params(**{**own, **self.fixed, **self.parameters})
 
     def examples(self, data: LabelledGraphs, rows: np.ndarray) -> Any:
@@ -111,7 +110,7 @@ class TunedRow:
             graphs = [data.smiles[row] for row in rows.tolist()]
         if not self.columns or data.columns is None:
             return graphs
-        return {_GRAPHS: graphs, **{name: data.columns[name][rows] for name in self.columns}}
+        return {GRAPH_COLUMN: graphs, **{name: data.columns[name][rows] for name in self.columns}}
 
 
 #: Self-tuned Tree++, and the self-tuned combination of all usual kernels.

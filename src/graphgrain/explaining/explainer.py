@@ -52,7 +52,7 @@ def explain(
     graphs : GraphBatch, sequence of graphs, or table accepted by the model
     target : optional
         For more than two classes, the class to explain; by default the predicted class of each
-        graph. For multi-output regression, the index of the target.
+        graph. For multi-output regression, the index of the target (also of its uncertainty).
     of : {"decision", "uncertainty"}, default="decision"
         Quantity to explain. "uncertainty" is the variance of a :class:`GraphRegressor`'s
         prediction (for a :class:`GraphClassifier` that of its score, in units of the kernel):
@@ -110,7 +110,7 @@ def explain(
         model = model.best_estimator_
     # One call to the worker instead of one for each of many short steps.
     if of == "uncertainty":
-        return call(explain_uncertainty, model, graphs, share or "tree", n_jobs)
+        return call(explain_uncertainty, model, graphs, target, share or "tree", n_jobs)
     found = call(explain_outputs, model, graphs, target, share, n_jobs)
     return [outputs[0] for outputs in found]
 
@@ -212,7 +212,7 @@ def _wanted(form: LinearForm, target: Any, is_classification: bool) -> int | Non
 
 
 def explain_uncertainty(
-    model: Any, graphs: Any, share: str, n_jobs: int | None
+    model: Any, graphs: Any, target: Any, share: str, n_jobs: int | None
 ) -> list[Explanation]:
     """Explain the variance of predictions as a sum over patterns.
 
@@ -227,9 +227,15 @@ def explain_uncertainty(
             f"{type(model).__name__}."
         )
     check_is_fitted(model, "machine_")
+    if is_classifier(model) and target is not None:
+        raise InvalidParameterError(
+            "The uncertainty of a classifier is the same for all its classes; got "
+            f"target={target!r}. Leave it out."
+        )
+    output = 0 if is_classifier(model) else _wanted(linear_form(model), target, False) or 0
     batch, columns = model._read(graphs)
-    posterior, machine = model._posterior(), model._similar_to()
-    variance, noise = model._process_units()
+    posterior, machine = model._posterior(output), model._similar_to()
+    variance, noise = model._process_units(output)
     of_graphs = 1.0 - model._column_share_
     located = {
         id(source): _with_threads(source.kernel, n_jobs).locate_each(source.see(batch))

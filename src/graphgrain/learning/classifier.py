@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -207,6 +208,15 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         rng = np.random.default_rng(self.random_state)
         self.scoring_ = for_classes(self.scoring, codes[kept])
         data = self._training(batch, columns, codes, weights, kept, groups, rng)
+        pairs = np.unique(np.column_stack([data.folds, data.targets]), axis=0)[:, 0]
+        if self.scoring_ in ("roc_auc", "average_precision") and np.bincount(pairs).max() < 2:
+            if self.scoring != AUTO:
+                raise InvalidParameterError(
+                    f"scoring={self.scoring!r} needs folds with graphs of several classes; those "
+                    f"of cv={self.cv!r} have one class each. Use fewer folds, or "
+                    "scoring='accuracy'."
+                )
+            self.scoring_ = "accuracy"
         with self._blas():
             self._fit(data._replace(weights=data.weights / data.weights.mean()), rng)
         return self
@@ -244,7 +254,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
                 selector.validation, scored, data = other, against, data._replace(weights=weights)
         self._keep(selector, scored)
         if linear:
-            alpha = float(learner.grid[scored.place])
+            alpha, self._column_share_ = float(learner.grid[scored.place]), 0.0
             machine, held_out, _ = self._train_features(
                 selector.terms,
                 data,
@@ -255,6 +265,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
             machine, K, share, scored = self._kernel_matrix(
                 data, selector, scored, total, precision
             )
+            self._column_share_ = share
             alpha = float(learner.grid[scored.place])
             coefficients, intercept, held_out = fit_with_folds(
                 K, signs, alpha, data.weights, data.folds
@@ -275,8 +286,9 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         sigmoids = fit_sigmoids(data.targets, held_out, np.ones(len(held_out)))
         self.machine_ = machine.rescaled(sigmoids[:, 0], sigmoids[:, 1])
         log_odds = held_out * sigmoids[:, 0] + sigmoids[:, 1]
-        self.held_out_probabilities_ = probabilities(log_odds).astype(np.float32)
-        self.held_out_classes_ = data.targets.astype(np.int32)
+        found = probabilities(log_odds).astype(np.float32)
+        self.held_out_probabilities_ = self._by_row(found, np.nan)
+        self.held_out_classes_ = self._by_row(data.targets.astype(np.int32), -1)
 
     def _sample(
         self, codes: np.ndarray, size: int, rng: np.random.Generator
@@ -304,7 +316,10 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
                 raise InvalidParameterError(
                     f"class_weight must have a weight for every class; {missing[0]!r} has none."
                 )
-            factors = np.array([known[str(name)] for name in self.classes_.tolist()], dtype=float)
+            found = [known[str(name)] for name in self.classes_.tolist()]
+            if not all(isinstance(weight, Real) for weight in found):
+                raise InvalidParameterError(f"Weights of classes must be numbers; got {found}.")
+            factors = np.array(found, dtype=float)
             if not (np.isfinite(factors) & (factors > 0)).all():
                 raise InvalidParameterError(
                     f"Weights of classes must be finite numbers above 0; got {factors.tolist()}."

@@ -11,14 +11,19 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from decimal import Decimal
 from functools import lru_cache
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidParameterError, MissingDependencyError
+from ..errors import GraphgrainWarning, InvalidParameterError, MissingDependencyError
 from ..graphs.processes import progress_bar
+from .inputs import category_name
 
 #: Transformed numbers are clipped to this absolute value, to limit extrapolation.
 FAR = 3.0
@@ -28,6 +33,10 @@ MOST_QUANTILES = 1000
 TREES_TO_VALIDATE, TREES = 100, 300
 #: Forest probabilities are clipped to at least this distance from 0 and 1.
 SURE = 0.005
+#: From this number of rows on, categories that are nearly all different are noted.
+MANY_ROWS = 20
+#: Zeros and ones as booleans.
+_TRUTH = {"0": "False", "1": "True"}
 #: Seconds after which the progress bar for descriptors is shown.
 _PATIENCE = 2.0
 
@@ -145,6 +154,8 @@ class ColumnEncoder:
         if categories:
             one_hot = OneHotEncoder().fit(_texts(categories, columns))
             values = [[str(value) for value in own] for own in one_hot.categories_]
+            for name, own in zip(categories, values, strict=True):
+                _warn_of_names(name, len(own), len(columns[name]))
         return cls(numbers, categories, medians, marked, quantiles, values)
 
     def transform(self, columns: dict[str, np.ndarray]) -> np.ndarray:
@@ -159,12 +170,20 @@ class ColumnEncoder:
         if self.numbers:
             table = np.column_stack([_as_numbers(name, columns[name]) for name in self.numbers])
             filled = np.where(np.isnan(table), self.medians, table)
-            moved = self._normal().transform(filled)
+            moved = self._normal().transform(filled) if len(filled) else filled
             parts += [np.clip(moved, -FAR, FAR), np.isnan(table[:, self.marked])]
         if self.categories:
             texts = _texts(self.categories, columns)
-            for own, known in zip(texts.T, self.values, strict=True):
-                parts.append(own[:, np.newaxis] == np.array(known, dtype=object))
+            for name, own, known in zip(self.categories, texts.T, self.values, strict=True):
+                if set(known) <= {*_TRUTH.values(), ""}:  # trained on booleans
+                    own = np.array([_TRUTH.get(v, v) for v in own], dtype=object)
+                found = own[:, np.newaxis] == np.array(known, dtype=object)
+                if columns[name].dtype.kind in "fiu" and len(own) and not found.any():
+                    raise InvalidParameterError(
+                        f"The column {name!r} held categories in training, such as {known[0]!r}; "
+                        f"got numbers, such as {own[0]}. Convert it."
+                    )
+                parts.append(found)
         return np.hstack(parts).astype(np.float64)
 
     def _normal(self) -> Any:
@@ -182,13 +201,35 @@ class ColumnEncoder:
 def _texts(names: list[str], columns: dict[str, np.ndarray]) -> np.ndarray:
     return np.column_stack(
         [
-            np.array(["" if v is None else str(v) for v in columns[name].tolist()], dtype=object)
+            np.array(
+                ["" if v is None else category_name(v) for v in columns[name].tolist()], object
+            )
             for name in names
         ]
     )
 
 
+def _warn_of_names(name: str, distinct: int, rows: int) -> None:
+    if rows >= MANY_ROWS and distinct > rows / 2:
+        warnings.warn(
+            f"The column {name!r} has {distinct:,} different categories in {rows:,} rows. If these "
+            "are names of the graphs, leave it out.",
+            GraphgrainWarning,
+            stacklevel=2,
+        )
+
+
+def _check_no_dates(name: str, values: np.ndarray) -> None:
+    first = next((v for v in values.tolist() if v is not None), None)
+    if values.dtype.kind in "mM" or isinstance(first, date | timedelta | np.datetime64):
+        raise InvalidParameterError(
+            f"A column must hold numbers or categories; {name!r} holds dates or times. Convert it "
+            "to a number, such as the days since the first."
+        )
+
+
 def _is_number(name: str, values: np.ndarray) -> bool:
+    _check_no_dates(name, values)
     if values.dtype.kind in "fiu":
         known = values[np.isfinite(values)] if values.dtype.kind == "f" else values
         _require_some(name, len(known))
@@ -197,7 +238,7 @@ def _is_number(name: str, values: np.ndarray) -> bool:
         return False
     present = [v for v in values.tolist() if v is not None]
     _require_some(name, len(present))
-    numbers = [isinstance(v, int | float) and not isinstance(v, bool) for v in present]
+    numbers = [isinstance(v, Real | Decimal) and not isinstance(v, bool) for v in present]
     if any(numbers) and not all(numbers):
         text = next(v for v, own in zip(present, numbers, strict=True) if not own)
         raise InvalidParameterError(
@@ -215,10 +256,14 @@ def _require_some(name: str, known: int) -> None:
 
 
 def _as_numbers(name: str, values: np.ndarray) -> np.ndarray:
+    _check_no_dates(name, values)
     try:
         numbers = np.array([np.nan if v is None else v for v in values.tolist()], dtype=np.float64)
+    except OverflowError:
+        numbers = np.array([np.inf])
     except (TypeError, ValueError):
-        text = next(v for v in values.tolist() if v is not None and not isinstance(v, int | float))
+        known = (v for v in values.tolist() if v is not None)
+        text = next(v for v in known if not isinstance(v, Real | Decimal))
         raise InvalidParameterError(
             f"The column {name!r} held numbers in training; got {text!r}. Convert it."
         ) from None
@@ -262,6 +307,8 @@ class ColumnKernel:
         """Return similarities of encoded rows to the training rows."""
         from sklearn.metrics.pairwise import rbf_kernel
 
+        if not len(rows):  # which scikit-learn refuses
+            return np.empty((0, len(self.rows)))
         similar: np.ndarray = rbf_kernel(rows, self.rows, self.gamma)
         return similar
 
@@ -314,7 +361,7 @@ class ColumnForest:
                 (
                     tree.children_left.astype(np.int32),
                     tree.children_right.astype(np.int32),
-                    tree.feature.astype(np.int16),
+                    tree.feature.astype(np.int16 if rows.shape[1] < 2**15 else np.int32),
                     tree.threshold.astype(np.float32),
                     values.astype(np.float32),
                 )

@@ -15,7 +15,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
@@ -54,7 +54,7 @@ from .columns import (
     molecule_descriptors,
 )
 from .folds import fold_numbers
-from .inputs import check_folds, split_table
+from .inputs import check_folds, check_groups, split_table
 from .machine import FittedTerm, KernelMachine, PatternWeights, Term
 from .ridge import Posterior, SparsePosterior
 from .selection import (
@@ -146,6 +146,10 @@ class GraphEstimator(Declared, BaseEstimator):
     _clear: ClassVar[float]
     #: Share of the column kernel in the kernel of the Gaussian process.
     _column_share_ = 0.0
+    #: Mask of the rows of the input that were used in training; None if all were.
+    _kept: np.ndarray | None = None
+    #: Name of the column of graphs in the training table.
+    _graph_column: str | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -156,22 +160,36 @@ class GraphEstimator(Declared, BaseEstimator):
     # ---------------------------------------------------------------- input
 
     def _read(self, X: Any) -> tuple[GraphBatch, dict[str, np.ndarray]]:
-        """Return the graphs and the other columns of the table."""
-        items, _, columns = split_table(X, self.graphs)
-        if self.descriptors is not None:
-            if isinstance(items, GraphBatch):
-                raise InvalidParameterError(
-                    "descriptors='rdkit' needs molecules, as SMILES strings or RDKit molecules; "
-                    "got a GraphBatch, which no longer has them. Give these instead, or leave "
-                    "descriptors out."
-                )
-            items = list(items)
-            columns |= molecule_descriptors(items, self.verbose)
-        return as_graphs(items), columns
+        """Return the graphs and the other columns of a table, which is read as in training."""
+        items, _, columns = split_table(X, self.graphs, self._graph_column)
+        batch, descriptors = self._with_descriptors(items)
+        return batch, columns | descriptors
+
+    def _with_descriptors(self, items: Any) -> tuple[GraphBatch, dict[str, np.ndarray]]:
+        """Return the graphs, and the descriptors if they are wanted."""
+        if self.descriptors is None:
+            return as_graphs(items), {}
+        if isinstance(items, GraphBatch):
+            raise InvalidParameterError(
+                "descriptors='rdkit' needs molecules, as SMILES strings or RDKit molecules; "
+                "got a GraphBatch, which no longer has them. Give these instead, or leave "
+                "descriptors out."
+            )
+        items = list(items)
+        return as_graphs(items), molecule_descriptors(items, self.verbose)
 
     def _read_to_fit(self, X: Any) -> tuple[GraphBatch, dict[str, np.ndarray]]:
         check_parameters(self)
-        batch, columns = self._read(X)
+        self.__dict__.pop("_factored", None)  # of an earlier fit
+        items, self._graph_column, columns = split_table(X, self.graphs)
+        batch, descriptors = self._with_descriptors(items)
+        twice = [name for name in columns if name in descriptors]
+        if twice:
+            raise InvalidParameterError(
+                f"descriptors={self.descriptors!r} adds a column {twice[0]!r}, and the table has "
+                "one of this name. Rename it, or leave descriptors out."
+            )
+        columns |= descriptors
         if not len(batch):
             raise InvalidGraphError(
                 f"{type(self).__name__} needs graphs to learn from; got an empty list."
@@ -186,7 +204,13 @@ class GraphEstimator(Declared, BaseEstimator):
     def _checked_weights(self, sample_weight: Any, graphs: int) -> np.ndarray:
         if sample_weight is None:
             return np.ones(graphs)
-        weights = np.asarray(sample_weight, dtype=np.float64)
+        try:
+            weights = np.asarray(sample_weight, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidParameterError(
+                "sample_weight must hold a number for each graph; got "
+                f"{type(sample_weight).__name__} with other entries."
+            ) from None
         if weights.shape != (graphs,) or not np.isfinite(weights).all() or (weights < 0).any():
             raise InvalidParameterError(
                 f"sample_weight must hold a finite number of 0 or more for each of the {graphs} "
@@ -210,7 +234,8 @@ class GraphEstimator(Declared, BaseEstimator):
         rng: np.random.Generator,
     ) -> Training:
         """Return the training data of the graphs in the mask ``kept``, with folds."""
-        groups = None if groups is None else np.asarray(groups)
+        groups = None if groups is None else check_groups(groups, len(batch), self.cv)
+        self._kept = None if kept.all() else kept
         if not kept.all():
             rows = np.flatnonzero(kept)
             batch, targets, weights = batch[rows], targets[rows], weights[rows]
@@ -224,7 +249,15 @@ class GraphEstimator(Declared, BaseEstimator):
         return Training(batch, encoder, encoded, targets, weights, folds)
 
     def _check_folds(self, graphs: int) -> None:
-        check_folds(self.cv if isinstance(self.cv, int) else 2, graphs)
+        check_folds(int(self.cv) if isinstance(self.cv, Integral) else 2, graphs)
+
+    def _by_row(self, values: np.ndarray, missing: Any) -> np.ndarray:
+        """Return values of the training graphs by rows of the input, some of which were ignored."""
+        if self._kept is None:
+            return values
+        found = np.full((len(self._kept), *values.shape[1:]), missing, dtype=values.dtype)
+        found[self._kept] = values
+        return found
 
     def _blas(self) -> Any:
         """Return a context manager that limits BLAS to ``n_jobs`` threads."""
@@ -422,6 +455,7 @@ class GraphEstimator(Declared, BaseEstimator):
             tried: selector.validation((1 - tried) * sample_gram + tried * own) for tried in SHARES
         }
         share = _best_share(found, self._clear)
+        self.best_score_ = found[share].mean
         if share:
             kernel = ColumnKernel.of(data.rows, np.random.default_rng(0))
             machine.columns = replace(machine.columns, kernel=kernel)
@@ -460,6 +494,7 @@ class GraphEstimator(Declared, BaseEstimator):
         share = _best_share(found, self._clear)
         if not share:
             return machine, held_out, share
+        self.best_score_ = found[share].mean
         machine = machine.rescaled((1 - share) * factors, (1 - share) * shifts)
         assert machine.columns is not None
         machine.columns = replace(
@@ -542,6 +577,8 @@ class GraphEstimator(Declared, BaseEstimator):
                 leverage[begin:end] = np.minimum(left / np.maximum(own, 1e-300), 1.0)
         if self._landmark_rows is not None:
             nearest = self._landmark_rows[nearest]
+        if self._kept is not None:
+            nearest = np.flatnonzero(self._kept)[nearest]
         return {
             "nearest": nearest,
             "similarity": similarity,
@@ -560,7 +597,7 @@ class GraphEstimator(Declared, BaseEstimator):
         """Return the machine with the graphs to compare with: all training graphs or landmarks."""
         return self.machine_ if self._landmarks is None else self._landmarks
 
-    def _posterior(self) -> Posterior | SparsePosterior:
+    def _posterior(self, output: int = 0) -> Posterior | SparsePosterior:
         """Return the Gaussian process on the training graphs; the factorisation is cached."""
         if self._landmark_inverse is not None:
             return SparsePosterior(self._landmark_inverse)
@@ -573,7 +610,7 @@ class GraphEstimator(Declared, BaseEstimator):
         diagonal = self._diagonal()
         return float(np.mean(diagonal)), np.ones(len(diagonal))
 
-    def _process_units(self) -> tuple[float, float]:
+    def _process_units(self, output: int = 0) -> tuple[float, float]:
         """Return the factor from kernel to target variances, and the noise variance."""
         return 1.0, 0.0
 

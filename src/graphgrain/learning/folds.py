@@ -136,7 +136,13 @@ def fold_numbers(
     if hasattr(cv, "split") and not isinstance(cv, str):
         numbers = np.full(graphs, -1)
         target = np.zeros(graphs) if codes is None else codes
-        for fold, (_, test) in enumerate(cv.split(np.zeros(graphs), target, groups)):
+        try:
+            splits = list(cv.split(np.zeros(graphs), target, groups))
+        except ValueError as error:
+            raise InvalidParameterError(
+                f"cv={cv!r} cannot split these {graphs} graphs: {error}"
+            ) from None
+        for fold, (_, test) in enumerate(splits):
             if (numbers[test] >= 0).any():
                 raise InvalidParameterError(
                     f"cv must hold out every graph once; {cv!r} holds out graph "
@@ -161,7 +167,7 @@ def fold_numbers(
                 "same scaffold. Use a number of folds."
             )
     if groups is not None:
-        return _grouped_folds(np.asarray(groups), graphs, cv, rng)
+        return _grouped_folds(np.asarray(groups), cv, rng)
     folds = random_folds(graphs, cv, rng) if codes is None else stratified_folds(codes, cv, rng)
     numbers = np.empty(graphs, dtype=np.int64)
     for fold, members in enumerate(folds):
@@ -169,15 +175,8 @@ def fold_numbers(
     return numbers
 
 
-def _grouped_folds(
-    groups: np.ndarray, graphs: int, folds: int, rng: np.random.Generator
-) -> np.ndarray:
+def _grouped_folds(groups: np.ndarray, folds: int, rng: np.random.Generator) -> np.ndarray:
     """Return fold numbers that keep groups together: largest first, each to the smallest fold."""
-    if groups.shape != (graphs,):
-        raise InvalidParameterError(
-            f"groups must hold one entry for each of the {graphs} graphs; its shape is "
-            f"{groups.shape}."
-        )
     _, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     codes = codes.reshape(-1)
     if len(sizes) < folds:

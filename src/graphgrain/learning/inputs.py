@@ -11,11 +11,15 @@ from ..errors import InvalidParameterError
 
 #: Limit of absolute values; squares of larger ones would overflow in sums.
 _LARGEST = 1e150
+#: Name of the column of graphs in tables made from files, whose columns have other names.
+GRAPH_COLUMN = "<graph>"
 #: Integers with more distinct values than this are regression targets, not classes.
 _MOST_CLASSES = 50
 
 
-def split_table(X: Any, graphs: str | None) -> tuple[Any, str | None, dict[str, np.ndarray]]:
+def split_table(
+    X: Any, graphs: Any, trained: str | None = None
+) -> tuple[Any, str | None, dict[str, np.ndarray]]:
     """Return the graphs of a table, the name of their column, and all other columns.
 
     Parameters
@@ -23,9 +27,17 @@ def split_table(X: Any, graphs: str | None) -> tuple[Any, str | None, dict[str, 
     X : data frame, dict of columns, or graphs
     graphs : str or None
         Name of the column with graphs; None detects it from its content.
+    trained : str, optional
+        Column with graphs in training. A table that has it needs no detection.
     """
     from ..graphs.convert.dispatch import holds_graphs
 
+    if type(X).__name__ == "LazyFrame" or hasattr(X, "column_names"):
+        convert = "collect()" if hasattr(X, "collect") else "to_pandas()"
+        raise InvalidParameterError(
+            f"A table must be a data frame of pandas or polars, or a dict of columns; got a "
+            f"{type(X).__name__}. Call its {convert}."
+        )
     # pandas or polars data frame; dictionaries of columns are tables, too
     is_frame = hasattr(X, "columns") and hasattr(X, "shape") and len(X.shape) == 2
     if not is_frame and not isinstance(X, dict):
@@ -43,7 +55,12 @@ def split_table(X: Any, graphs: str | None) -> tuple[Any, str | None, dict[str, 
         raise InvalidParameterError(
             f"The columns of a table must have different names; {twice!r} comes twice."
         )
-    if graphs is None:
+    if isinstance(X, dict) and len({len(column) for column in X.values()}) > 1:
+        sizes = ", ".join(f"{name!r} has {len(X[key])}" for name, key in own.items())
+        raise InvalidParameterError(f"The columns of a table must have equally many rows; {sizes}.")
+    if graphs is None and (trained in names or len(names) == 1):
+        graphs = trained if trained in names else names[0]
+    elif graphs is None:
         found = [name for name, key in own.items() if holds_graphs(X[key])]
         if len(found) != 1:
             there = f"these do: {', '.join(found)}" if found else f"none of {', '.join(names)} does"
@@ -51,20 +68,42 @@ def split_table(X: Any, graphs: str | None) -> tuple[Any, str | None, dict[str, 
                 f"One column of a table must hold graphs; {there}. Name it with graphs='...'."
             )
         graphs = found[0]
-    elif graphs not in names:
+    elif str(graphs) not in names:
         raise InvalidParameterError(
             f"The table has no column {graphs!r}; its columns are {', '.join(names)}."
         )
+    graphs = str(graphs)
     rest = {name: _values(X[key]) for name, key in own.items() if name != graphs}
     return X[own[graphs]], graphs, rest
 
 
 def _values(column: Any) -> np.ndarray:
-    """Return a column as an array, with missing values of pandas as None or NaN."""
+    """Return a column as an array, with missing values of pandas as None or NaN.
+
+    Categories of pandas are texts, also if they are numbers.
+    """
     values = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
-    if values.dtype.kind == "O":
-        values = np.array([None if _is_missing(v) else v for v in values], dtype=object)
+    categories = str(getattr(column, "dtype", "")) == "category"
+    if values.dtype.kind == "O" or categories:
+        known = [None if _is_missing(v) else v for v in values.tolist()]
+        if categories:
+            known = [None if v is None else category_name(v) for v in known]
+        values = np.array([*known, None], dtype=object)[:-1]  # one-dimensional, also of lists
     return values
+
+
+def category_name(value: Any) -> str:
+    """Return a category as text; an integer is the same category as an equal float.
+
+    Examples
+    --------
+    >>> from graphgrain.learning.inputs import category_name
+    >>> category_name(2), category_name(2.0), category_name("2"), category_name(True)
+    ('2', '2', '2', 'True')
+    """
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        value = int(value)
+    return str(value)
 
 
 def _is_missing(value: Any) -> bool:
@@ -74,6 +113,14 @@ def _is_missing(value: Any) -> bool:
         return bool(value != value)
     except (TypeError, ValueError):
         return type(value).__name__ == "NAType"
+
+
+def _is_float(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
 
 
 def are_classes(y: np.ndarray) -> bool:
@@ -160,12 +207,17 @@ def check_values(y: Any, graphs: int, gaps: bool = False) -> np.ndarray:
             "Values to predict must be real numbers; got complex ones. Predict the real and the "
             "imaginary part as two columns."
         )
+    if values.dtype.kind == "O":  # nullable columns of pandas
+        values = np.array(
+            [np.nan if _is_missing(v) else v for v in values.ravel()], object
+        ).reshape(values.shape)
     try:
         values = values.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
+        bad = next(value for value in values.ravel().tolist() if not _is_float(value))
         raise InvalidParameterError(
-            f"Values to predict must be numbers; got {values.ravel().tolist()[0]!r}. Use "
-            "GraphClassifier for classes."
+            f"Values to predict must be numbers; got {str(bad)[:40]!r}. Use GraphClassifier for "
+            "classes."
         ) from None
     if values.ndim > 2 or np.isinf(values).any():
         raise InvalidParameterError(
@@ -197,6 +249,29 @@ def check_folds(folds: int, graphs: int) -> None:
         )
 
 
+def check_groups(groups: Any, graphs: int, cv: Any) -> np.ndarray:
+    """Return a number for the group of each graph."""
+    found = np.asarray(groups)
+    if found.shape != (graphs,):
+        raise InvalidParameterError(
+            f"groups must hold one entry for each of the {graphs} graphs; its shape is "
+            f"{found.shape}."
+        )
+    if isinstance(cv, str):
+        raise InvalidParameterError(
+            f"cv={cv!r} makes its own groups, of molecules with the same ring systems; got groups "
+            "as well. Use a number of folds with groups, or leave groups out."
+        )
+    try:
+        return np.unique(found, return_inverse=True)[1].reshape(-1)
+    except TypeError:
+        kinds = sorted({type(value).__name__ for value in found.tolist()})
+        raise InvalidParameterError(
+            f"groups must be all numbers or all strings; got values of the types "
+            f"{', '.join(kinds)}."
+        ) from None
+
+
 def _one_per_graph(y: Any, graphs: int, what: str, gaps: bool = False) -> np.ndarray:
     if y is None:
         raise InvalidParameterError(
@@ -225,7 +300,9 @@ def _one_per_graph(y: Any, graphs: int, what: str, gaps: bool = False) -> np.nda
         (place, value)
         for place, value in enumerate(values.tolist())
         # readers turn blank cells of text columns into empty strings
-        if value is None or value == "" or np.any(np.asarray(value) != np.asarray(value))
+        if _is_missing(value)
+        or (isinstance(value, str) and value == "")
+        or (isinstance(value, list) and any(map(_is_missing, value)))
     ]
     if missing:
         raise InvalidParameterError(

@@ -78,7 +78,8 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
     machine_ : KernelMachine
         The fitted model; its outputs are transformed targets with mean 0 and standard deviation 1.
     held_out_ : array
-        Prediction for each training graph by a model trained without it.
+        Prediction for each training graph by a model trained without it; NaN for graphs of weight
+        0 and for missing targets.
 
     See Also
     --------
@@ -146,6 +147,11 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         self.scoring_ = self.scoring
         if self.scoring == AUTO:
             self.scoring_ = "mae" if self.loss == "huber" else "rmse"
+        if self.scoring_ in ("r2", "spearman") and np.bincount(data.folds).max() < 2:
+            raise InvalidParameterError(
+                f"scoring={self.scoring_!r} needs folds of two graphs or more; those of "
+                f"cv={self.cv!r} have one. Use fewer folds, or scoring='rmse'."
+            )
         with self._blas():
             self._fit(data._replace(weights=data.weights / data.weights.mean()), rng)
         return self
@@ -184,7 +190,8 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             self._train_linear(data, selector)
         else:
             self._train_kernel(data, selector, scored, total)
-        self.held_out_ = self._shaped(self._target_scale.original(self._held_out))
+        held_out = self._target_scale.original(self._held_out)
+        self.held_out_ = self._shaped(self._by_row(held_out, np.nan))
         self.n_graphs_ = len(targets)
 
     def _validation(
@@ -276,11 +283,12 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             own = K if len(there) == len(K) else K[np.ix_(there, there)]
             alpha = float(learner.grid[scored.place])
             if len(groups) > 1:
-                alpha = self._best_alpha(own, targets[here], learner, data, there)
+                alpha = self._best_alpha(own, targets[here], learner, data, there, alpha)
             posterior = learner.fit(own, targets[here], alpha, data.weights[there])
             found, intercept[members] = posterior.solve(targets[here])
             coefficients[np.ix_(members, there)] = found
-            factors = posterior.held_out_factors()[:, np.newaxis]
+            # zero if nothing is left without the graph, the only one of its target
+            factors = np.maximum(posterior.held_out_factors(), 1e-12)[:, np.newaxis]
             errors = found.T / factors
             self._held_out[here] = targets[here] - errors
             self._shifts[here] = errors
@@ -338,12 +346,23 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             self._deviations[own, output] = np.sqrt(left[own, output] + noise / weights)
 
     def _best_alpha(
-        self, K: np.ndarray, wanted: np.ndarray, learner: Ridge, data: Training, there: np.ndarray
+        self,
+        K: np.ndarray,
+        wanted: np.ndarray,
+        learner: Ridge,
+        data: Training,
+        there: np.ndarray,
+        shared: float,
     ) -> float:
-        """Return the alpha of a target that only some graphs have."""
+        """Return the alpha of a target that only some graphs have.
+
+        ``shared`` is used if all of them are in one fold.
+        """
         some = slice(self._rounds[-1])
         rows = there[some]
         folds, weights = data.folds[rows], data.weights[rows]
+        if (folds == folds[0]).all():
+            return shared
         found = learner.held_out(K[some, some], wanted[some], folds, weights)
         errors = [float(np.mean((values - wanted[some]) ** 2)) for values in found]
         return float(learner.grid[int(np.argmin(errors))])
@@ -416,17 +435,17 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
                         shares = posterior.shares(K, influence)
                     yield output, begin, std, shares
 
-    def _posterior(self) -> Posterior | SparsePosterior:
-        """Return the process of the first target; graphs without it get a negligible weight."""
-        known = np.isfinite(self._scaled_targets[:, 0])
+    def _posterior(self, output: int = 0) -> Posterior | SparsePosterior:
+        """Return the process of a target; graphs without it get a negligible weight."""
+        known = np.isfinite(self._scaled_targets[:, output])
         if known.all():
             return super()._posterior()
-        weights = np.where(known, self._training_weights[:, 0], 1e-12)
-        return Posterior(self._training_gram(), float(self._alphas[0]), weights)
+        weights = np.where(known, self._training_weights[:, output], 1e-12)
+        return Posterior(self._training_gram(), float(self._alphas[output]), weights)
 
-    def _process_units(self) -> tuple[float, float]:
-        variance = float(self._variance[0]) * float(self._target_scale.spread[0]) ** 2
-        return variance, variance * float(self._noises[0])
+    def _process_units(self, output: int = 0) -> tuple[float, float]:
+        variance = float(self._variance[output]) * float(self._target_scale.spread[output]) ** 2
+        return variance, variance * float(self._noises[output])
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """Return intervals that contain the target of a graph with the given probability.
@@ -520,8 +539,9 @@ class TargetScale:
 
             for column, own in enumerate(values.T):
                 known = own[np.isfinite(own)]
-                spread = max(float(known.std()), 1e-300)
-                self.powers[column] = float(np.clip(yeojohnson_normmax(known / spread), -4, 4))
+                if np.ptp(known) > 0:
+                    spread = max(float(known.std()), 1e-300)
+                    self.powers[column] = float(np.clip(yeojohnson_normmax(known / spread), -4, 4))
         self.units = np.nanstd(values, axis=0)
         self.units = np.where(self.units > 0, self.units, 1.0)
         self.mean, self.spread = np.zeros(values.shape[1]), np.ones(values.shape[1])

@@ -281,6 +281,22 @@ def missing_values(values: np.ndarray) -> np.ndarray:
     )
 
 
+def stray_text(values: np.ndarray) -> int | None:
+    """Return the position of a text in a column that otherwise holds many different numbers.
+
+    A few numbers beside texts, such as the assays 1, 2 and x, are categories.
+    """
+    if values.dtype.kind != "U" or typed(values).dtype.kind != "U":
+        return None
+    texts, numbers = [], set()
+    for place in np.flatnonzero(~missing_values(values)).tolist():
+        try:
+            numbers.add(float(values[place]))
+        except ValueError:
+            texts.append(place)
+    return texts[0] if len(numbers) > 10 * len(texts) > 0 else None
+
+
 def typed(values: np.ndarray) -> np.ndarray:
     """Convert text to integers or floats (missing: NaN) if all entries are numbers.
 
