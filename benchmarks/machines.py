@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 import graphgrain as gg
-from graphgrain.evaluation.svm import KernelSvm, split_answers
+from graphgrain.evaluation.svm import split_answers
 from graphgrain.learning.folds import stratified_folds, train_and_test
 from graphgrain.learning.selection import classes_of
 
@@ -42,8 +42,7 @@ def scikit_learn(gram: np.ndarray, codes: np.ndarray, train: Any, test: Any) -> 
 
 def ours(gram: np.ndarray, codes: np.ndarray, train: Any, test: Any) -> list[np.ndarray]:
     """Return the predictions of graphgrain for each C."""
-    learner = KernelSvm(GRID, int(codes.max()) + 1)
-    answers, _ = split_answers(learner, gram, codes, (train, test))
+    answers, _ = split_answers(gram, codes, (train, test), GRID, int(codes.max()) + 1)
     return [classes_of(scores) for scores in answers]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from inspect import get_annotations
 from numbers import Integral, Real
@@ -29,7 +30,7 @@ class Whole:
     def allows(self, value: Any) -> bool:
         if value is None:
             return self.optional
-        if not isinstance(value, Integral) or isinstance(value, bool):
+        if not _is_whole(value):
             return False
         return int(value) >= self.low and (self.high is None or int(value) <= self.high)
 
@@ -62,16 +63,6 @@ class Number:
         return f"a finite number {relation} {self.low:g}" + (", or None" if self.optional else "")
 
 
-class Share:
-    """A number above 0 and at most 1."""
-
-    def allows(self, value: Any) -> bool:
-        return isinstance(value, Real) and not isinstance(value, bool) and 0.0 < float(value) <= 1.0
-
-    def __str__(self) -> str:
-        return "a number above 0 and at most 1"
-
-
 @dataclass(frozen=True)
 class OneOf:
     """One of a few values; ``note`` explains why others are excluded."""
@@ -90,41 +81,37 @@ class OneOf:
         return "one of " + ", ".join(repr(value) for value in self.values) + note
 
 
-class Jobs:
-    """A number of threads, with the conventions of scikit-learn's ``n_jobs``."""
+@dataclass(frozen=True)
+class Described:
+    """A constraint given by its description and a test."""
 
-    def allows(self, value: Any) -> bool:
-        return value is None or (
-            isinstance(value, Integral) and not isinstance(value, bool) and int(value) != 0
-        )
-
-    def __str__(self) -> str:
-        return "None (one, or joblib's setting), a number of threads, or -1 for all cores"
-
-
-class Verbosity:
-    """A verbosity level as in scikit-learn; 0 is silent."""
-
-    def allows(self, value: Any) -> bool:
-        return isinstance(value, Integral) and int(value) >= 0
+    words: str
+    allows: Callable[[Any], bool]
 
     def __str__(self) -> str:
-        return "an integer of 0 or more"
+        return self.words
 
 
-class Seed:
-    """A non-negative integer seed, or None for a random one."""
-
-    def allows(self, value: Any) -> bool:
-        return value is None or (
-            isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0
-        )
-
-    def __str__(self) -> str:
-        return "an integer of 0 or more, or None for a different draw each time"
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 BOOLEAN = OneOf((True, False))
+SHARE = Described(
+    "a number above 0 and at most 1",
+    lambda v: isinstance(v, Real) and not isinstance(v, bool) and 0.0 < float(v) <= 1.0,
+)
+#: Number of threads, with the conventions of scikit-learn's ``n_jobs``.
+JOBS = Described(
+    "None (one, or joblib's setting), a number of threads, or -1 for all cores",
+    lambda v: v is None or (_is_whole(v) and int(v) != 0),
+)
+#: Verbosity level as in scikit-learn, also True and False.
+VERBOSITY = Described("an integer of 0 or more", lambda v: isinstance(v, Integral) and int(v) >= 0)
+SEED = Described(
+    "an integer of 0 or more, or None for a different draw each time",
+    lambda v: v is None or (_is_whole(v) and int(v) >= 0),
+)
 
 Value = TypeVar("Value")
 

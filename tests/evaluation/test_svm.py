@@ -7,7 +7,7 @@ import pytest
 from sklearn.svm import SVC
 
 import graphgrain as gg
-from graphgrain.evaluation.svm import KernelSvm
+from graphgrain.evaluation.svm import fit_svms
 from graphgrain.learning.selection import best_value, classes_of
 
 GRID = (1, 10, 100, 1000)
@@ -33,7 +33,7 @@ def test_every_C_of_the_grid_is_the_machine_that_scikit_learn_trains(seed, class
     K, y = gaussian(seed, 60, classes)
     train, test = np.arange(45), np.arange(45, 60)
     square, rows = K[np.ix_(train, train)], K[np.ix_(test, train)]
-    machines = KernelSvm(GRID, classes).fit(square, y[train])
+    machines = fit_svms(square, y[train], GRID, classes)
     for C, machine in zip(GRID, machines, strict=True):
         alone = SVC(C=C, kernel="precomputed", break_ties=True).fit(square, y[train])
         # Pair by pair, where scikit-learn counts positive values for the first of several classes.
@@ -57,7 +57,7 @@ def test_every_C_of_the_grid_is_the_machine_that_scikit_learn_trains(seed, class
 
 def test_a_machine_without_bounded_vectors_serves_for_larger_C(drugs):
     K, y = drugs
-    machines = KernelSvm(GRID, 11).fit(K, y)
+    machines = fit_svms(K, y, GRID, 11)
     assert machines[-1] is machines[-2]
     assert machines[0] is not machines[-1]
     assert np.abs(machines[-1].coefficients).max() < 100
@@ -66,14 +66,14 @@ def test_a_machine_without_bounded_vectors_serves_for_larger_C(drugs):
 def test_one_class_in_the_training_part_is_predicted():
     K, _ = gaussian(0, 10, 2)
     for n_classes, shape in ((2, (10,)), (3, (10, 3))):
-        [machine] = KernelSvm([1], n_classes).fit(K, np.ones(10, dtype=int))
+        [machine] = fit_svms(K, np.ones(10, dtype=int), [1], n_classes)
         assert classes_of(machine.scores(K)).tolist() == [1] * 10
         assert machine.scores(K).shape == shape
 
 
 def test_a_class_that_was_not_trained_comes_last():
     K, y = gaussian(1, 40, 2)
-    [machine] = KernelSvm([10], 4).fit(K, 2 * y)  # classes 0 and 2 of 0..3
+    [machine] = fit_svms(K, 2 * y, [10], 4)  # classes 0 and 2 of 0..3
     scores = machine.scores(K)
     assert scores.shape == (40, 4)
     assert (scores[:, [1, 3]] < scores[:, [0, 2]].min()).all()

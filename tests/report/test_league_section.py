@@ -120,19 +120,21 @@ def test_places_on_the_axis_are_the_ranks(kernels: int) -> None:
     rng = np.random.default_rng(kernels)
     ranks = rank(rng.random((40, kernels)) + np.linspace(0, 1, kernels))
     drawn = rank_diagram(ranks, [f"kernel {number}" for number in range(kernels)])
-    step = (drawn.end - drawn.begin) / (kernels - 1)
+    step = (drawn["end"] - drawn["begin"]) / (kernels - 1)
     order = np.sort(ranks.average)
-    places = np.array([leader.x for leader in drawn.leaders])
-    np.testing.assert_allclose((places - drawn.begin) / step + 1, order, atol=0.01)
-    assert (drawn.critical - drawn.begin) / step == pytest.approx(
+    places = np.array([leader["x"] for leader in drawn["leaders"]])
+    np.testing.assert_allclose((places - drawn["begin"]) / step + 1, order, atol=0.01)
+    assert (drawn["critical"] - drawn["begin"]) / step == pytest.approx(
         ranks.critical_difference, abs=0.01
     )
-    for (left, right, _), (best, worst) in zip(drawn.groups, ranks.groups(), strict=True):
+    for (left, right, _), (best, worst) in zip(drawn["groups"], ranks.groups(), strict=True):
         assert left < places[best] < left + 4
         assert right - 4 < places[worst] < right
     # Nothing leaves the picture, and no two names stand on one another.
-    for leader in drawn.leaders:
-        letters = 7.3 * len(leader.words)
-        assert (leader.end - letters if leader.left else drawn.width - leader.end - letters) > 0
-        assert leader.y < drawn.height
-    assert len({(leader.left, leader.y) for leader in drawn.leaders}) == kernels
+    for leader in drawn["leaders"]:
+        letters = 7.3 * len(leader["words"])
+        assert (
+            leader["end"] - letters if leader["left"] else drawn["width"] - leader["end"] - letters
+        ) > 0
+        assert leader["y"] < drawn["height"]
+    assert len({(leader["left"], leader["y"]) for leader in drawn["leaders"]}) == kernels

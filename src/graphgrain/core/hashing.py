@@ -33,6 +33,12 @@ def mix_array(x: np.ndarray) -> np.ndarray:
         return x ^ (x >> _S31)
 
 
+def segment_sums(values: np.ndarray, pointers: np.ndarray) -> np.ndarray:
+    """Sum ``values[pointers[i]:pointers[i + 1]]`` for each i, modulo 2**64."""
+    running = np.concatenate(([np.uint64(0)], np.cumsum(values, dtype=np.uint64)))
+    return running[pointers[1:]] - running[pointers[:-1]]
+
+
 @inlined
 def mix(x):
     """Scramble a 64-bit number bijectively."""

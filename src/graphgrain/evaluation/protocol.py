@@ -28,7 +28,7 @@ from ..learning.folds import Split, random_folds, stratified_folds, train_and_te
 from ..learning.selection import accuracy, best_value, classes_of
 from .records import Level, ProtocolKey
 from .splits import FOLDS
-from .svm import KernelSvm, part, split_answers
+from .svm import fit_svms, part, split_answers
 
 MODES = ("paper", "nested")
 
@@ -153,11 +153,10 @@ class Protocol:
         ``grams`` has the shape (levels, graphs, graphs); ``codes`` range from 0 to
         ``n_classes - 1``.
         """
-        learner = KernelSvm(self.C, n_classes)
         splits = [(fold.train[train], fold.train[test]) for train, test in fold.validation]
         levels, fits = [], 0
         for gram in grams:
-            tried = [split_answers(learner, gram, codes, split) for split in splits]
+            tried = [split_answers(gram, codes, split, self.C, n_classes) for split in splits]
             scores = np.mean(
                 [
                     [accuracy(codes[test], answer) for answer in answers]
@@ -167,7 +166,7 @@ class Protocol:
             ).round(12)
             C = self.C[best_value(scores)]
             training = part(gram, fold.train, fold.train, np.float32)
-            [model] = KernelSvm([C], n_classes).fit(training, codes[fold.train], warn=False)
+            [model] = fit_svms(training, codes[fold.train], [C], n_classes)
             fits += 1 + sum(trained for _, trained in tried)
             values = model.scores(part(gram, fold.test, fold.train))
             predicted = classes_of(values).tolist()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from ..core.support_vectors import cut, train
 from ..learning.folds import Split
@@ -66,42 +64,32 @@ class SvmModel:
         return self.answers(K @ self.coefficients.T + self.intercepts)
 
 
-@dataclass(frozen=True)
-class KernelSvm:
-    """C-SVMs for an ascending grid of C; one-vs-one with several classes."""
+def fit_svms(
+    K: np.ndarray, targets: np.ndarray, grid: Sequence[float], n_classes: int
+) -> list[SvmModel]:
+    """Fit a C-SVM for each C of an ascending grid, one-vs-one with several classes.
 
-    grid: Sequence[float]
-    n_classes: int
-
-    def fit(self, K: np.ndarray, targets: np.ndarray, warn: bool = True) -> list[SvmModel]:
-        """Fit one machine per C; equal solutions are the same object."""
-        known = tuple(np.unique(targets).tolist())
-        pairs = list(combinations(known, 2))
-        shape = (len(self.grid), len(pairs), len(targets))
-        coefficients, intercepts = np.zeros(shape), np.zeros(shape[:2])
-        solutions = 1
-        K = np.ascontiguousarray(K, dtype=np.float32)
-        grid = np.array(self.grid, dtype=np.float64)
-        for number, (first, second) in enumerate(pairs):
-            rows = np.flatnonzero((targets == first) | (targets == second))
-            signs = np.where(targets[rows] == second, 1.0, -1.0)
-            square = K if len(rows) == len(K) else part(K, rows, rows, np.float32)
-            found = train(square, signs, grid, TOLERANCE, MOST_STEPS)
-            coefficients[:, number, rows], intercepts[:, number], solved, converged = found
-            solutions = max(solutions, solved)
-            if warn and not converged:
-                warnings.warn(
-                    f"A support vector machine with C={float(grid[-1]):g} was stopped after "
-                    f"{MOST_STEPS:,} steps, close to its solution but not within the tolerance. A "
-                    "grid of C without such large values is solved exactly.",
-                    ConvergenceWarning,
-                    stacklevel=2,
-                )
-        models = [
-            SvmModel(known, self.n_classes, coefficients[place], intercepts[place])
-            for place in range(solutions)
-        ]
-        return models + models[-1:] * (len(self.grid) - solutions)
+    Equal solutions are the same object.
+    """
+    known = tuple(np.unique(targets).tolist())
+    pairs = list(combinations(known, 2))
+    shape = (len(grid), len(pairs), len(targets))
+    coefficients, intercepts = np.zeros(shape), np.zeros(shape[:2])
+    solutions = 1
+    K = np.ascontiguousarray(K, dtype=np.float32)
+    costs = np.array(grid, dtype=np.float64)
+    for number, (first, second) in enumerate(pairs):
+        rows = np.flatnonzero((targets == first) | (targets == second))
+        signs = np.where(targets[rows] == second, 1.0, -1.0)
+        square = K if len(rows) == len(K) else part(K, rows, rows, np.float32)
+        found = train(square, signs, costs, TOLERANCE, MOST_STEPS)
+        coefficients[:, number, rows], intercepts[:, number], solved, _ = found
+        solutions = max(solutions, solved)
+    models = [
+        SvmModel(known, n_classes, coefficients[place], intercepts[place])
+        for place in range(solutions)
+    ]
+    return models + models[-1:] * (len(grid) - solutions)
 
 
 def part(
@@ -112,12 +100,12 @@ def part(
 
 
 def split_answers(
-    svm: KernelSvm, gram: np.ndarray, targets: np.ndarray, split: Split
+    gram: np.ndarray, targets: np.ndarray, split: Split, grid: Sequence[float], n_classes: int
 ) -> tuple[list[np.ndarray], int]:
     """Return the answers for each C on the test part of a split, and the number of machines."""
     train_rows, test = split
     training = part(gram, train_rows, train_rows, np.float32)
-    models = svm.fit(training, targets[train_rows], warn=False)
+    models = fit_svms(training, targets[train_rows], grid, n_classes)
     K = part(gram, test, train_rows)
     different = list({id(model): model for model in models}.values())
     # One product for all machines, so that the matrix is read once.

@@ -26,7 +26,7 @@ import numpy as np
 
 from ..core.attribution import EQUAL, PATH, TREE, share_values
 from ..errors import InvalidParameterError
-from ..graphs.batch import GraphBatch
+from ..graphs.batch import GraphBatch, subgraph
 from ..kernels.features import Occurrences
 
 _HOW = {"path": PATH, "tree": TREE, "equal": EQUAL}
@@ -82,9 +82,9 @@ def removal_values(
     Both arrays have the shape (vertices or edges, outputs).
     """
     [whole] = decisions(graph)
-    everyone, edges = np.ones(graph.n_vertices, dtype=bool), np.arange(graph.n_edges)
+    everyone, edges = np.arange(graph.n_vertices), np.arange(graph.n_edges)
     without_vertex = [without_vertices(graph, [vertex]) for vertex in range(graph.n_vertices)]
-    without_edge = [_part(graph, everyone, edges != edge) for edge in edges]
+    without_edge = [subgraph(graph, everyone, edges != edge) for edge in edges]
     lost = [
         whole - decisions(GraphBatch.concatenate(parts)) if parts else np.zeros((0, len(whole)))
         for parts in (without_vertex, without_edge)
@@ -94,20 +94,4 @@ def removal_values(
 
 def without_vertices(graph: GraphBatch, gone: Sequence[int]) -> GraphBatch:
     """Return the graph without some vertices and their edges."""
-    kept = np.ones(graph.n_vertices, dtype=bool)
-    kept[list(gone)] = False
-    stays = kept[graph.edges].all(axis=1) if graph.n_edges else np.zeros(0, dtype=bool)
-    return _part(graph, kept, stays)
-
-
-def _part(graph: GraphBatch, kept: np.ndarray, stays: np.ndarray) -> GraphBatch:
-    labels, attributes = graph.edge_labels, graph.edge_attributes
-    own = graph.vertex_attributes
-    return GraphBatch.from_edges(
-        [int(kept.sum())],
-        (np.cumsum(kept) - 1)[graph.edges[stays]],
-        graph.labels[kept] if graph.labelled else None,
-        edge_labels=None if labels is None else labels[stays],
-        vertex_attributes=None if own is None else own[kept],
-        edge_attributes=None if attributes is None else attributes[graph.edge_entries][stays],
-    )
+    return subgraph(graph, np.delete(np.arange(graph.n_vertices), list(gone)))

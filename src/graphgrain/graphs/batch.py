@@ -379,6 +379,29 @@ class GraphBatch:
         return GraphBatch._of(**({name: getattr(self, name) for name in self._FIELDS} | arrays))
 
 
+def subgraph(
+    batch: GraphBatch, vertices: np.ndarray, edges: np.ndarray | None = None
+) -> GraphBatch:
+    """Return the graphs with some of their vertices, in this order, and the edges between them.
+
+    ``vertices`` are grouped by graph; ``edges`` is a mask of the rows of :attr:`GraphBatch.edges`,
+    by default all with both ends.
+    """
+    place = np.full(batch.n_vertices, -1)
+    place[vertices] = np.arange(len(vertices))
+    ends = place[batch.edges]
+    kept = (ends >= 0).all(axis=1) if edges is None else edges
+    labels, attributes, own = batch.edge_labels, batch.edge_attributes, batch.vertex_attributes
+    return GraphBatch.from_edges(
+        np.bincount(batch.graph_of_vertex[vertices], minlength=len(batch)),
+        ends[kept],
+        batch.labels[vertices] if batch.labelled else None,
+        edge_labels=None if labels is None else labels[kept],
+        vertex_attributes=None if own is None else own[vertices],
+        edge_attributes=None if attributes is None else attributes[batch.edge_entries][kept],
+    )
+
+
 def _restore(arrays: dict[str, Any]) -> GraphBatch:
     return GraphBatch._of(**arrays)
 

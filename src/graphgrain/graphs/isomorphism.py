@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.hashing import GOLDEN, mix_array
+from ..core.hashing import GOLDEN, mix_array, segment_sums
 from ..core.refinement import refine_colours
 from ..errors import GraphgrainWarning
 from .batch import GraphBatch
@@ -97,7 +97,7 @@ def _coloured(
 ) -> list[list[int]]:
     """Group the numbers of the graphs of a batch by size and colours."""
     colours = _refined(batch, _mixed(batch.label_codes), rounds)
-    sums = _segment_sums(_mixed(colours), batch.offsets)
+    sums = segment_sums(_mixed(colours), batch.offsets)
     keys = zip(batch.vertex_counts.tolist(), batch.edge_counts.tolist(), sums.tolist(), strict=True)
     return _split(numbers, keys)
 
@@ -155,12 +155,6 @@ def _mixed(values: np.ndarray) -> np.ndarray:
     return mix_array(values.astype(np.uint64) + GOLDEN)
 
 
-def _segment_sums(values: np.ndarray, pointers: np.ndarray) -> np.ndarray:
-    """Sum ``values[pointers[i]:pointers[i + 1]]`` for each i, modulo 2**64."""
-    running = np.concatenate(([np.uint64(0)], np.cumsum(values, dtype=np.uint64)))
-    return running[pointers[1:]] - running[pointers[:-1]]
-
-
 class _Work:
     """Remaining budget for refinement; stopping early gives coarser but valid colours."""
 
@@ -199,7 +193,7 @@ def _marked_invariant(batch: GraphBatch, number: int) -> int:
         chosen = np.arange(len(marked)) * size + marked
         colours[chosen] = _mixed(colours[chosen])
         colours = _refined(copies, colours, _MARKED_ROUNDS)
-        total += sum(_mixed(_segment_sums(_mixed(colours), copies.offsets)).tolist())
+        total += sum(_mixed(segment_sums(_mixed(colours), copies.offsets)).tolist())
     return total % 2**64
 
 
@@ -278,7 +272,7 @@ def _numbered_twins(pair: GraphBatch, colours: np.ndarray, work: _Work) -> np.nd
     side = np.repeat(np.array([0, 1], dtype=np.uint64), half)
     _, inverse, counts = np.unique(_mixed(colours) + side, return_inverse=True, return_counts=True)
     alone = counts[inverse.reshape(-1)] == 1
-    others = _segment_sums((~alone[pair.indices]).astype(np.uint64), pair.indptr)
+    others = segment_sums((~alone[pair.indices]).astype(np.uint64), pair.indptr)
     twins = np.flatnonzero(~alone & (others == 0))
     if not twins.size:
         return colours

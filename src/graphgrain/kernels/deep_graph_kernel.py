@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.hashing import GOLDEN, mix_array
+from ..core.hashing import GOLDEN, mix_array, segment_sums
 from ..errors import MissingDependencyError
 from ..graphs.batch import GraphBatch
-from ..parameters import OneOf, Seed, Whole, parameter
+from ..parameters import SEED, OneOf, Whole, parameter
 from .bases.feature_kernel import FeatureKernel
 from .bases.graph_kernel import GraphKernel, normalized
 from .shortest_path import ShortestPath
@@ -97,7 +97,7 @@ class DeepGraphKernel(GraphKernel):
     dimension: int = parameter(Whole(1), default=10)
     window: int = parameter(Whole(1), default=5)
     word_similarity: str = parameter(OneOf(("vectors", "norms", "identity")), default="vectors")
-    random_state: int | None = parameter(Seed(), default=0)
+    random_state: int | None = parameter(SEED, default=0)
 
     def _fit(self, batch: GraphBatch) -> None:
         self.substructures_: FeatureKernel
@@ -189,8 +189,7 @@ class _Sentences:
         with np.errstate(over="ignore"):
             times = counts.data.astype(np.uint64)
             words = mix_array(self.hashes[counts.indices] + times * GOLDEN)
-            sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(words)))
-            contents = sums[counts.indptr[1:]] - sums[counts.indptr[:-1]]
+            contents = segment_sums(words, counts.indptr)
         self.order = np.argsort(contents, kind="stable")
 
     def __iter__(self) -> Iterator[list[str]]:

@@ -17,21 +17,16 @@ import numpy as np
 from sklearn.base import clone
 
 from ..graphs.batch import GraphBatch
-from ..parameters import BOOLEAN, Number, OneOf, Seed, Whole, check_parameters, parameter
+from ..parameters import BOOLEAN, SEED, Described, Number, OneOf, Whole, check_parameters, parameter
 from ..views.attribute_bins import with_bins
 from ..views.base import attribute_columns
 from .bases.graph_kernel import GraphKernel
 from .features import SIMILARITIES
 
-
-class _Kernel:
-    """A graph kernel, or None."""
-
-    def allows(self, value: Any) -> bool:
-        return value is None or isinstance(value, GraphKernel)
-
-    def __str__(self) -> str:
-        return "a graph kernel, such as TreePlusPlus(tree_depth=2), or None"
+KERNEL = Described(
+    "a graph kernel, such as TreePlusPlus(tree_depth=2), or None",
+    lambda v: v is None or isinstance(v, GraphKernel),
+)
 
 
 class HashedAttributes(GraphKernel):
@@ -83,13 +78,13 @@ class HashedAttributes(GraphKernel):
     True
     """
 
-    kernel: GraphKernel | None = parameter(_Kernel(), default=None, kw_only=False)
+    kernel: GraphKernel | None = parameter(KERNEL, default=None, kw_only=False)
     on: str = parameter(OneOf(("vertex", "edge")), default="vertex")
     n_draws: int = parameter(Whole(1), default=10)
     width: float = parameter(Number(0.0), default=1.0)
     keep_labels: bool = parameter(BOOLEAN, default=True)
     similarity: str = parameter(OneOf(tuple(SIMILARITIES)), default="cosine")
-    random_state: int | None = parameter(Seed(), default=0)
+    random_state: int | None = parameter(SEED, default=0)
     needs_attributes: ClassVar[bool] = True
 
     def _fit(self, batch: GraphBatch) -> None:

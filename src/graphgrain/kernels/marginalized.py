@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..graphs.batch import GraphBatch
-from ..parameters import Share, parameter
+from ..parameters import SHARE, parameter
 from .bases.common_walks import CommonWalks
 
 
@@ -49,7 +49,7 @@ class Marginalized(CommonWalks):
     [[1.0, 0.86, 0.41], [0.86, 1.0, 0.61], [0.41, 0.61, 1.0]]
     """
 
-    stop: float = parameter(Share(), default=0.1, kw_only=False)
+    stop: float = parameter(SHARE, default=0.1, kw_only=False)
 
     def _weights(self, batch: GraphBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         counts = batch.vertex_counts

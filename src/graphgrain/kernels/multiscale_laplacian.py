@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.balls import largest_ball
-from ..core.hashing import BASE, hash_labels, mix_array
+from ..core.hashing import BASE, hash_labels, mix_array, segment_sums
 from ..core.multiscale import (
     Balls,
     Summaries,
@@ -27,7 +27,7 @@ from ..core.multiscale import (
 from ..core.spectra import adjacency
 from ..core.threads import chunks, run, run_each
 from ..graphs.batch import GraphBatch
-from ..parameters import Number, Seed, Whole, parameter
+from ..parameters import SEED, Number, Whole, parameter
 from .bases.graph_kernel import GraphKernel
 
 #: Largest degree used to distinguish vertices of graphs without labels.
@@ -116,7 +116,7 @@ class MultiscaleLaplacian(GraphKernel):
     gamma: float = parameter(Number(0.0), default=0.01)
     n_anchors: int = parameter(Whole(1), default=50)
     n_directions: int = parameter(Whole(1), default=10)
-    random_state: int | None = parameter(Seed(), default=0)
+    random_state: int | None = parameter(SEED, default=0)
 
     def _fit(self, batch: GraphBatch) -> None:
         rng = np.random.default_rng(self.random_state)
@@ -263,21 +263,14 @@ def _kinds(batch: GraphBatch, codes: np.ndarray) -> np.ndarray:
         colours = kinds
         with np.errstate(over="ignore"):
             for _ in range(_ROUNDS):
-                around = _sums(mix_array(colours)[batch.indices], batch.indptr)
+                around = segment_sums(mix_array(colours)[batch.indices], batch.indptr)
                 colours = mix_array(colours * BASE + around)
-            whole = _sums(mix_array(colours), batch.offsets)
+            whole = segment_sums(mix_array(colours), batch.offsets)
             seen = mix_array(colours + np.repeat(whole, batch.vertex_counts))
             order = np.argsort(label, kind="stable")
             bounds = np.concatenate(([0], np.cumsum(np.bincount(label))))
-            kinds = mix_array(_sums(seen[order], bounds))[label]
+            kinds = mix_array(segment_sums(seen[order], bounds))[label]
     return kinds
-
-
-def _sums(values: np.ndarray, pointers: np.ndarray) -> np.ndarray:
-    """Sum each segment ``pointers[i]:pointers[i + 1]``, modulo 2^64."""
-    running = np.zeros(len(values) + 1, dtype=np.uint64)
-    np.cumsum(values, out=running[1:])
-    return running[pointers[1:]] - running[pointers[:-1]]
 
 
 def _draw(keys: np.ndarray, kinds: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:

@@ -18,7 +18,7 @@ from ..core.laplace_kernel import add_similarities, own_similarities, tiled
 from ..core.spectra import adjacency, return_probabilities
 from ..core.threads import chunks, run, run_each
 from ..graphs.batch import GraphBatch
-from ..parameters import BOOLEAN, Number, Seed, Whole, parameter
+from ..parameters import BOOLEAN, SEED, Number, Whole, parameter
 from .bases.graph_kernel import GraphKernel
 
 #: Maximum number of vertices from which sigma_1 is estimated: half a million distances.
@@ -105,7 +105,7 @@ class ReturnProbability(GraphKernel):
     approximate: bool = parameter(BOOLEAN, default=False)
     n_components: int = parameter(Whole(1), default=200)
     gamma: float = parameter(Number(0.0), default=10.0)
-    random_state: int | None = parameter(Seed(), default=0)
+    random_state: int | None = parameter(SEED, default=0)
 
     def _fit(self, batch: GraphBatch) -> None:
         from scipy.spatial.distance import pdist

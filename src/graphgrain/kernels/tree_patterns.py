@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.tree_patterns import TreeWeights
-from ..parameters import BOOLEAN, OneOf, Share, parameter
+from ..parameters import BOOLEAN, SHARE, OneOf, parameter
 from .bases.common_trees import CommonTrees
 
 
@@ -57,7 +57,7 @@ class TreePatterns(CommonTrees):
     """
 
     weighting: str = parameter(OneOf(("size", "branching")), default="branching")
-    decay: float = parameter(Share(), default=0.1)
+    decay: float = parameter(SHARE, default=0.1)
     until: bool = parameter(BOOLEAN, default=False)
 
     def _weights(self) -> tuple[TreeWeights, float]:

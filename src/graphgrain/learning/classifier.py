@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InvalidParameterError
-from ..parameters import Number, OneOf, Whole, parameter
+from ..parameters import Described, Number, OneOf, Whole, parameter
 from .estimator import GraphEstimator, Training, check_coverage
 from .folds import even_sample, stratified_sample
 from .inputs import check_classes, check_two_classes
@@ -33,18 +33,10 @@ PAIR_BYTES = 8.0
 DOUBLE = 3000
 
 
-class ClassWeightRule:
-    """None, "auto", "balanced", or a dictionary of class weights."""
-
-    def allows(self, value: Any) -> bool:
-        return (
-            value is None
-            or (isinstance(value, str) and value in (AUTO, "balanced"))
-            or isinstance(value, dict)
-        )
-
-    def __str__(self) -> str:
-        return "None, 'auto', 'balanced' or a dictionary with the weight of each class"
+CLASS_WEIGHT = Described(
+    "None, 'auto', 'balanced' or a dictionary with the weight of each class",
+    lambda v: v is None or isinstance(v, dict) or (isinstance(v, str) and v in (AUTO, "balanced")),
+)
 
 
 def balanced(codes: np.ndarray) -> np.ndarray:
@@ -174,7 +166,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
     max_level: int = parameter(Whole(0), default=4, kw_only=False)
     alpha: Any = parameter(OneOrMore(Number(0.0)), default=(0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0))
     scoring: str = parameter(OneOf((AUTO, *SCORES_OF_CLASSES)), default=AUTO)
-    class_weight: Any = parameter(ClassWeightRule(), default=AUTO)
+    class_weight: Any = parameter(CLASS_WEIGHT, default=AUTO)
 
     _tuned = "alpha"
     _usual = OF_CLASSES

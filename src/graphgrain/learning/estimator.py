@@ -34,12 +34,13 @@ from ..kernels.features import COUNT_MAPS, SIMILARITIES
 from ..kernels.tree_plus_plus import CENTRALITIES
 from ..parameters import (
     BOOLEAN,
+    JOBS,
+    SEED,
+    VERBOSITY,
     Declared,
-    Jobs,
+    Described,
     Number,
     OneOf,
-    Seed,
-    Verbosity,
     Whole,
     check_parameters,
     parameter,
@@ -60,12 +61,12 @@ from .ridge import Posterior, SparsePosterior
 from .selection import (
     AUTO,
     DEFAULT,
+    VIEW,
     CrossValidation,
     FoldScores,
     KernelRule,
     OneOrMore,
     Selector,
-    ViewRule,
     is_better,
     possible_terms,
     term_scale,
@@ -83,16 +84,10 @@ SHARES = (0.25, 0.5, 0.75, 1.0)
 HALF = 0.5
 
 
-class FoldRule:
-    """An integer, a scikit-learn splitter, or "scaffold"."""
-
-    def allows(self, value: Any) -> bool:
-        if isinstance(value, str):
-            return value == "scaffold"
-        return hasattr(value, "split") or Whole(2).allows(value)
-
-    def __str__(self) -> str:
-        return "an integer of 2 or more, 'scaffold', or a splitter of scikit-learn"
+FOLDS = Described(
+    "an integer of 2 or more, 'scaffold', or a splitter of scikit-learn",
+    lambda v: v == "scaffold" if isinstance(v, str) else hasattr(v, "split") or Whole(2).allows(v),
+)
 
 
 def check_coverage(coverage: Any) -> None:
@@ -122,7 +117,7 @@ class GraphEstimator(Declared, BaseEstimator):
     path_depth: Any = parameter(OneOrMore(Whole(0)), default=(0, 6))
     centrality: Any = parameter(OneOrMore(OneOf(tuple(CENTRALITIES))), default="eigenvector")
     edge_labels: Any = parameter(OneOrMore(BOOLEAN, auto=True), default=AUTO)
-    views: Any = parameter(OneOrMore(ViewRule(), auto=True), default=AUTO)
+    views: Any = parameter(OneOrMore(VIEW, auto=True), default=AUTO)
     attributes: bool = parameter(BOOLEAN, default=True)
     counts: Any = parameter(OneOrMore(OneOf(COUNT_MAPS), auto=True), default=AUTO)
     similarity: Any = parameter(OneOrMore(OneOf(tuple(SIMILARITIES)), auto=True), default=AUTO)
@@ -131,10 +126,10 @@ class GraphEstimator(Declared, BaseEstimator):
     graphs: str | None = parameter(default=None)
     descriptors: str | None = parameter(OneOf((None, "rdkit")), default=None)
     time_budget: float | None = parameter(Number(0.0, optional=True), default=None)
-    cv: Any = parameter(FoldRule(), default=5)
-    random_state: int | None = parameter(Seed(), default=0)
-    n_jobs: int | None = parameter(Jobs(), default=None)
-    verbose: int = parameter(Verbosity(), default=0)
+    cv: Any = parameter(FOLDS, default=5)
+    random_state: int | None = parameter(SEED, default=0)
+    n_jobs: int | None = parameter(JOBS, default=None)
+    verbose: int = parameter(VERBOSITY, default=0)
 
     #: Name of the regularisation parameter.
     _tuned: ClassVar[str]

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.hashing import mix_array
+from ..core.hashing import mix_array, segment_sums
 from ..errors import InvalidParameterError
-from ..graphs.batch import GraphBatch
+from ..graphs.batch import GraphBatch, subgraph
 
 #: Positions of training and test graphs.
 Split = tuple[np.ndarray, np.ndarray]
@@ -223,21 +223,10 @@ def scaffold_codes(batch: GraphBatch) -> np.ndarray:
                     if degrees[other] == 1:
                         next_ends.append(other)
         ends = np.array(next_ends, dtype=np.int64)
-    number = np.cumsum(kept) - 1
-    stays = kept[batch.edges].all(axis=1) if batch.n_edges else np.zeros(0, dtype=bool)
-    owner = np.repeat(np.arange(len(batch)), batch.vertex_counts)
-    labels = batch.edge_labels
-    core = GraphBatch.from_edges(
-        np.bincount(owner[kept], minlength=len(batch)),
-        number[batch.edges[stays]],
-        batch.labels[kept] if batch.labelled else None,
-        edge_labels=None if labels is None else labels[stays],
-    )
+    core = subgraph(batch, np.flatnonzero(kept))
     kernel = WeisfeilerLehman(8, edge_labels=core.edge_label_codes is not None and core.n_edges > 0)
     last = kernel.count(core).levels[-1]
     with np.errstate(over="ignore"):
         mixed = mix_array(last.hashes + mix_array(last.counts.astype(np.uint64)))
-        ends = np.cumsum(last.lengths)
-        running = np.concatenate((np.zeros(1, np.uint64), np.cumsum(mixed)))
-        sums = running[ends] - running[ends - last.lengths]
+        sums = segment_sums(mixed, np.concatenate(([0], np.cumsum(last.lengths))))
     return np.unique(sums, return_inverse=True)[1].reshape(-1)

@@ -25,6 +25,7 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import Pipeline
 
+from .. import views
 from ..archives import Archive, Format, write_archive
 from ..core.counting import group_hashes, transpose
 from ..errors import InvalidFileError, InvalidParameterError
@@ -32,14 +33,6 @@ from ..kernels.bases.graph_kernel import GraphKernel
 from ..kernels.features import Counts, Features
 from ..kernels.grid import KernelGrid, Setting
 from ..kernels.registry import KERNELS, kernel_from_json, kernel_to_json
-from ..views import (
-    AttributeBins,
-    AttributeScaler,
-    EdgeFilter,
-    EdgeLengths,
-    PharmacophoreLabels,
-    StructuralLabels,
-)
 from ..views.base import View
 from ..writing import atomic_write
 from .columns import ColumnEncoder, ColumnForest, ColumnKernel, ColumnPart
@@ -53,13 +46,7 @@ if TYPE_CHECKING:
 FORMAT = Format("graphgrain model", b"GGMODEL\0", 3, "Train the model again")
 
 #: Views by class name.
-VIEWS: dict[str, type[View]] = {
-    view.__name__: view
-    for view in (
-        AttributeBins, AttributeScaler, EdgeFilter, EdgeLengths, PharmacophoreLabels,
-        StructuralLabels,
-    )
-}  # fmt: skip
+VIEWS: dict[str, type[View]] = {name: getattr(views, name) for name in dir(views)}
 #: scikit-learn splitters that hold out every graph once, by class name.
 SPLITTERS: dict[str, type[Any]] = {
     splitter.__name__: splitter

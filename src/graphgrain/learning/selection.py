@@ -36,7 +36,7 @@ from ..kernels.bases.graph_kernel import GraphKernel
 from ..kernels.features import FeatureColumns, Features
 from ..kernels.grid import KernelGrid, Setting
 from ..kernels.registry import KERNELS
-from ..parameters import Rule, check_parameters
+from ..parameters import Described, Rule, check_parameters
 from ..views.attribute_bins import AttributeBins
 from ..views.base import seen_through
 from ..views.pharmacophore_labels import PharmacophoreLabels
@@ -114,19 +114,16 @@ class KernelRule:
         )
 
 
-class ViewRule:
-    """None, or a transformer from graphs to graphs."""
+def _is_view(value: Any) -> bool:
+    if isinstance(value, type | GraphKernel):
+        return False
+    return value is None or (hasattr(value, "fit") and hasattr(value, "transform"))
 
-    def allows(self, value: Any) -> bool:
-        if isinstance(value, type | GraphKernel):
-            return False
-        return value is None or (hasattr(value, "fit") and hasattr(value, "transform"))
 
-    def __str__(self) -> str:
-        return (
-            "None (the graphs as they are) or a view, such as EdgeFilter(drop=[1]) or a pipeline "
-            "of views"
-        )
+VIEW = Described(
+    "None (the graphs as they are) or a view, such as EdgeFilter(drop=[1]) or a pipeline of views",
+    _is_view,
+)
 
 
 def explicit_kernels() -> list[str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -29,41 +29,19 @@ AXIS, GROUP, ROW = 56.0, 9.0, 20.0
 LETTER = 7.3
 
 
-class Leader(NamedTuple):
-    """Line from the average rank of a kernel on the axis to its name."""
+def rank_diagram(ranks: Ranks, names: list[str]) -> dict[str, Any]:
+    """Compute the layout of the diagram, in units of the picture, for its template.
 
-    x: float
-    y: float
-    end: float
-    left: bool
-    words: str
-
-
-class RankDiagram(NamedTuple):
-    """Layout of the diagram, in units of the picture."""
-
-    width: float
-    height: float
-    axis: float
-    begin: float  # of the axis
-    end: float
-    ticks: list[dict[str, Any]]  # x, and words, which are empty for unlabelled ticks
-    critical: float  # end of the line from ``begin`` that shows the critical difference
-    critical_words: str
-    groups: list[tuple[float, float, float]]  # x, x, y
-    leaders: list[Leader]
-    description: str  # for screen readers
-
-
-def rank_diagram(ranks: Ranks, names: list[str]) -> RankDiagram:
-    """Compute the layout of the diagram.
+    "ticks" without words are not labelled, "critical" is the end of the line from "begin" that
+    shows the critical difference, "groups" are pairs of x and a y, and "leaders" the lines from
+    the ranks of the kernels on the axis to their names.
 
     Examples
     --------
     >>> from graphgrain.evaluation.statistics import rank
     >>> from graphgrain.report.rank_diagram import rank_diagram
     >>> drawn = rank_diagram(rank([[0.9, 0.8, 0.1]] * 9), ["WL", "SP", "PM"])
-    >>> [leader.words for leader in drawn.leaders], len(drawn.groups)
+    >>> [leader["words"] for leader in drawn["leaders"]], len(drawn["groups"])
     (['WL 1.00', 'SP 2.00', 'PM 3.00'], 2)
     """
     order = np.argsort(ranks.average, kind="stable").tolist()
@@ -82,35 +60,35 @@ def rank_diagram(ranks: Ranks, names: list[str]) -> RankDiagram:
     ]
     first = AXIS + 20 + GROUP * len(groups)
     leaders = [
-        Leader(
-            x=places[place],
-            y=first + ROW * (place if place < half else count - 1 - place),
-            end=begin - 14 if place < half else end + 14,
-            left=place < half,
-            words=words[place],
-        )
+        {
+            "x": places[place],
+            "y": first + ROW * (place if place < half else count - 1 - place),
+            "end": begin - 14 if place < half else end + 14,
+            "left": place < half,
+            "words": words[place],
+        }
         for place in range(count)
     ]
-    return RankDiagram(
-        width=WIDTH,
-        height=first + ROW * (half - 1) + MARGIN,
-        axis=AXIS,
-        begin=begin,
-        end=end,
-        ticks=[
+    return {
+        "width": WIDTH,
+        "height": first + ROW * (half - 1) + MARGIN,
+        "axis": AXIS,
+        "begin": begin,
+        "end": end,
+        "ticks": [
             # With many kernels only every fifth tick is labelled.
             {"x": x(n), "words": str(n) if count <= 15 or n == 1 or n % 5 == 0 else ""}
             for n in range(1, count + 1)
         ],
-        critical=x(1 + ranks.critical_difference),
-        critical_words=f"critical difference {ranks.critical_difference:.2f}",
-        groups=groups,
-        leaders=leaders,
-        description="Average ranks: " + ", ".join(words),
-    )
+        "critical": x(1 + ranks.critical_difference),
+        "critical_words": f"critical difference {ranks.critical_difference:.2f}",
+        "groups": groups,
+        "leaders": leaders,
+        "description": "Average ranks: " + ", ".join(words),
+    }
 
 
-def diagram_of(comparison: Comparison) -> RankDiagram:
+def diagram_of(comparison: Comparison) -> dict[str, Any]:
     """Return the diagram of the ranked kernels of a comparison, which must have ranks."""
     assert comparison.ranks is not None
     names = [comparison.columns[number].name for number in comparison.ranked]

@@ -58,7 +58,7 @@ from .content import (
     seconds,
     size,
 )
-from .rank_diagram import RankDiagram, diagram_of
+from .rank_diagram import diagram_of
 
 #: Descriptions of splits.
 SPLIT_WORDS = {
@@ -139,7 +139,7 @@ class Part(NamedTuple):
     legend: dict[str, Any] | None = None  # marks of the table, see templates/page.html
     notes: Sequence[str] = ()
     figure: Place | None = None
-    diagram: RankDiagram | None = None
+    diagram: dict[str, Any] | None = None
     facts: Sequence[tuple[str, str]] = ()
 
 

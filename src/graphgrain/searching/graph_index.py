@@ -22,7 +22,7 @@ from ..graphs.convert.rdkit import LabelOptions
 from ..graphs.streams import Chunk
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.registry import describe_kernel
-from ..parameters import Jobs, Number, OneOf, Whole, check_value
+from ..parameters import JOBS, Number, OneOf, Whole, check_value
 from .building import (
     SegmentWriter,
     check_kernel,
@@ -105,7 +105,7 @@ class GraphIndex:
         n_jobs: int | None = None,
     ) -> None:
         self.path = _folder(path).absolute()  # the working directory may change
-        self.n_jobs = check_value("n_jobs", n_jobs, Jobs())
+        self.n_jobs = check_value("n_jobs", n_jobs, JOBS)
         self._snapshot = Snapshot.of(self.path)
         self.kernel = restored(self._snapshot.manifest.kernel, kernel, str(path))
         self.kernel.set_params(n_jobs=n_jobs)
@@ -177,7 +177,7 @@ class GraphIndex:
         has finished, there is no index, or the previous one remains.
         """
         check_value("first_id", first_id, Whole(0))
-        check_value("n_jobs", n_jobs, Jobs())
+        check_value("n_jobs", n_jobs, JOBS)
         _check_similarity(similarity)
         used = None if kernel is None else check_kernel(kernel)
         folder = _folder(path)

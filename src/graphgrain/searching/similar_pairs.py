@@ -32,7 +32,7 @@ from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch, running_sum
 from ..graphs.convert.dispatch import as_graphs
 from ..kernels.bases.feature_kernel import FeatureKernel
-from ..parameters import Share, Whole, check_value
+from ..parameters import SHARE, Whole, check_value
 from .building import check_kernel, default_kernel
 from .graph_index import GraphIndex
 from .index_files import CHUNK, KINDS, KeyedFeatures, keyed_features, values_differ
@@ -162,7 +162,7 @@ def iter_pairs(
             f"Pairs are compared by 'minmax' or 'cosine', which are the same in both directions "
             f"and at most 1; got similarity={name!r}."
         )
-    if not Share().allows(min_similarity):
+    if not SHARE.allows(min_similarity):
         raise InvalidParameterError(
             f"min_similarity must be above 0 and at most 1; got {min_similarity!r}."
         )

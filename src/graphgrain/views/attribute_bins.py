@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..graphs.batch import GraphBatch, relabel_entries
-from ..parameters import BOOLEAN, OneOf, Seed, Whole, parameter
+from ..parameters import BOOLEAN, SEED, OneOf, Whole, parameter
 from .base import View, attribute_columns
 
 
@@ -41,7 +41,7 @@ class AttributeBins(View):
         OneOf(("quantile", "uniform", "kmeans")), default="quantile", kw_only=False
     )
     keep_labels: bool = parameter(BOOLEAN, default=True)
-    random_state: int | None = parameter(Seed(), default=0)
+    random_state: int | None = parameter(SEED, default=0)
 
     def _fit(self, batch: GraphBatch) -> None:
         values = attribute_columns(batch, self.on)

@@ -11,7 +11,7 @@ from ...core.structures import Graphs
 from ...core.tree_patterns import LARGEST_DEGREE, TreeWeights, compare_patterns
 from ...errors import InvalidGraphError
 from ...graphs.batch import GraphBatch
-from ...parameters import BOOLEAN, Share, Whole, parameter
+from ...parameters import BOOLEAN, SHARE, Whole, parameter
 from .graph_kernel import check_edge_labels
 from .pairwise import PairwiseKernel
 
@@ -20,7 +20,7 @@ class CommonTrees(PairwiseKernel):
     """Base class of the kernels that count common tree patterns of two graphs."""
 
     depth: int = parameter(Whole(1), default=3, kw_only=False)
-    decay: float = parameter(Share(), default=0.5)
+    decay: float = parameter(SHARE, default=0.5)
     edge_labels: bool = parameter(BOOLEAN, default=False)
     _numbers_per_pair: ClassVar[int] = 2  # patterns of the current and the next depth
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...core.components import breadth_first_order
 from ...core.counting import SHORT, TABLE_BYTES, estimate_large_graph, is_large, shuffled
-from ...graphs.batch import GraphBatch
+from ...graphs.batch import GraphBatch, subgraph
 
 if TYPE_CHECKING:
     from .feature_kernel import FeatureKernel
@@ -122,19 +122,4 @@ def _piece(graph: GraphBatch, size: int) -> GraphBatch:
     """Return a subgraph of ``size`` vertices that are close to each other."""
     if size == graph.n_vertices:
         return graph
-    vertices = breadth_first_order(graph.arrays, shuffled(graph.n_vertices), size)
-    place = np.full(graph.n_vertices, -1)
-    place[vertices] = np.arange(len(vertices))
-    ends = place[graph.edges]
-    inside = (ends >= 0).all(axis=1)
-    entries = graph.edge_entries[inside]
-    labels, attributes = graph.edge_labels, graph.edge_attributes
-    own = graph.vertex_attributes
-    return GraphBatch.from_edges(
-        [len(vertices)],
-        ends[inside],
-        graph.labels[vertices] if graph.labelled else None,
-        edge_labels=None if labels is None else labels[inside],
-        vertex_attributes=None if own is None else own[vertices],
-        edge_attributes=None if attributes is None else attributes[entries],
-    )
+    return subgraph(graph, breadth_first_order(graph.arrays, shuffled(graph.n_vertices), size))

@@ -21,7 +21,7 @@ from ...errors import InvalidGraphError, InvalidParameterError
 from ...graphs.batch import GraphBatch
 from ...graphs.convert.dispatch import as_graphs
 from ...graphs.processes import progress_bar
-from ...parameters import Jobs, OneOf, Verbosity, check_parameters, parameter
+from ...parameters import JOBS, VERBOSITY, OneOf, check_parameters, parameter
 from ...views.base import GraphTransformer
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
     similarity: str = parameter(
         OneOf(("cosine", "dot"), "'minmax' compares explicit features"), default="cosine"
     )
-    n_jobs: int | None = parameter(Jobs(), default=None)
-    verbose: int = parameter(Verbosity(), default=0)
+    n_jobs: int | None = parameter(JOBS, default=None)
+    verbose: int = parameter(VERBOSITY, default=0)
 
     #: Parameters that only affect how extracted features are used. Kernels that differ in no
     #: other parameters can share the extraction.

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.hashing import GOLDEN, hash_labels, mix_array
 from ...errors import InvalidGraphError, InvalidParameterError
 from ...graphs.batch import GraphBatch
-from ...parameters import BOOLEAN, Seed, Whole, parameter
+from ...parameters import BOOLEAN, SEED, Whole, parameter
 from ...views.base import attribute_columns
 from .feature_kernel import FeatureKernel
 
@@ -21,7 +21,7 @@ class Propagated(FeatureKernel):
 
     n_iter: int = parameter(Whole(0), default=3, kw_only=False)
     attributes: bool = parameter(BOOLEAN, default=False)
-    random_state: int | None = parameter(Seed(), default=0)
+    random_state: int | None = parameter(SEED, default=0)
 
     @property
     def _uses_labels(self) -> bool:  # type: ignore[override]
