@@ -134,6 +134,33 @@ def test_sigterm_during_an_import_ends_at_once(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+def test_an_interrupt_that_is_swallowed_ends_the_command_all_the_same():
+    script = (
+        "import os, signal, time\n"
+        "from graphgrain.cli import interrupts\n"
+        "interrupts._PATIENCE = 0.3\n"
+        "class Deaf:\n"
+        "    def __del__(self):\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "        time.sleep(0.01)\n"
+        "with interrupts.leave_at_once():\n"
+        "    interrupts.raise_from_now_on()\n"
+        "    Deaf()\n"
+        "    time.sleep(60)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": SOURCE},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=50,
+    )
+    assert done.returncode == 143
+    assert "Exception ignored" in done.stderr  # it was swallowed
+    assert "Interrupted." in done.stderr
+
+
 @pytest.mark.parametrize("stream", ["1", "2", "0"])
 def test_streams_that_are_closed_from_the_start(stream):
     done = subprocess.run(

@@ -1,6 +1,8 @@
 """Handle Ctrl-C and SIGTERM: both stop a command in the same way and keep finished work.
 
-Before a command has started there is nothing to save, so the program exits immediately.
+Before a command has started there is nothing to save, so the program exits immediately. A command
+that has not ended within seconds is ended without cleaning up: an import or a destructor may have
+swallowed the interrupt, and what is finished is safe on disk.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ from typing import Any
 #: Signals that stop a command; Windows defines SIGTERM but never sends it.
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _last = signal.SIGINT
+#: Seconds after which a command that was interrupted is ended.
+_PATIENCE = 20.0
 
 
 def interrupted() -> int:
@@ -58,4 +62,7 @@ def _leave(number: int, frame: Any) -> None:
 def _raise(number: int, frame: Any) -> None:
     global _last
     _last = signal.Signals(number)
+    end = threading.Timer(_PATIENCE, _leave, (number, frame))
+    end.daemon = True
+    end.start()
     raise KeyboardInterrupt
