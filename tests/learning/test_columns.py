@@ -488,9 +488,12 @@ def test_categories_in_another_type_are_the_same(trained, new):
 
 def test_numbers_in_a_column_of_categories():
     encoder = ColumnEncoder.fit({"a": np.array(["x", "y"])})
-    with pytest.raises(InvalidParameterError, match=r"held categories in training, such as 'x'"):
+    with pytest.raises(InvalidParameterError, match=r"held categories in training, such as 'y'"):
         encoder.transform({"a": np.array([1.0, 2.0])})
     assert not encoder.transform({"a": np.array(["z"])}).any()  # an unknown category
+    assert not encoder.transform({"a": np.array([np.nan])}).any()  # a missing one
+    numbered = ColumnEncoder.fit({"a": np.array(["1", "2"])})
+    assert not numbered.transform({"a": np.array([3])}).any()
 
 
 @pytest.mark.parametrize("unit", ["s", "ns"])

@@ -23,7 +23,7 @@ import numpy as np
 
 from ..errors import GraphgrainWarning, InvalidParameterError, MissingDependencyError
 from ..graphs.processes import progress_bar
-from .inputs import category_name
+from .inputs import category_name, is_float
 
 #: Transformed numbers are clipped to this absolute value, to limit extrapolation.
 FAR = 3.0
@@ -178,10 +178,16 @@ class ColumnEncoder:
                 if set(known) <= {*_TRUTH.values(), ""}:  # trained on booleans
                     own = np.array([_TRUTH.get(v, v) for v in own], dtype=object)
                 found = own[:, np.newaxis] == np.array(known, dtype=object)
-                if columns[name].dtype.kind in "fiu" and len(own) and not found.any():
+                texts_only = not any(map(is_float, known))
+                if (
+                    texts_only
+                    and columns[name].dtype.kind in "fiu"
+                    and any(own)
+                    and not found.any()
+                ):
                     raise InvalidParameterError(
-                        f"The column {name!r} held categories in training, such as {known[0]!r}; "
-                        f"got numbers, such as {own[0]}. Convert it."
+                        f"The column {name!r} held categories in training, such as {known[-1]!r}; "
+                        f"got numbers, such as {next(filter(None, own))}. Convert it."
                     )
                 parts.append(found)
         return np.hstack(parts).astype(np.float64)
@@ -202,7 +208,8 @@ def _texts(names: list[str], columns: dict[str, np.ndarray]) -> np.ndarray:
     return np.column_stack(
         [
             np.array(
-                ["" if v is None else category_name(v) for v in columns[name].tolist()], object
+                ["" if v is None or v != v else category_name(v) for v in columns[name].tolist()],
+                dtype=object,
             )
             for name in names
         ]

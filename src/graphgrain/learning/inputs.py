@@ -115,7 +115,8 @@ def _is_missing(value: Any) -> bool:
         return type(value).__name__ == "NAType"
 
 
-def _is_float(value: Any) -> bool:
+def is_float(value: Any) -> bool:
+    """Return whether a value or its text is a number."""
     try:
         float(value)
     except (TypeError, ValueError, OverflowError):
@@ -214,7 +215,7 @@ def check_values(y: Any, graphs: int, gaps: bool = False) -> np.ndarray:
     try:
         values = values.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
-        bad = next(value for value in values.ravel().tolist() if not _is_float(value))
+        bad = next(value for value in values.ravel().tolist() if not is_float(value))
         raise InvalidParameterError(
             f"Values to predict must be numbers; got {str(bad)[:40]!r}. Use GraphClassifier for "
             "classes."
