@@ -97,4 +97,25 @@ def test_beyond_the_targets_nothing_explodes(shape, kind, beyond):
     assert most - slack <= high <= most + furthest + slack
     if kind == "log":
         assert low > 0
-    assert (scale.slope(asked[:, np.newaxis]) > 0).all()  # nowhere is it sure
+    spread = scale.deviation(asked[:, np.newaxis], np.full((4, 1), 0.1))
+    assert (spread > 0).all()  # nowhere is it sure
+
+
+def test_deviations_in_the_units_of_the_target():
+    """Against the log-normal distribution, and against integrals on a fine grid."""
+    y = np.exp(np.linspace(-20, 20, 101))[:, np.newaxis]
+    scale = TargetScale("log", y)
+    for std in (0.01, 0.3, 0.8):
+        p = float(scale.original(np.zeros((1, 1)))[0, 0])
+        expected = p * np.sqrt(np.exp(2 * std**2) - 2 * np.exp(std**2 / 2) + 1)
+        found = scale.deviation(np.zeros((1, 1)), np.full((1, 1), std / scale.spread))
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+    z = np.linspace(-8, 8, 100_001)[:, np.newaxis]
+    density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
+    for kind in ("none", "yeo-johnson", "log"):
+        scale = TargetScale(kind, skewed("chi2")[:, np.newaxis])
+        for center in (-0.5, 0.0, 1.0):
+            away = scale.original(center + 0.4 * z) - scale.original(np.full((1, 1), center))
+            expected = np.sqrt(np.trapezoid((density * away**2)[:, 0], z[:, 0]))
+            found = scale.deviation(np.full((1, 1), center), np.full((1, 1), 0.4))
+            np.testing.assert_allclose(found, expected, rtol=0.02)

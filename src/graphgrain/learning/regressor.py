@@ -32,6 +32,8 @@ from .selection import (
 
 #: Bytes per pair of graphs: the kernel matrix, its factor, and workspace for one more.
 PAIR_BYTES = 24.0
+#: Points at which a distribution on another scale is evaluated for its standard deviation.
+_NODES = 15
 SCALES = ("none", "log", "yeo-johnson")
 
 
@@ -385,7 +387,8 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         X : as in :meth:`fit`
         return_std : bool, default=False
             Also return the standard deviation of the prediction, including noise, of the Gaussian
-            process whose mean is this model.
+            process whose mean is this model. If the target was transformed, it is the root mean
+            squared deviation from the prediction, in the units of the target.
 
         Returns
         -------
@@ -400,7 +403,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         deviations = np.empty(values.shape)
         for output, begin, std, _ in self._std_blocks(batch, columns):
             deviations[begin : begin + len(std), output] = std
-        return predicted, self._shaped(deviations * self._target_scale.slope(values))
+        return predicted, self._shaped(self._target_scale.deviation(values, deviations))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination (R2)."""
@@ -597,11 +600,22 @@ class TargetScale:
             [u * _unpower(m, p) for m, u, p in zip(moved.T, self.units, self.powers, strict=True)]
         )
 
-    def slope(self, scaled: np.ndarray) -> np.ndarray:
-        """Return the derivative of :meth:`original`, by central differences."""
-        step = 1e-4
-        change = self.original(scaled + step) - self.original(scaled - step)
-        return np.maximum(change / (2 * step), 0.0)
+    def deviation(self, scaled: np.ndarray, std: np.ndarray) -> np.ndarray:
+        """Return the root mean squared deviation from the prediction, in the original units.
+
+        ``std`` are the standard deviations of normal distributions around the scaled predictions.
+        On a nonlinear scale their expectation is computed by Gauss-Hermite quadrature.
+        """
+        if self.kind == "none":
+            return std * self.spread
+        nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+        center = self.original(scaled)
+        squares = sum(
+            weight * (self.original(scaled + node * std) - center) ** 2
+            for node, weight in zip(nodes, weights / weights.sum(), strict=True)
+        )
+        found: np.ndarray = np.sqrt(squares)
+        return found
 
 
 def _power(values: np.ndarray, power: float) -> np.ndarray:
