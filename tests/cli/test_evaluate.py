@@ -313,3 +313,35 @@ def test_columns_and_descriptors_take_part(molecules, here):
     assert "no column 'nosuch'" in fails(*arguments[:-1], "nosuch")
     assert "must not name the target" in fails(*arguments[:-1], "active")
     assert "--descriptors" in fails(*arguments, "--descriptors", "mordred")
+
+
+def test_what_results_depend_on_is_part_of_the_data(here):
+    """Changed splits, columns and SMILES are other data, also where the graphs are the same."""
+    pytest.importorskip("rdkit")
+    rng = np.random.default_rng(0)
+    smiles = [("C" * (n % 9 + 1)) + ("O" if n % 2 else "N") for n in range(40)]
+
+    def write(split, dose):
+        rows = [
+            f"{s},{n % 2},{p},{d}"
+            for n, (s, p, d) in enumerate(zip(smiles, split, dose, strict=True))
+        ]
+        Path("data.csv").write_text("\n".join(["smiles,y,split,dose", *rows]) + "\n")
+
+    def fingerprints(*options):
+        call("evaluate", "data.csv", "--target", "y", "-r", "r.jsonl", *options)
+        return {record.fingerprint for record in read_results(Path("r.jsonl"))}
+
+    split = np.where(np.arange(40) < 30, "train", "test")
+    dose = rng.normal(size=40).round(3)
+    given = ("-k", "vertex-histogram", "--split", "split")
+    write(split, dose)
+    first = fingerprints(*given)
+    write(split[::-1], dose)
+    second = fingerprints(*given)
+    assert len(first) == 1
+    assert len(second) == 2
+    write(split[::-1], dose)
+    assert fingerprints(*given) == second
+    write(split[::-1], dose + 1)  # a column that is not used
+    assert fingerprints(*given) == second

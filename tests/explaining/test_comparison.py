@@ -14,7 +14,7 @@ from tests.strategies import graphs, to_tuple
 
 
 @pytest.mark.parametrize("Kernel", EXPLICIT, ids=lambda kernel: kernel.__name__)
-@pytest.mark.parametrize("similarity", ["cosine", "dot"])
+@pytest.mark.parametrize("similarity", ["cosine", "dot", "minmax"])
 def test_shares_add_up_to_the_similarity_of_every_kernel(Kernel, similarity):
     kernel = Kernel(similarity=similarity).fit(GRAPHS)
     for first, second in ((0, 2), (1, 1), (4, 7)):
@@ -89,3 +89,14 @@ def test_bad_input():
     assert empty.similarity == 1.0
     assert empty.shared() == []
     assert "no vertices" in empty._repr_html_()
+
+
+@pytest.mark.parametrize("counts", ["raw", "sqrt", "log", "binary", "intersection"])
+def test_minmax_of_every_count_map(counts):
+    kernel = gg.TreePlusPlus(similarity="minmax", counts=counts)
+    K = kernel.fit_transform(GRAPHS)
+    pair = gg.compare(kernel, GRAPHS[0], GRAPHS[2])
+    np.testing.assert_allclose(pair.similarity, K[0, 2], rtol=1e-12)
+    np.testing.assert_allclose(pair.vertices[1].sum(), K[0, 2], rtol=1e-9)
+    empty = gg.as_graphs([([], [])])
+    assert gg.compare(gg.TreePlusPlus(similarity="minmax"), empty, empty).similarity == 1.0

@@ -7,6 +7,7 @@ import pytest
 
 import graphgrain as gg
 from graphgrain.core.gram import GramSum
+from graphgrain.errors import InvalidParameterError
 from graphgrain.kernels.features import Features
 
 from .found_kernels import COUNTED, EXPLICIT, GRAPHS, KERNELS, ODD_GRAPHS, every_explicit, of
@@ -28,8 +29,6 @@ def brute_minmax(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 def test_minmax_is_the_sum_of_minima_over_the_sum_of_maxima(Kernel):
     kernel = Kernel(similarity="minmax")
     X = Kernel(output="features").fit_transform(ALL).toarray()
-    if "counts" not in kernel.get_params() and kernel.counts == "intersection":
-        X = X * X  # pyramids give roots of weights, whose products are the kernel
     np.testing.assert_allclose(kernel.fit_transform(ALL), brute_minmax(X, X), rtol=1e-9)
     some = kernel.fit(ALL[4:]).transform(ALL)
     np.testing.assert_allclose(some, brute_minmax(X, X[4:]), rtol=1e-9)
@@ -114,3 +113,16 @@ def test_sums_of_similarities_are_the_sums(dtype, n_jobs):
     found = total.mirrored(n_jobs)
     assert found.dtype == dtype
     np.testing.assert_allclose(found, expected, rtol=tolerance)
+
+
+def test_parameters_that_changed_after_fit_are_refused_everywhere():
+    kernel = gg.TreePlusPlus(2, 1).fit(ALL)
+    kernel.set_params(counts="binary")
+    for act in (
+        kernel.gram,
+        kernel.gram_levels,
+        kernel.feature_names,
+        lambda: kernel.transform(ALL),
+    ):
+        with pytest.raises(InvalidParameterError, match="counts was 'raw' at fit"):
+            act()

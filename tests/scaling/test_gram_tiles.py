@@ -83,3 +83,9 @@ def test_all_names_of_a_file_get_the_matrix(tmp_path):
     if os.name == "posix":
         assert first.stat().st_mode & 0o777 == 0o640
     assert sorted(path.name for path in tmp_path.iterdir()) == ["K.npy", "same.npy"]
+
+
+def test_random_features_need_a_seed(tmp_path):
+    graphs = gg.load_drugs()[0][:10]
+    with pytest.raises(InvalidParameterError, match="random_state=None draws others for each"):
+        gg.save_gram(graphs, tmp_path / "K.npy", gg.DescriptorMatching(random_state=None))

@@ -421,3 +421,12 @@ def test_the_working_folder_may_change_between_two_calls(tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path / name)
         gg.save_features(graphs[:40], "features", n_features=64, shard_size=20, n_jobs=2)
         assert [X.shape for X, _ in gg.FeatureShards("features")] == [(20, 64), (20, 64)]
+
+
+def test_features_that_are_no_counts_keep_their_precision(tmp_path):
+    graphs = gg.load_drugs()[0][:20]
+    kernel = gg.NeighbourhoodPairs(1, 1)
+    gg.save_features(graphs, tmp_path / "shards", kernel, n_features=4096)
+    expected = gg.NeighbourhoodPairs(1, 1, output="features", n_features=4096).transform(graphs)
+    [(found, _)] = gg.FeatureShards(tmp_path / "shards")
+    assert abs(found - expected).max() == 0

@@ -282,3 +282,45 @@ def test_a_table_of_pairs_is_whole_or_not_there(library, tmp_path, monkeypatch):
 def test_mistakes_with_pairs(library, tmp_path, monkeypatch, words, message):
     monkeypatch.chdir(tmp_path)
     assert message in " ".join(run("pairs", library, *words, code=BAD_INPUT).stderr.split())
+
+
+def test_files_of_queries_are_read_as_the_index(tmp_path):
+    texts = ["Cc1ccccc1", "Nc1ccccc1", "CCO", "CC(=O)[O-]"]
+    table = tmp_path / "some.csv"
+    table.write_text("\n".join(["smiles", *texts]) + "\n")
+    path = tmp_path / "aromatic.ggi"
+    run("index", table, "-o", path, "--aromatic", "-j", 1)
+    found = json.loads(run("search", path, table, "-n", 1, "--json").stdout)
+    assert [each["hits"][0]["similarity"] for each in found] == [1.0] * 4
+    overlap = json.loads(run("overlap", path, table, "--json", "-j", 1).stdout)
+    assert overlap["similarity_1"] == 4
+    told = run("search", path, table, "--charge", code=BAD_INPUT).output
+    assert "built without --charge" in told
+
+
+def test_the_similarity_of_overlap(tmp_path):
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    first.write_text("smiles\nCCCCO\nCCCCN\nc1ccccc1\n")
+    second.write_text("smiles\nCCCO\nCCCCCN\n")
+    path = tmp_path / "a.ggi"
+    run("index", first, "-o", path, "-j", 1)
+    for similarity in ("cosine", "minmax"):
+        options = ("--similarity", similarity, "--min-similarity", 0.1, "--json", "-j", 1)
+        values = [
+            [
+                pair["similarity"]
+                for pair in json.loads(run("overlap", a, second, *options).stdout)["pairs"]
+            ]
+            for a in (path, first)
+        ]
+        np.testing.assert_allclose(values[0], values[1])
+        expected = gg.GraphIndex(path).search(["CCCO"], k=1, similarity=similarity)[1]
+        assert np.isclose(values[0], expected[0, 0]).any()
+
+
+def test_explore_needs_no_target(tmp_path):
+    table = tmp_path / "only.smi"
+    table.write_text("".join(f"{'C' * n}O\n{'C' * n}N\n" for n in range(1, 9)))
+    told = run("explore", table, "-o", tmp_path / "page.html", "-j", 1)
+    assert "no target to predict" in told.output
+    assert "<html" in (tmp_path / "page.html").read_text()[:500]

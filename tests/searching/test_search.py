@@ -216,3 +216,92 @@ def test_labels_of_another_kind(drug_index):
 def test_smiles_need_an_index_of_molecules(drug_index):
     with pytest.raises(InvalidGraphError, match="index of molecules"):
         drug_index.search(["CCO"])
+
+
+# ---------------------------------------------------------------- one molecule, one answer
+
+MOLECULES = ["Cc1ccccc1", "C[NH3+]", "CC(=O)[O-]", "c1ccncc1", "CCO", "Nc1ccccc1"]
+
+
+def test_every_form_of_a_molecule_is_read_as_in_the_index(tmp_path):
+    Chem = pytest.importorskip("rdkit.Chem")
+    pd = pytest.importorskip("pandas")
+    (tmp_path / "some.smi").write_text("\n".join(MOLECULES) + "\n")
+    index = gg.GraphIndex.build(
+        tmp_path / "labels.ggi", tmp_path / "some.smi", aromatic=True, charge=True
+    )
+    molecules = [Chem.MolFromSmiles(text) for text in MOLECULES]
+    forms = [MOLECULES, molecules, pd.Series(MOLECULES, index=range(7, 13))]
+    for queries in (*forms, pd.DataFrame({"CO": MOLECULES})):
+        ids, values = index.search(queries, k=1)
+        assert ids[:, 0].tolist() == list(range(6))
+        np.testing.assert_array_equal(values, 1.0)
+    assert index.search(molecules[0], k=1)[1].tolist() == [[1.0]]
+    index.add(["c1ccsc1"])
+    index.add([Chem.MolFromSmiles("C[S-]")])
+    assert index.search(["c1ccsc1", "C[S-]"], k=1)[1].tolist() == [[1.0], [1.0]]
+
+
+def test_an_index_of_a_list_of_smiles_takes_smiles(tmp_path):
+    pytest.importorskip("rdkit")
+    pd = pytest.importorskip("pandas")
+    for number, source in enumerate((MOLECULES, pd.DataFrame({"CO": MOLECULES}))):
+        index = gg.GraphIndex.build(tmp_path / f"{number}.ggi", source)
+        assert len(index) == 6
+        assert index.search("CCO", k=1)[0].tolist() == [[4]]
+
+
+def test_the_kernel_of_an_index_is_its_own(tmp_path, drugs):
+    graphs = drugs[0][:40]
+    kernel = gg.TreePlusPlus(3, 1, n_jobs=2)
+    index = built(tmp_path, graphs, kernel)
+    assert kernel.n_jobs == 2
+    expected = index.search(graphs[:5], k=3)[1]
+    kernel.set_params(path_depth=1)
+    np.testing.assert_array_equal(index.search(graphs[:5], k=3)[1], expected)
+
+
+def test_columns_keep_their_type_and_their_length(tmp_path, drugs):
+    graphs = drugs[0][:8]
+    index = built(tmp_path, graphs[:2], columns={"y": [1.5, 2.5]})
+    index.add(graphs[2:8])
+    assert index.columns()["y"].tolist() == [1.5, 2.5, *[None] * 6]
+    for wrong in ([1.0], [1.0] * 9):
+        with pytest.raises(InvalidParameterError, match=f"'y' has {len(wrong)}"):
+            gg.GraphIndex.build(tmp_path / "wrong.ggi", graphs, columns={"y": wrong})
+
+
+def test_columns_of_a_build_that_is_interrupted(tmp_path, monkeypatch):
+    pytest.importorskip("rdkit")
+    monkeypatch.setattr("graphgrain.searching.building.LARGEST", 20)
+    monkeypatch.setattr("graphgrain.searching.building.CHUNK", 10)
+    (tmp_path / "some.smi").write_text("".join(f"{'C' * n}O\n" for n in range(1, 51)))
+    arguments = (tmp_path / "i.ggi", tmp_path / "some.smi")
+    real = gg.searching.graph_index.write_manifest
+
+    def stop(*args):
+        real(*args)
+        raise KeyboardInterrupt
+
+    y = {"y": np.arange(50)}
+    monkeypatch.setattr("graphgrain.searching.graph_index.write_manifest", stop)
+    monkeypatch.setattr("graphgrain.searching.building.write_manifest", stop)
+    with pytest.raises(KeyboardInterrupt):
+        gg.GraphIndex.build(*arguments, columns=y)
+    monkeypatch.setattr("graphgrain.searching.graph_index.write_manifest", real)
+    monkeypatch.setattr("graphgrain.searching.building.write_manifest", real)
+    index = gg.GraphIndex.build(*arguments, columns=y, overwrite=True)
+    assert index.columns()["y"].tolist() == list(range(50))
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda graphs: gg.sphere_exclusion(graphs, 0.5),
+        lambda graphs: gg.pick_diverse(graphs, 2),
+        lambda graphs: gg.near_duplicates(graphs, graphs),
+    ],
+)
+def test_graphs_that_are_no_index(drugs, act):
+    with pytest.raises(InvalidParameterError, match="A GraphIndex is expected; got a GraphBatch"):
+        act(drugs[0][:5])

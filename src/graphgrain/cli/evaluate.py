@@ -162,7 +162,7 @@ def evaluate(
         training_table(loaded, beside, descriptors, reading)
         kernels = [grid.estimator(setting) for grid in grids for setting in grid.settings]
         note_ignored_attributes(loaded, kernels)
-        prepared = _prepared(loaded, protocol, remove_duplicates)
+        prepared = _prepared(loaded, protocol, remove_duplicates, beside, descriptors is not None)
         if prepared.removed:
             err().print(f"{escape(prepared.name)}: {prepared.removed} duplicates removed.")
         offered = _rows(prepared, rows, mode)
@@ -209,7 +209,13 @@ def _protocol(
     return protocol, repeats or (10 if split in DRAWN else 1)
 
 
-def _prepared(loaded: Loaded, protocol: Protocol, remove_duplicates: bool) -> LabelledGraphs:
+def _prepared(
+    loaded: Loaded,
+    protocol: Protocol,
+    remove_duplicates: bool,
+    columns: Sequence[str],
+    descriptors: bool,
+) -> LabelledGraphs:
     """Check the targets and the split of a data set before any work is done."""
     split = protocol.split
     if split not in NAMED and split not in loaded.table:
@@ -218,6 +224,11 @@ def _prepared(loaded: Loaded, protocol: Protocol, remove_duplicates: bool) -> La
             f"--split is {', '.join(NAMED)}, or a column of the file with train and test; "
             f"got {split!r}.{known if loaded.columns else ''}"
         )
+    used = [loaded.table[name] for name in columns]
+    if split not in NAMED:
+        used.append(loaded.table[split])
+    if loaded.smiles is not None and (descriptors or "scaffold" in split):
+        used.append(loaded.smiles)
     prepared = prepare(
         loaded.name,
         loaded.graphs,
@@ -227,6 +238,7 @@ def _prepared(loaded: Loaded, protocol: Protocol, remove_duplicates: bool) -> La
         numeric=loaded.y is not None and not are_classes(loaded.y),
         smiles=loaded.smiles,
         columns={name: typed(values) for name, values in loaded.table.items()} or None,
+        used=used,
     )
     if split != FOLDS:
         parts_of(prepared, split, protocol.seed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,7 +19,7 @@ from ..writing import atomic_write, suffix_of
 from .app import answer, command, err, out
 from .arguments import Data, Jobs, Json, Reading, output_file
 from .learn import training_table
-from .loading import load
+from .loading import load, with_labels
 from .tables import text_table
 
 
@@ -70,13 +69,7 @@ def explain(
         )
     if trained["labels"]:  # read molecules with the label options of training
         labels = dict(zip(LabelOptions._fields, trained["labels"], strict=True))
-        for name, used in labels.items():
-            if getattr(reading, name) and not used:
-                raise InvalidParameterError(
-                    f"The model was trained without --{name}, and molecules are read as in "
-                    f"training. Leave --{name} out."
-                )
-        reading = replace(reading, **labels)
+        reading = with_labels(reading, labels, "The model was trained")
     loaded = load(data, reading, all_rows=True)
     loaded = loaded if fitted is not None and loaded.y is None else loaded.with_classes()
     if loaded.y is None and fitted is None:
@@ -209,7 +202,7 @@ def explore(
     model fitted without it, the contributions of fragments and vertices, and its nearest neighbours
     with their differences. Without a target there are only the map and the neighbours.
     """
-    loaded = load(data, reading).with_classes()
+    loaded = load(data, reading)
     with err().status(f"Exploring {escape(loaded.name)}"):
         found = compute(
             loaded.name, loaded.graphs, loaded.y, loaded.names, most=most, n_jobs=n_jobs

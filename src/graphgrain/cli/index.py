@@ -21,6 +21,7 @@ from rich.markup import escape
 
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
+from ..graphs.convert.rdkit import LabelOptions
 from ..graphs.datasets.fetch import tu_datasets
 from ..graphs.files.molecules import is_molecule_file
 from ..searching.graph_index import GraphIndex, described_kernel
@@ -28,7 +29,7 @@ from ..searching.index_files import KINDS
 from .app import Interrupted, answer, command, err, out
 from .arguments import Data, Jobs, Json, Reading, Set, check_choice, output_file
 from .kernel_options import chosen_kernel
-from .loading import BUNDLED, MOLECULE_OPTIONS, load, row_names
+from .loading import BUNDLED, MOLECULE_OPTIONS, load, row_names, with_labels
 from .tables import text_table
 
 Similarity = Annotated[str, typer.Option(help="Similarity of graphs.", metavar="|".join(KINDS))]
@@ -286,7 +287,7 @@ def as_query_graphs(
         if not query.strip():
             raise InvalidParameterError("A query is a SMILES, a file or a data set; got nothing.")
         if _is_data(query):
-            loaded = load(query, reading)
+            loaded = load(query, reading_of(index, reading))
             batches.append(loaded.graphs)
             names += row_names(loaded)
             continue
@@ -299,6 +300,15 @@ def as_query_graphs(
             raise
         names.append(query)
     return GraphBatch.concatenate(batches), names
+
+
+def reading_of(index: GraphIndex, reading: Reading) -> Reading:
+    """Return the options to read molecules in the same way as those of the index."""
+    molecules = index._snapshot.manifest.molecules
+    if molecules is None:
+        return reading
+    labels = {name: bool(molecules.get(name, False)) for name in LabelOptions._fields}
+    return with_labels(reading, labels, "The index was built")
 
 
 def _is_data(query: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import warnings
 from collections.abc import Iterable
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -116,6 +117,17 @@ def _with_targets(loaded: Loaded, missing: str, all_rows: bool) -> Loaded:
         table={name: values[kept] for name, values in loaded.table.items()},
         smiles=None if loaded.smiles is None else [loaded.smiles[row] for row in kept],
     )
+
+
+def with_labels(reading: Reading, labels: dict[str, Any], built: str) -> Reading:
+    """Return the options with label options of an earlier command, which must not be others."""
+    for name, used in labels.items():
+        if getattr(reading, name) and not used:
+            raise InvalidParameterError(
+                f"{built} without --{name}, and molecules are read in the same way. Leave "
+                f"--{name} out."
+            )
+    return replace(reading, **labels)
 
 
 def note_ignored_attributes(data: Loaded, kernels: Iterable[GraphKernel]) -> None:

@@ -34,7 +34,7 @@ from .arguments import (
     check_share,
     output_file,
 )
-from .index import IndexOrData, Similarity, labels, labels_of, opened
+from .index import IndexOrData, labels, labels_of, opened, reading_of
 from .loading import load, row_names
 from .tables import text_table
 
@@ -279,7 +279,13 @@ def overlap(
     min_similarity: Annotated[
         float, typer.Option(help="Minimum similarity of near-duplicates.")
     ] = 0.9,
-    similarity: Similarity = "minmax",
+    similarity: Annotated[
+        str | None,
+        typer.Option(
+            help="Similarity of graphs (default: that of the index, or minmax).",
+            metavar="|".join(KINDS),
+        ),
+    ] = None,
     output: Annotated[Path | None, output_file("Write all pairs to this .csv file.")] = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
@@ -288,11 +294,12 @@ def overlap(
 
     Near-duplicates of training graphs in a test set make models look better than they are.
     """
-    check_choice("--similarity", similarity, tuple(KINDS))
+    if similarity is not None:
+        check_choice("--similarity", similarity, tuple(KINDS))
     check_share("--min-similarity", min_similarity)
-    with opened(first, reading, n_jobs, similarity) as index:
-        loaded = load(second, reading)
-        found = near_duplicates(index, loaded.graphs, min_similarity)
+    with opened(first, reading, n_jobs, similarity or "minmax") as index:
+        loaded = load(second, reading_of(index, reading))
+        found = near_duplicates(index, loaded.graphs, min_similarity, similarity)
         total = len(loaded.graphs)
         firsts = found.ids.tolist()
         first_names = labels_of(index, firsts)

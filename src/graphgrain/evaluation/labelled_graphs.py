@@ -69,6 +69,7 @@ def prepare(
     numeric: bool = False,
     smiles: Sequence[str] | None = None,
     columns: Mapping[str, Any] | None = None,
+    used: Sequence[Any] = (),
 ) -> LabelledGraphs:
     """Check graphs and targets, and optionally remove duplicates.
 
@@ -88,6 +89,8 @@ def prepare(
         True if ``y`` holds regression targets.
     smiles, columns : optional
         See :class:`LabelledGraphs`.
+    used : sequence of arrays, optional
+        Columns and SMILES that results depend on, besides graphs and targets.
 
     Examples
     --------
@@ -117,7 +120,9 @@ def prepare(
         codes=codes,
         deduplicated=remove_duplicates,
         removed=removed,
-        fingerprint=fingerprint(batch, codes if numeric else classes[codes]),
+        fingerprint=fingerprint(
+            batch, codes if numeric else classes[codes], *(np.asarray(own)[keep] for own in used)
+        ),
         smiles=None if smiles is None else [str(smiles[place]) for place in keep.tolist()],
         columns=None if columns is None else {n: np.asarray(c)[keep] for n, c in columns.items()},
     )
@@ -134,11 +139,14 @@ def _without_duplicates(batch: GraphBatch, codes: np.ndarray) -> np.ndarray:
     return np.flatnonzero(keep)
 
 
-def fingerprint(batch: GraphBatch, y: np.ndarray) -> str:
-    """Return a hash of graphs, labels, attributes and targets as 16 hexadecimal digits."""
+def fingerprint(batch: GraphBatch, y: np.ndarray, *used: np.ndarray) -> str:
+    """Return a hash of graphs, labels, attributes and targets as 16 hexadecimal digits.
+
+    ``used`` are further arrays that results depend on.
+    """
     digest = hashlib.sha256()
     parts = (batch.offsets, batch.indptr, batch.indices, batch.labels, batch.edge_labels)
-    for array in (*parts, batch.vertex_attributes, batch.edge_attributes, y):
+    for array in (*parts, batch.vertex_attributes, batch.edge_attributes, y, *used):
         if array is None:
             digest.update(b"none;")
             continue

@@ -231,15 +231,17 @@ def compare(kernel: GraphKernel, a: Any, b: Any, *, share: str = "tree") -> Comp
     levels, squares = [], np.zeros(2)
     for number, (first, second) in enumerate(zip(*fitted.locate_each(graphs), strict=True)):
         level, norms = _compared(fitted, first, second)
-        weight = float(fitted.level_scales[number]) ** 2
+        weight = float(fitted.level_scales[number]) ** (1 if fitted.similarity == "minmax" else 2)
         levels.append(level._replace(added=weight * level.added))
         squares += weight * norms
     scale = 1.0
     if fitted.similarity == "cosine" and squares.all():
         scale = 1.0 / np.sqrt(squares[0]) / np.sqrt(squares[1])
+    elif fitted.similarity == "minmax" and squares.any():
+        scale = 1.0 / (squares.sum() - sum(level.added.sum() for level in levels))
     levels = [level._replace(added=level.added * scale) for level in levels]
     similarity = float(sum(level.added.sum() for level in levels))
-    if fitted.similarity == "cosine" and not squares.any():
+    if fitted.similarity != "dot" and not squares.any():
         similarity = 1.0  # two graphs without features are equal
     vertices, edges = [], []
     for n in (0, 1):
@@ -258,7 +260,7 @@ def compare(kernel: GraphKernel, a: Any, b: Any, *, share: str = "tree") -> Comp
 def _compared(
     kernel: FeatureKernel, first: Occurrences, second: Occurrences
 ) -> tuple[ComparedLevel, np.ndarray]:
-    """Return the patterns of a level and each graph's squared norm at it."""
+    """Return the patterns of a level, and each graph's squared norm at it (minmax: its sum)."""
     hashes = np.union1d(first.hashes, second.hashes)
     counts = np.zeros((2, len(hashes)), dtype=np.int64)
     mapped = np.zeros(counts.shape)
@@ -272,6 +274,8 @@ def _compared(
     if kernel.counts == "intersection":
         added = counts.min(axis=0).astype(float)
         squares = counts.sum(axis=1).astype(float)
+    elif kernel.similarity == "minmax":
+        added, squares = mapped.min(axis=0), mapped.sum(axis=1)
     else:
         added = mapped[0] * mapped[1]
         squares = (mapped**2).sum(axis=1)

@@ -202,7 +202,7 @@ def _wanted(form: LinearForm, target: Any, is_classification: bool) -> int | Non
             f"target chooses among several classes; this model has one value for {about}. "
             "Leave it out."
         )
-    if target not in form.outputs:
+    if isinstance(target, np.ndarray | list) or target not in form.outputs:
         predicted = ", or 'predicted'" if is_classification else ""
         raise InvalidParameterError(
             f"target must be one of {', '.join(map(repr, form.outputs))}{predicted}; got "

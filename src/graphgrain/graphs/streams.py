@@ -17,6 +17,7 @@ import numpy as np
 from ..errors import InvalidGraphError, InvalidParameterError
 from .batch import GraphBatch
 from .convert.dispatch import as_graphs
+from .convert.parts import column_items
 
 #: Graphs per chunk: large enough to make the overhead per chunk negligible, small enough that the
 #: features of a chunk take some tens of megabytes.
@@ -88,6 +89,8 @@ def as_chunks(source: Any, *, chunk_size: int = CHUNK_SIZE, **options: Any) -> I
         )
     if isinstance(source, GraphBatch):
         return cut([Chunk(source, {})], chunk_size)
+    if hasattr(source, "columns") and len(getattr(source, "shape", ())) == 2:
+        source = column_items(source)
     if isinstance(source, bytes | Mapping | Chunk) or not hasattr(source, "__iter__"):
         raise InvalidGraphError(
             "A stream of graphs is a path, a GraphBatch, or an iterable of graphs or chunks; got "
@@ -116,16 +119,19 @@ def cut(chunks: Iterable[Chunk], chunk_size: int) -> Iterator[Chunk]:
 
 
 def join_chunks(chunks: Sequence[Chunk]) -> Chunk:
-    """Concatenate chunks, in order; missing columns are filled with empty strings."""
+    """Concatenate chunks, in order.
+
+    Missing columns are filled with empty strings if they are texts, else with None.
+    """
     if len(chunks) == 1:
         return chunks[0]
-    names = dict.fromkeys(name for chunk in chunks for name in chunk.columns)
-    columns = {
-        name: np.concatenate(
-            [chunk.columns.get(name, np.full(len(chunk.graphs), "", dtype=str)) for chunk in chunks]
+    columns = {}
+    for name in dict.fromkeys(name for chunk in chunks for name in chunk.columns):
+        texts = all(c.columns[name].dtype.kind == "U" for c in chunks if name in c.columns)
+        blank: np.ndarray = np.array("" if texts else None, dtype=str if texts else object)
+        columns[name] = np.concatenate(
+            [c.columns.get(name, np.repeat(blank, len(c.graphs))) for c in chunks]
         )
-        for name in names
-    }
     return Chunk(GraphBatch.concatenate([chunk.graphs for chunk in chunks]), columns)
 
 

@@ -574,14 +574,13 @@ def hashing_kernel(kernel: Any, n_features: int) -> Any:
 
 
 def feature_matrix(kernel: Any, graphs: GraphBatch) -> csr_array:
-    """Compute the features of a batch in chunks; counts up to 2**24 are stored as float32."""
+    """Compute the features of a batch in chunks; integers up to 2**24 are stored as float32."""
     from scipy.sparse import csr_array, vstack
 
-    integral = kernel.get_params().get("counts", "raw") in ("raw", "binary", "intersection")
     parts = []
     for chunk, _ in as_chunks(graphs, chunk_size=CHUNK_SIZE):
         X = kernel.transform(chunk)
-        if integral and X.data.max(initial=0) <= 2**24:
+        if X.data.max(initial=0) <= 2**24 and np.array_equal(X.data, np.rint(X.data)):
             X = X.astype(np.float32)
         parts.append(X)
     if not parts:

@@ -16,9 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from ..errors import InvalidFileError, InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
+from ..graphs.convert.parts import column_items
+from ..graphs.convert.rdkit import is_rdkit
 from ..graphs.streams import Chunk, as_chunks
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.registry import describe_kernel, kernel_from_json, kernel_to_json
@@ -180,6 +183,12 @@ def pieces_of(
             chunk = chunk._replace(columns=kept)
         yield chunk, own
         begin = end
+    for name, column in given.items():
+        if len(column) > begin:
+            raise InvalidParameterError(
+                f"A column needs a value for each of the {begin} graphs; {name!r} has "
+                f"{len(column)}."
+            )
     if values is not None and (left := len(list(islice(values, 1)))):
         raise InvalidParameterError(f"There must be one id for each graph; got {left} too many.")
 
@@ -223,12 +232,13 @@ def default_kernel(graphs: GraphBatch) -> TreePlusPlus:
 
 
 def check_kernel(kernel: Any) -> FeatureKernel:
-    """Check that an index can use a kernel, and return it."""
+    """Check that an index can use a kernel, and return a copy."""
     if not isinstance(kernel, FeatureKernel):
         raise InvalidParameterError(
             "An index needs a kernel with explicit features, such as TreePlusPlus() or "
             f"WeisfeilerLehman(); got {kernel!r}."
         )
+    kernel = clone(kernel)  # what the caller does with it later does not concern the index
     check_parameters(kernel)
     parameters = kernel.get_params()
     if "random_state" in parameters and parameters["random_state"] is None:
@@ -252,12 +262,13 @@ def stored(kernel: FeatureKernel) -> dict[str, Any]:
 def restored(entry: dict[str, Any], given: FeatureKernel | None, where: str) -> FeatureKernel:
     """Return the kernel of an index, created from JSON or checked against the given one."""
     if given is not None:
-        if stored(check_kernel(given)) != entry:
+        own = check_kernel(given)
+        if stored(own) != entry:
             raise InvalidParameterError(
                 f"The index {where!r} was built with {_shown(entry)}; got {given!r}. Leave the "
                 "kernel out, or build another index with it."
             )
-        return given
+        return own
     try:
         return check_kernel(kernel_from_json(entry))
     except (InvalidFileError, InvalidParameterError) as error:
@@ -278,6 +289,14 @@ def is_molecules(source: Any) -> bool:
     from ..graphs.files.molecules import is_molecule_file
 
     return isinstance(source, str | Path) and is_molecule_file(Path(source))
+
+
+def holds_molecules(source: Any) -> bool:
+    """Return whether a source is a list or column of SMILES strings or RDKit molecules."""
+    if isinstance(source, str | Path | GraphBatch | Mapping) or not hasattr(source, "__len__"):
+        return False
+    items = column_items(source)
+    return bool(items) and all(isinstance(item, str) or is_rdkit(item) for item in items)
 
 
 # -------------------------------------------------------------------- folders
@@ -305,9 +324,12 @@ def make_folder(folder: Path, overwrite: bool) -> None:
         raise unwritable(folder, error) from None
 
 
-def origin_of(source: Any, ids: Any, settings: dict[str, Any]) -> dict[str, Any] | None:
+def origin_of(
+    source: Any, ids: Any, columns: Any, settings: dict[str, Any]
+) -> dict[str, Any] | None:
     """Return a description that identifies a build for resuming; None if it cannot be resumed."""
-    if not is_molecules(source) or not (ids is None or isinstance(ids, str)):
+    given = isinstance(columns, Mapping) or not (ids is None or isinstance(ids, str))
+    if given or not is_molecules(source):
         return None
     path = Path(source).resolve()
     if not path.exists():

@@ -9,16 +9,18 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from sklearn.base import clone
 
 from ..core.gram import DOT
 from ..core.threads import call
 from ..errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..graphs.convert.rdkit import LabelOptions
+from ..graphs.convert.parts import column_items
+from ..graphs.convert.rdkit import LabelFlags, LabelOptions, from_rdkit, from_smiles, is_rdkit
 from ..graphs.streams import Chunk
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.registry import describe_kernel
@@ -28,6 +30,7 @@ from .building import (
     check_kernel,
     commit,
     default_kernel,
+    holds_molecules,
     interrupted,
     is_molecules,
     make_folder,
@@ -109,7 +112,7 @@ class GraphIndex:
         self._snapshot = Snapshot.of(self.path)
         self.kernel = restored(self._snapshot.manifest.kernel, kernel, str(path))
         self.kernel.set_params(n_jobs=n_jobs)
-        self._own_kernel = kernel
+        self._own_kernel = None if kernel is None else clone(kernel)
 
     def __reduce__(self) -> Any:
         options = {"kernel": self._own_kernel, "n_jobs": self.n_jobs}
@@ -191,7 +194,7 @@ class GraphIndex:
                 "columns": columns if isinstance(columns, list) else None,
                 "options": {name: repr(value) for name, value in options.items()},
             }
-            origin = origin_of(source, ids, settings)
+            origin = origin_of(source, ids, columns, settings)
             earlier = interrupted(folder, origin)
             after = 0 if earlier is None else int(earlier.extra["line"])
             pieces = pieces_of(source, ids, columns, n_jobs, options, after)
@@ -210,7 +213,7 @@ class GraphIndex:
                 stored(used),
                 similarity,
                 label_kind="",
-                molecules=labels if is_molecules(source) else None,
+                molecules=labels if is_molecules(source) or holds_molecules(source) else None,
                 next_id=int(first_id),
             )
 
@@ -310,6 +313,8 @@ class GraphIndex:
                         f"{molecules}, got {given}. Leave these options out."
                     )
                 options = {**options, **molecules}
+            elif molecules is not None and holds_molecules(source):
+                source = self.as_queries(source)
             pieces = pieces_of(source, ids, columns, self.n_jobs, options)
             first = list(islice(pieces, 2))
             new = sum(len(chunk.graphs) for chunk, _ in first)
@@ -404,19 +409,18 @@ class GraphIndex:
     def as_queries(self, queries: Any) -> GraphBatch:
         """Convert queries to graphs of the kind that the index holds."""
         manifest = self._snapshot.manifest
-        if isinstance(queries, str):
+        if isinstance(queries, str) or is_rdkit(queries):
             queries = [queries]
-        items = list(queries) if not isinstance(queries, GraphBatch) else []
+        items = column_items(queries) if not isinstance(queries, GraphBatch) else []
         if items and all(isinstance(item, str) for item in items):
             if manifest.molecules is None:
                 raise InvalidGraphError(
                     "SMILES are queries for an index of molecules; this one holds other graphs. "
                     "Give graphs, such as graphgrain.from_smiles(list)."
                 )
-            from ..graphs.convert.rdkit import from_smiles
-
-            options: dict[str, Any] = dict(manifest.molecules)
-            return from_smiles(items, **options)
+            return from_smiles(items, **cast(LabelFlags, manifest.molecules))
+        if items and manifest.molecules is not None and all(map(is_rdkit, items)):
+            return from_rdkit(items, **cast(LabelFlags, manifest.molecules))
         batch = as_graphs(items or queries)
         if batch.n_vertices and manifest.label_kind and batch.label_kind != manifest.label_kind:
             raise InvalidGraphError(

@@ -80,6 +80,7 @@ def sphere_exclusion(index: GraphIndex, threshold: float = 0.6) -> Clusters:
     """
     if not 0.0 < threshold <= 1.0:
         raise InvalidParameterError(f"threshold must be above 0 and at most 1; got {threshold!r}.")
+    _check_index(index)
     neighbors = index.radius_neighbors_graph(radius=1.0 - threshold)
     counts = np.diff(neighbors.indptr)
     labels = np.full(len(counts), -1, dtype=np.int64)
@@ -135,6 +136,7 @@ def pick_diverse(index: GraphIndex, count: int, first: int = 0) -> np.ndarray:
     >>> index.ids[gg.pick_diverse(index, 4)].tolist()
     ['alimemazine', 'fluocinonide', 'ceftriaxone', 'pazufloxacin']
     """
+    _check_index(index)
     check_value("count", count, Whole(1, len(index)))
     check_value("first", first, Whole(0, len(index) - 1))
     live = index._snapshot.live
@@ -163,6 +165,14 @@ def pick_diverse(index: GraphIndex, count: int, first: int = 0) -> np.ndarray:
             )
             nearest[stale] = np.maximum(nearest[stale], values.reshape(len(stale), pairs).max(1))
             exact[stale] = len(picks)
+
+
+def _check_index(index: Any) -> None:
+    if not hasattr(index, "_snapshot"):
+        raise InvalidParameterError(
+            f"A GraphIndex is expected; got a {type(index).__name__}. Make one: "
+            "GraphIndex.build('graphs.ggi', graphs)."
+        )
 
 
 def _joined(parts: list[KeyedFeatures]) -> KeyedFeatures:
@@ -221,7 +231,9 @@ class NearDuplicates(NamedTuple):
     similarities: np.ndarray
 
 
-def near_duplicates(index: GraphIndex, queries: Any, threshold: float = 0.9) -> NearDuplicates:
+def near_duplicates(
+    index: GraphIndex, queries: Any, threshold: float = 0.9, similarity: str | None = None
+) -> NearDuplicates:
     """Find queries that have a near-duplicate in an index, most similar first.
 
     Parameters
@@ -232,6 +244,8 @@ def near_duplicates(index: GraphIndex, queries: Any, threshold: float = 0.9) -> 
         The queries, for example the test set.
     threshold : float, default=0.9
         Minimum similarity of near-duplicates, above 0 and at most 1.
+    similarity : str, optional
+        As in :meth:`GraphIndex.search`; by default that of the index.
 
     Returns
     -------
@@ -249,7 +263,8 @@ def near_duplicates(index: GraphIndex, queries: Any, threshold: float = 0.9) -> 
     """
     if not 0.0 < threshold <= 1.0:
         raise InvalidParameterError(f"threshold must be above 0 and at most 1; got {threshold!r}.")
-    ids, similarities = index.search(queries, k=1, threshold=threshold)
+    _check_index(index)
+    ids, similarities = index.search(queries, k=1, threshold=threshold, similarity=similarity)
     found = np.array([number for number, row in enumerate(ids) if len(row)], dtype=np.int64)
     values = np.array([similarities[number][0] for number in found])
     order = np.argsort(-values, kind="stable")

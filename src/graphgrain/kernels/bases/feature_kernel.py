@@ -322,6 +322,7 @@ class FeatureKernel(GraphKernel):
 
     def gram(self) -> np.ndarray:
         check_is_fitted(self, "columns_")
+        self._check_unchanged()
         return self._at_work(self._gram_of_fitted)
 
     def _gram_of_fitted(self) -> np.ndarray:
@@ -354,6 +355,7 @@ class FeatureKernel(GraphKernel):
         [[[17, 7], [7, 6]], [[32, 8], [8, 12]]]
         """
         check_is_fitted(self, "columns_")
+        self._check_unchanged()
         new = None if X is None else self._mapped(self._checked(X))
         rows = self.n_graphs_ if new is None else len(new)
         self._check_memory(rows, self.n_graphs_, len(self.vocabulary_))
@@ -365,6 +367,7 @@ class FeatureKernel(GraphKernel):
     def each_gram_level(self) -> Iterator[np.ndarray]:
         """Yield the matrices of :meth:`gram_levels` one by one, to save memory."""
         check_is_fitted(self, "columns_")
+        self._check_unchanged()
         yield from self._grams(every_level=True)
 
     def _grams(
@@ -445,6 +448,7 @@ class FeatureKernel(GraphKernel):
                 "columns are shared and nothing is learned. Fit with n_features=None."
             )
         check_is_fitted(self, "columns_")
+        self._check_unchanged()
 
     def _decoded_names(self, level: int) -> list[str]:
         self._check_named()

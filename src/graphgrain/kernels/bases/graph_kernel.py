@@ -170,6 +170,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         [[1.0, 0.0], [0.0, 1.0]]
         """
         check_is_fitted(self, "n_graphs_")
+        self._check_unchanged()
         return self._at_work(self._own_gram)
 
     def transform(self, X: Any) -> Output:
@@ -201,13 +202,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         """Convert and validate new graphs for a fitted kernel."""
         check_is_fitted(self, "n_graphs_")
         check_parameters(self)
-        for name, value in self._fitted_with.items():
-            now = getattr(self, name)
-            if not (now is value or (type(now) is type(value) and np.array_equal(now, value))):
-                raise InvalidParameterError(
-                    f"A fitted kernel keeps its parameters; {name} was {value!r} at fit and is "
-                    f"{now!r} now. Call fit again."
-                )
+        self._check_unchanged()
         batch = as_graphs(X)
         if batch.n_vertices and batch.label_kind != self.label_kind_ and self._uses_labels:
             raise InvalidGraphError(
@@ -215,6 +210,16 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
                 f"{batch.label_kind}. Convert them with GraphBatch.with_labels."
             )
         return batch
+
+    def _check_unchanged(self) -> None:
+        """Raise an error if parameters that fit has used are others now."""
+        for name, value in self._fitted_with.items():
+            now = getattr(self, name)
+            if not (now is value or (type(now) is type(value) and np.array_equal(now, value))):
+                raise InvalidParameterError(
+                    f"A fitted kernel keeps its parameters; {name} was {value!r} at fit and is "
+                    f"{now!r} now. Call fit again."
+                )
 
     #: Whether the kernel requires graphs with attributes.
     needs_attributes: ClassVar[bool] = False

@@ -44,6 +44,8 @@ class Pyramid(FeatureKernel):
         levels = len(fitted.vocabulary)
         depths = range(levels) if every_level else [levels - 1]
         weights = [self._weights(depth) for depth in depths]
+        if self.similarity == "minmax":  # of the features, which are scaled by square roots
+            weights = [np.sqrt(weight) for weight in weights]
         results = [np.zeros((norms.shape[1], self.n_graphs_)) for _ in depths]
         bounds = fitted.offsets.tolist()
         for level in range(levels):
