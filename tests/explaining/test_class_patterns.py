@@ -107,3 +107,11 @@ def test_several_classes_and_bad_input():
     number = make_pipeline(gg.PathPattern(1, output="features"), Ridge()).fit(GRAPHS, y)
     with pytest.raises(InvalidParameterError, match="needs a classifier"):
         gg.class_patterns(number, GRAPHS, y)
+
+
+def test_one_class_is_too_few():
+    graphs, y = gg.load_drugs()
+    kernel = gg.VertexHistogram(output="features")
+    model = make_pipeline(kernel, LogisticRegression()).fit(graphs, y == "opioids")
+    with pytest.raises(InvalidParameterError, match="at least two classes"):
+        gg.class_patterns(model, graphs[:3], [True] * 3)
