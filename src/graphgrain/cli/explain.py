@@ -213,7 +213,7 @@ def explore(
         answer({"page": str(output), "graphs": len(found.graphs), "score": found.score})
         return
     if found.score is None:
-        right = "no target to predict"
+        right = "no target to predict" + (" (--target names its column)" if loaded.columns else "")
     elif found.classes:
         right = f"{100 * found.score:.1f} % of the predictions are right"
     else:
