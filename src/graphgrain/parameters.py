@@ -142,9 +142,11 @@ class Declared:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls._own_init = cls._own_init or "__init__" in vars(cls)
-        # An annotation without a value is the type of a fitted attribute, not a parameter.
+        # Annotations without a value, and private ones, are types of attributes, not parameters.
         annotations = get_annotations(cls)
-        cls.__annotations__ = {name: of for name, of in annotations.items() if name in vars(cls)}
+        cls.__annotations__ = {
+            name: of for name, of in annotations.items() if name in vars(cls) and name[0] != "_"
+        }
         dataclass(init=not cls._own_init, repr=False, eq=False, match_args=False, kw_only=True)(cls)
         cls.__annotations__ = annotations
         rules = dict(cls.parameter_rules)

@@ -331,3 +331,57 @@ def test_mistakes_in_files(folder, header, cell, options, words):
     (folder / "bad.csv").write_text("\n".join([header, *rows]) + "\n")
     assert words in fails("fit", folder / "bad.csv", *options, "-o", folder / "bad.ggm")
     assert not (folder / "bad.ggm").exists()
+
+
+def test_models_fitted_in_python(folder):
+    rows = [f"{smiles},{n % 5},{'ab'[n % 2]}" for n, smiles in enumerate(CHAINS)]
+    (folder / "py.csv").write_text("\n".join(["smiles,dose,flag", *rows]) + "\n")
+    columns = {
+        "smiles": CHAINS,
+        "dose": [float(n % 5) for n in range(len(CHAINS))],
+        "flag": ["ab"[n % 2] for n in range(len(CHAINS))],
+    }
+    y = np.array([len(smiles) + n % 5 for n, smiles in enumerate(CHAINS)]) + 0.5
+    several = np.column_stack([y, -y])
+    for targets, names in ((y, [""]), (several, ["_0", "_1"])):
+        model = gg.GraphRegressor(max_level=1, max_terms=1).fit(columns, targets)
+        model.save(folder / "py.ggm")
+        call("predict", folder / "py.ggm", folder / "py.csv", "-o", folder / "py_out.csv")
+        expected = model.predict(columns).reshape(len(y), -1)
+        low, high = (part.reshape(len(y), -1) for part in model.predict_interval(columns, 0.9))
+        rows = table(folder / "py_out.csv")
+        for number, end in enumerate(names):
+            for name, values in (("prediction", expected), ("low", low), ("high", high)):
+                found = [float(row[f"{name}{end}"]) for row in rows]
+                np.testing.assert_allclose(found, values[:, number], rtol=1e-4)
+    single = gg.GraphRegressor(max_level=1, max_terms=1).fit(columns, y)
+    single.save(folder / "py.ggm")
+    shown = call("explain", folder / "py.csv", "--model", folder / "py.ggm", "--row", 3, "--json")
+    assert float(json.loads(shown.output)["prediction"]) == pytest.approx(
+        single.predict({name: values[2:3] for name, values in columns.items()})[0], rel=1e-3
+    )
+
+
+def test_codes_stay_texts(folder):
+    rows = [
+        f"{smiles},{('001', '1', '02')[n % 3]},{len(smiles)}.5" for n, smiles in enumerate(CHAINS)
+    ]
+    (folder / "codes.csv").write_text("\n".join(["smiles,code,y", *rows]) + "\n")
+    call(
+        "fit", folder / "codes.csv", "--target", "y", "--columns", "code",
+        "-o", folder / "codes.ggm",
+    )  # fmt: skip
+    encoder = gg.load_model(folder / "codes.ggm").machine_.columns.encoder
+    assert encoder.values == [["001", "02", "1"]]
+    assert gg.load_molecules(folder / "codes.csv")[1]["code"].tolist()[:3] == ["001", "1", "02"]
+
+
+def test_predictions_are_csv(folder):
+    message = fails("predict", folder / "mass.ggm", folder / "new.smi", "-o", folder / "p.xlsx")
+    assert "written as .csv" in message
+
+
+def test_infinite_numbers_are_named_by_their_line(assays, folder):
+    (folder / "some.csv").write_text("smiles,assay,dose\nnonsense,1,3\nCCCO,1,inf\n")
+    message = fails("predict", assays, folder / "some.csv", "-o", folder / "some_out.csv")
+    assert "line 3 has 'inf'" in message

@@ -115,3 +115,14 @@ def test_one_class_is_too_few():
     model = make_pipeline(kernel, LogisticRegression()).fit(graphs, y == "opioids")
     with pytest.raises(InvalidParameterError, match="at least two classes"):
         gg.class_patterns(model, graphs[:3], [True] * 3)
+
+
+@pytest.mark.parametrize("act", [gg.class_patterns, gg.class_fragments])
+def test_classes_that_the_model_does_not_know(act):
+    graphs, y = gg.load_drugs()
+    kernel = gg.VertexHistogram(output="features")
+    codes = (y == "opioids").astype(int)
+    model = make_pipeline(kernel, LogisticRegression()).fit(graphs, codes)
+    for wrong in (codes.astype(str), codes + 7, np.where(codes == 1, np.nan, 0.0)):
+        with pytest.raises(InvalidParameterError, match=r"classes of the model \(0, 1\)"):
+            act(model, graphs[::5], wrong[::5])

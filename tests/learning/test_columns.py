@@ -11,9 +11,10 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import PredefinedSplit, cross_val_score
 from sklearn.preprocessing import OneHotEncoder, QuantileTransformer
 
 import graphgrain as gg
@@ -561,3 +562,49 @@ def test_what_a_classifier_has_not_seen_includes_columns(dosed):
     far = model.domain(table[:1].assign(dose=1e6))["leverage"]
     assert model._column_share_ > 0
     assert far > near
+
+
+@pytest.mark.parametrize("Model", [gg.GraphClassifier, gg.GraphRegressor])
+def test_private_state_is_no_parameter(dosed, Model):
+    table, y = dosed
+    weights = np.ones(len(y))
+    weights[:7] = 0
+    model = Model(**SMALL).fit(table, y > 0, weights)
+    assert not [name for name in model.get_params() if name.startswith("_")]
+    assert "_kept" not in repr(model)
+    with pytest.raises(TypeError):
+        Model(_kept=None)
+
+
+@pytest.mark.parametrize("solver", ["kernel", "linear"])
+def test_a_fit_that_fails_leaves_the_model_as_it_was(dosed, solver):
+    table, y = dosed
+    model = gg.GraphRegressor(**SMALL, solver=solver, similarity="cosine").fit(table, y)
+    expected = model.predict(table, return_std=True)
+    near = model.domain(table)["nearest"]
+    weights = np.ones(len(y))
+    weights[:7] = 0
+    other = pd.DataFrame({"alt": table["smiles"], "dose": 1.0})
+    for bad in ((table.assign(q=np.nan), y, weights), (other, y[:5]), (other, ["x"] * len(y))):
+        with pytest.raises(InvalidParameterError):
+            model.fit(*bad)
+    both = table.assign(alt=table["smiles"][::-1].to_numpy())
+    for found, wanted in zip(model.predict(both, return_std=True), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(model.domain(table)["nearest"], near)
+    fresh = gg.GraphRegressor(**SMALL)
+    with pytest.raises(InvalidParameterError):
+        fresh.fit(other, y[:5])
+    with pytest.raises(NotFittedError):
+        fresh.predict(table)
+
+
+def test_splitters_split_all_rows(dosed):
+    table, y = dosed
+    weights = np.ones(len(y))
+    weights[:20] = 0
+    folds = PredefinedSplit(np.arange(len(y)) // 27)
+    model = gg.GraphRegressor(**SMALL, cv=folds).fit(table, y, weights)
+    assert np.isfinite(model.held_out_[20:]).all()
+    with pytest.raises(InvalidParameterError, match="more graphs than the 40"):
+        gg.GraphRegressor(**SMALL, cv=folds).fit(table[:40], y[:40])

@@ -305,3 +305,24 @@ def test_columns_of_a_build_that_is_interrupted(tmp_path, monkeypatch):
 def test_graphs_that_are_no_index(drugs, act):
     with pytest.raises(InvalidParameterError, match="A GraphIndex is expected; got a GraphBatch"):
         act(drugs[0][:5])
+
+
+def test_streams_of_molecules_are_read_as_in_the_index(tmp_path):
+    Chem = pytest.importorskip("rdkit.Chem")
+    (tmp_path / "some.smi").write_text("\n".join(MOLECULES) + "\n")
+    index = gg.GraphIndex.build(tmp_path / "h.ggi", tmp_path / "some.smi", hydrogens=True)
+    index.add(text for text in ["CCCO", "CCCN"])
+    index.add(iter([Chem.MolFromSmiles("CCCS")]))
+    assert index.search(["CCCO", "CCCN", "CCCS"], k=1)[1].ravel().tolist() == [1.0] * 3
+    stream = gg.GraphIndex.build(tmp_path / "s.ggi", (text for text in MOLECULES))
+    assert stream.search("CCO", k=1)[0].tolist() == [[4]]
+    graphs = gg.GraphIndex.build(tmp_path / "g.ggi", gg.from_smiles(MOLECULES, hydrogens=True))
+    for act in (
+        lambda: graphs.add(["CCO"]),
+        lambda: graphs.add(tmp_path / "some.smi"),
+        lambda: graphs.search([Chem.MolFromSmiles("CCO")], k=1),
+        lambda: graphs.search(["CCO"], k=1),
+    ):
+        with pytest.raises(InvalidGraphError, match=r"Give graphs, such as graphgrain\.from_"):
+            act()
+    assert len(graphs) == 6

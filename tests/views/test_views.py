@@ -279,3 +279,14 @@ def test_shuffling_helper_keeps_the_graphs():
     assert nx.is_isomorphic(
         nx.Graph(BATCH[0].edges.tolist()), nx.Graph(shuffled(BATCH[:1], 0).edges.tolist())
     )
+
+
+def test_edges_are_filtered_by_labels_of_their_kind():
+    texts = gg.as_graphs([([(0, 1), (1, 2)], ["C", "C", "O"], ["-", "="])])
+    numbers = gg.as_graphs([([(0, 1), (1, 2)], ["C", "C", "O"], [1, 2])])
+    for batch, wrong in ((texts, 1), (numbers, "1")):
+        for name in ("keep", "drop"):
+            with pytest.raises(InvalidParameterError, match=f"got {wrong!r}"):
+                gg.EdgeFilter(**{name: [wrong]}).fit(batch)
+    assert gg.EdgeFilter(drop=["="]).fit_transform(texts).n_edges == 1
+    assert gg.EdgeFilter(keep=np.array([2, 3])).fit_transform(numbers).n_edges == 1

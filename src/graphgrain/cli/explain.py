@@ -13,12 +13,13 @@ from ..evaluation.exploration import MOST_GRAPHS, Seen, explain_rows
 from ..evaluation.exploration import explore as compute
 from ..explaining.explanation import Explanation
 from ..graphs.convert.rdkit import LabelOptions
+from ..learning.inputs import GRAPH_COLUMN
 from ..learning.model_file import load_model
 from ..report.graph_pages import explanation_page, explore_page
 from ..writing import atomic_write, suffix_of
 from .app import answer, command, err, out
 from .arguments import Data, Jobs, Json, Reading, output_file
-from .learn import training_table
+from .learn import trained_with, training_table
 from .loading import load, with_labels
 from .tables import text_table
 
@@ -62,7 +63,7 @@ def explain(
             f"An explanation is written as .html, .svg or .png; got {str(output)!r}."
         )
     fitted = None if model is None else load_model(model)
-    trained = getattr(fitted, "reading_", {"labels": [], "columns": []})
+    trained = {"labels": [], "columns": []} if fitted is None else trained_with(fitted)
     if fitted is not None and reading.view:
         raise InvalidParameterError(
             "A model has its own view; got --view as well. Leave it out, and give it to fit."
@@ -87,6 +88,8 @@ def explain(
         part = fitted.machine_.columns
         encoder = None if part is None else part.encoder
         table = training_table(loaded, trained["columns"], fitted.descriptors, reading, encoder)
+        if isinstance(table, dict):
+            table[fitted.graphs or fitted._graph_column] = table.pop(GRAPH_COLUMN)
         X = _at(table, rows)
         learned = f"{fitted.n_graphs_:,} graphs"
     doing = "Learning from" if fitted is None else "Explaining"

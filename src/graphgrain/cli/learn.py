@@ -7,7 +7,7 @@ import hashlib
 import io
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -29,12 +29,12 @@ from ..graphs.files.molecules import (
 )
 from ..graphs.processes import progress_bar
 from ..learning.classifier import GraphClassifier
-from ..learning.columns import ColumnEncoder
+from ..learning.columns import ColumnEncoder, molecule_descriptors
 from ..learning.estimator import GraphEstimator
 from ..learning.inputs import GRAPH_COLUMN, are_classes
 from ..learning.model_file import load_model
 from ..learning.regressor import GraphRegressor
-from ..writing import check_output, is_standard_output, put_in_place
+from ..writing import check_output, is_standard_output, put_in_place, suffix_of
 from .app import Interrupted, answer, command, err, out
 from .arguments import Data, Jobs, Json, Reading, check_choice, listed, output_file
 from .kernel_options import combined
@@ -211,13 +211,13 @@ def as_trained(
         return np.where(missing, "", values)
     found = np.full(len(values), np.nan)
     for row in np.flatnonzero(~missing).tolist():
-        try:
+        with suppress(ValueError):
             found[row] = float(values[row])
-        except ValueError:
+        if not np.isfinite(found[row]):
             raise InvalidParameterError(
                 f"The column {name!r} held numbers in training; line {lines[row]} has "
                 f"{str(values[row])!r}. Correct it, or leave it empty."
-            ) from None
+            )
     return found
 
 
@@ -257,12 +257,14 @@ def predict(
     if not 0 < interval < 1:
         raise InvalidParameterError(f"--interval is above 0 and below 1; got {interval:g}.")
     check_output(output, "The table of predictions")
+    if not is_standard_output(output) and suffix_of(output, ".csv") != ".csv":
+        raise InvalidParameterError(f"Predictions are written as .csv; got {str(output)!r}.")
     loaded = load_model(model)
-    trained = getattr(loaded, "reading_", {"labels": list(LabelOptions()), "columns": []})
+    trained = trained_with(loaded)
     loaded.set_params(n_jobs=n_jobs)
     file = MoleculeFile.opened(data, smiles)
     part = _Part(output, _key(data, model, (interval, smiles, domain)))
-    rows, bad = part.done, 0
+    rows, bad = part.done, part.unread
     try:
         with part.opened() as stream, progress_bar(err().is_terminal, None) as bar:
             records = (record for record in file.records if record.line > part.last)
@@ -283,6 +285,17 @@ def predict(
         return
     words = f", {bad:,} of them unreadable (see the column problem)" if bad else ""
     err().print(f"{rows:,} molecules{words} written to {escape(str(output))}.")
+
+
+def trained_with(model: Any) -> dict[str, Any]:
+    """Return how molecules were read for a model, and its columns; also if fitted in Python."""
+    if hasattr(model, "reading_"):
+        return dict(model.reading_)
+    part = model.machine_.columns
+    names = [] if part is None else [*part.encoder.numbers, *part.encoder.categories]
+    added = molecule_descriptors([]) if model.descriptors is not None else {}
+    columns = [name for name in names if name not in added]
+    return {"labels": list(LabelOptions()), "columns": columns}
 
 
 def _key(data: str, model: Path, options: tuple[Any, ...]) -> str:
@@ -308,8 +321,9 @@ def _predicted(
     columns = record_columns(records)
     lines = columns.pop("line")
     beside = ("low", "high") if isinstance(model, GraphRegressor) else ("probability", "set")
+    names = [f"{name}{end}" for end in _targets(model) for name in ("prediction", *beside)]
     near = ("nearest", "similarity", "unseen") if domain else ()
-    results: dict[str, list[Any]] = {name: [] for name in ("prediction", *beside, *near)}
+    results: dict[str, list[Any]] = {name: [] for name in (*names, *near)}
     ours = {"line", "molecule", *results, "problem"}
     table: dict[str, list[Any]] = {"line": lines.tolist()}
     table["molecule"] = [record.structure.strip().split("\n")[0] for record in records]
@@ -357,15 +371,25 @@ def _new_table(
         )
     encoder = model.machine_.columns.encoder
     own = {n: as_trained(n, columns[n], encoder, lines) for n in trained["columns"]}
-    return {model.graphs: molecules, **own}
+    return {model.graphs or model._graph_column: molecules, **own}
+
+
+def _targets(model: GraphEstimator) -> list[str]:
+    """Return the endings of the names of columns, one for each target."""
+    several = isinstance(model, GraphRegressor) and not model._one_target
+    return [f"_{number}" for number in range(model.machine_.n_outputs)] if several else [""]
 
 
 def _results(model: GraphEstimator, X: Any, interval: float) -> dict[str, list[Any]]:
     """Predict the readable molecules, as columns of the table."""
     if isinstance(model, GraphRegressor):
         low, high = model.predict_interval(X, interval)
-        found = {"prediction": model.predict(X), "low": low, "high": high}
-        return {name: [f"{value:.6g}" for value in own.tolist()] for name, own in found.items()}
+        ends = _targets(model)
+        found = {}
+        for name, own in {"prediction": model.predict(X), "low": low, "high": high}.items():
+            for end, values in zip(ends, own.reshape(len(own), -1).T.tolist(), strict=True):
+                found[f"{name}{end}"] = [f"{value:.6g}" for value in values]
+        return found
     assert isinstance(model, GraphClassifier)
     probabilities = model.predict_proba(X)
     best = probabilities.argmax(axis=1)
@@ -386,6 +410,7 @@ class _Part:
         self.path = output.with_name(f".{output.name}.{key}.part")
         self.header: list[str] | None = None
         self.done = self.last = 0  # rows written by an earlier call; line of the last one
+        self.unread = 0  # unreadable molecules among them
         if not self.streams and self.path.exists():
             self._read()
 
@@ -400,6 +425,7 @@ class _Part:
         while rows and len(rows[-1]) != len(self.header):
             rows.pop()
         self.done, self.last = len(rows) - 1, int(rows[-1][0])
+        self.unread = sum(bool(row[self.header.index("problem")]) for row in rows[1:])
         kept = io.StringIO(newline="")
         csv.writer(kept).writerows(rows)
         self.path.write_bytes(kept.getvalue().encode())

@@ -34,6 +34,7 @@ from ..graphs.convert.dispatch import as_graphs
 from ..graphs.drawing.molecule import Molecule, read_molecule
 from ..graphs.drawing.picture import card, picture, picture_or_reason, save_png, save_svg
 from ..graphs.drawing.shapes import Picture
+from ..learning.inputs import check_known_classes
 from ..parameters import Whole, check_value
 
 if TYPE_CHECKING:
@@ -302,6 +303,8 @@ def class_fragments(model: Any, graphs: Any, y: Any, *, n: int = 10) -> ClassFra
             # With two classes the only output counts for one and against the other.
             for label in [why.target] if why.opposite is None else [why.opposite, why.target]:
                 by_class.setdefault(label, []).append(why)
+    if None not in by_class and by_class:
+        check_known_classes(targets, list(by_class))
     found = {}
     for label, whys in by_class.items():
         sign = -1.0 if whys and label is not None and label == whys[0].opposite else 1.0

@@ -20,7 +20,7 @@ from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.drawing.picture import card, draw, picture_or_reason
 from ..kernels.bases.feature_kernel import FeatureKernel
-from ..learning.inputs import check_two_classes
+from ..learning.inputs import check_known_classes, check_two_classes
 from ..parameters import Whole, check_value
 from ..views.base import seen_through
 from .explainer import sources
@@ -211,6 +211,7 @@ def class_patterns(
         raise InvalidParameterError(
             f"y must have one class per graph ({len(batch)}); got the shape {labels.shape}."
         )
+    check_known_classes(labels, list(form.two_classes or form.outputs))
     check_two_classes(np.unique(labels), len(batch))
     chosen = _strongest(form, batch, labels, n)
     again = _again(model, batch, labels, n, n_resamples, random_state)

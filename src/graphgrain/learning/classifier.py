@@ -192,6 +192,11 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         -------
         self : GraphClassifier
         """
+        with self._all_or_nothing():
+            self._fit_checked(X, y, sample_weight, groups)
+        return self
+
+    def _fit_checked(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         batch, columns = self._read_to_fit(X)
         self.classes_, codes = check_classes(y, len(batch), members=1)
         weights = self._checked_weights(sample_weight, len(batch)) * self._class_weights(codes)
@@ -211,7 +216,6 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
             self.scoring_ = "accuracy"
         with self._blas():
             self._fit(data._replace(weights=data.weights / data.weights.mean()), rng)
-        return self
 
     def _fit(self, data: Training, rng: np.random.Generator) -> None:
         codes = data.targets

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
@@ -173,6 +174,17 @@ class GraphEstimator(Declared, BaseEstimator):
         items = list(items)
         return as_graphs(items), molecule_descriptors(items, self.verbose)
 
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Restore the model of an earlier fit if this one fails."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
     def _read_to_fit(self, X: Any) -> tuple[GraphBatch, dict[str, np.ndarray]]:
         check_parameters(self)
         self.__dict__.pop("_factored", None)  # of an earlier fit
@@ -231,14 +243,24 @@ class GraphEstimator(Declared, BaseEstimator):
         """Return the training data of the graphs in the mask ``kept``, with folds."""
         groups = None if groups is None else check_groups(groups, len(batch), self.cv)
         self._kept = None if kept.all() else kept
+        folds = None
         if not kept.all():
             rows = np.flatnonzero(kept)
+            if hasattr(self.cv, "split") and not isinstance(self.cv, str):  # splits all rows
+                codes = targets if is_classifier(self) else None
+                folds = fold_numbers(self.cv, batch, codes, groups, rng)[rows]
             batch, targets, weights = batch[rows], targets[rows], weights[rows]
             columns = {name: values[rows] for name, values in columns.items()}
             groups = None if groups is None else groups[rows]
             self._check_folds(len(rows))
         codes = targets if is_classifier(self) else None
-        folds = fold_numbers(self.cv, batch, codes, groups, rng)
+        if folds is None:
+            folds = fold_numbers(self.cv, batch, codes, groups, rng)
+        elif len(np.unique(folds)) < 2:
+            raise InvalidParameterError(
+                f"cv={self.cv!r} leaves one fold of the graphs that have a weight and a target. "
+                "Use other folds."
+            )
         encoder = ColumnEncoder.fit(columns) if columns else None
         encoded = np.empty((len(batch), 0)) if encoder is None else encoder.transform(columns)
         return Training(batch, encoder, encoded, targets, weights, folds)

@@ -138,10 +138,15 @@ def fold_numbers(
         target = np.zeros(graphs) if codes is None else codes
         try:
             splits = list(cv.split(np.zeros(graphs), target, groups))
+            outside = any(np.max(test, initial=0) >= graphs for _, test in splits)
         except ValueError as error:
             raise InvalidParameterError(
                 f"cv={cv!r} cannot split these {graphs} graphs: {error}"
             ) from None
+        if outside:
+            raise InvalidParameterError(
+                f"cv={cv!r} is made for more graphs than the {graphs} that are given."
+            )
         for fold, (_, test) in enumerate(splits):
             if (numbers[test] >= 0).any():
                 raise InvalidParameterError(

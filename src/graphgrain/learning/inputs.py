@@ -191,12 +191,23 @@ def check_classes(y: Any, graphs: int, *, members: int = 2) -> tuple[np.ndarray,
     return classes, codes.reshape(-1).astype(np.int64)
 
 
+def check_known_classes(y: np.ndarray, classes: list[Any]) -> None:
+    """Raise an error unless all entries are classes of a model."""
+    for value in y.tolist():
+        if value not in classes:
+            raise InvalidParameterError(
+                "y must hold classes of the model ("
+                + ", ".join(repr(getattr(c, "item", lambda c=c: c)()) for c in classes)
+                + f"); got {value!r}."
+            )
+
+
 def check_two_classes(classes: np.ndarray, graphs: int) -> None:
     """Raise an error unless there are at least two classes."""
     if len(classes) < 2:
         raise InvalidParameterError(
             f"There must be at least two classes to tell apart; all {graphs} graphs have the "
-            f"class {classes[0] if len(classes) else None!r}."
+            f"class {classes.tolist()[0] if len(classes) else None!r}."
         )
 
 

@@ -138,6 +138,11 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         -------
         self : GraphRegressor
         """
+        with self._all_or_nothing():
+            self._fit_checked(X, y, sample_weight, groups)
+        return self
+
+    def _fit_checked(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         batch, columns = self._read_to_fit(X)
         values = check_values(y, len(batch), gaps=True)
         weights = self._checked_weights(sample_weight, len(batch))
@@ -156,7 +161,6 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             )
         with self._blas():
             self._fit(data._replace(weights=data.weights / data.weights.mean()), rng)
-        return self
 
     def _fit(self, data: Training, rng: np.random.Generator) -> None:
         targets = data.targets

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -291,12 +291,17 @@ def is_molecules(source: Any) -> bool:
     return isinstance(source, str | Path) and is_molecule_file(Path(source))
 
 
-def holds_molecules(source: Any) -> bool:
-    """Return whether a source is a list or column of SMILES strings or RDKit molecules."""
-    if isinstance(source, str | Path | GraphBatch | Mapping) or not hasattr(source, "__len__"):
-        return False
-    items = column_items(source)
-    return bool(items) and all(isinstance(item, str) or is_rdkit(item) for item in items)
+def with_kind(source: Any) -> tuple[Any, bool]:
+    """Return a source, and whether it is a list, column or stream of SMILES or RDKit molecules.
+
+    The first item decides; streams continue after it.
+    """
+    if isinstance(source, str | Path | GraphBatch | Mapping) or not hasattr(source, "__iter__"):
+        return source, False
+    items = iter(column_items(source)) if hasattr(source, "__len__") else iter(source)
+    first = list(islice(items, 1))
+    molecules = bool(first) and (isinstance(first[0], str) or is_rdkit(first[0]))
+    return chain(first, items) if not hasattr(source, "__len__") else source, molecules
 
 
 # -------------------------------------------------------------------- folders

@@ -30,7 +30,6 @@ from .building import (
     check_kernel,
     commit,
     default_kernel,
-    holds_molecules,
     interrupted,
     is_molecules,
     make_folder,
@@ -40,8 +39,18 @@ from .building import (
     restored,
     stored,
     tail_to_merge,
+    with_kind,
 )
-from .index_files import JOURNAL, KINDS, Manifest, Snapshot, as_array, only_writer, write_manifest
+from .index_files import (
+    CHUNK,
+    JOURNAL,
+    KINDS,
+    Manifest,
+    Snapshot,
+    as_array,
+    only_writer,
+    write_manifest,
+)
 from .ranking import Hits, Ranker
 
 if TYPE_CHECKING:
@@ -181,6 +190,7 @@ class GraphIndex:
         """
         check_value("first_id", first_id, Whole(0))
         check_value("n_jobs", n_jobs, JOBS)
+        source, are_molecules = with_kind(source)
         _check_similarity(similarity)
         used = None if kernel is None else check_kernel(kernel)
         folder = _folder(path)
@@ -213,7 +223,7 @@ class GraphIndex:
                 stored(used),
                 similarity,
                 label_kind="",
-                molecules=labels if is_molecules(source) or holds_molecules(source) else None,
+                molecules=labels if is_molecules(source) or are_molecules else None,
                 next_id=int(first_id),
             )
 
@@ -313,8 +323,17 @@ class GraphIndex:
                         f"{molecules}, got {given}. Leave these options out."
                     )
                 options = {**options, **molecules}
-            elif molecules is not None and holds_molecules(source):
-                source = self.as_queries(source)
+            source, are_molecules = with_kind(source)
+            if are_molecules or (molecules is None and is_molecules(source)):
+                if molecules is None and now.manifest.label_kind:
+                    raise InvalidGraphError(
+                        "This index holds graphs, and does not know how molecules were read for "
+                        "it. Give graphs, such as graphgrain.from_smiles(list)."
+                    )
+                if are_molecules:
+                    items = iter(column_items(source) if hasattr(source, "__len__") else source)
+                    parts = iter(lambda: list(islice(items, CHUNK)), [])
+                    source = (self.as_queries(part) for part in parts)
             pieces = pieces_of(source, ids, columns, self.n_jobs, options)
             first = list(islice(pieces, 2))
             new = sum(len(chunk.graphs) for chunk, _ in first)
@@ -419,7 +438,12 @@ class GraphIndex:
                     "Give graphs, such as graphgrain.from_smiles(list)."
                 )
             return from_smiles(items, **cast(LabelFlags, manifest.molecules))
-        if items and manifest.molecules is not None and all(map(is_rdkit, items)):
+        if items and all(map(is_rdkit, items)):
+            if manifest.molecules is None:
+                raise InvalidGraphError(
+                    "Molecules are queries for an index of molecules; this one holds other graphs. "
+                    "Give graphs, such as graphgrain.from_rdkit(list)."
+                )
             return from_rdkit(items, **cast(LabelFlags, manifest.molecules))
         batch = as_graphs(items or queries)
         if batch.n_vertices and manifest.label_kind and batch.label_kind != manifest.label_kind:

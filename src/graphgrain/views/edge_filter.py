@@ -51,6 +51,18 @@ class EdgeFilter(View):
                     f"{name} must be a list of edge labels, or None; got {value!r}. "
                     f"For a single label write {name}=[{value!r}]."
                 )
+            table = batch.edge_label_table
+            known = [] if table is None else table.tolist()[:1]
+            wrong = [
+                label
+                for label in (() if value is None else value)
+                if known and isinstance(label, str) != isinstance(known[0], str)
+            ]
+            if wrong:
+                raise InvalidParameterError(
+                    f"{name} must be edge labels as these graphs have them, such as {known[0]!r}; "
+                    f"got {wrong[0]!r}."
+                )
         self._transform(batch)
 
     def _transform(self, batch: GraphBatch) -> GraphBatch:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import os
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -268,6 +269,10 @@ MISSING = frozenset(
 )
 
 
+#: Beginning of a code that a number would lose.
+_CODE = re.compile(r"\s*[+-]?0[0-9]")
+
+
 def missing_values(values: np.ndarray) -> np.ndarray:
     """Return a mask of the missing entries of a column: NaN, None and the markers in MISSING."""
     if values.dtype.kind not in "OUS":
@@ -300,7 +305,7 @@ def stray_text(values: np.ndarray) -> int | None:
 def typed(values: np.ndarray) -> np.ndarray:
     """Convert text to integers or floats (missing: NaN) if all entries are numbers.
 
-    Other columns stay strings, with empty strings for missing values.
+    Other columns, also of codes such as 007, stay strings, with empty strings for missing values.
     """
     if values.dtype.kind != "U":
         return values
@@ -308,6 +313,8 @@ def typed(values: np.ndarray) -> np.ndarray:
     if missing.all():
         return np.full(len(values), "", dtype=str)
     present = values[~missing].tolist()
+    if any(_CODE.match(value) for value in present):
+        return np.where(missing, "", values)
     with contextlib.suppress(ValueError, OverflowError):
         if not missing.any():
             return np.array([int(value) for value in present], dtype=np.int64)
