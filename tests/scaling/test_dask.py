@@ -145,3 +145,10 @@ def test_what_is_refused(files, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "dask", None)
     with pytest.raises(MissingDependencyError, match=r"graphgrain\[dask\]"):
         gg.dask_features(files)
+
+
+def test_targets_that_are_no_dask_array():
+    array = pytest.importorskip("dask.array")
+    X = array.from_array(np.eye(4), chunks=2)
+    with pytest.raises(InvalidParameterError, match="y must be a Dask array; got a ndarray"):
+        gg.dask_partial_fit(SGDClassifier(), X, np.array([0, 1, 0, 1]))

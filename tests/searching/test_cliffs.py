@@ -184,3 +184,10 @@ def test_a_page_without_pairs(assays, tmp_path):
 def test_mistakes_are_told(assays, words, message):
     result = run("cliffs", assays, *words, code=BAD_INPUT)
     assert message in " ".join(result.stderr.split())
+
+
+def test_pairs_of_other_graphs(drugs):
+    graphs = drugs[0]
+    found = gg.pairs(graphs, 0.5)
+    with pytest.raises(InvalidParameterError, match="pairs of these 5 graphs"):
+        gg.cliffs(graphs[:5], np.arange(5.0), similar=found)

@@ -152,6 +152,12 @@ def dask_partial_fit(model: Any, X: Any, y: Any = None, *, classes: Any = None) 
             f"Training block by block needs a model with partial_fit; {type(model).__name__} has "
             "none. SGDClassifier and SGDRegressor have."
         )
+    for name, array in (("X", X), ("y", y)):
+        if array is not None and not hasattr(array, "to_delayed"):
+            raise InvalidParameterError(
+                f"{name} must be a Dask array; got a {type(array).__name__}. Make one: "
+                "dask.array.from_array(values, chunks=...)."
+            )
     blocks = np.ravel(X.to_delayed()).tolist()
     targets = [None] * len(blocks) if y is None else np.ravel(y.to_delayed()).tolist()
     if len(targets) != len(blocks):

@@ -191,6 +191,11 @@ def cliffs(
     found = similar
     if found is None:
         found = pairs(source, min_similarity, kernel=kernel, similarity=similarity, n_jobs=n_jobs)
+    if max(found.first.max(initial=-1), found.second.max(initial=-1)) >= count:
+        raise InvalidParameterError(
+            f"similar must hold pairs of these {count:,} graphs; it has number "
+            f"{max(found.first.max(), found.second.max()):,}."
+        )
     missing = np.flatnonzero(np.isnan(values))
     warn_of_missing(len(missing), count)
     difference = values[found.second] - values[found.first]
