@@ -1,12 +1,14 @@
 """Graphs of other libraries: random graphs there and back, options, and what is refused."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse
 from hypothesis import given
 
 import graphgrain as gg
-from graphgrain.errors import InvalidGraphError, InvalidParameterError
+from graphgrain.errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError
 
 from .graph_strategies import batches
 
@@ -368,3 +370,11 @@ def test_what_is_refused_and_why(x, message):
 
 def test_an_empty_list_is_an_empty_batch():
     assert len(gg.as_graphs([])) == 0
+
+
+def test_weights_that_differ_between_the_directions_of_an_edge_are_noted():
+    with pytest.warns(GraphgrainWarning, match="weights of"):
+        gg.from_adjacency([np.array([[0, 0.5], [0.7, 0]])])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gg.from_adjacency([np.array([[0, 0.5], [0.5, 0]])])

@@ -191,3 +191,15 @@ def test_pairs_of_other_graphs(drugs):
     found = gg.pairs(graphs, 0.5)
     with pytest.raises(InvalidParameterError, match="pairs of these 5 graphs"):
         gg.cliffs(graphs[:5], np.arange(5.0), similar=found)
+
+
+def test_nullable_columns_of_pandas(drugs):
+    pd = pytest.importorskip("pandas")
+    graphs = drugs[0][:40]
+    y = np.arange(40.0)
+    y[::7] = np.nan
+    with pytest.warns(GraphgrainWarning, match="missing for 6 of 40"):
+        expected = gg.cliffs(graphs, y)
+    with pytest.warns(GraphgrainWarning, match="missing for 6 of 40"):
+        found = gg.cliffs(graphs, pd.Series(y, dtype="Float64"))
+    assert len(found) == len(expected) > 0

@@ -290,3 +290,11 @@ def test_edges_are_filtered_by_labels_of_their_kind():
                 gg.EdgeFilter(**{name: [wrong]}).fit(batch)
     assert gg.EdgeFilter(drop=["="]).fit_transform(texts).n_edges == 1
     assert gg.EdgeFilter(keep=np.array([2, 3])).fit_transform(numbers).n_edges == 1
+
+
+@pytest.mark.parametrize("strategy", ["quantile", "kmeans"])
+def test_bins_need_attributes_at_fit(strategy):
+    some = gg.GraphBatch.from_edges([2], [(0, 1)], vertex_attributes=np.array([[0.5], [1.0]]))
+    view = gg.AttributeBins(strategy=strategy).fit(some[:0])
+    with pytest.raises(InvalidGraphError, match="has seen no vertex attributes at fit"):
+        view.transform(some)

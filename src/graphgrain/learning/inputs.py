@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import column_or_1d
 
 from ..errors import InvalidParameterError
+from ..graphs.convert.parts import is_missing
 
 #: Limit of absolute values; squares of larger ones would overflow in sums.
 _LARGEST = 1e150
@@ -85,7 +86,7 @@ def _values(column: Any) -> np.ndarray:
     values = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
     categories = str(getattr(column, "dtype", "")) == "category"
     if values.dtype.kind == "O" or categories:
-        known = [None if _is_missing(v) else v for v in values.tolist()]
+        known = [None if is_missing(v) else v for v in values.tolist()]
         if categories:
             known = [None if v is None else category_name(v) for v in known]
         values = np.array([*known, None], dtype=object)[:-1]  # one-dimensional, also of lists
@@ -104,15 +105,6 @@ def category_name(value: Any) -> str:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         value = int(value)
     return str(value)
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None:
-        return True
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):
-        return type(value).__name__ == "NAType"
 
 
 def is_float(value: Any) -> bool:
@@ -220,9 +212,9 @@ def check_values(y: Any, graphs: int, gaps: bool = False) -> np.ndarray:
             "imaginary part as two columns."
         )
     if values.dtype.kind == "O":  # nullable columns of pandas
-        values = np.array(
-            [np.nan if _is_missing(v) else v for v in values.ravel()], object
-        ).reshape(values.shape)
+        values = np.array([np.nan if is_missing(v) else v for v in values.ravel()], object).reshape(
+            values.shape
+        )
     try:
         values = values.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -312,9 +304,9 @@ def _one_per_graph(y: Any, graphs: int, what: str, gaps: bool = False) -> np.nda
         (place, value)
         for place, value in enumerate(values.tolist())
         # readers turn blank cells of text columns into empty strings
-        if _is_missing(value)
+        if is_missing(value)
         or (isinstance(value, str) and value == "")
-        or (isinstance(value, list) and any(map(_is_missing, value)))
+        or (isinstance(value, list) and any(map(is_missing, value)))
     ]
     if missing:
         raise InvalidParameterError(

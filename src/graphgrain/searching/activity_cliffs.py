@@ -12,6 +12,7 @@ from ..errors import GraphgrainWarning, InvalidParameterError
 from ..explaining.comparison import Comparison, compare
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
+from ..graphs.convert.parts import is_missing
 from ..graphs.drawing.layout import shared_part
 from ..graphs.isomorphism import duplicates
 from ..kernels.bases.feature_kernel import FeatureKernel
@@ -234,7 +235,7 @@ def numbers_of(source: Any, y: Any) -> np.ndarray:
             raise InvalidParameterError(f"The index has no column {y!r}; it has {names}.")
         y = source.columns()[y]
     try:
-        items = [np.nan if value is None or value == "" else value for value in y]
+        items = [np.nan if is_missing(value) or value == "" else value for value in y]
         values = np.array(items, dtype=np.float64)
     except (TypeError, ValueError):
         raise InvalidParameterError(

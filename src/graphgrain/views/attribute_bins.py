@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch, relabel_entries
 from ..parameters import BOOLEAN, SEED, OneOf, Whole, parameter
 from .base import View, attribute_columns
@@ -70,6 +71,10 @@ class AttributeBins(View):
     def _transform(self, batch: GraphBatch) -> GraphBatch:
         expected = getattr(self, "n_attributes_", None)  # not in files of earlier versions
         values = attribute_columns(batch, self.on, expected)
+        if expected is None and len(values) and "n_attributes_" in vars(self):
+            raise InvalidGraphError(
+                f"AttributeBins has seen no {self.on} attributes at fit; fit it to graphs with some."
+            )
         if self.strategy == "kmeans":
             scaled = values / self.scale_
             squares = (

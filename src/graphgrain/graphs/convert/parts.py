@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -265,7 +266,7 @@ def is_missing(item: Any) -> bool:
     return (
         item is None
         or type(item).__name__ in ("NAType", "NaTType")
-        or (isinstance(item, float) and item != item)
+        or (isinstance(item, float | np.floating | Decimal) and item != item)
     )
 
 

@@ -302,7 +302,10 @@ def _from_adjacency(adjacency: Any, labels: Any, number: int, values: str | None
         return part._replace(edge_attributes=entries[edge].astype(np.float64)[:, None])
     low, high = edges.min(axis=1), edges.max(axis=1)
     once = np.unique(low * size + high, return_index=True)[1]  # an edge has up to two entries
-    return part._replace(weights=entries[edge][once])
+    weights = entries[edge]
+    if len(np.unique(weights[once])) > 1:  # else weights may still differ between directions
+        weights = weights[once]
+    return part._replace(weights=weights)
 
 
 def _label_list(labels: Any, size: int | None, number: int) -> list[Any]:
