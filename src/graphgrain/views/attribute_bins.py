@@ -73,7 +73,8 @@ class AttributeBins(View):
         values = attribute_columns(batch, self.on, expected)
         if expected is None and len(values) and "n_attributes_" in vars(self):
             raise InvalidGraphError(
-                f"AttributeBins has seen no {self.on} attributes at fit; fit it to graphs with some."
+                f"AttributeBins has seen no {self.on} attributes at fit. Fit it to graphs that "
+                "have some."
             )
         if self.strategy == "kmeans":
             scaled = values / self.scale_
