@@ -214,7 +214,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
                     "scoring='accuracy'."
                 )
             self.scoring_ = "accuracy"
-        with self._blas():
+        with self._blas(len(data.targets)):
             self._fit(data._replace(weights=data.weights / data.weights.mean()), rng)
 
     def _fit(self, data: Training, rng: np.random.Generator) -> None:

@@ -76,6 +76,8 @@ from .selection import (
 SOLVERS = ("auto", "kernel", "linear")
 #: Largest share of the available memory that a kernel matrix may take.
 SHARE_OF_MEMORY = 0.5
+#: Up to this number of training graphs, BLAS uses one thread.
+FEW_GRAPHS = 4000
 #: Share of training graphs that are considered outside of the domain.
 OUTSIDE = 0.05
 #: Number of training graphs that a model trained on features keeps for comparison with new ones.
@@ -276,9 +278,13 @@ class GraphEstimator(Declared, BaseEstimator):
         found[self._kept] = values
         return found
 
-    def _blas(self) -> Any:
-        """Return a context manager that limits BLAS to ``n_jobs`` threads."""
-        return blas_threads(thread_count(self.n_jobs))
+    def _blas(self, graphs: int) -> Any:
+        """Return a context manager that limits BLAS to ``n_jobs`` threads, or to one.
+
+        On the small matrices of few graphs, threads of BLAS mostly wait for each other: on a busy
+        machine that takes many times as long as one thread.
+        """
+        return blas_threads(self.n_jobs if graphs > FEW_GRAPHS else 1)
 
     def _report(self, text: str) -> None:
         if self.verbose:
@@ -578,7 +584,7 @@ class GraphEstimator(Declared, BaseEstimator):
         unseen = np.zeros(len(batch))
         nearest, similarity = np.zeros(len(batch), dtype=int), np.zeros(len(batch))
         leverage = np.zeros(len(batch))
-        with self._blas():
+        with self._blas(self.n_graphs_):
             posterior = self._posterior()
             roots = np.sqrt(np.maximum(self._diagonal(), 1e-300))
             for begin, end in machine.blocks(len(batch)):
@@ -670,7 +676,7 @@ class GraphEstimator(Declared, BaseEstimator):
         return self._values_of(*self._read(X))
 
     def _values_of(self, batch: GraphBatch, columns: dict[str, np.ndarray]) -> np.ndarray:
-        with self._blas():
+        with self._blas(self.n_graphs_):
             return self.machine_.values(batch, columns, self.n_jobs)
 
     def _explained_units(self) -> tuple[np.ndarray, np.ndarray]:

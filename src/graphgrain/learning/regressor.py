@@ -159,7 +159,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
                 f"scoring={self.scoring_!r} needs folds of two graphs or more; those of "
                 f"cv={self.cv!r} have one. Use fewer folds, or scoring='rmse'."
             )
-        with self._blas():
+        with self._blas(len(data.targets)):
             self._fit(data._replace(weights=data.weights / data.weights.mean()), rng)
 
     def _fit(self, data: Training, rng: np.random.Generator) -> None:
@@ -422,7 +422,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         are the weights of the training targets in the value of a graph; None if the model does not
         keep its training graphs.
         """
-        with self._blas():
+        with self._blas(self.n_graphs_):
             for output, known in enumerate(np.isfinite(self._scaled_targets).T):
                 if known.all():
                     posterior = super()._posterior()

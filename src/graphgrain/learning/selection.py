@@ -18,16 +18,17 @@ candidates owes part of its score to chance.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from ..core.gram import GramSum
+from ..core.threads import blas_threads, run
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.drawing.molecule import are_molecules
@@ -42,6 +43,8 @@ from ..views.base import seen_through
 from ..views.pharmacophore_labels import PharmacophoreLabels
 from ..views.structural_labels import StructuralLabels
 from .machine import Source, Term
+
+Result = TypeVar("Result")
 
 AUTO = "auto"
 #: Kernels for ``kernels="auto"``. The optimal assignment kernel WL-OA is included: it is the
@@ -380,7 +383,8 @@ class CrossValidation:
         """Evaluate the kernel matrix of the graphs at these positions (default: all)."""
         sample = np.arange(len(self.rows)) if sample is None else sample
         targets, folds, weights = self.targets[sample], self.folds[sample], self.weights[sample]
-        return self.scored(self.learner.held_out(K, targets, folds, weights), sample)
+        with blas_threads(1):  # these matrices are small: more threads would mostly wait
+            return self.scored(self.learner.held_out(K, targets, folds, weights), sample)
 
     def scored(self, found: np.ndarray, sample: np.ndarray) -> FoldScores:
         """Score held-out predictions ``found``, (values of alpha, graphs, outputs)."""
@@ -440,17 +444,45 @@ class Selector:
         own = self.features(term.source)
         return term.prepare(own if sample is None else own[sample]).columns(self.validation.n_jobs)
 
-    def grams(self, terms: Sequence[Term], sample: np.ndarray) -> Iterable[tuple[Term, np.ndarray]]:
-        """Yield the scaled kernel matrices of terms that differ only in their level."""
+    def _evaluate(
+        self, terms: Sequence[Term], sample: np.ndarray
+    ) -> Iterator[tuple[Term, FoldScores]]:
+        """Evaluate terms that differ only in their level, in one thread."""
         wanted = {term.n_levels: term for term in terms}
         deepest, every = terms[-1], None not in wanted
-        columns = self._columns(deepest, sample)
-        found = columns.grams(deepest.similarity, self.validation.n_jobs, every_level=every)
-        for level, K in enumerate(found):
+        own = self.features(deepest.source)
+        columns = deepest.prepare(own[sample]).columns(1)
+        for level, K in enumerate(columns.grams(deepest.similarity, 1, every_level=every)):
             term = wanted.get(level + 1 if every else None)
             if term is not None:
-                scale = term_scale(term, self.features(term.source))
-                yield term, (K if scale == 1.0 else K * scale)
+                scale = term_scale(term, own)
+                yield term, self.validation(K if scale == 1.0 else K * scale, sample)
+
+    def _evaluate_all(
+        self, groups: Sequence[Sequence[Term]], sample: np.ndarray, first_round: bool
+    ) -> list[list[tuple[Term, FoldScores]]]:
+        """Evaluate groups in parallel; empty lists for those beyond the time budget."""
+
+        def in_time(place: int) -> bool:
+            return place == 0 or not first_round or self.in_time()
+
+        for place, group in enumerate(groups):  # with all threads, before each works alone
+            if id(group[0].source) not in self._features and in_time(place):
+                self.features(group[0].source)
+
+        def evaluate(place: int) -> list[tuple[Term, FoldScores]]:
+            return list(self._evaluate(groups[place], sample)) if in_time(place) else []
+
+        return self._in_parallel(evaluate, len(groups))
+
+    def _scores(self, matrices: Sequence[np.ndarray], sample: np.ndarray) -> list[FoldScores]:
+        """Evaluate kernel matrices in parallel."""
+        return self._in_parallel(lambda i: self.validation(matrices[i], sample), len(matrices))
+
+    def _in_parallel(self, function: Callable[[int], Result], how_many: int) -> list[Result]:
+        """Call ``function(i)`` for i below ``how_many``; results in order."""
+        ranges = [(i, i + 1) for i in range(how_many)]
+        return run(lambda i, _: function(i), ranges, self.validation.n_jobs)
 
     def mean(self, terms: Sequence[Term], sample: np.ndarray | None = None) -> np.ndarray:
         """Return the mean of the scaled kernel matrices of terms, on some graphs or all."""
@@ -472,12 +504,11 @@ class Selector:
         best: dict[Any, tuple[FoldScores, Term]] = {}
         for number, sample in enumerate(self.rounds):
             best = {}
-            for place, group in enumerate(order):
-                if number == 0 and place and not self.in_time():
-                    self.skipped += [term for rest in order[place:] for term in rest]
-                    break
-                for term, K in self.grams(group, sample):
-                    scored = self.validation(K, sample)
+            evaluated = self._evaluate_all(order, sample, number == 0)
+            for group, results in zip(order, evaluated, strict=True):
+                if not results:
+                    self.skipped += group
+                for term, scored in results:
                     self.tried.append((term, scored, len(sample)))
                     known = best.get(term.group)
                     if known is None or _key(scored, term) > _key(*known):
@@ -496,9 +527,9 @@ class Selector:
         small, large = self.rounds[0], self.rounds[-1]
         starts = [start for start in starts_of(terms) if len(start) <= self.most]
         starts.append([shortlist[0]])
-        chosen, best = starts[0], self.validation(self.mean(starts[0], large), large)
-        for start in starts[1:]:
-            scored = self.validation(self.mean(start, large), large)
+        scores = self._scores([self.mean(start, large) for start in starts], large)
+        chosen, best = starts[0], scores[0]
+        for start, scored in zip(starts[1:], scores[1:], strict=True):
             if is_better(scored, best, 2.0 if len(start) == 1 else 1.0):
                 chosen, best = start, scored
         longer = self._grown(chosen, shortlist, small)
@@ -519,10 +550,8 @@ class Selector:
             left = [t for t in shortlist if t not in chosen]
             if not left:
                 break
-            tried = [
-                (self.validation((total + matrices[id(t)]) / (len(chosen) + 1), sample), t)
-                for t in left
-            ]
+            sums = [(total + matrices[id(t)]) / (len(chosen) + 1) for t in left]
+            tried = zip(self._scores(sums, sample), left, strict=True)
             scored, term = max(tried, key=lambda one: one[0].mean)
             if not is_better(scored, best):
                 break
