@@ -298,3 +298,28 @@ def test_bins_need_attributes_at_fit(strategy):
     view = gg.AttributeBins(strategy=strategy).fit(some[:0])
     with pytest.raises(InvalidGraphError, match="has seen no vertex attributes at fit"):
         view.transform(some)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        gg.EdgeFilter(attribute=1, above=0.0),
+        gg.AttributeBins("edge"),
+        gg.AttributeBins("edge", n_bins=2, strategy="kmeans"),
+        gg.AttributeScaler("edge"),
+        gg.EdgeLengths(columns=[0, 2]),
+    ],
+)
+def test_graphs_without_edges_need_no_attributes(view):
+    """As converters read them: without attributes, or with a table that has no columns."""
+    some = gg.GraphBatch.from_edges(
+        [3], [(0, 1), (1, 2)], vertex_attributes=np.eye(3), edge_attributes=[[1, 2], [3, 4]]
+    )
+    fitted = clone(view).fit(some)
+    bare = [gg.as_graphs([([], [])])]
+    if not isinstance(view, gg.EdgeLengths):
+        bare.append(gg.as_graphs([([], ["C"])]))
+        bare.append(gg.from_networkx([nx.empty_graph(2)], edge_attributes="weight"))
+    for batch in bare:
+        assert fitted.transform(batch).n_vertices == batch.n_vertices
+        assert clone(view).fit_transform(batch).n_edges == 0

@@ -76,7 +76,9 @@ class AttributeBins(View):
                 f"AttributeBins has seen no {self.on} attributes at fit. Fit it to graphs that "
                 "have some."
             )
-        if self.strategy == "kmeans":
+        if not len(values):
+            bins = np.zeros((0, 1), dtype=np.int64)
+        elif self.strategy == "kmeans":
             scaled = values / self.scale_
             squares = (
                 (scaled**2).sum(axis=1, keepdims=True)
@@ -90,7 +92,6 @@ class AttributeBins(View):
                     np.searchsorted(border, column, side="right")
                     for border, column in zip(self.borders_, values.T, strict=True)
                 ]
-                or [np.zeros(len(values), dtype=np.int64)]
             )
         return with_bins(batch, self.on, bins, self.keep_labels)
 

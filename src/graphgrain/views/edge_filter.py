@@ -85,12 +85,12 @@ class EdgeFilter(View):
                     ]
         if self.above is not None or self.below is not None:
             column = attribute_columns(batch, "edge")
-            if self.attribute >= column.shape[1]:
+            if len(column) and self.attribute >= column.shape[1]:
                 raise InvalidParameterError(
                     f"attribute must be a column of the edge attributes (0 to "
                     f"{column.shape[1] - 1}); got {self.attribute}."
                 )
-            chosen = column[:, self.attribute]
+            chosen = column[:, self.attribute] if len(column) else np.empty(0)
             if self.above is not None:
                 stays &= chosen >= self.above
             if self.below is not None:

@@ -35,7 +35,7 @@ class EdgeLengths(View):
 
     def _transform(self, batch: GraphBatch) -> GraphBatch:
         points = attribute_columns(batch, "vertex")
-        if self.columns is not None:
+        if self.columns is not None and len(points):
             try:
                 points = points[:, list(self.columns)]
             except (IndexError, TypeError) as error:

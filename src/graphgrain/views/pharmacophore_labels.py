@@ -70,7 +70,8 @@ def _roles(batch: GraphBatch) -> dict[str, np.ndarray]:
     aromatic = some(kind == "aromatic")
     multiple = some(order >= 2)
     free = ~aromatic & ~multiple  # only single bonds
-    degrees = batch.degrees
+    # Hydrogens that are vertices change no role.
+    degrees = np.bincount(begin[(symbols != "H")[end]], minlength=batch.n_vertices)
     double_to_hetero = some((order == 2) & (nitrogen | oxygen | sulphur)[end])
     oxygens = np.bincount(begin[oxygen[end]], minlength=batch.n_vertices)
     nitro = nitrogen & (oxygens >= 2) & multiple
