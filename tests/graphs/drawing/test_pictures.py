@@ -201,3 +201,13 @@ def test_notebooks_show_the_first_graphs():
     large = gg.as_graphs([nx.path_graph(700)])._repr_html_()
     assert "up to 600 vertices" in large
     assert "no vertices" in gg.as_graphs([([], [])])._repr_html_()
+
+
+def test_the_limit_holds_for_edges_alone():
+    def strokes(**options):
+        svg = parsed(gg.draw([([(0, 1), (1, 2)], [0, 0, 0])], **options))
+        return [line.get("stroke") for line in svg.findall(f"{SVG}line") if line.get("data-e")]
+
+    half = strokes(edges=[1.0, -0.5], limit=2.0)
+    assert half == [Palette("light").of(0.75 * share) for share in (0.5, -0.25)]
+    assert strokes(edges=[2.0, -1.0]) == strokes(edges=[2.0, -1.0], limit=2.0)

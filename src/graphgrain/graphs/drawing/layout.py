@@ -302,7 +302,9 @@ def smiles_of(molecule: Molecule) -> str | None:
         return None
     with rdBase.BlockLogs():
         try:
-            return str(Chem.MolToSmiles(as_rdkit(molecule)))
+            drawn = as_rdkit(molecule)
+            Chem.SetDoubleBondNeighborDirections(drawn)  # else E and Z are left out
+            return str(Chem.MolToSmiles(drawn))
         except (ValueError, RuntimeError):
             return None
 

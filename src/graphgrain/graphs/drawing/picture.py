@@ -81,7 +81,8 @@ def draw(
         Names for positive and negative values in the legend, such as class labels.
     limit : float, optional
         Value with the strongest colour; by default the largest absolute value. Use the same
-        limit for several drawings to make them comparable.
+        limit for several drawings to make them comparable. Edges beside vertices are coloured
+        relative to the largest value of an edge.
     faded : sequence of int, default=()
         Vertices to draw in grey, together with the edges between them, such as those that another
         graph has as well.
@@ -143,8 +144,10 @@ def picture(
     coloured = vertices is not None or edges is not None
     below = _LEGEND if legend and coloured else 0
     largest = limit or _largest(on_vertices) or _largest(on_edges) or 1.0
-    # Edges distribute the same contributions a second time, so they have a scale of their own.
-    shares = on_vertices / largest, _EDGE_STRENGTH * on_edges / (_largest(on_edges) or 1.0)
+    # Beside vertices, edges distribute the same contributions a second time, so they have a scale
+    # of their own.
+    of_edges = largest if vertices is None else _largest(on_edges) or 1.0
+    shares = on_vertices / largest, _EDGE_STRENGTH * on_edges / of_edges
     drawn = Picture(width, height, palette, _described(batch, on_vertices, coloured))
     if batch.n_vertices:
         placed = place(batch, None if like is None else _one(like))
