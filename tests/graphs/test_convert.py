@@ -1,5 +1,6 @@
 """Graphs of other libraries: random graphs there and back, options, and what is refused."""
 
+import enum
 import warnings
 
 import numpy as np
@@ -378,3 +379,25 @@ def test_weights_that_differ_between_the_directions_of_an_edge_are_noted():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         gg.from_adjacency([np.array([[0, 0.5], [0.5, 0]])])
+
+
+@pytest.mark.parametrize("form", ["coo", "csr", "csc", "lil", "dok", "bsr", "dia"])
+def test_entries_at_the_same_position_are_added(form):
+    """As SciPy defines them: (0, 1) is 1 + 2, and (1, 2) is 1 - 1, no edge."""
+    rows, columns = [0, 0, 1, 1], [1, 1, 2, 2]
+    matrix = scipy.sparse.coo_array(([1, 2, 1, -1], (rows, columns)), shape=(3, 3)).asformat(form)
+    graphs = gg.from_adjacency([matrix], values="labels")
+    assert graphs == gg.from_adjacency([matrix.toarray()], values="labels")
+    assert graphs.edge_labels.tolist() == [3]
+    assert matrix.sum() == 3  # unchanged
+
+
+def test_labels_from_an_enumeration():
+    class Element(enum.StrEnum):
+        CARBON = "C"
+        OXYGEN = "O"
+
+    found = gg.as_graphs([([(0, 1)], [Element.CARBON, Element.OXYGEN])])
+    assert found == gg.as_graphs([([(0, 1)], ["C", "O"])])
+    with pytest.raises(InvalidGraphError, match="all integers or all strings"):
+        gg.as_graphs([([(0, 1)], [Element.CARBON, 8])])

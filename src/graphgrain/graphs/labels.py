@@ -37,8 +37,8 @@ def _encode_objects(values: Iterable[Any], what: str) -> tuple[np.ndarray, np.nd
     values = list(values)
     # Check types first: True, 1 and 1.0 are equal as dictionary keys but not as labels.
     kinds = {type(value) for value in values}
-    if kinds <= {str, np.str_}:
-        distinct = sorted({str(value) for value in values})
+    if all(issubclass(kind, str) for kind in kinds):
+        distinct = sorted({str.__str__(value) for value in values})  # str() of an enum is its name
         table = np.array(distinct, dtype=object if distinct else np.int64)
     elif all(issubclass(kind, int | np.integer) and kind is not bool for kind in kinds):
         distinct_integers = sorted({int(value) for value in values})

@@ -279,7 +279,8 @@ def _from_adjacency(adjacency: Any, labels: Any, number: int, values: str | None
             f"An adjacency matrix must be square; graph {number} has shape {adjacency.shape}."
         )
     if hasattr(adjacency, "tocoo"):
-        matrix = adjacency.tocoo()
+        matrix = adjacency.tocoo(copy=True)
+        matrix.sum_duplicates()  # SciPy defines entries at the same position to be added
         row, column, entries = matrix.row, matrix.col, np.asarray(matrix.data)
     else:
         if adjacency.dtype.kind not in "biuf":
