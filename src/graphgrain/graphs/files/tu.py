@@ -327,8 +327,8 @@ def _labels(
             raise InvalidParameterError(
                 f"The label column must be 0 to {width - 1} for {table.name}; got {column!r}."
             )
-        return values[:, column]
-    if width > 1:
+        values = values[:, [column]]
+    elif width > 1:
         # Join distinct rows only, as there are few of them.
         distinct, codes = np.unique(values, axis=0, return_inverse=True)
         joined = np.array([",".join(map(str, row)) for row in distinct.tolist()], dtype=object)
