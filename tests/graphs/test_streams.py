@@ -60,6 +60,12 @@ def test_any_iterable_of_graphs(source):
     assert gg.GraphBatch.concatenate([chunk.graphs for chunk in chunks]) == gg.as_graphs(paths(7))
 
 
+def test_a_column_as_an_array_of_two_dimensions():
+    column = np.array([["CCO"], ["CN"], ["C"]], dtype=object)
+    chunks = list(gg.as_chunks(column, chunk_size=2))
+    assert gg.GraphBatch.concatenate([chunk.graphs for chunk in chunks]) == gg.as_graphs(column)
+
+
 def test_a_stream_without_end_is_read_no_further_than_asked():
     taken = []
 

@@ -89,7 +89,7 @@ def as_chunks(source: Any, *, chunk_size: int = CHUNK_SIZE, **options: Any) -> I
         )
     if isinstance(source, GraphBatch):
         return cut([Chunk(source, {})], chunk_size)
-    if hasattr(source, "columns") and len(getattr(source, "shape", ())) == 2:
+    if len(getattr(source, "shape", ())) == 2:
         source = column_items(source)
     if isinstance(source, bytes | Mapping | Chunk) or not hasattr(source, "__iter__"):
         raise InvalidGraphError(
