@@ -90,11 +90,14 @@ def test_bins_are_those_of_scikit_learn(strategy):
     assert view.fit_transform(one).labels.tolist() == [str(value) for value in expected]
 
 
-def test_nearest_centres():
+@pytest.mark.parametrize("offset", [0.0, 1e9])
+def test_nearest_centres(offset):
+    """Also far from the origin, where differences of squares would lose all digits."""
+    batch = BATCH._replace(vertex_attributes=BATCH.vertex_attributes + offset)
     view = gg.AttributeBins(n_bins=6, strategy="kmeans", keep_labels=False)
-    labels = view.fit_transform(BATCH).labels
+    labels = view.fit_transform(batch).labels
     distances = np.linalg.norm(
-        (BATCH.vertex_attributes / view.scale_)[:, None] - view.centres_[None], axis=2
+        (batch.vertex_attributes / view.scale_)[:, None] - view.centres_[None], axis=2
     )
     assert labels.tolist() == [str(value) for value in distances.argmin(axis=1)]
     assert len(set(labels.tolist())) == 6

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch, relabel_entries
@@ -79,13 +80,8 @@ class AttributeBins(View):
         if not len(values):
             bins = np.zeros((0, 1), dtype=np.int64)
         elif self.strategy == "kmeans":
-            scaled = values / self.scale_
-            squares = (
-                (scaled**2).sum(axis=1, keepdims=True)
-                - 2 * scaled @ self.centres_.T
-                + (self.centres_**2).sum(axis=1)
-            )
-            bins = squares.argmin(axis=1).reshape(-1, 1)
+            gaps = cdist(values / self.scale_, self.centres_)
+            bins = gaps.argmin(axis=1).reshape(-1, 1)
         else:
             bins = np.column_stack(
                 [
