@@ -226,17 +226,20 @@ class GraphBatch:
         return self.edge_label_table[self.edge_label_codes[self.edge_entries]]
 
     @property
+    def sources(self) -> np.ndarray:
+        """Vertex whose neighbour each entry of ``indices`` is."""
+        return np.repeat(np.arange(self.n_vertices), self.degrees)
+
+    @property
     def edge_entries(self) -> np.ndarray:
         """Position in ``indices`` of each edge, listed from its smaller endpoint."""
-        source = np.repeat(np.arange(self.n_vertices), self.degrees)
-        return np.flatnonzero(source < self.indices)
+        return np.flatnonzero(self.sources < self.indices)
 
     @property
     def edges(self) -> np.ndarray:
         """Each edge once, as a row ``(smaller vertex, larger vertex)``."""
-        source = np.repeat(np.arange(self.n_vertices), self.degrees)
-        entries = np.flatnonzero(source < self.indices)
-        return np.column_stack((source[entries], self.indices[entries].astype(np.int64)))
+        both = np.column_stack((self.sources, self.indices.astype(np.int64)))
+        return both[both[:, 0] < both[:, 1]]
 
     def __repr__(self) -> str:
         vertices = f"{self.n_vertices:,} {'vertex' if self.n_vertices == 1 else 'vertices'}"

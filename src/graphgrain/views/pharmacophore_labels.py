@@ -59,8 +59,7 @@ def _roles(batch: GraphBatch) -> dict[str, np.ndarray]:
     kinds = [str(label).partition("@")[0] for label in batch.edge_label_table.tolist()]
     kind = np.array(kinds, dtype=object)[batch.edge_label_codes]
     order = np.array([BOND_ORDERS[name] for name in kinds], dtype=float)[batch.edge_label_codes]
-    begin = np.repeat(np.arange(batch.n_vertices), batch.degrees)  # first atom of each bond
-    end = batch.indices
+    begin, end = batch.sources, batch.indices  # atoms of each bond
 
     def some(entries: np.ndarray) -> np.ndarray:
         """Return the atoms with such a bond."""

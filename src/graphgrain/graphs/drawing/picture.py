@@ -27,8 +27,7 @@ from .shapes import (
     Shape,
     Text,
     check_theme,
-    write_png,
-    write_svg,
+    write_picture,
 )
 from .skeletal import draw_formula
 
@@ -191,7 +190,7 @@ def save_svg(
     """Return the SVG of the picture that ``make`` draws, and write it to ``path`` if given."""
     text = make(**options).svg()
     if path is not None:
-        write_svg(text, path)
+        write_picture(text.encode(), path, "svg")
     return text
 
 
@@ -209,7 +208,7 @@ def save_png(
         options["theme"] = "light"
     content = make(**options).png(scale)
     if path is not None:
-        write_png(content, path)
+        write_picture(content, path, "png")
     return content
 
 

@@ -617,9 +617,8 @@ def save_tu(
 def _contents(graphs: GraphBatch, y: Any) -> dict[str, str]:
     """Return the text of each file, by the part of its name after ``DS_``."""
     extra: dict[str, Any] = {}
-    source = np.repeat(np.arange(graphs.n_vertices), graphs.degrees)
     parts = {
-        "A.txt": _lines(np.column_stack((source, graphs.indices)) + 1),
+        "A.txt": _lines(np.column_stack((graphs.sources, graphs.indices)) + 1),
         "graph_indicator.txt": _lines(graphs.graph_of_vertex + 1),
     }
     empty = np.flatnonzero(graphs.vertex_counts == 0)
