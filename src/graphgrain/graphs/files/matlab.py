@@ -103,13 +103,7 @@ def _adjacency(matrix: Any, where: str) -> tuple[np.ndarray, int]:
     rows, columns = matrix.shape
     if rows != columns:
         raise InvalidFileError(f"{where}.am must be square; its shape is {matrix.shape}.")
-    if hasattr(matrix, "tocoo"):
-        entries = matrix.tocoo()
-        used = entries.data != 0
-        source, target = entries.row[used], entries.col[used]
-    else:
-        source, target = np.nonzero(matrix)
-    return np.column_stack((source, target)).astype(np.int64), rows
+    return np.column_stack(matrix.nonzero()).astype(np.int64), rows
 
 
 def _with_edge_labels(part: Part, rows: Any, where: str) -> Part:
