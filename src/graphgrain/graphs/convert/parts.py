@@ -265,22 +265,6 @@ def _values(items: Attributed, name: str | None, kind: str, number: int) -> list
 # -------------------------------------------------------------------- checks and small helpers
 
 
-def numbered(
-    vertices: Sequence[Any], edges: Sequence[tuple[Any, Any]], where: str
-) -> list[tuple[int, int]]:
-    """Convert edges between named vertices to pairs of their positions."""
-    place = {vertex: position for position, vertex in enumerate(vertices)}
-    if len(place) != len(vertices):
-        raise InvalidGraphError(f"The vertices of {where} must be distinct; one occurs twice.")
-    try:
-        return [(place[u], place[v]) for u, v in edges]
-    except KeyError as error:
-        raise InvalidGraphError(
-            f"Every end of an edge must be a vertex; {where} has an edge at {error.args[0]!r}, "
-            "which is not among its vertices and so has no label."
-        ) from None
-
-
 def is_from(x: Any, package: str) -> bool:
     """Return whether an object's class is from a package, without importing the package."""
     return any(kind.__module__.split(".")[0] == package for kind in type(x).__mro__)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import InvalidGraphError, InvalidParameterError
 from ..batch import GraphBatch
-from .parts import Part, as_columns, is_from, is_sequence, joined, numbered, shown
+from .parts import Part, as_columns, is_from, is_sequence, joined, shown
 
 _READ_WEIGHTS = "from_adjacency(..., values='attributes') or values='labels' reads weights"
 
@@ -125,7 +125,7 @@ def _from_tuple(item: Any, number: int) -> Part:
         edges = [tuple(edge) for edge in np.asarray(part.edges).tolist()]
         return part._replace(weights=None, **_of_edges(edge_labels, edges, number))
     if edge_labels is not None:
-        if not isinstance(structure, Sequence | np.ndarray) or part.edges is not structure:
+        if not is_sequence(structure) or _is_adjacency(structure, labels):
             raise InvalidGraphError(
                 f"Edge labels in a row go with a list of edges; graph {number} has them with "
                 f"{type(structure).__name__}. Give a dictionary from (u, v) to label."
@@ -142,12 +142,7 @@ def _from_tuple(item: Any, number: int) -> Part:
 
 def _from_numbers(structure: Any, labels: Any, number: int) -> Part:
     """Convert edges between vertices numbered from 0, with labels in a sequence."""
-    edges = structure if isinstance(structure, list | np.ndarray) else _pairs_of(structure, number)
-    for edge in edges:
-        if not _is_pair(edge):
-            raise InvalidGraphError(
-                f"An edge is a pair of vertex numbers; graph {number} has {shown(edge)}."
-            )
+    edges = structure if isinstance(structure, np.ndarray) else _pairs_of(structure, number)
     if labels is None:
         ends = np.asarray(edges)
         if len(edges) and ends.dtype.kind not in "iu":
@@ -185,7 +180,14 @@ def _from_named(structure: Any, labels: Any, edge_labels: Any, number: int) -> P
             raise InvalidGraphError(
                 f"Every vertex needs a label; vertex {lost!r} of graph {number} has none."
             )
-    part = Part(len(vertices), numbered(vertices, edges, f"graph {number}"))
+    place = {vertex: position for position, vertex in enumerate(vertices)}
+    lost = next((end for edge in edges for end in edge if end not in place), None)
+    if lost is not None:
+        raise InvalidGraphError(
+            f"Every end of an edge must be a vertex; graph {number} has an edge at {lost!r}, which "
+            "is not among its vertices and so has no label."
+        )
+    part = Part(len(vertices), [(place[u], place[v]) for u, v in edges])
     if labels is not None:
         values = [labels[vertex] for vertex in vertices]
         table = _rows(values, f"the vertices of graph {number}")
@@ -233,15 +235,11 @@ def _pairs_of(structure: Any, number: int) -> list[tuple[Any, Any]]:
         )
     edges = list(structure)
     for edge in edges:
-        if not _is_pair(edge):
+        if not is_sequence(edge) or len(edge) != 2:
             raise InvalidGraphError(
                 f"An edge is a pair of vertices; graph {number} has {shown(edge)}."
             )
     return [(u, v) for u, v in edges]
-
-
-def _is_pair(edge: Any) -> bool:
-    return is_sequence(edge) and len(edge) == 2
 
 
 def _pair_keys(structure: Mapping[Any, Any]) -> bool:
