@@ -48,25 +48,23 @@ class AttributeBins(View):
     def _fit(self, batch: GraphBatch) -> None:
         values = attribute_columns(batch, self.on)
         self.n_attributes_ = values.shape[1] if len(values) else None
+        if not len(values):
+            return
         if self.strategy == "kmeans":
             from sklearn.cluster import KMeans
 
-            self.scale_ = np.maximum(values.std(axis=0), 1e-12) if len(values) else np.ones(1)
+            self.scale_ = np.maximum(values.std(axis=0), 1e-12)
             clusters = min(self.n_bins, len(np.unique(values, axis=0)))
-            model = KMeans(max(clusters, 1), n_init=3, random_state=self.random_state)
+            model = KMeans(clusters, n_init=3, random_state=self.random_state)
             # sorted rows, so that the centres do not depend on the numbering of the vertices
-            rows = values[np.lexsort(values.T[::-1])] if len(values) else np.zeros((1, 1))
+            rows = values[np.lexsort(values.T[::-1])]
             self.centres_ = model.fit(rows / self.scale_).cluster_centers_
             return
         parts = np.linspace(0, 1, self.n_bins + 1)[1:-1]
         if self.strategy == "quantile":
-            borders = [np.quantile(column, parts) for column in values.T if len(column)]
+            borders = [np.quantile(column, parts) for column in values.T]
         else:
-            borders = [
-                column.min() + parts * (column.max() - column.min())
-                for column in values.T
-                if len(column)
-            ]
+            borders = [column.min() + parts * np.ptp(column) for column in values.T]
         self.borders_ = [np.unique(border) for border in borders]
 
     def _transform(self, batch: GraphBatch) -> GraphBatch:
