@@ -401,3 +401,22 @@ def test_labels_from_an_enumeration():
     assert found == gg.as_graphs([([(0, 1)], ["C", "O"])])
     with pytest.raises(InvalidGraphError, match="all integers or all strings"):
         gg.as_graphs([([(0, 1)], [Element.CARBON, 8])])
+
+
+def test_weights_in_dictionaries_are_noted_as_those_of_matrices():
+    grakel = pytest.importorskip("grakel")
+    matrix = np.array([[0.0, 2.0, 0.0], [2.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    nested = {0: {1: 2.0}, 1: {0: 2.0, 2: 1.0}, 2: {1: 1.0}}
+    pairs = {(u, v): weight for u, own in nested.items() for v, weight in own.items()}
+    labels = {0: "a", 1: "b", 2: "c"}
+    both = [grakel.Graph(nested, labels, graph_format=form) for form in ("dictionary", "adjacency")]
+    for graph in ([matrix, labels], [nested, labels], [pairs, labels], *both):
+        with pytest.warns(GraphgrainWarning, match="Ignored: the weights of 2 edges"):
+            assert gg.from_grakel([graph]).edges.tolist() == [[0, 1], [1, 2]]
+    with pytest.warns(GraphgrainWarning, match="Ignored: the weights of 2 edges"):
+        gg.from_grakel([[{(0, 1): 1.0, (1, 0): 2.0}, {0: "a", 1: "b"}]])
+    equal = {u: dict.fromkeys(own, 3.0) for u, own in nested.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gg.from_grakel([[equal, labels]])
+        gg.from_grakel([[nested, labels, dict.fromkeys(pairs, "x")]])

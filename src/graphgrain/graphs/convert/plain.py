@@ -193,8 +193,8 @@ def _from_named(structure: Any, labels: Any, edge_labels: Any, number: int) -> P
         table = _rows(values, f"the vertices of graph {number}")
         part = part._replace(labels=values if table is None else None, vertex_attributes=table)
     if edge_labels is not None:
-        part = part._replace(**_of_edges(edge_labels, edges, number))
-    return part
+        return part._replace(**_of_edges(edge_labels, edges, number))
+    return part._replace(weights=_weights(structure, edges))
 
 
 def _of_edges(edge_labels: Any, edges: Sequence[tuple[Any, Any]], number: int) -> dict[str, Any]:
@@ -240,6 +240,20 @@ def _pairs_of(structure: Any, number: int) -> list[tuple[Any, Any]]:
                 f"An edge is a pair of vertices; graph {number} has {shown(edge)}."
             )
     return [(u, v) for u, v in edges]
+
+
+def _weights(structure: Any, edges: list[tuple[Any, Any]]) -> list[Any] | None:
+    """Return the weights of one of GraKeL's dictionaries, each edge once if that tells all."""
+    if not isinstance(structure, Mapping):
+        return None
+    if _pair_keys(structure):
+        weights = list(structure.values())
+    elif all(isinstance(neighbours, Mapping) for neighbours in structure.values()):
+        weights = [weight for neighbours in structure.values() for weight in neighbours.values()]
+    else:
+        return None
+    once = list({frozenset(edge): w for edge, w in zip(edges, weights, strict=True)}.values())
+    return once if any(weight != once[0] for weight in once) else weights
 
 
 def _pair_keys(structure: Mapping[Any, Any]) -> bool:
@@ -339,9 +353,7 @@ def _grakel_parts(graph: Any) -> tuple[Any, Any, Any]:
     """Return structure, labels and edge labels of a GraKeL Graph, in its current format."""
     if graph._format == "dictionary":
         purpose = "dictionary"
-        structure = {vertex: [] for vertex in graph.get_vertices(purpose)} | {
-            vertex: list(neighbours) for vertex, neighbours in graph.edge_dictionary.items()
-        }
+        structure = {key: {} for key in graph.get_vertices(purpose)} | graph.edge_dictionary
     else:
         purpose = "adjacency"
         structure = graph.adjacency_matrix
