@@ -356,8 +356,12 @@ class GraphBatch:
             labelled=labelled,
             edge_label_codes=edge_codes,
             edge_label_table=edge_table,
-            vertex_attributes=joined_attributes([b.vertex_attributes for b in filled], "vertex"),
-            edge_attributes=joined_attributes([b.edge_attributes for b in with_edges], "edge"),
+            vertex_attributes=joined_attributes(
+                [b.vertex_attributes for b in filled], "vertex attributes"
+            ),
+            edge_attributes=joined_attributes(
+                [b.edge_attributes for b in with_edges], "edge attributes"
+            ),
         )
 
     def with_labels(self, labels: Any) -> GraphBatch:
@@ -602,12 +606,12 @@ def gathered_ranges(pointers: np.ndarray, items: np.ndarray) -> tuple[np.ndarray
 
 def joined_attributes(parts: list[np.ndarray | None], what: str) -> np.ndarray | None:
     tables = [part for part in parts if part is not None]
-    if not all_or_none([part is not None for part in parts], f"{what} attributes"):
+    if not all_or_none([part is not None for part in parts], what):
         return None
     widths = {table.shape[1] for table in tables}
     if len(widths) > 1:
         raise InvalidGraphError(
-            f"All graphs must have the same number of {what} attributes; got {sorted(widths)}."
+            f"All graphs must have the same number of {what}; got {sorted(widths)}."
         )
     return np.concatenate(tables)
 

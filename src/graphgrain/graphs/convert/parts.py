@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError
-from ..batch import GraphBatch, running_sum
+from ..batch import GraphBatch, joined_attributes, running_sum
 
 #: Labels of the vertices that represent the two ends of an arc, and of unlabelled vertices.
 TAIL, HEAD, UNLABELLED = "(tail)", "(head)", "(vertex)"
@@ -376,13 +376,7 @@ def _stacked(values: list[Any], needed: list[bool], what: str) -> np.ndarray | N
     given = _all_or_none(values, needed, what)
     if not given:
         return None
-    tables = [table for table in given if len(table)] or given[:1]
-    widths = {table.shape[1] for table in tables}
-    if len(widths) > 1:
-        raise InvalidGraphError(
-            f"All graphs must have the same number of {what}; got {sorted(widths)}."
-        )
-    return np.concatenate(tables)
+    return joined_attributes([table for table in given if len(table)] or given[:1], what)
 
 
 def _all_or_none(values: list[Any], needed: list[bool], what: str) -> list[Any] | None:
