@@ -13,6 +13,7 @@ from graphgrain.errors import (
     InvalidParameterError,
     MissingDependencyError,
 )
+from graphgrain.graphs.files.molecules import stray_text
 
 Chem = pytest.importorskip("rdkit.Chem", reason="RDKit is not installed")
 
@@ -148,6 +149,7 @@ def test_columns_that_look_like_numbers_or_line_numbers(tmp_path):
     file.write_text("smiles,batch,line\nCCO,12_3,HeLa\nCN,4_56,A549\n")
     columns = gg.load_molecules(file)[1]
     assert columns["batch"].tolist() == ["12_3", "4_56"]
+    assert stray_text(np.array([f"{n}.5" for n in range(20)] + ["12_3"])) == 20
     assert columns["input_line"].tolist() == ["HeLa", "A549"]
     assert columns["line"].tolist() == [2, 3]
 

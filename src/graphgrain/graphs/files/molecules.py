@@ -272,7 +272,7 @@ MISSING = frozenset(
 )
 
 
-#: Codes that Python would read as numbers and thereby change, such as 007 and 12_3.
+#: Codes that would lose characters as numbers: 007, and 12_3, which Python reads as 123.
 _CODE = re.compile(r"\s*[+-]?0[0-9]|.*_")
 
 
@@ -298,10 +298,10 @@ def stray_text(values: np.ndarray) -> int | None:
         return None
     texts, numbers = [], set()
     for place in np.flatnonzero(~missing_values(values)).tolist():
-        try:
-            numbers.add(float(values[place]))
-        except ValueError:
+        if (number := _number(values[place])) is None:
             texts.append(place)
+        else:
+            numbers.add(number)
     return texts[0] if len(numbers) > 10 * len(texts) > 0 else None
 
 
@@ -322,11 +322,19 @@ def typed(values: np.ndarray) -> np.ndarray:
     with contextlib.suppress(ValueError, OverflowError):
         if not missing.any():
             return np.array([int(value) for value in present], dtype=np.int64)
-    with contextlib.suppress(ValueError, OverflowError):
-        filled = np.full(len(values), np.nan)
-        filled[~missing] = [float(value) for value in present]
-        return filled
-    return np.where(missing, "", values)
+    numbers = [_number(value) for value in present]
+    if None in numbers:
+        return np.where(missing, "", values)
+    filled = np.full(len(values), np.nan)
+    filled[~missing] = numbers
+    return filled
+
+
+def _number(text: str) -> float | None:
+    """Return the number that a text stands for; Python alone reads 12_3 as 123."""
+    with contextlib.suppress(ValueError):
+        return None if "_" in text else float(text)
+    return None
 
 
 # -------------------------------------------------------------------- formats
