@@ -163,6 +163,9 @@ class TestFiles:
             with pytest.raises(InvalidParameterError, match=f"{name}.*{way_out}"):
                 method(tmp_path / name)
             assert not (tmp_path / name).exists()
+        for method in (shown.to_svg, shown.to_png):
+            with pytest.raises(InvalidParameterError, match=r"theme must be one of .* got 'pink'"):
+                method(theme="pink")
 
     def test_both_graphs_of_a_pair_or_one(self, pair):
         both = parsed(pair.to_svg(width=200, height=100))
@@ -211,3 +214,5 @@ def test_the_limit_holds_for_edges_alone():
     half = strokes(edges=[1.0, -0.5], limit=2.0)
     assert half == [Palette("light").of(0.75 * share) for share in (0.5, -0.25)]
     assert strokes(edges=[2.0, -1.0]) == strokes(edges=[2.0, -1.0], limit=2.0)
+    words = parsed(gg.draw([([(0, 1)], [0, 0])], edges=[1.0])).get("aria-label")
+    assert words == "A graph of 2 vertices and 1 edges"  # vertices have no values

@@ -147,7 +147,7 @@ def picture(
     # of their own.
     of_edges = largest if vertices is None else _largest(on_edges) or 1.0
     shares = on_vertices / largest, _EDGE_STRENGTH * on_edges / of_edges
-    drawn = Picture(width, height, palette, _described(batch, on_vertices, coloured))
+    drawn = Picture(width, height, palette, _described(batch, on_vertices, vertices is not None))
     if batch.n_vertices:
         placed = place(batch, None if like is None else _one(like))
         sketch = _Sketch(batch, placed, pale, palette, width, height - below)
@@ -204,7 +204,7 @@ def save_png(
 
     Themes that depend on the reader's system become light.
     """
-    if options.get("theme", "light") not in ("light", "dark"):
+    if options.get("theme") in ("auto", "page"):
         options["theme"] = "light"
     content = make(**options).png(scale)
     if path is not None:
