@@ -53,7 +53,7 @@ def load_mat(
     >>> graphs, y
     (GraphBatch(1 graph, 2 vertices, 1 edge, 2 vertex labels), array([1]))
     """
-    place, content = read_file(path)
+    place, content = read_file(path, max_bytes)
     variables = read_mat(place.name, content, max_bytes or default_limit(len(content)))
     structs = {
         name: value
