@@ -150,7 +150,7 @@ def _file_chunks(path: Path, chunk_size: int, options: dict[str, Any]) -> Iterat
 
     if is_molecule_file(path):
         return iter_molecules(path, chunk_size=chunk_size, **options)
-    if path.suffix.lower() == ".mat":
+    if path.name.lower().removesuffix(".gz").endswith(".mat"):
         graphs, y = load_mat(path, **options)
         return cut([Chunk(graphs, {} if y is None else {"target": y})], chunk_size)
     return iter_tu(path, chunk_size=chunk_size, **options)
