@@ -192,3 +192,12 @@ def test_blanks_are_no_class_in_python_either(tmp_path):
     graphs, columns = gg.load_molecules(tmp_path / "x.csv")
     with pytest.raises(InvalidParameterError, match=r"graph 2 has '' \(6 in all\)"):
         gg.GraphClassifier().fit(graphs, columns["y"])
+
+
+def test_line_numbers_are_no_target(here):
+    """A column of the file with that name, such as of cell lines, is called input_line."""
+    rows = "".join(f"{'C' * n},{'AB'[n % 2]}\n" for n in range(1, 9))
+    (here / "x.csv").write_text(f"smiles,line\n{rows}")
+    assert "no column 'line'" in fails("info", "x.csv", "--target", "line")
+    found = json.loads(call("info", "x.csv", "--target", "input_line", "--json").stdout)
+    assert found["class_sizes"] == {"A": 4, "B": 4}

@@ -1,5 +1,6 @@
 """Graphs of other libraries: random graphs there and back, options, and what is refused."""
 
+import enum
 import warnings
 
 import numpy as np
@@ -102,7 +103,7 @@ def test_igraph_attributes_by_several_names():
     graph.vs["x"], graph.vs["y"] = [1, 2, 3], [4, 5, 6]
     found = gg.from_igraph([graph], vertex_attributes=["x", "y"])
     assert found.vertex_attributes.tolist() == [[1, 4], [2, 5], [3, 6]]
-    with pytest.raises(InvalidGraphError, match=r"no attribute 'z' \(there are: 'x', 'y'\)"):
+    with pytest.raises(InvalidGraphError, match=r"no 'z' \(its attributes: 'x', 'y'\)"):
         gg.from_igraph([graph], vertex_label="z")
 
 
@@ -378,3 +379,44 @@ def test_weights_that_differ_between_the_directions_of_an_edge_are_noted():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         gg.from_adjacency([np.array([[0, 0.5], [0.5, 0]])])
+
+
+@pytest.mark.parametrize("form", ["coo", "csr", "csc", "lil", "dok", "bsr", "dia"])
+def test_entries_at_the_same_position_are_added(form):
+    """As SciPy defines them: (0, 1) is 1 + 2, and (1, 2) is 1 - 1, no edge."""
+    rows, columns = [0, 0, 1, 1], [1, 1, 2, 2]
+    matrix = scipy.sparse.coo_array(([1, 2, 1, -1], (rows, columns)), shape=(3, 3)).asformat(form)
+    graphs = gg.from_adjacency([matrix], values="labels")
+    assert graphs == gg.from_adjacency([matrix.toarray()], values="labels")
+    assert graphs.edge_labels.tolist() == [3]
+    assert matrix.sum() == 3  # unchanged
+
+
+def test_labels_from_an_enumeration():
+    class Element(enum.StrEnum):
+        CARBON = "C"
+        OXYGEN = "O"
+
+    found = gg.as_graphs([([(0, 1)], [Element.CARBON, Element.OXYGEN])])
+    assert found == gg.as_graphs([([(0, 1)], ["C", "O"])])
+    with pytest.raises(InvalidGraphError, match="all integers or all strings"):
+        gg.as_graphs([([(0, 1)], [Element.CARBON, 8])])
+
+
+def test_weights_in_dictionaries_are_noted_as_those_of_matrices():
+    grakel = pytest.importorskip("grakel")
+    matrix = np.array([[0.0, 2.0, 0.0], [2.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    nested = {0: {1: 2.0}, 1: {0: 2.0, 2: 1.0}, 2: {1: 1.0}}
+    pairs = {(u, v): weight for u, own in nested.items() for v, weight in own.items()}
+    labels = {0: "a", 1: "b", 2: "c"}
+    both = [grakel.Graph(nested, labels, graph_format=form) for form in ("dictionary", "adjacency")]
+    for graph in ([matrix, labels], [nested, labels], [pairs, labels], *both):
+        with pytest.warns(GraphgrainWarning, match="Ignored: the weights of 2 edges"):
+            assert gg.from_grakel([graph]).edges.tolist() == [[0, 1], [1, 2]]
+    with pytest.warns(GraphgrainWarning, match="Ignored: the weights of 2 edges"):
+        gg.from_grakel([[{(0, 1): 1.0, (1, 0): 2.0}, {0: "a", 1: "b"}]])
+    equal = {u: dict.fromkeys(own, 3.0) for u, own in nested.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gg.from_grakel([[equal, labels]])
+        gg.from_grakel([[nested, labels, dict.fromkeys(pairs, "x")]])

@@ -90,3 +90,19 @@ def test_a_histogram_of_floats_counts_as_numpy_does(values, bins):
         borders = [float(line.split()[0]) for line in lines] + [float(lines[-1].split()[2])]
         assert borders[0] <= min(real) < max(real) < borders[-1] or max(real) == borders[-2]
         assert counts == np.histogram(real, borders)[0].tolist()
+
+
+def test_targets_as_objects():
+    graphs = [([(0, 1)], ["C", "O"])] * 4
+    values = [1.5, None, 4.0, 2.0]
+    found = gg.describe(graphs, np.array(values, dtype=object))
+    assert found.classes is None
+    assert found.target["mean"] == 2.5
+    assert found == gg.describe(graphs, np.array(values, dtype=float))
+    assert gg.describe(graphs, np.array(["b", "a", "b", "b"], dtype=object)).class_sizes == {
+        "a": 1,
+        "b": 3,
+    }
+    for missing in (None, np.nan):
+        with pytest.raises(InvalidParameterError, match=r"entry 2 of y is missing"):
+            gg.describe(graphs, np.array(["b", "a", missing, "b"], dtype=object))

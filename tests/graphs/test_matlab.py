@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import graphgrain as gg
 from graphgrain.errors import InvalidFileError
+from graphgrain.graphs.files import archive
 from graphgrain.graphs.files.matlab import Struct, read_mat
 
 
@@ -228,3 +229,16 @@ def test_a_compressed_bomb(tmp_path):
     (tmp_path / "x.mat").write_bytes(content + data)
     with pytest.raises(InvalidFileError, match="max_bytes"):
         gg.load_mat(tmp_path / "x.mat")
+
+
+def test_the_limit_can_be_raised_and_lowered(tmp_path, monkeypatch):
+    graph = np.zeros((1, 1), dtype=[("am", object)])
+    graph[0, 0] = (np.zeros((50, 50)),)
+    scipy.io.savemat(tmp_path / "x.mat", {"graph": graph})
+    size = (tmp_path / "x.mat").stat().st_size
+    with pytest.raises(InvalidFileError, match="must not hold more than"):
+        gg.load_mat(tmp_path / "x.mat", max_bytes=size - 1)
+    monkeypatch.setattr(archive, "_limit", lambda place: size - 1)
+    with pytest.raises(InvalidFileError, match="must not hold more than"):
+        gg.load_mat(tmp_path / "x.mat")
+    assert gg.load_mat(tmp_path / "x.mat", max_bytes=size)[0].n_vertices == 50

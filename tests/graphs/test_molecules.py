@@ -13,6 +13,7 @@ from graphgrain.errors import (
     InvalidParameterError,
     MissingDependencyError,
 )
+from graphgrain.graphs.files.molecules import stray_text
 
 Chem = pytest.importorskip("rdkit.Chem", reason="RDKit is not installed")
 
@@ -122,6 +123,7 @@ CSV = (
         ("x.csv", "\ufeff" + CSV.replace("\n", "\r\n")),
         ("x.csv", CSV.replace(",", ";").replace("x; y", "x, y")),
         ("X.TSV", CSV.replace(",", "\t").replace("x\t y", "x, y")),
+        ("x.csv", CSV.replace(",", "\t").replace("x\t y", "x, y")),
         ("x.csv.gz", CSV),
     ],
 )
@@ -139,6 +141,17 @@ def test_csv_files(tmp_path, name, text):
     assert columns["line"].tolist() == [2, 3, 5]
     by_name = gg.load_molecules(file, smiles="Canonical_SMILES", charge=True)[0]
     assert by_name == graphs
+
+
+def test_columns_that_look_like_numbers_or_line_numbers(tmp_path):
+    """Python reads 12_3 as 123; the line numbers must not replace a column of that name."""
+    file = tmp_path / "x.csv"
+    file.write_text("smiles,batch,line\nCCO,12_3,HeLa\nCN,4_56,A549\n")
+    columns = gg.load_molecules(file)[1]
+    assert columns["batch"].tolist() == ["12_3", "4_56"]
+    assert stray_text(np.array([f"{n}.5" for n in range(20)] + ["12_3"])) == 20
+    assert columns["input_line"].tolist() == ["HeLa", "A549"]
+    assert columns["line"].tolist() == [2, 3]
 
 
 def test_sdf_files(tmp_path):

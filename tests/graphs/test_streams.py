@@ -1,6 +1,7 @@
 """Streams: every source gives the graphs that reading all of it gives, in chunks of one size."""
 
 import gzip
+import io
 import itertools
 import tempfile
 import tracemalloc
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.io
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -58,6 +60,12 @@ def test_any_iterable_of_graphs(source):
     chunks = list(gg.as_chunks(source, chunk_size=3))
     assert sizes(chunks) == [3, 3, 1]
     assert gg.GraphBatch.concatenate([chunk.graphs for chunk in chunks]) == gg.as_graphs(paths(7))
+
+
+def test_a_column_as_an_array_of_two_dimensions():
+    column = np.array([["CCO"], ["CN"], ["C"]], dtype=object)
+    chunks = list(gg.as_chunks(column, chunk_size=2))
+    assert gg.GraphBatch.concatenate([chunk.graphs for chunk in chunks]) == gg.as_graphs(column)
 
 
 def test_a_stream_without_end_is_read_no_further_than_asked():
@@ -120,6 +128,19 @@ def test_columns_stay_with_their_graphs():
         ["d", "e"],
     ]
     assert chunks[0].columns["x"].tolist() == ["", "", "1"]
+
+
+@pytest.mark.parametrize("name", ["x.mat", "x.mat.gz"])
+def test_matlab_files_in_chunks(tmp_path, name):
+    graph = np.zeros((1, 5), dtype=[("am", object)])
+    for number in range(5):
+        graph[0, number] = (np.zeros((number + 1, number + 1)),)
+    content = io.BytesIO()
+    scipy.io.savemat(content, {"graph": graph})
+    packed = gzip.compress(content.getvalue()) if name.endswith("gz") else content.getvalue()
+    (tmp_path / name).write_bytes(packed)
+    chunks = list(gg.as_chunks(tmp_path / name, chunk_size=2))
+    assert [chunk.graphs.vertex_counts.tolist() for chunk in chunks] == [[1, 2], [3, 4], [5]]
 
 
 def test_files_in_chunks(tmp_path):

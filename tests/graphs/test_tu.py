@@ -327,3 +327,10 @@ def test_a_forgotten_ending_is_guessed(tmp_path):
     gg.save_tu(tmp_path / "DS.zip", expected())
     with pytest.raises(InvalidFileError, match=r"There is DS.zip beside it"):
         gg.load_tu(tmp_path / "DS")
+
+
+def test_a_chosen_column_keeps_its_names(tmp_path):
+    graphs = gg.as_graphs([([(0, 1)], ["C", "O"], ["single"])])
+    gg.save_tu(tmp_path / "DS", graphs)
+    found, _ = gg.load_tu(tmp_path / "DS", label_column=0, edge_label_column=0)
+    assert found == graphs

@@ -69,6 +69,15 @@ def test_a_molecule_and_its_ions_have_the_same_labels():
     assert roles("NCC(=O)O") == roles("[NH3+]CC(=O)[O-]")
 
 
+@pytest.mark.parametrize("smiles", ["NCC(=O)O", "CC(=O)Nc1ccc(O)cc1", "CNCCS", "NC(=N)NCCC"])
+def test_hydrogens_that_are_vertices_change_no_role(smiles):
+    explicit = gg.from_smiles([smiles], hydrogens=True)
+    found = gg.PharmacophoreLabels().fit_transform(explicit).labels.tolist()
+    wanted = expected(smiles)
+    assert [set(label.split()) - {"none"} for label in found[: len(wanted)]] == wanted
+    assert set(found[len(wanted) :]) == {"none"}
+
+
 def test_other_graphs_are_refused():
     with pytest.raises(gg.InvalidGraphError, match="needs molecules"):
         gg.PharmacophoreLabels().fit_transform([([(0, 1)], ["C", "O"])])

@@ -90,11 +90,14 @@ def test_bins_are_those_of_scikit_learn(strategy):
     assert view.fit_transform(one).labels.tolist() == [str(value) for value in expected]
 
 
-def test_nearest_centres():
+@pytest.mark.parametrize("offset", [0.0, 1e9])
+def test_nearest_centres(offset):
+    """Also far from the origin, where differences of squares would lose all digits."""
+    batch = BATCH._replace(vertex_attributes=BATCH.vertex_attributes + offset)
     view = gg.AttributeBins(n_bins=6, strategy="kmeans", keep_labels=False)
-    labels = view.fit_transform(BATCH).labels
+    labels = view.fit_transform(batch).labels
     distances = np.linalg.norm(
-        (BATCH.vertex_attributes / view.scale_)[:, None] - view.centres_[None], axis=2
+        (batch.vertex_attributes / view.scale_)[:, None] - view.centres_[None], axis=2
     )
     assert labels.tolist() == [str(value) for value in distances.argmin(axis=1)]
     assert len(set(labels.tolist())) == 6
@@ -298,3 +301,28 @@ def test_bins_need_attributes_at_fit(strategy):
     view = gg.AttributeBins(strategy=strategy).fit(some[:0])
     with pytest.raises(InvalidGraphError, match="has seen no vertex attributes at fit"):
         view.transform(some)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        gg.EdgeFilter(attribute=1, above=0.0),
+        gg.AttributeBins("edge"),
+        gg.AttributeBins("edge", n_bins=2, strategy="kmeans"),
+        gg.AttributeScaler("edge"),
+        gg.EdgeLengths(columns=[0, 2]),
+    ],
+)
+def test_graphs_without_edges_need_no_attributes(view):
+    """As converters read them: without attributes, or with a table that has no columns."""
+    some = gg.GraphBatch.from_edges(
+        [3], [(0, 1), (1, 2)], vertex_attributes=np.eye(3), edge_attributes=[[1, 2], [3, 4]]
+    )
+    fitted = clone(view).fit(some)
+    bare = [gg.as_graphs([([], [])])]
+    if not isinstance(view, gg.EdgeLengths):
+        bare.append(gg.as_graphs([([], ["C"])]))
+        bare.append(gg.from_networkx([nx.empty_graph(2)], edge_attributes="weight"))
+    for batch in bare:
+        assert fitted.transform(batch).n_vertices == batch.n_vertices
+        assert clone(view).fit_transform(batch).n_edges == 0

@@ -218,9 +218,9 @@ def _molecules(path: Path, data: str, reading: Reading) -> Loaded:
         found = found._replace(smiles=[str(text) for text in columns[written]])
     if target is None:
         return found
-    if target not in columns:
+    if target not in others:
         raise InvalidParameterError(
-            f"{data!r} has no column {target!r}. {nearest(target, columns)}Its columns are "
+            f"{data!r} has no column {target!r}. {nearest(target, others)}Its columns are "
             f"{', '.join(others)}."
         )
     return found._replace(name=f"{name}: {target}", y=columns[target])

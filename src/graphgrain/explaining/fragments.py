@@ -435,7 +435,7 @@ class _FragmentFinder:
         self.molecule = molecule
         self.symbols = [atom.symbol for atom in molecule.atoms]
         self.near = [sorted(own) for own in molecule.neighbours]
-        self.rings = molecule.rings(range(len(molecule.pairs)), longest=20)
+        self.rings = molecule.rings(longest=20)
         self.in_ring = {vertex for ring in self.rings for vertex in ring}
         self.heavy = [v for v, symbol in enumerate(self.symbols) if symbol != "H"]
         self.aromatic = {v for v in self.heavy if molecule.atoms[v].aromatic}

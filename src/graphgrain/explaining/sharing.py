@@ -40,7 +40,7 @@ def check_share(share: str) -> None:
 
 def edge_rows(batch: GraphBatch) -> np.ndarray:
     """Return the row in ``edges`` for each entry of ``indices``."""
-    source = np.repeat(np.arange(batch.n_vertices), batch.degrees)
+    source = batch.sources
     low, high = np.minimum(source, batch.indices), np.maximum(source, batch.indices)
     order = np.lexsort((high, low))  # makes the two entries of an edge adjacent
     rows = np.empty(len(order), dtype=np.int64)

@@ -226,17 +226,20 @@ class GraphBatch:
         return self.edge_label_table[self.edge_label_codes[self.edge_entries]]
 
     @property
+    def sources(self) -> np.ndarray:
+        """Vertex whose neighbour each entry of ``indices`` is."""
+        return np.repeat(np.arange(self.n_vertices), self.degrees)
+
+    @property
     def edge_entries(self) -> np.ndarray:
         """Position in ``indices`` of each edge, listed from its smaller endpoint."""
-        source = np.repeat(np.arange(self.n_vertices), self.degrees)
-        return np.flatnonzero(source < self.indices)
+        return np.flatnonzero(self.sources < self.indices)
 
     @property
     def edges(self) -> np.ndarray:
         """Each edge once, as a row ``(smaller vertex, larger vertex)``."""
-        source = np.repeat(np.arange(self.n_vertices), self.degrees)
-        entries = np.flatnonzero(source < self.indices)
-        return np.column_stack((source[entries], self.indices[entries].astype(np.int64)))
+        both = np.column_stack((self.sources, self.indices.astype(np.int64)))
+        return both[both[:, 0] < both[:, 1]]
 
     def __repr__(self) -> str:
         vertices = f"{self.n_vertices:,} {'vertex' if self.n_vertices == 1 else 'vertices'}"
@@ -353,8 +356,12 @@ class GraphBatch:
             labelled=labelled,
             edge_label_codes=edge_codes,
             edge_label_table=edge_table,
-            vertex_attributes=joined_attributes([b.vertex_attributes for b in filled], "vertex"),
-            edge_attributes=joined_attributes([b.edge_attributes for b in with_edges], "edge"),
+            vertex_attributes=joined_attributes(
+                [b.vertex_attributes for b in filled], "vertex attributes"
+            ),
+            edge_attributes=joined_attributes(
+                [b.edge_attributes for b in with_edges], "edge attributes"
+            ),
         )
 
     def with_labels(self, labels: Any) -> GraphBatch:
@@ -599,12 +606,12 @@ def gathered_ranges(pointers: np.ndarray, items: np.ndarray) -> tuple[np.ndarray
 
 def joined_attributes(parts: list[np.ndarray | None], what: str) -> np.ndarray | None:
     tables = [part for part in parts if part is not None]
-    if not all_or_none([part is not None for part in parts], f"{what} attributes"):
+    if not all_or_none([part is not None for part in parts], what):
         return None
     widths = {table.shape[1] for table in tables}
     if len(widths) > 1:
         raise InvalidGraphError(
-            f"All graphs must have the same number of {what} attributes; got {sorted(widths)}."
+            f"All graphs must have the same number of {what}; got {sorted(widths)}."
         )
     return np.concatenate(tables)
 

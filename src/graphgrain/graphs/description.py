@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,6 +13,7 @@ import numpy as np
 from ..errors import InvalidParameterError
 from .batch import GraphBatch
 from .convert.dispatch import as_graphs
+from .convert.parts import is_missing
 from .isomorphism import duplicates
 
 
@@ -96,7 +98,8 @@ def describe(graphs: Any, y: Any = None) -> Statistics:
     (3.0, 1, 2)
     """
     batch = as_graphs(graphs)
-    classes = _classes(y, len(batch))
+    y = None if y is None else _targets(y, len(batch))
+    classes = None if y is None or y.dtype.kind == "f" else _listed(y)
     groups = duplicates(batch)
     codes = batch.edge_label_codes
     return Statistics(
@@ -116,17 +119,16 @@ def describe(graphs: Any, y: Any = None) -> Statistics:
         else sum(len(group) for group in groups if len({classes[g] for g in group}) > 1),
         class_sizes=None
         if classes is None
-        else {str(name): classes.count(name) for name in sorted(set(classes))},
-        target=_spread(y) if classes is None else None,
+        else {str(name): count for name, count in sorted(Counter(classes).items())},
+        target=None if y is None or classes is not None else _spread(y),
     )
 
 
-def _spread(y: Any) -> dict[str, float] | None:
+def _spread(y: np.ndarray) -> dict[str, float] | None:
     """Summarise the distribution of regression values, ignoring NaN."""
-    values = None if y is None else np.asarray(y, dtype=np.float64)
-    if values is None or values.ndim != 1 or not np.isfinite(values).any():
+    if y.ndim != 1 or not np.isfinite(y).any():
         return None
-    values = values[np.isfinite(values)]
+    values = y[np.isfinite(y)].astype(np.float64)
     low, lower, middle, upper, high = np.percentile(values, [0, 25, 50, 75, 100]).tolist()
     return {
         "minimum": low,
@@ -225,17 +227,30 @@ def text_bars(counts: dict[str, int], *, total: int, width: int = 40) -> str:
     )
 
 
-def _classes(y: Any, count: int) -> list[Any] | None:
-    if y is None:
-        return None
+def _targets(y: Any, count: int) -> np.ndarray:
+    """Return classes, or regression values as floats."""
     values = np.asarray(y)
     if values.shape[:1] != (count,):
         raise InvalidParameterError(
             f"y must hold one entry for each of the {count} graphs; its shape is {values.shape}."
         )
-    if values.dtype.kind == "f":
-        return None
-    return values.tolist() if values.ndim == 1 else [tuple(row) for row in values.tolist()]
+    if values.dtype.kind != "O":
+        return values
+    missing = np.array([is_missing(value) for value in values.flat], dtype=bool)
+    if all(isinstance(value, float | np.floating) for value in values.flat[~missing]):
+        numbers = np.full(values.size, np.nan)
+        numbers[~missing] = values.flat[~missing].astype(np.float64)
+        return numbers.reshape(values.shape)
+    if missing.any():
+        raise InvalidParameterError(
+            f"Every graph must have a class; entry {np.flatnonzero(missing)[0]} of y is missing. "
+            "Drop such graphs, or give them a class of their own, such as 'unknown'."
+        )
+    return values
+
+
+def _listed(classes: np.ndarray) -> list[Any]:
+    return classes.tolist() if classes.ndim == 1 else [tuple(row) for row in classes.tolist()]
 
 
 def _mean(values: np.ndarray) -> float:

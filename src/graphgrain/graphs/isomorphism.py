@@ -294,7 +294,7 @@ def _is_isomorphism(pair: GraphBatch, colours: np.ndarray) -> bool:
     if not np.array_equal(pair.label_codes[:half], pair.label_codes[image]):
         return False
     entries = len(pair.indices) // 2
-    source = np.repeat(np.arange(2 * half), pair.degrees)
+    source = pair.sources
     mapped = np.column_stack((image[source[:entries]], image[pair.indices[:entries]]))
     there = np.column_stack((source[entries:], pair.indices[entries:]))
     order = np.lexsort((mapped[:, 1], mapped[:, 0]))

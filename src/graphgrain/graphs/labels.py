@@ -6,7 +6,6 @@ numerically, strings by code points), so comparing codes compares labels.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -28,17 +27,11 @@ def encode_labels(values: Any, what: str = "vertex") -> tuple[np.ndarray, np.nda
             )
         table, codes = np.unique(values, return_inverse=True)
         return codes.reshape(-1).astype(np.int32), table.astype(np.int64)
-    if isinstance(values, np.ndarray):
-        values = values.tolist()
-    return _encode_objects(values, what)
-
-
-def _encode_objects(values: Iterable[Any], what: str) -> tuple[np.ndarray, np.ndarray]:
-    values = list(values)
+    values = values.tolist() if isinstance(values, np.ndarray) else list(values)
     # Check types first: True, 1 and 1.0 are equal as dictionary keys but not as labels.
     kinds = {type(value) for value in values}
-    if kinds <= {str, np.str_}:
-        distinct = sorted({str(value) for value in values})
+    if all(issubclass(kind, str) for kind in kinds):
+        distinct = sorted({str.__str__(value) for value in values})  # str() of an enum is its name
         table = np.array(distinct, dtype=object if distinct else np.int64)
     elif all(issubclass(kind, int | np.integer) and kind is not bool for kind in kinds):
         distinct_integers = sorted({int(value) for value in values})

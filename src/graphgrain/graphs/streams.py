@@ -89,7 +89,7 @@ def as_chunks(source: Any, *, chunk_size: int = CHUNK_SIZE, **options: Any) -> I
         )
     if isinstance(source, GraphBatch):
         return cut([Chunk(source, {})], chunk_size)
-    if hasattr(source, "columns") and len(getattr(source, "shape", ())) == 2:
+    if len(getattr(source, "shape", ())) == 2:
         source = column_items(source)
     if isinstance(source, bytes | Mapping | Chunk) or not hasattr(source, "__iter__"):
         raise InvalidGraphError(
@@ -150,7 +150,7 @@ def _file_chunks(path: Path, chunk_size: int, options: dict[str, Any]) -> Iterat
 
     if is_molecule_file(path):
         return iter_molecules(path, chunk_size=chunk_size, **options)
-    if path.suffix.lower() == ".mat":
+    if path.name.lower().removesuffix(".gz").endswith(".mat"):
         graphs, y = load_mat(path, **options)
         return cut([Chunk(graphs, {} if y is None else {"target": y})], chunk_size)
     return iter_tu(path, chunk_size=chunk_size, **options)

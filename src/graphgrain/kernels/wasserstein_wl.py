@@ -177,7 +177,7 @@ class WassersteinWL(GraphKernel):
             current = np.zeros((batch.n_vertices, self.n_attributes_))
         steps = [current]
         degrees = batch.degrees[:, np.newaxis]
-        owners = np.repeat(np.arange(batch.n_vertices), batch.degrees)
+        owners = batch.sources
         for _ in range(self.n_iter):
             sums = np.zeros_like(current)
             np.add.at(sums, owners, current[batch.indices])

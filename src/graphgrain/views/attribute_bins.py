@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch, relabel_entries
@@ -47,25 +48,23 @@ class AttributeBins(View):
     def _fit(self, batch: GraphBatch) -> None:
         values = attribute_columns(batch, self.on)
         self.n_attributes_ = values.shape[1] if len(values) else None
+        if not len(values):
+            return
         if self.strategy == "kmeans":
             from sklearn.cluster import KMeans
 
-            self.scale_ = np.maximum(values.std(axis=0), 1e-12) if len(values) else np.ones(1)
+            self.scale_ = np.maximum(values.std(axis=0), 1e-12)
             clusters = min(self.n_bins, len(np.unique(values, axis=0)))
-            model = KMeans(max(clusters, 1), n_init=3, random_state=self.random_state)
+            model = KMeans(clusters, n_init=3, random_state=self.random_state)
             # sorted rows, so that the centres do not depend on the numbering of the vertices
-            rows = values[np.lexsort(values.T[::-1])] if len(values) else np.zeros((1, 1))
+            rows = values[np.lexsort(values.T[::-1])]
             self.centres_ = model.fit(rows / self.scale_).cluster_centers_
             return
         parts = np.linspace(0, 1, self.n_bins + 1)[1:-1]
         if self.strategy == "quantile":
-            borders = [np.quantile(column, parts) for column in values.T if len(column)]
+            borders = [np.quantile(column, parts) for column in values.T]
         else:
-            borders = [
-                column.min() + parts * (column.max() - column.min())
-                for column in values.T
-                if len(column)
-            ]
+            borders = [column.min() + parts * np.ptp(column) for column in values.T]
         self.borders_ = [np.unique(border) for border in borders]
 
     def _transform(self, batch: GraphBatch) -> GraphBatch:
@@ -76,21 +75,17 @@ class AttributeBins(View):
                 f"AttributeBins has seen no {self.on} attributes at fit. Fit it to graphs that "
                 "have some."
             )
-        if self.strategy == "kmeans":
-            scaled = values / self.scale_
-            squares = (
-                (scaled**2).sum(axis=1, keepdims=True)
-                - 2 * scaled @ self.centres_.T
-                + (self.centres_**2).sum(axis=1)
-            )
-            bins = squares.argmin(axis=1).reshape(-1, 1)
+        if not len(values):
+            bins = np.zeros((0, 1), dtype=np.int64)
+        elif self.strategy == "kmeans":
+            gaps = cdist(values / self.scale_, self.centres_)
+            bins = gaps.argmin(axis=1).reshape(-1, 1)
         else:
             bins = np.column_stack(
                 [
                     np.searchsorted(border, column, side="right")
                     for border, column in zip(self.borders_, values.T, strict=True)
                 ]
-                or [np.zeros(len(values), dtype=np.int64)]
             )
         return with_bins(batch, self.on, bins, self.keep_labels)
 

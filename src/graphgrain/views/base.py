@@ -75,18 +75,18 @@ class View(GraphTransformer):
 def attribute_columns(batch: GraphBatch, on: str, expected: int | None = None) -> np.ndarray:
     """Return the vertex or edge attributes of a batch, or raise an error if they are missing.
 
-    ``expected`` is the required number of attributes.
+    ``expected`` is the required number of attributes. Graphs without vertices or edges need none.
     """
     values = batch.vertex_attributes if on == "vertex" else batch.edge_attributes
+    if not (batch.n_vertices if on == "vertex" else batch.n_edges):
+        width = 1 if values is None else values.shape[1]
+        return np.zeros((0, width if expected is None else expected))
     if values is None:
-        rows = batch.n_vertices if on == "vertex" else len(batch.indices)
-        if rows == 0:
-            return np.zeros((0, 1 if expected is None else expected))
         raise InvalidGraphError(
             f"This needs {on} attributes; the graphs have none. Load them, or make edge "
             "attributes from coordinates with EdgeLengths."
         )
-    if len(values) and expected is not None and values.shape[1] != expected:
+    if expected is not None and values.shape[1] != expected:
         raise InvalidGraphError(
             f"The graphs must have as many {on} attributes as at fit ({expected}); got "
             f"{values.shape[1]}."

@@ -74,23 +74,17 @@ class EdgeFilter(View):
                     "EdgeFilter(keep=..., drop=...) needs graphs with edge labels; these have none."
                 )
             if table is not None and codes is not None:
-                values = table.tolist()
-                if self.keep is not None:
-                    wanted = set(self.keep)
-                    stays &= np.array([value in wanted for value in values], dtype=bool)[codes]
-                if self.drop is not None:
-                    unwanted = set(self.drop)
-                    stays &= np.array([value not in unwanted for value in values], dtype=bool)[
-                        codes
-                    ]
+                labels = set(table.tolist() if self.keep is None else self.keep)
+                labels -= set(() if self.drop is None else self.drop)
+                stays &= np.array([value in labels for value in table.tolist()], dtype=bool)[codes]
         if self.above is not None or self.below is not None:
             column = attribute_columns(batch, "edge")
-            if self.attribute >= column.shape[1]:
+            if len(column) and self.attribute >= column.shape[1]:
                 raise InvalidParameterError(
                     f"attribute must be a column of the edge attributes (0 to "
                     f"{column.shape[1] - 1}); got {self.attribute}."
                 )
-            chosen = column[:, self.attribute]
+            chosen = column[:, self.attribute] if len(column) else np.empty(0)
             if self.above is not None:
                 stays &= chosen >= self.above
             if self.below is not None:

@@ -35,7 +35,7 @@ class EdgeLengths(View):
 
     def _transform(self, batch: GraphBatch) -> GraphBatch:
         points = attribute_columns(batch, "vertex")
-        if self.columns is not None:
+        if self.columns is not None and len(points):
             try:
                 points = points[:, list(self.columns)]
             except (IndexError, TypeError) as error:
@@ -43,6 +43,5 @@ class EdgeLengths(View):
                     f"columns must be numbers of vertex attributes (0 to {points.shape[1] - 1}); "
                     f"got {self.columns!r}."
                 ) from error
-        source = np.repeat(np.arange(batch.n_vertices), batch.degrees)
-        lengths = np.linalg.norm(points[source] - points[batch.indices], axis=1)
+        lengths = np.linalg.norm(points[batch.sources] - points[batch.indices], axis=1)
         return replace_entry_attributes(batch, lengths.reshape(-1, 1))

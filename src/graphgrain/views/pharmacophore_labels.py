@@ -59,8 +59,7 @@ def _roles(batch: GraphBatch) -> dict[str, np.ndarray]:
     kinds = [str(label).partition("@")[0] for label in batch.edge_label_table.tolist()]
     kind = np.array(kinds, dtype=object)[batch.edge_label_codes]
     order = np.array([BOND_ORDERS[name] for name in kinds], dtype=float)[batch.edge_label_codes]
-    begin = np.repeat(np.arange(batch.n_vertices), batch.degrees)  # first atom of each bond
-    end = batch.indices
+    begin, end = batch.sources, batch.indices  # atoms of each bond
 
     def some(entries: np.ndarray) -> np.ndarray:
         """Return the atoms with such a bond."""
@@ -70,7 +69,8 @@ def _roles(batch: GraphBatch) -> dict[str, np.ndarray]:
     aromatic = some(kind == "aromatic")
     multiple = some(order >= 2)
     free = ~aromatic & ~multiple  # only single bonds
-    degrees = batch.degrees
+    # Hydrogens that are vertices change no role.
+    degrees = np.bincount(begin[(symbols != "H")[end]], minlength=batch.n_vertices)
     double_to_hetero = some((order == 2) & (nitrogen | oxygen | sulphur)[end])
     oxygens = np.bincount(begin[oxygen[end]], minlength=batch.n_vertices)
     nitro = nitrogen & (oxygens >= 2) & multiple

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import graphgrain as gg
-from graphgrain.graphs.drawing.layout import place, shared_part
+from graphgrain.graphs.drawing.layout import place, shared_part, smiles_of
 from graphgrain.graphs.drawing.molecule import BOND_ORDERS, read_molecule
 from graphgrain.graphs.drawing.picture import outline
 from graphgrain.graphs.drawing.skeletal import draw_formula
@@ -328,3 +328,10 @@ def test_symbols_do_not_overlap_lines_of_their_own(open_file, chem, tmp_path):
         })"""
     )
     assert crossed == []
+
+
+@pytest.mark.parametrize("smiles", ["C/C=C/C", "C/C=C\\C", "F/C(Cl)=C(/Br)I", "C/C=N/O",
+                                    "C/C=C/[C@H](O)/C=C\\C"])  # fmt: skip
+def test_smiles_keep_the_configuration(chem, smiles):
+    graph = gg.from_smiles([smiles], stereo=True)
+    assert smiles_of(read_molecule(graph)) == chem.CanonSmiles(smiles)

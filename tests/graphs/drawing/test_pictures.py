@@ -163,6 +163,9 @@ class TestFiles:
             with pytest.raises(InvalidParameterError, match=f"{name}.*{way_out}"):
                 method(tmp_path / name)
             assert not (tmp_path / name).exists()
+        for method in (shown.to_svg, shown.to_png):
+            with pytest.raises(InvalidParameterError, match=r"theme must be one of .* got 'pink'"):
+                method(theme="pink")
 
     def test_both_graphs_of_a_pair_or_one(self, pair):
         both = parsed(pair.to_svg(width=200, height=100))
@@ -201,3 +204,15 @@ def test_notebooks_show_the_first_graphs():
     large = gg.as_graphs([nx.path_graph(700)])._repr_html_()
     assert "up to 600 vertices" in large
     assert "no vertices" in gg.as_graphs([([], [])])._repr_html_()
+
+
+def test_the_limit_holds_for_edges_alone():
+    def strokes(**options):
+        svg = parsed(gg.draw([([(0, 1), (1, 2)], [0, 0, 0])], **options))
+        return [line.get("stroke") for line in svg.findall(f"{SVG}line") if line.get("data-e")]
+
+    half = strokes(edges=[1.0, -0.5], limit=2.0)
+    assert half == [Palette("light").of(0.75 * share) for share in (0.5, -0.25)]
+    assert strokes(edges=[2.0, -1.0]) == strokes(edges=[2.0, -1.0], limit=2.0)
+    words = parsed(gg.draw([([(0, 1)], [0, 0])], edges=[1.0])).get("aria-label")
+    assert words == "A graph of 2 vertices and 1 edges"  # vertices have no values

@@ -158,17 +158,11 @@ def _are_smiles(texts: list[str]) -> bool:
 
 def _sample(column: Any) -> list[Any]:
     """Return non-missing values spread over the whole column."""
-    count = len(column)
     rows = getattr(column, "iloc", column)  # positional access also for pandas
-    step = max(1, count // (4 * _SAMPLE))
-    found: list[Any] = []
-    for row in range(0, count, step):
-        item = rows[row]
-        if not is_missing(item):
-            found.append(item)
-            if len(found) == _SAMPLE:
-                break
-    return found
+    step = max(1, len(column) // (4 * _SAMPLE))
+    items = [rows[row] for row in range(0, len(column), step)]
+    found = [item for item in items if not is_missing(item)]
+    return found[:: -(-len(found) // _SAMPLE) or 1]
 
 
 def _can_be_iterated(x: Any) -> bool:

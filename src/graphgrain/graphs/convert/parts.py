@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError
-from ..batch import GraphBatch, running_sum
+from ..batch import GraphBatch, joined_attributes, running_sum
 
 #: Labels of the vertices that represent the two ends of an arc, and of unlabelled vertices.
 TAIL, HEAD, UNLABELLED = "(tail)", "(head)", "(vertex)"
@@ -186,33 +186,83 @@ def _warn_about_ignored(one_way: int, weights: int, hint: str) -> None:
         )
 
 
-# -------------------------------------------------------------------- checks and small helpers
-
+# -------------------------------------------------------------------- dictionaries of attributes
 
 #: Hint for :func:`joined` of converters with a parameter ``edge_attributes``.
 READ_WEIGHTS = "edge_attributes='weight' reads weights"
+#: Vertices by name, or edges by the names of their ends, with their attributes.
+Attributed = Sequence[tuple[Any, Mapping[str, Any]]]
 
 
-def weights_read(edge_label: str | None, edge_attributes: str | Sequence[str] | None) -> bool:
-    """Return whether the caller requested the attribute ``"weight"``."""
+def attributed_parts(
+    graphs: Sequence[tuple[Attributed, Attributed, bool]],
+    vertex_label: str | None,
+    edge_label: str | None,
+    vertex_attributes: str | Sequence[str] | None,
+    edge_attributes: str | Sequence[str] | None,
+) -> list[Part]:
+    """Convert graphs given as vertices, edges and whether they are directed.
+
+    The other parameters are those of :func:`from_networkx`.
+    """
+    if vertex_label == "label" and not any("label" in data for g in graphs for _, data in g[0]):
+        vertex_label = None
+    if edge_label == "label" and not any("label" in data for g in graphs for _, data in g[1]):
+        edge_label = None
     names = [edge_attributes] if isinstance(edge_attributes, str) else edge_attributes or ()
-    return "weight" in (edge_label, *names)
+    weights_read = "weight" in (edge_label, *names)
+    parts = []
+    for number, (vertices, edges, directed) in enumerate(graphs):
+        place = {name: position for position, (name, _) in enumerate(vertices)}
+        parts.append(
+            Part(
+                len(vertices),
+                [(place[u], place[v]) for (u, v), _ in edges],
+                _values(vertices, vertex_label, "Vertex", number),
+                _values(edges, edge_label, "Edge", number),
+                _columns(vertices, vertex_attributes, "Vertex", number),
+                _columns(edges, edge_attributes, "Edge", number),
+                directed,
+                None if weights_read else [data.get("weight") for _, data in edges],
+            )
+        )
+    return parts
 
 
-def numbered(
-    vertices: Sequence[Any], edges: Sequence[tuple[Any, Any]], where: str
-) -> list[tuple[int, int]]:
-    """Convert edges between named vertices to pairs of their positions."""
-    place = {vertex: position for position, vertex in enumerate(vertices)}
-    if len(place) != len(vertices):
-        raise InvalidGraphError(f"The vertices of {where} must be distinct; one occurs twice.")
-    try:
-        return [(place[u], place[v]) for u, v in edges]
-    except KeyError as error:
-        raise InvalidGraphError(
-            f"Every end of an edge must be a vertex; {where} has an edge at {error.args[0]!r}, "
-            "which is not among its vertices and so has no label."
-        ) from None
+def _columns(
+    items: Attributed, names: str | Sequence[str] | None, kind: str, number: int
+) -> np.ndarray | None:
+    if names is None:
+        return None
+    where = f"the {'vertices' if kind == 'Vertex' else 'edges'} of graph {number}"
+    if isinstance(names, str):
+        return as_columns(_values(items, names, kind, number), len(items), where)
+    columns = [_values(items, name, kind, number) for name in names]
+    return as_columns(list(zip(*columns, strict=True)), len(items), where)
+
+
+def _values(items: Attributed, name: str | None, kind: str, number: int) -> list[Any] | None:
+    """Return an attribute of all vertices or edges; raise an error if one has no value."""
+    if name is None:
+        return None
+    values = []
+    for item, data in items:
+        if data.get(name) is None:
+            where = f"{kind} {item!r} of graph {number}"
+            there = ", ".join(map(repr, data)) or "none"
+            raise InvalidGraphError(
+                f"Every vertex and edge must have a value of the attribute asked for; {where} has "
+                f"None as its {name!r}. Give it a value of its own, such as 'unknown'."
+                if name in data
+                else "Every vertex and edge must have the attribute asked for; "
+                f"{where} has no {name!r} (its attributes: {there}). Set it, or name another "
+                "attribute."
+            )
+        values.append(data[name])
+    return values
+
+
+# -------------------------------------------------------------------- checks and small helpers
 
 
 def is_from(x: Any, package: str) -> bool:
@@ -326,13 +376,7 @@ def _stacked(values: list[Any], needed: list[bool], what: str) -> np.ndarray | N
     given = _all_or_none(values, needed, what)
     if not given:
         return None
-    tables = [table for table in given if len(table)] or given[:1]
-    widths = {table.shape[1] for table in tables}
-    if len(widths) > 1:
-        raise InvalidGraphError(
-            f"All graphs must have the same number of {what}; got {sorted(widths)}."
-        )
-    return np.concatenate(tables)
+    return joined_attributes([table for table in given if len(table)] or given[:1], what)
 
 
 def _all_or_none(values: list[Any], needed: list[bool], what: str) -> list[Any] | None:

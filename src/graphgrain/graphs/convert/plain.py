@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import InvalidGraphError, InvalidParameterError
 from ..batch import GraphBatch
-from .parts import Part, as_columns, is_from, is_sequence, joined, numbered, shown
+from .parts import Part, as_columns, is_from, is_sequence, joined, shown
 
 _READ_WEIGHTS = "from_adjacency(..., values='attributes') or values='labels' reads weights"
 
@@ -125,7 +125,7 @@ def _from_tuple(item: Any, number: int) -> Part:
         edges = [tuple(edge) for edge in np.asarray(part.edges).tolist()]
         return part._replace(weights=None, **_of_edges(edge_labels, edges, number))
     if edge_labels is not None:
-        if not isinstance(structure, Sequence | np.ndarray) or part.edges is not structure:
+        if not is_sequence(structure) or _is_adjacency(structure, labels):
             raise InvalidGraphError(
                 f"Edge labels in a row go with a list of edges; graph {number} has them with "
                 f"{type(structure).__name__}. Give a dictionary from (u, v) to label."
@@ -142,12 +142,7 @@ def _from_tuple(item: Any, number: int) -> Part:
 
 def _from_numbers(structure: Any, labels: Any, number: int) -> Part:
     """Convert edges between vertices numbered from 0, with labels in a sequence."""
-    edges = structure if isinstance(structure, list | np.ndarray) else _pairs_of(structure, number)
-    for edge in edges:
-        if not _is_pair(edge):
-            raise InvalidGraphError(
-                f"An edge is a pair of vertex numbers; graph {number} has {shown(edge)}."
-            )
+    edges = structure if isinstance(structure, np.ndarray) else _pairs_of(structure, number)
     if labels is None:
         ends = np.asarray(edges)
         if len(edges) and ends.dtype.kind not in "iu":
@@ -185,14 +180,21 @@ def _from_named(structure: Any, labels: Any, edge_labels: Any, number: int) -> P
             raise InvalidGraphError(
                 f"Every vertex needs a label; vertex {lost!r} of graph {number} has none."
             )
-    part = Part(len(vertices), numbered(vertices, edges, f"graph {number}"))
+    place = {vertex: position for position, vertex in enumerate(vertices)}
+    lost = next((end for edge in edges for end in edge if end not in place), None)
+    if lost is not None:
+        raise InvalidGraphError(
+            f"Every end of an edge must be a vertex; graph {number} has an edge at {lost!r}, which "
+            "is not among its vertices and so has no label."
+        )
+    part = Part(len(vertices), [(place[u], place[v]) for u, v in edges])
     if labels is not None:
         values = [labels[vertex] for vertex in vertices]
         table = _rows(values, f"the vertices of graph {number}")
         part = part._replace(labels=values if table is None else None, vertex_attributes=table)
     if edge_labels is not None:
-        part = part._replace(**_of_edges(edge_labels, edges, number))
-    return part
+        return part._replace(**_of_edges(edge_labels, edges, number))
+    return part._replace(weights=_weights(structure, edges))
 
 
 def _of_edges(edge_labels: Any, edges: Sequence[tuple[Any, Any]], number: int) -> dict[str, Any]:
@@ -233,15 +235,25 @@ def _pairs_of(structure: Any, number: int) -> list[tuple[Any, Any]]:
         )
     edges = list(structure)
     for edge in edges:
-        if not _is_pair(edge):
+        if not is_sequence(edge) or len(edge) != 2:
             raise InvalidGraphError(
                 f"An edge is a pair of vertices; graph {number} has {shown(edge)}."
             )
     return [(u, v) for u, v in edges]
 
 
-def _is_pair(edge: Any) -> bool:
-    return is_sequence(edge) and len(edge) == 2
+def _weights(structure: Any, edges: list[tuple[Any, Any]]) -> list[Any] | None:
+    """Return the weights of one of GraKeL's dictionaries, each edge once if that tells all."""
+    if not isinstance(structure, Mapping):
+        return None
+    if _pair_keys(structure):
+        weights = list(structure.values())
+    elif all(isinstance(neighbours, Mapping) for neighbours in structure.values()):
+        weights = [weight for neighbours in structure.values() for weight in neighbours.values()]
+    else:
+        return None
+    once = list({frozenset(edge): w for edge, w in zip(edges, weights, strict=True)}.values())
+    return once if any(weight != once[0] for weight in once) else weights
 
 
 def _pair_keys(structure: Mapping[Any, Any]) -> bool:
@@ -279,7 +291,8 @@ def _from_adjacency(adjacency: Any, labels: Any, number: int, values: str | None
             f"An adjacency matrix must be square; graph {number} has shape {adjacency.shape}."
         )
     if hasattr(adjacency, "tocoo"):
-        matrix = adjacency.tocoo()
+        matrix = adjacency.tocoo(copy=True)
+        matrix.sum_duplicates()  # SciPy defines entries at the same position to be added
         row, column, entries = matrix.row, matrix.col, np.asarray(matrix.data)
     else:
         if adjacency.dtype.kind not in "biuf":
@@ -340,9 +353,7 @@ def _grakel_parts(graph: Any) -> tuple[Any, Any, Any]:
     """Return structure, labels and edge labels of a GraKeL Graph, in its current format."""
     if graph._format == "dictionary":
         purpose = "dictionary"
-        structure = {vertex: [] for vertex in graph.get_vertices(purpose)} | {
-            vertex: list(neighbours) for vertex, neighbours in graph.edge_dictionary.items()
-        }
+        structure = {key: {} for key in graph.get_vertices(purpose)} | graph.edge_dictionary
     else:
         purpose = "adjacency"
         structure = graph.adjacency_matrix

@@ -254,7 +254,7 @@ class Unreadable:
         self.count += len(problems)
         self.first += problems[: _NAMED - len(self.first)]
 
-    def warn(self, total: int, stacklevel: int = 3) -> None:
+    def warn(self, total: int) -> None:
         """Warn about skipped molecules, if any."""
         if self.count:
             warnings.warn(
@@ -262,7 +262,7 @@ class Unreadable:
                 + "; ".join(self.first)
                 + ("; ..." if self.count > len(self.first) else ""),
                 GraphgrainWarning,
-                stacklevel=stacklevel,
+                stacklevel=3,
             )
 
 

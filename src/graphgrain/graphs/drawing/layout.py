@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, shortest_path
+from scipy.spatial.distance import pdist
 
 from ..batch import GraphBatch
 from .molecule import ATOMIC_NUMBER, Molecule, read_molecule
@@ -108,7 +109,7 @@ def _as_formula(distances: np.ndarray, molecule: Molecule, part: np.ndarray) -> 
     across = np.sqrt(0.75) * distances  # bonds of a chain are tilted by 30 degrees
     result = np.where(distances % 2 == 1, np.sqrt(across**2 + 0.25), across)
     place = {vertex: number for number, vertex in enumerate(part.tolist())}
-    for ring in molecule.rings(range(len(molecule.pairs))):
+    for ring in molecule.rings():
         if ring[0] in place:
             own = [place[vertex] for vertex in ring]
             steps = np.abs(np.subtract.outer(np.arange(len(own)), np.arange(len(own))))
@@ -234,8 +235,7 @@ def _compute_coordinates(drawn: Any) -> None:
 
 def _nearest(points: np.ndarray) -> float:
     """Return the smallest distance between two atoms."""
-    gaps = np.linalg.norm(points[:, None] - points, axis=2) + 9 * np.eye(len(points))
-    return float(gaps.min(initial=9.0))
+    return float(pdist(points).min(initial=9.0))
 
 
 def _points(drawn: Any) -> np.ndarray:
@@ -245,7 +245,7 @@ def _points(drawn: Any) -> np.ndarray:
 def _whole_rings(molecule: Molecule, fixed: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
     """Return the fixed atoms, without rings that are only partly fixed and could be distorted."""
     kept = dict(fixed)
-    for ring in molecule.rings(range(len(molecule.pairs))):
+    for ring in molecule.rings():
         if not all(atom in fixed for atom in ring):
             for atom in ring:
                 kept.pop(atom, None)
@@ -302,7 +302,9 @@ def smiles_of(molecule: Molecule) -> str | None:
         return None
     with rdBase.BlockLogs():
         try:
-            return str(Chem.MolToSmiles(as_rdkit(molecule)))
+            drawn = as_rdkit(molecule)
+            Chem.SetDoubleBondNeighborDirections(drawn)  # else E and Z are left out
+            return str(Chem.MolToSmiles(drawn))
         except (ValueError, RuntimeError):
             return None
 

@@ -97,9 +97,9 @@ class Molecule:
             found[first][second] = found[second][first] = bond
         return found
 
-    def rings(self, bonds: Iterable[int], longest: int = 8) -> list[tuple[int, ...]]:
-        """Return the smallest rings through each of the given bonds that use only these bonds."""
-        allowed = set(bonds)
+    def rings(self, bonds: Iterable[int] | None = None, longest: int = 8) -> list[tuple[int, ...]]:
+        """Return the smallest rings through each bond; if some are given, of these alone."""
+        allowed = set(range(len(self.pairs)) if bonds is None else bonds)
         links: list[list[int]] = [
             [other for other, bond in own.items() if bond in allowed] for own in self.neighbours
         ]

@@ -27,8 +27,7 @@ from .shapes import (
     Shape,
     Text,
     check_theme,
-    write_png,
-    write_svg,
+    write_picture,
 )
 from .skeletal import draw_formula
 
@@ -81,7 +80,8 @@ def draw(
         Names for positive and negative values in the legend, such as class labels.
     limit : float, optional
         Value with the strongest colour; by default the largest absolute value. Use the same
-        limit for several drawings to make them comparable.
+        limit for several drawings to make them comparable. Edges beside vertices are coloured
+        relative to the largest value of an edge.
     faded : sequence of int, default=()
         Vertices to draw in grey, together with the edges between them, such as those that another
         graph has as well.
@@ -143,9 +143,11 @@ def picture(
     coloured = vertices is not None or edges is not None
     below = _LEGEND if legend and coloured else 0
     largest = limit or _largest(on_vertices) or _largest(on_edges) or 1.0
-    # Edges distribute the same contributions a second time, so they have a scale of their own.
-    shares = on_vertices / largest, _EDGE_STRENGTH * on_edges / (_largest(on_edges) or 1.0)
-    drawn = Picture(width, height, palette, _described(batch, on_vertices, coloured))
+    # Beside vertices, edges distribute the same contributions a second time, so they have a scale
+    # of their own.
+    of_edges = largest if vertices is None else _largest(on_edges) or 1.0
+    shares = on_vertices / largest, _EDGE_STRENGTH * on_edges / of_edges
+    drawn = Picture(width, height, palette, _described(batch, on_vertices, vertices is not None))
     if batch.n_vertices:
         placed = place(batch, None if like is None else _one(like))
         sketch = _Sketch(batch, placed, pale, palette, width, height - below)
@@ -188,7 +190,7 @@ def save_svg(
     """Return the SVG of the picture that ``make`` draws, and write it to ``path`` if given."""
     text = make(**options).svg()
     if path is not None:
-        write_svg(text, path)
+        write_picture(text.encode(), path, "svg")
     return text
 
 
@@ -202,11 +204,11 @@ def save_png(
 
     Themes that depend on the reader's system become light.
     """
-    if options.get("theme", "light") not in ("light", "dark"):
+    if options.get("theme") in ("auto", "page"):
         options["theme"] = "light"
     content = make(**options).png(scale)
     if path is not None:
-        write_png(content, path)
+        write_picture(content, path, "png")
     return content
 
 

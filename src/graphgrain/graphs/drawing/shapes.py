@@ -267,24 +267,13 @@ class Picture:
         return file.getvalue()
 
 
-def write_svg(text: str, path: str | os.PathLike[str]) -> None:
-    """Write SVG to a file whose name ends in .svg."""
-    _write(text.encode(), path, ".svg", ".png", "to_png")
-
-
-def write_png(content: bytes, path: str | os.PathLike[str]) -> None:
-    """Write PNG to a file whose name ends in .png."""
-    _write(content, path, ".png", ".svg", "to_svg")
-
-
-def _write(
-    content: bytes, path: str | os.PathLike[str], suffix: str, other: str, method: str
-) -> None:
-    ending = PurePath(path).suffix
-    if ending.lower() != suffix:
-        way_out = f"Use {method} for {other}" if ending.lower() == other else f"Name it *{suffix}"
+def write_picture(content: bytes, path: str | os.PathLike[str], kind: str) -> None:
+    """Write SVG or PNG to a file whose name ends in ``.svg`` or ``.png``."""
+    ending, other = PurePath(path).suffix.lower(), "png" if kind == "svg" else "svg"
+    if ending != f".{kind}":
+        way_out = f"Use to_{other} for .{other}" if ending == f".{other}" else f"Name it *.{kind}"
         raise InvalidParameterError(
-            f"A {suffix[1:].upper()} picture is written to a file that ends in {suffix}; got "
+            f"A {kind.upper()} picture is written to a file that ends in .{kind}; got "
             f"{os.fspath(path)!r}. {way_out}."
         )
     with atomic_write(path, "The picture") as file:

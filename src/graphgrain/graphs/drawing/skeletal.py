@@ -67,7 +67,7 @@ class _FormulaDrawing:
         self.points = placed.points
         self.drawn = Formula([], [], [], [], [], [])
         self.boxes: dict[int, list[tuple[float, float, float, float]]] = {}
-        self.rings = self.molecule.rings(range(len(self.molecule.pairs)))
+        self.rings = self.molecule.rings()
 
     def formula(self) -> Formula:
         wedged = {start for start, _ in self.placed.wedges.values()}

@@ -165,10 +165,10 @@ def read_limited(opened: AbstractContextManager[IO[bytes]], path: Path, limit: i
     return content
 
 
-def read_file(path: str | os.PathLike[str]) -> tuple[Path, bytes]:
+def read_file(path: str | os.PathLike[str], max_bytes: int | None) -> tuple[Path, bytes]:
     """Return path and content of a file, decompressed if its name ends in ``.gz``."""
     place = text_file(path)
-    return place, read_limited(_opened(place), place, _limit(place))
+    return place, read_limited(_opened(place), place, max_bytes or _limit(place))
 
 
 def _safe_members(path: Path) -> dict[PurePosixPath, zipfile.ZipInfo]:

@@ -53,7 +53,7 @@ def load_mat(
     >>> graphs, y
     (GraphBatch(1 graph, 2 vertices, 1 edge, 2 vertex labels), array([1]))
     """
-    place, content = read_file(path)
+    place, content = read_file(path, max_bytes)
     variables = read_mat(place.name, content, max_bytes or default_limit(len(content)))
     structs = {
         name: value
@@ -103,13 +103,7 @@ def _adjacency(matrix: Any, where: str) -> tuple[np.ndarray, int]:
     rows, columns = matrix.shape
     if rows != columns:
         raise InvalidFileError(f"{where}.am must be square; its shape is {matrix.shape}.")
-    if hasattr(matrix, "tocoo"):
-        entries = matrix.tocoo()
-        used = entries.data != 0
-        source, target = entries.row[used], entries.col[used]
-    else:
-        source, target = np.nonzero(matrix)
-    return np.column_stack((source, target)).astype(np.int64), rows
+    return np.column_stack(matrix.nonzero()).astype(np.int64), rows
 
 
 def _with_edge_labels(part: Part, rows: Any, where: str) -> Part:

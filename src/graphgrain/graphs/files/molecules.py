@@ -82,7 +82,8 @@ def iter_molecules(
         A pair ``(graphs, columns)``. The columns are ``"line"`` (the line number of the molecule
         as an integer) and all columns of the file as text, because a column can contain numbers
         in one chunk and other text in the next. Convert numeric columns with
-        ``columns["active"].astype(float)``.
+        ``columns["active"].astype(float)``. A column of the file that is called ``line`` is
+        ``"input_line"``.
 
     See Also
     --------
@@ -253,7 +254,9 @@ def record_columns(records: list[Record]) -> dict[str, np.ndarray]:
     """Return all fields of the records as columns of text, and their line numbers."""
     names = dict.fromkeys(name for record in records for name in record.fields)
     columns = {
-        name: np.array([record.fields.get(name, "") for record in records], dtype=str)
+        "input_line" if name == "line" else name: np.array(
+            [record.fields.get(name, "") for record in records], dtype=str
+        )
         for name in names
     }
     columns["line"] = np.array([record.line for record in records], dtype=np.int64)
@@ -269,8 +272,8 @@ MISSING = frozenset(
 )
 
 
-#: Beginning of a code that a number would lose.
-_CODE = re.compile(r"\s*[+-]?0[0-9]")
+#: Codes that would lose characters as numbers: 007, and 12_3, which Python reads as 123.
+_CODE = re.compile(r"\s*[+-]?0[0-9]|.*_")
 
 
 def missing_values(values: np.ndarray) -> np.ndarray:
@@ -295,17 +298,18 @@ def stray_text(values: np.ndarray) -> int | None:
         return None
     texts, numbers = [], set()
     for place in np.flatnonzero(~missing_values(values)).tolist():
-        try:
-            numbers.add(float(values[place]))
-        except ValueError:
+        if (number := _number(values[place])) is None:
             texts.append(place)
+        else:
+            numbers.add(number)
     return texts[0] if len(numbers) > 10 * len(texts) > 0 else None
 
 
 def typed(values: np.ndarray) -> np.ndarray:
     """Convert text to integers or floats (missing: NaN) if all entries are numbers.
 
-    Other columns, also of codes such as 007, stay strings, with empty strings for missing values.
+    Other columns, also of codes such as 007 and 12_3, stay strings, with empty strings for
+    missing values.
     """
     if values.dtype.kind != "U":
         return values
@@ -318,11 +322,19 @@ def typed(values: np.ndarray) -> np.ndarray:
     with contextlib.suppress(ValueError, OverflowError):
         if not missing.any():
             return np.array([int(value) for value in present], dtype=np.int64)
-    with contextlib.suppress(ValueError, OverflowError):
-        filled = np.full(len(values), np.nan)
-        filled[~missing] = [float(value) for value in present]
-        return filled
-    return np.where(missing, "", values)
+    numbers = [_number(value) for value in present]
+    if None in numbers:
+        return np.where(missing, "", values)
+    filled = np.full(len(values), np.nan)
+    filled[~missing] = numbers
+    return filled
+
+
+def _number(text: str) -> float | None:
+    """Return the number that a text stands for; Python alone reads 12_3 as 123."""
+    with contextlib.suppress(ValueError):
+        return None if "_" in text else float(text)
+    return None
 
 
 # -------------------------------------------------------------------- formats
@@ -342,12 +354,12 @@ def table_records(
 ) -> Iterator[Record]:
     """Yield the molecules of a table, one per row.
 
-    Fields are separated by tabs or commas, or by semicolons if the header has none of these.
+    Fields are separated by tabs (if ``tabs`` is True) or commas, or by semicolons or tabs if the
+    header has none of these.
     """
     first = next(lines, "")
-    delimiter = "\t" if tabs else ","
-    if delimiter not in first and ";" in first:
-        delimiter = ";"
+    usual = "\t" if tabs else ","
+    delimiter = next((sign for sign in (usual, ";", "\t") if sign in first), usual)
     # The field size limit is global to the csv module: leave it and report fields that exceed it.
     reader = csv.reader(chain([first], lines), delimiter=delimiter, strict=True)
     try:

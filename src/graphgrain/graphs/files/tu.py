@@ -327,8 +327,8 @@ def _labels(
             raise InvalidParameterError(
                 f"The label column must be 0 to {width - 1} for {table.name}; got {column!r}."
             )
-        return values[:, column]
-    if width > 1:
+        values = values[:, [column]]
+    elif width > 1:
         # Join distinct rows only, as there are few of them.
         distinct, codes = np.unique(values, axis=0, return_inverse=True)
         joined = np.array([",".join(map(str, row)) for row in distinct.tolist()], dtype=object)
@@ -617,9 +617,8 @@ def save_tu(
 def _contents(graphs: GraphBatch, y: Any) -> dict[str, str]:
     """Return the text of each file, by the part of its name after ``DS_``."""
     extra: dict[str, Any] = {}
-    source = np.repeat(np.arange(graphs.n_vertices), graphs.degrees)
     parts = {
-        "A.txt": _lines(np.column_stack((source, graphs.indices)) + 1),
+        "A.txt": _lines(np.column_stack((graphs.sources, graphs.indices)) + 1),
         "graph_indicator.txt": _lines(graphs.graph_of_vertex + 1),
     }
     empty = np.flatnonzero(graphs.vertex_counts == 0)
