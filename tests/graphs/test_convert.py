@@ -103,7 +103,7 @@ def test_igraph_attributes_by_several_names():
     graph.vs["x"], graph.vs["y"] = [1, 2, 3], [4, 5, 6]
     found = gg.from_igraph([graph], vertex_attributes=["x", "y"])
     assert found.vertex_attributes.tolist() == [[1, 4], [2, 5], [3, 6]]
-    with pytest.raises(InvalidGraphError, match=r"no 'z' \(its attributes: 'x', 'y'\)"):
+    with pytest.raises(InvalidGraphError, match=r"no attribute 'z' \(there are: 'x', 'y'\)"):
         gg.from_igraph([graph], vertex_label="z")
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
+from ...errors import InvalidGraphError
 from ..batch import GraphBatch
-from .parts import READ_WEIGHTS, Attributed, attributed_parts, checked_items, is_from, joined
+from .parts import READ_WEIGHTS, Part, as_columns, checked_items, is_from, joined, weights_read
 
 
 def is_igraph(x: Any) -> bool:
@@ -39,22 +42,48 @@ def from_igraph(
     >>> gg.from_igraph([ring])
     GraphBatch(1 graph, 6 vertices, 6 edges, 2 vertex labels)
     """
-    attributed = [
-        (
-            _attributed(range(graph.vcount()), graph.vs),
-            _attributed(graph.get_edgelist(), graph.es),
-            graph.is_directed(),
+    graphs = checked_items(graphs, is_igraph, "an igraph graph")
+    if vertex_label == "label" and not any("label" in g.vs.attributes() for g in graphs if g.vs):
+        vertex_label = None
+    if edge_label == "label" and not any("label" in g.es.attributes() for g in graphs if g.es):
+        edge_label = None
+    read = weights_read(edge_label, edge_attributes)
+    parts = []
+    for number, graph in enumerate(graphs):
+        vertices = graph.vs, f"The vertices of graph {number}"
+        edges = graph.es, f"The edges of graph {number}"
+        parts.append(
+            Part(
+                graph.vcount(),
+                graph.get_edgelist(),
+                _column(*vertices, vertex_label),
+                _column(*edges, edge_label),
+                _table(*vertices, vertex_attributes),
+                _table(*edges, edge_attributes),
+                graph.is_directed(),
+                graph.es["weight"] if graph.is_weighted() and not read else None,
+            )
         )
-        for graph in checked_items(graphs, is_igraph, "an igraph graph")
-    ]
-    names = vertex_label, edge_label, vertex_attributes, edge_attributes
-    return joined(attributed_parts(attributed, *names), direction, READ_WEIGHTS)
+    return joined(parts, direction, READ_WEIGHTS)
 
 
-def _attributed(names: Sequence[Any], items: Any) -> Attributed:
-    """Return vertices or edges with their attributes, read column by column, which is fast."""
-    known = items.attributes()
-    rows = zip(*(items[name] for name in known), strict=True) if known else [()] * len(names)
-    return [
-        (name, dict(zip(known, row, strict=True))) for name, row in zip(names, rows, strict=True)
-    ]
+def _column(items: Any, where: str, name: str | None) -> list[Any] | None:
+    if name is None:
+        return None
+    if not len(items):
+        return []
+    if name not in items.attributes():
+        there = ", ".join(map(repr, items.attributes())) or "none"
+        raise InvalidGraphError(
+            f"{where} have no attribute {name!r} (there are: {there}). Name another attribute."
+        )
+    return items[name]
+
+
+def _table(items: Any, where: str, names: str | Sequence[str] | None) -> Any:
+    if names is None:
+        return None
+    if isinstance(names, str):
+        return as_columns(_column(items, where, names), len(items), where)
+    columns = [_column(items, where, name) for name in names]
+    return as_columns(np.array(columns, dtype=object).T, len(items), where)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -186,83 +186,17 @@ def _warn_about_ignored(one_way: int, weights: int, hint: str) -> None:
         )
 
 
-# -------------------------------------------------------------------- dictionaries of attributes
+# -------------------------------------------------------------------- checks and small helpers
+
 
 #: Hint for :func:`joined` of converters with a parameter ``edge_attributes``.
 READ_WEIGHTS = "edge_attributes='weight' reads weights"
-#: Vertices by name, or edges by the names of their ends, with their attributes.
-Attributed = Sequence[tuple[Any, Mapping[str, Any]]]
 
 
-def attributed_parts(
-    graphs: Sequence[tuple[Attributed, Attributed, bool]],
-    vertex_label: str | None,
-    edge_label: str | None,
-    vertex_attributes: str | Sequence[str] | None,
-    edge_attributes: str | Sequence[str] | None,
-) -> list[Part]:
-    """Convert graphs given as vertices, edges and whether they are directed.
-
-    The other parameters are those of :func:`from_networkx`.
-    """
-    if vertex_label == "label" and not any("label" in data for g in graphs for _, data in g[0]):
-        vertex_label = None
-    if edge_label == "label" and not any("label" in data for g in graphs for _, data in g[1]):
-        edge_label = None
+def weights_read(edge_label: str | None, edge_attributes: str | Sequence[str] | None) -> bool:
+    """Return whether the caller requested the attribute ``"weight"``."""
     names = [edge_attributes] if isinstance(edge_attributes, str) else edge_attributes or ()
-    weights_read = "weight" in (edge_label, *names)
-    parts = []
-    for number, (vertices, edges, directed) in enumerate(graphs):
-        place = {name: position for position, (name, _) in enumerate(vertices)}
-        parts.append(
-            Part(
-                len(vertices),
-                [(place[u], place[v]) for (u, v), _ in edges],
-                _values(vertices, vertex_label, "Vertex", number),
-                _values(edges, edge_label, "Edge", number),
-                _columns(vertices, vertex_attributes, "Vertex", number),
-                _columns(edges, edge_attributes, "Edge", number),
-                directed,
-                None if weights_read else [data.get("weight") for _, data in edges],
-            )
-        )
-    return parts
-
-
-def _columns(
-    items: Attributed, names: str | Sequence[str] | None, kind: str, number: int
-) -> np.ndarray | None:
-    if names is None:
-        return None
-    where = f"the {'vertices' if kind == 'Vertex' else 'edges'} of graph {number}"
-    if isinstance(names, str):
-        return as_columns(_values(items, names, kind, number), len(items), where)
-    columns = [_values(items, name, kind, number) for name in names]
-    return as_columns(list(zip(*columns, strict=True)), len(items), where)
-
-
-def _values(items: Attributed, name: str | None, kind: str, number: int) -> list[Any] | None:
-    """Return an attribute of all vertices or edges; raise an error if one has no value."""
-    if name is None:
-        return None
-    values = []
-    for item, data in items:
-        if data.get(name) is None:
-            where = f"{kind} {item!r} of graph {number}"
-            there = ", ".join(map(repr, data)) or "none"
-            raise InvalidGraphError(
-                f"Every vertex and edge must have a value of the attribute asked for; {where} has "
-                f"None as its {name!r}. Give it a value of its own, such as 'unknown'."
-                if name in data
-                else "Every vertex and edge must have the attribute asked for; "
-                f"{where} has no {name!r} (its attributes: {there}). Set it, or name another "
-                "attribute."
-            )
-        values.append(data[name])
-    return values
-
-
-# -------------------------------------------------------------------- checks and small helpers
+    return "weight" in (edge_label, *names)
 
 
 def is_from(x: Any, package: str) -> bool:
