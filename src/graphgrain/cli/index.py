@@ -29,7 +29,7 @@ from ..searching.index_files import KINDS
 from .app import Interrupted, answer, command, err, out
 from .arguments import Data, Jobs, Json, Reading, Set, check_choice, output_file
 from .kernel_options import chosen_kernel
-from .loading import BUNDLED, MOLECULE_OPTIONS, load, row_names, with_labels
+from .loading import BUNDLED, MOLECULE_OPTIONS, load, options_set, row_names, with_labels
 from .tables import text_table
 
 Similarity = Annotated[str, typer.Option(help="Similarity of graphs.", metavar="|".join(KINDS))]
@@ -142,6 +142,11 @@ def index_source(data: str, reading: Reading) -> IndexSource:
         drugs = files("graphgrain.graphs.datasets") / "data" / "drugs.csv"
         return IndexSource(BUNDLED, Path(str(drugs)), "name", None, options)
     if is_molecule_file(path) and path.exists() and not reading.view:
+        if reading.target is not None:
+            raise InvalidParameterError(
+                "All columns and rows of the file are used, with or without a target. Leave out "
+                f"--target {reading.target}."
+            )
         return IndexSource(path.name.split(".")[0], path, None, None, options)
     loaded = load(data, reading)
     known = {"target": loaded.y, "name": loaded.names}
@@ -150,10 +155,20 @@ def index_source(data: str, reading: Reading) -> IndexSource:
 
 
 @contextmanager
-def opened(data: str, reading: Reading, n_jobs: int, similarity: str) -> Iterator[GraphIndex]:
-    """Open an index, or build a temporary one from DATA."""
+def opened(
+    data: str, reading: Reading, n_jobs: int, similarity: str, *, alone: bool = True
+) -> Iterator[GraphIndex]:
+    """Open an index, or build a temporary one from DATA.
+
+    ``alone`` is False if ``reading`` is also for another argument.
+    """
     path = Path(data).expanduser()
     if path.suffix == ".ggi" or (path / "manifest.json").is_file():
+        if alone and (unused := options_set(reading)):
+            raise InvalidParameterError(
+                f"--{unused[0]} is for files of graphs; the index {data!r} contains its graphs. "
+                f"Leave out --{unused[0]}, or build another index with it."
+            )
         yield GraphIndex.open(data, n_jobs=n_jobs)
         return
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -229,26 +244,28 @@ def search(
     ids, values, columns = library.search(
         graphs, k=count, threshold=min_similarity, similarity=similarity, return_columns=True
     )
-    found = [
-        {
-            "query": name,
-            "hits": [
-                {
-                    "id": key,
-                    "similarity": float(value),
-                    **{column: each.tolist()[place] for column, each in known.items()},
-                }
-                for place, (key, value) in enumerate(zip(row.tolist(), each_value, strict=True))
-            ],
+    found = []
+    for name, row, each_value, known in zip(names, ids, values, columns, strict=True):
+        # A column of the file must not replace the similarity found here.
+        beside = {
+            "input_similarity" if column == "similarity" else column: each.tolist()
+            for column, each in known.items()
         }
-        for name, row, each_value, known in zip(names, ids, values, columns, strict=True)
-    ]
+        hits = [
+            {
+                "id": key,
+                "similarity": float(value),
+                **{column: each[place] for column, each in beside.items()},
+            }
+            for place, (key, value) in enumerate(zip(row.tolist(), each_value, strict=True))
+        ]
+        found.append({"query": name, "hits": hits})
     if html is not None:
         from ..report.graph_pages import write_search_page
 
-        hits = [library.graphs(row.tolist()) for row in ids]
+        drawn = [library.graphs(row.tolist()) for row in ids]
         about = f"{similarity or library.similarity}, {len(library):,} graphs in {index.name}"
-        write_search_page(html, about, graphs, found, hits)
+        write_search_page(html, about, graphs, found, drawn)
     if as_json:
         answer(found)
     else:

@@ -228,10 +228,14 @@ def _molecules(path: Path, data: str, reading: Reading) -> Loaded:
 
 def _only_for_molecules(reading: Reading) -> None:
     """Raise an error if options for files of molecules are set."""
-    default = Reading()
-    for option, value in vars(reading).items():
-        if option not in ("view", "missing") and value != getattr(default, option):
+    for option in options_set(reading):
+        if option not in ("view", "missing"):
             raise InvalidParameterError(
                 f"--{option} is for files of molecules ({', '.join(KINDS)}); other data sets "
                 f"contain their classes and labels. Leave out --{option}."
             )
+
+
+def options_set(reading: Reading) -> list[str]:
+    """Return the names of the options that differ from their defaults."""
+    return [name for name, value in vars(reading).items() if value != getattr(Reading(), name)]
