@@ -143,8 +143,10 @@ def kernel_map(
     return KernelMap(drawn, kernel, variant, parameters, points, explained, matrix, rows)
 
 
-def sample(codes: np.ndarray, most: int) -> np.ndarray:
+def sample(codes: np.ndarray, most: int, least: int = 1) -> np.ndarray:
     """Return a reproducible stratified sample of about ``most`` positions.
+
+    It has ``least`` of each class, or all if there are fewer.
 
     Examples
     --------
@@ -160,7 +162,7 @@ def sample(codes: np.ndarray, most: int) -> np.ndarray:
     parts = []
     for code in np.unique(codes):
         members = np.flatnonzero(codes == code)
-        size = max(1, round(most * len(members) / len(codes)))
+        size = max(min(least, len(members)), round(most * len(members) / len(codes)))
         parts.append(rng.choice(members, size, replace=False))
     return np.sort(np.concatenate(parts))
 
@@ -300,16 +302,17 @@ def explore(
             "explore needs targets that differ; all graphs have "
             f"{labels.tolist()[0] if len(labels) else None!r}."
         )
-    folds = _FOLDS if not classification else min(_FOLDS, int(np.bincount(codes).min()))
-    if folds < 2 or len(graphs) < 4:
-        raise InvalidParameterError(
-            f"explore needs at least two graphs of every class, and four in all; got {len(graphs)} "
-            "graphs, of which a class has one. Leave that class out."
-        )
-    chosen = sample(codes if classification else np.zeros(len(y), dtype=np.int64), most)
+    chosen = sample(codes if classification else np.zeros(len(y), dtype=np.int64), most, least=2)
     batch, targets = graphs[chosen], y[chosen]
+    folds = _FOLDS
     if classification:
-        folds = max(2, min(folds, int(np.bincount(codes[chosen])[np.unique(codes[chosen])].min())))
+        sizes = np.bincount(codes[chosen])
+        folds = min(folds, int(sizes.min()))
+        if folds < 2:
+            raise InvalidParameterError(
+                "explore needs at least two graphs of every class; "
+                f"{str(labels[sizes.argmin()])!r} has one. Leave that class out."
+            )
     answered = _out_of_fold(batch, targets, classification, folds, n_jobs)
     points, near = _map(batch, n_jobs)
     seen = [
@@ -483,7 +486,14 @@ def _out_of_fold(
     found: list[Any] = [None] * len(batch)
     for fold in range(folds):
         train, test = train_and_test(parts, fold)
-        model = usual_model(y, n_jobs).fit(batch[train], y[train])
+        model = usual_model(y, n_jobs)
+        if len(train) < model.cv:
+            raise InvalidParameterError(
+                "explore predicts each graph by a model of the others, which needs at least "
+                f"{model.cv} graphs; {len(batch)} graphs in {folds} folds leave {len(train)}. Add "
+                "graphs, or leave out the target."
+            )
+        model.fit(batch[train], y[train])
         for place, said in zip(test.tolist(), _answers(model, batch[test]), strict=True):
             found[place] = said
     return found
