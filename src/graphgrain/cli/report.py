@@ -65,8 +65,11 @@ def report(
     publications are written instead.
     """
     check_choice("--format", format, FORMATS)
-    loaded = [load(item, reading) for item in data or []]
-    given = {item.name: (item.graphs, item.y, item.names) for item in loaded}
+    given: dict[str, tuple[Any, ...]] = {}
+    for place in data or []:
+        item = load(place, reading)
+        # Files in different folders can have the same name.
+        given[place if item.name in given else item.name] = (item.graphs, item.y, item.names)
     options: dict[str, Any] = {"paper": paper, "data": given, "n_jobs": n_jobs}
     with _status(as_json) as progress:
         if format == "html":
@@ -77,8 +80,8 @@ def report(
         else:
             from ..report.figures import write_figures
 
-            place = output or Path("figures")
-            written = write_figures(file, place, format, progress=progress, **options)
+            folder = output or Path("figures")
+            written = write_figures(file, folder, format, progress=progress, **options)
     if as_json:
         answer({"output": [str(path) for path in written]})
     elif format == "html":

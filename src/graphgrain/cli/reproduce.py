@@ -91,6 +91,15 @@ def reproduce(
     protocol = Protocol(mode, folds, seed=seed)
     names = listed(datasets) or list(paper_figures.DATASETS)
     wanted = WHAT[: WHAT.index("all")] if what == "all" else (what,)
+    if plot is not None and DISTRIBUTIONS not in wanted:
+        raise InvalidParameterError(
+            f"--plot is the file of {DISTRIBUTIONS}; {what} has none. Leave it out; `graphgrain "
+            "report --format pdf` draws the results."
+        )
+    if kernel and not {"table2", "table3"} & set(wanted):
+        raise InvalidParameterError(
+            f"--kernel is for table2 and table3; {what} has no kernel to choose. Leave it out."
+        )
     kernels = [kernel_grid(name) for name in listed(kernel) or table_kernels()]
     work = _work(wanted, kernels, repeats)
     loaded = [load(_place(name, data)) for name in names]
@@ -110,8 +119,12 @@ def reproduce(
                         runner(prepared, item, protocol, times)
                     except MissingDependencyError as error:
                         missing[item.name] = str(error)
-    fingerprints = {prepared.fingerprint for prepared in sets}
-    records = [r for r in read_results(results) if r.fingerprint in fingerprints] if work else []
+    places = {prepared.place for prepared in sets}
+    records = [
+        record
+        for record in (read_results(results) if work else ())
+        if record.place in places and record.deduplicated == remove_duplicates
+    ]
     show: dict[str, Callable[[], object]] = {
         "table1": lambda: _table1(sets, as_json),
         "table2": lambda: _table2(records, kernels, protocol, as_json),

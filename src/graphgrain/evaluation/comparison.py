@@ -198,9 +198,9 @@ def _comparison(
     majority: dict[tuple[str, str], float] = {}
     for experiment in group:
         first = experiment.first
-        tested = experiment.tested(experiment.repetitions[0], 0)
+        blind = [blind_score(experiment.tested(number, 0)) for number in experiment.repetitions]
         unit = 100 if first.classes else 1
-        majority.setdefault((first.dataset, first.fingerprint), unit * blind_score(tested))
+        majority.setdefault(first.place, unit * float(np.mean(blind)))
         key = (first.dataset, first.fingerprint, Column(first.kernel, first.variant))
         if key in stopped and not experiment.complete:
             continue  # results on a part of the grid do not represent the kernel

@@ -73,7 +73,10 @@ def kernel_cost(
 
 SELECTIONS = ("validated", "reported-best")
 #: Fields copied from records to summaries.
-_COPIED = ("dataset", "deduplicated", "kernel", "variant", "mode", "folds", "seed", "split")
+_COPIED = (
+    *("dataset", "fingerprint", "deduplicated", "kernel", "variant"),
+    *("mode", "folds", "seed", "split"),
+)
 
 #: Value of regression scores for classification and vice versa.
 _UNDEFINED = Scores(None, None, [])
@@ -84,6 +87,7 @@ class Summary:
     """Results of one kernel on one data set; see :class:`FoldRecord` for fields not described."""
 
     dataset: str
+    fingerprint: str
     deduplicated: bool
     kernel: str
     variant: str
@@ -109,6 +113,11 @@ class Summary:
     rmse: Scores = _UNDEFINED  # for regression, as the next two
     mae: Scores = _UNDEFINED
     r2: Scores = _UNDEFINED
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Name and fingerprint of the data set."""
+        return self.dataset, self.fingerprint
 
     @property
     def numeric(self) -> bool:

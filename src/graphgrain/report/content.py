@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,8 +131,9 @@ def _unfinished(records: list[Record]) -> Iterator[str]:
         name = f"{first.dataset}, {kernel_label(first.kernel, first.variant)}"
         if not experiment.repetitions:
             wanted = first.folds * first.grid_size
+            done = max(Counter(record.repetition for record in experiment.records).values())
             yield (
-                f"{name}: {len(experiment.records)} of the {wanted} folds of a repetition are "
+                f"{name}: {done} of the {wanted} folds of a repetition are "
                 "done; not shown until one repetition is complete."
             )
         elif not experiment.complete:
@@ -193,7 +195,7 @@ def _find(record: Record, data: Data) -> tuple[LabelledGraphs, Any]:
             )
         except GraphgrainError:
             continue  # cannot be evaluated, so it is not the data set of the record
-        if ready.fingerprint == record.fingerprint:
+        if ready.fingerprint in (record.fingerprint, record.graphs_fingerprint):
             return ready, names[0] if names and not ready.removed else None
     if candidates:
         raise InvalidFileError(
