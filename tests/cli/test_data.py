@@ -112,3 +112,26 @@ def test_an_index_ignores_no_option_of_reading(here):
         message = fails(command, "m.csv", "--target", "y", "--missing", "skip")
         assert "Leave out --target y" in message
     call("overlap", "m.ggi", "m.csv", "--errors", "skip")  # for the second
+
+
+def test_a_view_leaves_the_columns_of_a_file_alone(here):
+    pytest.importorskip("rdkit")
+    (here / "m.csv").write_text("smiles,code\nC=CO,a\nC=CN,b\nCCC,c\n")
+    call("index", "m.csv", "-o", "plain.ggi", "--ids", "code")
+    call("index", "m.csv", "-o", "seen.ggi", "--ids", "code", "--view", "edge-filter:drop=double")
+    plain, seen = (gg.GraphIndex.open(f"{name}.ggi") for name in ("plain", "seen"))
+    assert seen.ids.tolist() == plain.ids.tolist() == ["a", "b", "c"]
+    assert seen.column_names == plain.column_names
+    assert all((plain.columns()[n] == seen.columns()[n]).all() for n in plain.column_names)
+    assert (plain.graphs().n_edges, seen.graphs().n_edges) == (6, 4)
+
+
+def test_info_tells_classes_as_they_are_evaluated(here):
+    """Whole numbers with few distinct values are classes, however they are written."""
+    pytest.importorskip("rdkit")
+    rows = [f"{'C' * (n // 2 + 1)},{n % 2}.0,{n % 40},{n}\n" for n in range(80)]
+    (here / "m.csv").write_text("smiles,two,forty,many\n" + "".join(rows))
+    for target, classes, contradictions in (("two", 2, 80), ("forty", 40, 80), ("many", None, 0)):
+        shown = json.loads(call("info", "m.csv", "--target", target, "--json").stdout)
+        assert (shown["classes"], shown["contradictions"]) == (classes, contradictions)
+        assert (shown["target"] is None) == (classes is not None)

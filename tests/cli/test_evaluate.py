@@ -364,6 +364,14 @@ def test_only_the_rows_that_were_asked_for(molecules, here):
     assert "--folds must be 2 or more" in message
 
 
+def test_molecules_of_one_scaffold_are_not_split_by_it(here):
+    pytest.importorskip("rdkit")
+    rows = "".join(f"{'C' * (n + 1)}{'ON'[n % 2]},{n % 2}\n" for n in range(20))
+    (here / "chains.csv").write_text("smiles,y\n" + rows)
+    message = fails("evaluate", "chains.csv", "--target", "y", "--split", "scaffold")
+    assert "leave 0 for training and 20 for testing" in message
+
+
 def test_a_report_on_any_split_shows_the_graphs(molecules, here):
     """Results of a scaffold split also depend on SMILES, those of a column on that column."""
     for split in ("scaffold", "part"):

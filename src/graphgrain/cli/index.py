@@ -149,7 +149,7 @@ def index_source(data: str, reading: Reading) -> IndexSource:
             )
         return IndexSource(path.name.split(".")[0], path, None, None, options)
     loaded = load(data, reading)
-    known = {"target": loaded.y, "name": loaded.names}
+    known = loaded.table or {"target": loaded.y, "name": loaded.names}
     columns = {name: np.asarray(values) for name, values in known.items() if values is not None}
     return IndexSource(loaded.name, loaded.graphs, None, columns)
 

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
+from ..errors import InvalidParameterError
+from ..writing import is_standard_output
 from .app import answer, command, err, out
 from .arguments import Jobs, Json, Reading, check_choice
 from .loading import load
@@ -65,6 +67,10 @@ def report(
     publications are written instead.
     """
     check_choice("--format", format, FORMATS)
+    if format != "html" and output is not None and is_standard_output(output):
+        raise InvalidParameterError(
+            f"--format {format} writes one file per figure; -o names a folder, not -."
+        )
     given: dict[str, tuple[Any, ...]] = {}
     for place in data or []:
         item = load(place, reading)

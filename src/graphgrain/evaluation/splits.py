@@ -144,6 +144,12 @@ def parts_of(data: LabelledGraphs, split: str, seed: int) -> tuple[np.ndarray, n
             )
         drawn = seed if split == "random-scaffold" else None
         train, _, test = scaffold_split(data.smiles, random_state=drawn)
+        if not len(train) or not len(test):
+            raise InvalidParameterError(
+                f"A split by scaffold needs different scaffolds; those of {data.name} leave "
+                f"{len(train)} for training and {len(test)} for testing. random works for all "
+                "graphs."
+            )
         return np.sort(train), np.sort(test)
     columns = data.columns or {}
     if split not in columns:
