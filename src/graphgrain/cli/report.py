@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -77,7 +75,13 @@ def report(
         # Files in different folders can have the same name.
         given[place if item.name in given else item.name] = (item.graphs, item.y, item.names)
     options: dict[str, Any] = {"paper": paper, "data": given, "n_jobs": n_jobs}
-    with _status(as_json) as progress:
+    console = err()
+    console.quiet = as_json
+    with console.status("reading results") as status:
+
+        def progress(words: str) -> None:
+            status.update(escape(words))
+
         if format == "html":
             from ..report.results_page import write_report
 
@@ -94,13 +98,3 @@ def report(
         out().print(f"Report written to {escape(str(written[0]))}.")
     else:
         out().print(f"{len(written)} figures written to {escape(str(written[0].parent))}.")
-
-
-@contextmanager
-def _status(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows the current step."""
-    if quiet:
-        yield lambda words: None
-        return
-    with err().status("reading results") as status:
-        yield lambda words: status.update(escape(words))

@@ -79,9 +79,8 @@ class Content:
 
 @dataclass(frozen=True)
 class _Found:
-    """The graphs of a data set that was found."""
+    """The graphs of a data set that was found; ``drawn`` has its label."""
 
-    label: str
     graphs: GraphBatch
     names: Any
     drawn: DrawnGraphs
@@ -118,7 +117,7 @@ def content(
         against_d=accuracy_against("path_depth", records),
         errors=_errors(records, compared, found),
         maps=maps,
-        graphs={item.label: item.graphs for item in found.values()},
+        graphs={item.drawn.name: item.graphs for item in found.values()},
         unseen=unseen | unmapped,
         unfinished=list(_unfinished(records)),
     )
@@ -152,9 +151,9 @@ def _find_all(
     """Return the data sets that were found, and the reasons for the others."""
     firsts: dict[Place, Record] = {}
     for record in records:
-        firsts.setdefault((record.dataset, record.fingerprint), record)
+        firsts.setdefault(record.place, record)
     labels = dataset_labels(firsts.values())
-    classes = {(r.dataset, r.fingerprint): r.classes for r in fold_records(records)}
+    classes = {record.place: record.classes for record in fold_records(records)}
     found: dict[Place, _Found] = {}
     unseen: dict[str, str] = {}
     for place, record in firsts.items():
@@ -168,7 +167,7 @@ def _find_all(
         if ready.numeric:
             known, codes = ["graphs"], np.zeros(len(ready), dtype=int)
         drawn = drawn_graphs(labels[place], ready.graphs, known, codes, names)
-        found[place] = _Found(labels[place], ready.graphs, names, drawn)
+        found[place] = _Found(ready.graphs, names, drawn)
     return found, unseen
 
 
@@ -210,9 +209,8 @@ def _maps(
     """Compute a map for each kernel on each data set that was found, Tree++ first."""
     groups: dict[tuple[Place, str, str], list[FoldRecord | KernelRecord]] = {}
     for record in records:
-        place = (record.dataset, record.fingerprint)
-        if place in found and not isinstance(record, LimitRecord):
-            groups.setdefault((place, record.kernel, record.variant), []).append(record)
+        if record.place in found and not isinstance(record, LimitRecord):
+            groups.setdefault((record.place, record.kernel, record.variant), []).append(record)
     usual = [key for key in groups if not is_figure(key[2])]
     # Results of curves are shown only if there are no others.
     seen = {place for place, _, _ in usual}
@@ -225,11 +223,11 @@ def _maps(
         if len(own) > MOST_MAPS:
             rest = sorted(own, key=lambda key: -_accuracy(groups[key]))[MOST_MAPS:]
             keys = [key for key in keys if key not in rest]
-            unseen[f"{item.label}, {len(rest)} kernels"] = (
+            unseen[f"{item.drawn.name}, {len(rest)} kernels"] = (
                 f"maps are shown for the {MOST_MAPS} most accurate of {len(own)}"
             )
     for place, kernel, variant in keys:
-        name = f"{found[place].label}, {kernel_label(kernel, variant)}"
+        name = f"{found[place].drawn.name}, {kernel_label(kernel, variant)}"
         own_records = groups[place, kernel, variant]
         parameters = _parameters(own_records)
         if not all(getattr(record, "classes", True) for record in own_records):
@@ -278,14 +276,14 @@ def _errors(
     errors = []
     for experiment in finished:
         own = experiment.first
-        place, rule = (own.dataset, own.fingerprint), (own.protocol, own.deduplicated)
-        if rules.setdefault(place, rule) != rule:
+        rule = (own.protocol, own.deduplicated)
+        if rules.setdefault(own.place, rule) != rule:
             continue
         diagnosis = diagnose(experiment)
-        names = found[place].names if place in found else None
+        names = found[own.place].names if own.place in found else None
         wrong = [graph_name(item.graph, names) for item in diagnosis.wrong]
         label = kernel_label(own.kernel, own.variant)
-        errors.append(Errors(labels[place], label, diagnosis, wrong))
+        errors.append(Errors(labels[own.place], label, diagnosis, wrong))
     sets, columns = list(labels.values()), kernel_order(compared)
     return sorted(errors, key=lambda e: (sets.index(e.dataset), columns.index(e.kernel)))
 

@@ -689,7 +689,7 @@ class Sections:
         yield "Written", f"{first} UTC" if first == last else f"{first} to {last} UTC"
         for group in sorted({tuple(sorted(record.versions.items())) for record in records}):
             yield "Versions", ", ".join(f"{name} {version}" for name, version in group)
-        sets = dict.fromkeys((record.dataset, record.fingerprint) for record in records)
+        sets = dict.fromkeys(record.place for record in records)
         yield "Data", ", ".join(f"{name} ({mark})" for name, mark in sets)
 
 
