@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -78,11 +78,10 @@ def index(
     chosen = None
     if kernel is not None or parameters:
         chosen = chosen_kernel(kernel or "tree++", parameters)
-    source = index_source(data, reading)
     begin = time.perf_counter()
     options = {"similarity": similarity, "overwrite": overwrite, "n_jobs": n_jobs}
     try:
-        made = source.build(output, kernel=chosen, ids=ids, **options)
+        made = build(data, reading, output, kernel=chosen, ids=ids, **options)
     except KeyboardInterrupt:
         raise Interrupted("Run the same command again to continue.") from None
     seconds = time.perf_counter() - begin
@@ -110,48 +109,32 @@ def index(
 # -------------------------------------------------------------------- from DATA to an index
 
 
-class IndexSource(NamedTuple):
-    """Arguments of :meth:`GraphIndex.build`."""
-
-    name: str
-    source: Any
-    ids: str | None = None
-    columns: dict[str, Any] | None = None
-    options: dict[str, Any] = {}  # noqa: RUF012 - a default of a named tuple, never changed
-
-    def build(self, path: str | Path, **more: Any) -> GraphIndex:
-        """Build the index, with a progress bar on terminals."""
-        return GraphIndex.build(
-            path,
-            self.source,
-            ids=more.pop("ids", None) or self.ids,
-            first_id=1,  # the command line counts rows from 1
-            columns=self.columns,
-            verbose=sys.stderr.isatty(),
-            **self.options,
-            **more,
-        )
-
-
-def index_source(data: str, reading: Reading) -> IndexSource:
-    """Return the source of an index for a DATA argument; files of molecules are streamed."""
+def build(data: str, reading: Reading, path: Path, **options: Any) -> GraphIndex:
+    """Build the index of a DATA argument; files of molecules are streamed."""
     check_choice("--errors", reading.errors, ("raise", "skip"))
-    path = Path(data).expanduser()
-    options = {name: getattr(reading, name) for name in MOLECULE_OPTIONS}
+    place = Path(data).expanduser()
+    source: Any
     if data == BUNDLED and not reading.view:
-        drugs = files("graphgrain.graphs.datasets") / "data" / "drugs.csv"
-        return IndexSource(BUNDLED, Path(str(drugs)), "name", None, options)
-    if is_molecule_file(path) and path.exists() and not reading.view:
+        source = Path(str(files("graphgrain.graphs.datasets") / "data" / "drugs.csv"))
+        options["ids"] = options.get("ids") or "name"
+    elif is_molecule_file(place) and place.exists() and not reading.view:
+        source = place
         if reading.target is not None:
             raise InvalidParameterError(
                 "All columns and rows of the file are used, with or without a target. Leave out "
                 f"--target {reading.target}."
             )
-        return IndexSource(path.name.split(".")[0], path, None, None, options)
-    loaded = load(data, reading)
-    known = loaded.table or {"target": loaded.y, "name": loaded.names}
-    columns = {name: np.asarray(values) for name, values in known.items() if values is not None}
-    return IndexSource(loaded.name, loaded.graphs, None, columns)
+    else:
+        loaded = load(data, reading)
+        source = loaded.graphs
+        known = loaded.table or {"target": loaded.y, "name": loaded.names}
+        options["columns"] = {
+            name: np.asarray(values) for name, values in known.items() if values is not None
+        }
+    if isinstance(source, Path):
+        options |= {name: getattr(reading, name) for name in MOLECULE_OPTIONS}
+    # The command line counts rows from 1.
+    return GraphIndex.build(path, source, first_id=1, verbose=sys.stderr.isatty(), **options)
 
 
 @contextmanager
@@ -172,8 +155,8 @@ def opened(
         yield GraphIndex.open(data, n_jobs=n_jobs)
         return
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        source = index_source(data, reading)
-        yield source.build(Path(folder) / "temporary.ggi", n_jobs=n_jobs, similarity=similarity)
+        place = Path(folder) / "temporary.ggi"
+        yield build(data, reading, place, n_jobs=n_jobs, similarity=similarity)
 
 
 def labels_of(index: GraphIndex, ids: list[Any]) -> list[str]:
