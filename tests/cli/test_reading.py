@@ -192,3 +192,19 @@ def test_blanks_are_no_class_in_python_either(tmp_path):
     graphs, columns = gg.load_molecules(tmp_path / "x.csv")
     with pytest.raises(InvalidParameterError, match=r"graph 2 has '' \(6 in all\)"):
         gg.GraphClassifier().fit(graphs, columns["y"])
+
+
+def test_a_column_called_line_is_not_replaced_by_line_numbers(here):
+    """Such as cell lines."""
+    rows = [f"{'C' * (n % 9 + 1)}{'ON'[n % 2]},{'HeLa' if n % 2 else 'K562'}\n" for n in range(24)]
+    (here / "m.csv").write_text("smiles,line\n" + "".join(rows))
+    _, columns = gg.load_molecules("m.csv")
+    assert columns["input_line"].tolist() == ["K562", "HeLa"] * 12
+    assert columns["line"].tolist() == list(range(2, 26))
+    message = fails("info", "m.csv", "--target", "line")
+    assert "no column 'line'" in message
+    assert "input_line" in message
+    call("fit", "m.csv", "--target", "input_line", "-o", "m.ggm")
+    call("predict", "m.ggm", "m.csv", "-o", "p.csv")
+    with open("p.csv", newline="") as file:
+        assert [row["input_line"] for row in csv.DictReader(file)] == ["K562", "HeLa"] * 12

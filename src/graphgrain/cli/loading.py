@@ -220,9 +220,9 @@ def _molecules(path: Path, data: str, reading: Reading) -> Loaded:
     found = Loaded(name, graphs, None, names, table=dict(columns), smiles=smiles)
     if target is None:
         return found
-    if target not in columns:
+    if target not in found.columns:
         raise InvalidParameterError(
-            f"{data!r} has no column {target!r}. {nearest(target, columns)}Its columns are "
+            f"{data!r} has no column {target!r}. {nearest(target, found.columns)}Its columns are "
             f"{', '.join(found.columns)}."
         )
     return found._replace(name=f"{name}: {target}", y=columns[target])
