@@ -14,7 +14,7 @@ percentages of the largest one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -336,13 +336,18 @@ def _tree(batch: GraphBatch, n_jobs: int | None) -> TreePlusPlus:
 def _map(batch: GraphBatch, n_jobs: int | None) -> tuple[list[list[float]], list[list[Neighbour]]]:
     """Return the map coordinates and the neighbours of each graph."""
     K = _tree(batch, n_jobs).fit(batch).gram()
-    parts = [cut(graph) for graph in batch]
+    graphs = list(batch)
+    parts = [cut(graph) for graph in graphs]
     near = []
     for graph, similar in enumerate(K):
         order = [n for n in np.argsort(-similar, kind="stable").tolist() if n != graph]
         near.append(
             [
-                Neighbour(n, round(float(similar[n]), 4), *_differing(batch, graph, n, parts))
+                Neighbour(
+                    n,
+                    round(float(similar[n]), 4),
+                    *_differing(graphs[graph], graphs[n], parts[n]),
+                )
                 for n in order[:_NEIGHBOURS]
             ]
         )
@@ -387,10 +392,13 @@ def explain_rows(
     seen: list[Seen] = []
     behind: list[Seen] = []
     for row, said in zip(wanted.tolist(), answered, strict=True):
-        near, found = _nearest(graphs, row, train, y, known, said.classification, names, n_jobs)
-        first = len(wanted) + len(behind)
-        near = [replace(one, graph=first + place) for place, one in enumerate(near)]
-        behind += found
+        near = []
+        for number, similarity in _nearest(graphs, row, train, n_jobs):
+            graph = graphs[number]
+            differing = _differing(graphs[row], graph, cut(graph))
+            near.append(Neighbour(len(wanted) + len(behind), round(similarity, 4), *differing))
+            truth = _plain_target(y[number] if known[number] else None, said.classification)
+            behind.append(Seen(_name(graph, number, names), truth, drawing=drawing_of(graph)))
         truth = y[row] if known[row] else None
         seen.append(_seen(_name(graphs[row], row, names), said, truth, near))
     return [*seen, *behind], [said.why for said in answered]
@@ -431,30 +439,14 @@ def _answers(model: Any, graphs: Any) -> list[_Answer]:
 
 
 def _nearest(
-    graphs: GraphBatch,
-    row: int,
-    train: np.ndarray,
-    y: np.ndarray,
-    known: np.ndarray,
-    classification: bool,
-    names: Any,
-    n_jobs: int | None,
-) -> tuple[list[Neighbour], list[Seen]]:
-    """Return the training graphs most similar to a graph by Tree++, and how they differ."""
+    graphs: GraphBatch, row: int, train: np.ndarray, n_jobs: int | None
+) -> list[tuple[int, float]]:
+    """Return the training graphs most similar to a graph by Tree++, with the similarities."""
     if not len(train):
-        return [], []
+        return []
     K = _tree(graphs, n_jobs).fit(graphs[row]).transform(graphs[train])[:, 0]
     order = np.argsort(-K, kind="stable")[:_NEIGHBOURS]
-    batch = graphs[[row, *train[order]]]
-    parts = [cut(graph) for graph in batch]
-    near, seen = [], []
-    for place, (which, number) in enumerate(zip(order, train[order].tolist(), strict=True), 1):
-        differing = _differing(batch, 0, place, parts)
-        near.append(Neighbour(place, round(float(K[which]), 4), *differing))
-        truth = _plain_target(y[number] if known[number] else None, classification)
-        name = _name(graphs[number], number, names)
-        seen.append(Seen(name, truth, drawing=drawing_of(batch[place])))
-    return near, seen
+    return list(zip(train[order].tolist(), K[order].tolist(), strict=True))
 
 
 def _name(graph: GraphBatch, number: int, names: Any) -> str:
@@ -508,15 +500,18 @@ def _score(answered: list[_Answer], y: np.ndarray, classification: bool) -> floa
 
 
 def _differing(
-    batch: GraphBatch, graph: int, other: int, parts: list[list[Part]]
+    graph: GraphBatch, other: GraphBatch, parts: list[Part]
 ) -> tuple[list[int], list[str]]:
-    """Return the vertices of ``other`` outside the common part, and fragments of that part."""
-    if max(batch.vertex_counts[[graph, other]]) > MOST_VERTICES:
+    """Return the vertices of ``other`` outside the common part, and fragments of that part.
+
+    ``parts`` are the fragments of ``other``.
+    """
+    if max(graph.n_vertices, other.n_vertices) > MOST_VERTICES:
         return [], []
-    common = set(shared_part(batch[graph], batch[other])[:, 1].tolist())
-    whole = [part for part in parts[other] if set(part.vertices) <= common]
+    common = set(shared_part(graph, other)[:, 1].tolist())
+    whole = [part for part in parts if set(part.vertices) <= common]
     names = dict.fromkeys(part.name for part in sorted(whole, key=lambda p: -len(p.vertices)))
-    rest = [v for v in range(int(batch.vertex_counts[other])) if v not in common]
+    rest = [v for v in range(other.n_vertices) if v not in common]
     return rest, list(names)[:_SHARED]
 
 

@@ -207,43 +207,40 @@ def _maps(
     records: list[Record], found: dict[Place, _Found], n_jobs: int | None, progress: Progress
 ) -> tuple[list[KernelMap], dict[str, str]]:
     """Compute a map for each kernel on each data set that was found, Tree++ first."""
-    groups: dict[tuple[Place, str, str], list[FoldRecord | KernelRecord]] = {}
-    for record in records:
-        if record.place in found and not isinstance(record, LimitRecord):
-            groups.setdefault((record.place, record.kernel, record.variant), []).append(record)
-    usual = [key for key in groups if not is_figure(key[2])]
-    # Results of curves are shown only if there are no others.
-    seen = {place for place, _, _ in usual}
-    keys = usual + [key for key in groups if key[0] not in seen]
-    keys.sort(key=lambda key: (list(found).index(key[0]), key[1] != REFERENCE, key[2] != ""))
     maps: list[KernelMap] = []
     unseen: dict[str, str] = {}
     for place, item in found.items():
-        own = [key for key in keys if key[0] == place]
-        if len(own) > MOST_MAPS:
-            rest = sorted(own, key=lambda key: -_accuracy(groups[key]))[MOST_MAPS:]
-            keys = [key for key in keys if key not in rest]
+        groups: dict[tuple[str, str], list[FoldRecord | KernelRecord]] = {}
+        for record in records:
+            if record.place == place and not isinstance(record, LimitRecord):
+                groups.setdefault((record.kernel, record.variant), []).append(record)
+        # Results of curves are shown only if there are no others.
+        keys = [key for key in groups if not is_figure(key[1])] or list(groups)
+        keys.sort(key=lambda key: (key[0] != REFERENCE, key[1] != ""))
+        if len(keys) > MOST_MAPS:
+            rest = sorted(keys, key=lambda key: -_accuracy(groups[key]))[MOST_MAPS:]
             unseen[f"{item.drawn.name}, {len(rest)} kernels"] = (
-                f"maps are shown for the {MOST_MAPS} most accurate of {len(own)}"
+                f"maps are shown for the {MOST_MAPS} most accurate of {len(keys)}"
             )
-    for place, kernel, variant in keys:
-        name = f"{found[place].drawn.name}, {kernel_label(kernel, variant)}"
-        own_records = groups[place, kernel, variant]
-        parameters = _parameters(own_records)
-        if not all(getattr(record, "classes", True) for record in own_records):
-            unseen[name] = "maps show classes; this is a regression"
-        elif kernel == AUTO:
-            unseen[name] = "maps show single kernels only"
-        elif kernel not in KERNELS:
-            unseen[name] = f"this version of graphgrain has no kernel {kernel!r}"
-        elif unknown := set(parameters) - set(KERNELS[kernel].kernel().get_params()):
-            unseen[name] = f"maps show single kernels only, without {', '.join(sorted(unknown))}"
-        else:
-            progress(f"map of {name}")
-            try:
-                maps.append(kernel_map(found[place].drawn, kernel, parameters, variant, n_jobs))
-            except GraphgrainError as error:
-                unseen[name] = str(error)
+            keys = [key for key in keys if key not in rest]
+        for kernel, variant in keys:
+            name = f"{item.drawn.name}, {kernel_label(kernel, variant)}"
+            own = groups[kernel, variant]
+            parameters = _parameters(own)
+            if not all(getattr(record, "classes", True) for record in own):
+                unseen[name] = "maps show classes; this is a regression"
+            elif kernel == AUTO:
+                unseen[name] = "maps show single kernels only"
+            elif kernel not in KERNELS:
+                unseen[name] = f"this version of graphgrain has no kernel {kernel!r}"
+            elif unknown := sorted(set(parameters) - set(KERNELS[kernel].kernel().get_params())):
+                unseen[name] = f"maps show single kernels only, without {', '.join(unknown)}"
+            else:
+                progress(f"map of {name}")
+                try:
+                    maps.append(kernel_map(item.drawn, kernel, parameters, variant, n_jobs))
+                except GraphgrainError as error:
+                    unseen[name] = str(error)
     return maps, unseen
 
 
