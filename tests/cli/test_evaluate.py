@@ -273,7 +273,7 @@ def test_a_split_does_not_ignore_other_options(molecules):
     assert "--folds is for cross-validation" in fails(*arguments, "--folds", 5)
     assert "leave it out with --split scaffold" in fails(*arguments, "--mode", "paper")
     message = fails("evaluate", molecules, "--target", "active", "--split", "parts")
-    assert "--split is folds, random, scaffold" in message
+    assert "--split must be folds, random, scaffold" in message
     assert "The columns of molecules: active are smiles, mass, active, part" in message
     assert "must say train or test" in fails(*arguments[:-1], "mass")
 

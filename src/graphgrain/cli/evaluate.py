@@ -219,14 +219,8 @@ def _prepared(
 ) -> LabelledGraphs:
     """Check the targets and the split of a data set before any work is done."""
     split = protocol.split
-    if split not in NAMED and split not in loaded.table:
-        known = f" The columns of {loaded.name} are {', '.join(loaded.columns)}."
-        raise InvalidParameterError(
-            f"--split is {', '.join(NAMED)}, or a column of the file with train and test; "
-            f"got {split!r}.{known if loaded.columns else ''}"
-        )
     used = [loaded.table[name] for name in columns]
-    if split not in NAMED:
+    if split in loaded.columns and split not in NAMED:
         used.append(loaded.table[split])
     if loaded.smiles is not None and (descriptors or "scaffold" in split):
         used.append(loaded.smiles)
@@ -238,7 +232,7 @@ def _prepared(
         folds=protocol.folds,
         numeric=loaded.y is not None and not are_classes(loaded.y),
         smiles=loaded.smiles,
-        columns={name: typed(values) for name, values in loaded.table.items()} or None,
+        columns={name: typed(loaded.table[name]) for name in loaded.columns} or None,
         used=used,
     )
     if split != FOLDS:

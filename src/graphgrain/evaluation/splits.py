@@ -155,7 +155,8 @@ def parts_of(data: LabelledGraphs, split: str, seed: int) -> tuple[np.ndarray, n
     if split not in columns:
         known = f" The columns of {data.name} are {', '.join(columns)}." if columns else ""
         raise InvalidParameterError(
-            f"A split is one of {', '.join(NAMED)}, or a column of the file; got {split!r}.{known}"
+            f"split must be {', '.join(NAMED)}, or a column of the file with train and test; got "
+            f"{split!r}.{known}"
         )
     words = np.asarray(columns[split])
     train, test = np.flatnonzero(words == "train"), np.flatnonzero(words == "test")

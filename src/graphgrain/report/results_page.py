@@ -378,7 +378,6 @@ def _dots(
     shown = [cell for _, cells in rows for cell in cells if cell]
     return {
         "title": title,
-        "description": "The values are listed in the table above.",
         "axis": axis,
         "log": log,
         "series": [column.name for column in columns],
@@ -402,7 +401,6 @@ def accuracy_plot(comparison: Comparison, paper: bool, kernels: list[str]) -> di
             "value": cell.mean,
             "spread": cell.spread,
             "published": printed[0] if printed else None,
-            "range": [cell.mean - cell.spread, cell.mean + cell.spread, *(printed or ())[:1]],
             "words": words + ("\npaper: {:.2f} ± {:.2f} %".format(*printed) if printed else ""),
         }
 
@@ -424,13 +422,11 @@ def runtime_plot(runtimes: Runtimes, paper: bool, kernels: list[str]) -> dict[st
     def dot(cost: Cost | None) -> dict[str, Any] | None:
         if cost is None:
             return None
-        value = max(cost.seconds, 1e-4)  # records are rounded to 0.1 ms
         printed = cost.published if paper else None
         return {
-            "value": value,
+            "value": max(cost.seconds, 1e-4),  # records are rounded to 0.1 ms
             "spread": 0,
             "published": printed,
-            "range": [value, *([printed] if printed else [])],
             "words": seconds(cost.seconds) + (f"\npaper: {seconds(printed)}" if printed else ""),
         }
 
@@ -450,7 +446,6 @@ def curve_plot(curves: list[Curve], symbol: str) -> dict[str, Any]:
     return {
         "title": f"accuracy of Tree++ against {symbol}",
         "axis": symbol,
-        "parameter": symbol,
         "panels": [
             {
                 "name": curve.name,
