@@ -383,6 +383,9 @@ def test_a_report_on_any_split_shows_the_graphs(molecules, here):
         assert "have changed since" not in page
         assert ">nan<" not in page  # the recall of a class without test graphs
         assert 'data-figure="maps:0"' in page
+    call(*arguments, "--split", "scaffold", "-r", file, "-j", 1)
+    call("report", file, "-o", "both.html")
+    assert "1 kernel on 1 data set" in (here / "both.html").read_text()
 
 
 def test_a_report_on_estimators_that_tune_themselves(molecules, here):

@@ -282,6 +282,19 @@ def test_columns_of_the_file_with_names_of_ours_are_kept(folder):
     assert row["molecule"] == "CCCO"
 
 
+def test_the_output_of_predict_is_predicted_again(folder):
+    """Nothing is lost, however often: each prediction keeps its column."""
+    first = folder / "again.csv"
+    first.write_text("smiles,prediction,input_prediction\nCCCO,mine,older\n")
+    call("predict", folder / "mass.ggm", first, "-o", folder / "again1.csv")
+    call("predict", folder / "mass.ggm", folder / "again1.csv", "-o", folder / "again2.csv")
+    [once], [twice] = table(folder / "again1.csv"), table(folder / "again2.csv")
+    assert (once["input_prediction"], once["input_input_prediction"]) == ("older", "mine")
+    assert set(once.values()) <= set(twice.values())
+    assert len(twice) == len(once) + len(set(once) & {"line", "molecule", "prediction", "low",
+        "high", "nearest", "similarity", "unseen", "problem"})  # fmt: skip
+
+
 def test_a_column_called_molecule(folder):
     rows = [f"{smiles},{smiles[-1]},{len(smiles)}" for smiles in CHAINS]
     (folder / "m.csv").write_text("\n".join(["smiles,molecule,y", *rows]) + "\n")

@@ -321,11 +321,12 @@ def _predicted(
     ours = {"line", "molecule", *results, "problem"}
     table: dict[str, list[Any]] = {"line": columns["line"].tolist()}
     table["molecule"] = [record.structure.strip().split("\n")[0] for record in records]
-    table |= {
-        f"input_{name}" if name in ours else name: values.tolist()
-        for name, values in columns.items()
-        if name != "line"
-    }
+    for name, values in columns.items():
+        shown = name
+        while shown in ours or (shown != name and shown in columns):
+            shown = f"input_{shown}"
+        if name != "line":
+            table[shown] = values.tolist()
     if places:
         molecules: Any = parsed.graphs
         if model.descriptors is not None:

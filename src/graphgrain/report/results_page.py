@@ -885,7 +885,8 @@ def _finding(shown: Content) -> str:
 
 def _lead(shown: Content) -> str:
     kernels = {(r.kernel, "" if is_figure(r.variant) else r.variant) for r in shown.records}
-    sets = {record.place for record in shown.records}
+    # The fingerprint of a split by a column includes the column.
+    sets = {(r.dataset, r.graphs_fingerprint or r.fingerprint) for r in shown.records}
     words = f"{count(len(kernels), 'kernel')} on {count(len(sets), 'data set')}"
     # Estimators that tune themselves have no C.
     machines = [r for r in fold_records(shown.records) if r.levels[0].C is not None]
