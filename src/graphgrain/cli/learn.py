@@ -321,12 +321,12 @@ def _predicted(
     ours = {"line", "molecule", *results, "problem"}
     table: dict[str, list[Any]] = {"line": columns["line"].tolist()}
     table["molecule"] = [record.structure.strip().split("\n")[0] for record in records]
-    for name, values in columns.items():
+    for name in columns:
         shown = name
         while shown in ours or (shown != name and shown in columns):
             shown = f"input_{shown}"
         if name != "line":
-            table[shown] = values.tolist()
+            table[shown] = columns[name].tolist()
     if places:
         molecules: Any = parsed.graphs
         if model.descriptors is not None:

@@ -58,8 +58,17 @@ def all_scores(repetitions: Iterable[Folds]) -> dict[str, Scores]:
     }
 
 
-def main_score(folds: Folds) -> float:
+def accuracies(repetitions: Iterable[Folds]) -> Scores:
     """Return only the accuracy (RMSE for regression), much faster than all scores."""
+    return Scores.of([_main(folds) for folds in repetitions])
+
+
+def fold_accuracy(record: FoldRecord, level: Level) -> float:
+    """Return the accuracy on one test fold; the RMSE for regression."""
+    return _main([(record, level)])
+
+
+def _main(folds: Folds) -> float:
     return _accuracy(folds) if folds[0][0].classes else _rmse(folds)
 
 

@@ -29,7 +29,7 @@ from .records import (
     fold_records,
     kernel_records,
 )
-from .statistics import Folds, Scores, all_scores, main_score
+from .statistics import Folds, Scores, accuracies, all_scores, fold_accuracy
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ class Experiment:
     def accuracies(self) -> list[Scores]:
         """Return the accuracy (or RMSE) of each candidate with C validated."""
         return [
-            Scores.of([main_score(self.tested(each, number)) for each in self.repetitions])
+            accuracies(self.tested(repetition, number) for repetition in self.repetitions)
             for number in range(len(self.candidates))
         ]
 
@@ -205,7 +205,7 @@ class Experiment:
         """Return the accuracy (or RMSE) on each test fold, by repetition and fold."""
         tested, _ = self.selected(select)
         return {
-            (record.repetition, record.fold): main_score([(record, level)])
+            (record.repetition, record.fold): fold_accuracy(record, level)
             for folds in tested
             for record, level in folds
         }
