@@ -13,7 +13,7 @@ from rich.table import Table
 import graphgrain as gg
 from graphgrain.cli.tables import print_table
 
-from .running import call, words
+from .running import call, fails, words
 
 
 def test_datasets():
@@ -78,3 +78,60 @@ def test_tables_are_as_wide_as_the_terminal_and_lose_no_word(width):
     assert all(text.count(word) == 1 for word in [*heads, *values, "A title"])
     assert text.count("Mutagenicity") == text.count("data set") >= 1
     assert "…" not in text
+
+
+def test_columns_called_id_and_similarity_do_not_replace_ours(here):
+    pytest.importorskip("rdkit")
+    drugs = ["CCO", "CCN", "CCOC", "c1ccccc1O"]
+    rows = [f"{smiles},mine-{place},0.123\n" for place, smiles in enumerate(drugs)]
+    (here / "m.csv").write_text("smiles,id,similarity\n" + "".join(rows))
+    call("index", "m.csv", "-o", "m.ggi")
+    index = gg.GraphIndex.open("m.ggi")
+    index.verify()
+    assert index.ids.tolist() == [1, 2, 3, 4]
+    assert index.columns()["input_id"].tolist() == [f"mine-{place}" for place in range(4)]
+    [found] = json.loads(
+        call("search", "m.ggi", "CCO", "-n", 1, "--html", "p.html", "--json").stdout
+    )
+    [hit] = found["hits"]
+    assert (hit["id"], hit["similarity"], hit["smiles"]) == (1, 1.0, "CCO")
+    assert (hit["input_id"], hit["input_similarity"]) == ("mine-0", "0.123")
+    assert "1.0000" in call("search", "m.ggi", "CCO").stdout
+    call("index", "m.csv", "-o", "own.ggi", "--ids", "id")
+    own = gg.GraphIndex.open("own.ggi")
+    assert own.ids.tolist() == [f"mine-{place}" for place in range(4)]
+    assert "input_id" not in own.column_names
+
+
+def test_an_index_ignores_no_option_of_reading(here):
+    pytest.importorskip("rdkit")
+    (here / "m.csv").write_text("smiles,y\nCCO,1\nCCN,\nCCC,2\n")
+    call("index", "m.csv", "-o", "m.ggi")
+    for command in ("cluster", "pairs"):
+        assert "Leave out --charge" in fails(command, "m.ggi", "--charge")
+        message = fails(command, "m.csv", "--target", "y", "--missing", "skip")
+        assert "Leave out --target y" in message
+    call("overlap", "m.ggi", "m.csv", "--errors", "skip")  # for the second
+
+
+def test_a_view_leaves_the_columns_of_a_file_alone(here):
+    pytest.importorskip("rdkit")
+    (here / "m.csv").write_text("smiles,code\nC=CO,a\nC=CN,b\nCCC,c\n")
+    call("index", "m.csv", "-o", "plain.ggi", "--ids", "code")
+    call("index", "m.csv", "-o", "seen.ggi", "--ids", "code", "--view", "edge-filter:drop=double")
+    plain, seen = (gg.GraphIndex.open(f"{name}.ggi") for name in ("plain", "seen"))
+    assert seen.ids.tolist() == plain.ids.tolist() == ["a", "b", "c"]
+    assert seen.column_names == plain.column_names
+    assert all((plain.columns()[n] == seen.columns()[n]).all() for n in plain.column_names)
+    assert (plain.graphs().n_edges, seen.graphs().n_edges) == (6, 4)
+
+
+def test_info_tells_classes_as_they_are_evaluated(here):
+    """Whole numbers with few distinct values are classes, however they are written."""
+    pytest.importorskip("rdkit")
+    rows = [f"{'C' * (n // 2 + 1)},{n % 2}.0,{n % 40},{n}\n" for n in range(80)]
+    (here / "m.csv").write_text("smiles,two,forty,many\n" + "".join(rows))
+    for target, classes, contradictions in (("two", 2, 80), ("forty", 40, 80), ("many", None, 0)):
+        shown = json.loads(call("info", "m.csv", "--target", target, "--json").stdout)
+        assert (shown["classes"], shown["contradictions"]) == (classes, contradictions)
+        assert (shown["target"] is None) == (classes is not None)

@@ -273,7 +273,7 @@ def test_a_split_does_not_ignore_other_options(molecules):
     assert "--folds is for cross-validation" in fails(*arguments, "--folds", 5)
     assert "leave it out with --split scaffold" in fails(*arguments, "--mode", "paper")
     message = fails("evaluate", molecules, "--target", "active", "--split", "parts")
-    assert "--split is folds, random, scaffold" in message
+    assert "--split must be folds, random, scaffold" in message
     assert "The columns of molecules: active are smiles, mass, active, part" in message
     assert "must say train or test" in fails(*arguments[:-1], "mass")
 
@@ -345,3 +345,56 @@ def test_what_results_depend_on_is_part_of_the_data(here):
     assert fingerprints(*given) == second
     write(split[::-1], dose + 1)  # a column that is not used
     assert fingerprints(*given) == second
+
+
+def test_only_the_rows_that_were_asked_for(molecules, here):
+    """The same graphs under another name, or without duplicates, are other rows."""
+    (here / "copy.csv").write_bytes(molecules.read_bytes())
+    arguments = ("--target", "part", "-k", "vertex-histogram", "--repeats", 1, "--folds", 3)
+    for name in (molecules, "copy.csv"):
+        [row] = json.loads(call("evaluate", name, *arguments, "--json").stdout)
+        assert row["dataset"] == f"{Path(name).stem}: part"
+    unique = here / "unique.csv"  # removing duplicates changes nothing
+    unique.write_text("".join(["smiles,y\n", *(f"{'C' * n},{n % 2}\n" for n in range(1, 13))]))
+    arguments = (unique, "--target", "y", "-k", "vertex-histogram", "--repeats", 1, "--folds", 3)
+    for more in ((), ("--remove-duplicates",)):
+        [row] = json.loads(call("evaluate", *arguments, *more, "--json").stdout)
+        assert row["deduplicated"] == bool(more)
+    message = fails("evaluate", unique, "--target", "y", "--repeats", 1, "--folds", 0)
+    assert "--folds must be 2 or more" in message
+
+
+def test_molecules_of_one_scaffold_are_not_split_by_it(here):
+    pytest.importorskip("rdkit")
+    rows = "".join(f"{'C' * (n + 1)}{'ON'[n % 2]},{n % 2}\n" for n in range(20))
+    (here / "chains.csv").write_text("smiles,y\n" + rows)
+    message = fails("evaluate", "chains.csv", "--target", "y", "--split", "scaffold")
+    assert "leave 0 for training and 20 for testing" in message
+
+
+def test_a_report_on_any_split_shows_the_graphs(molecules, here):
+    """Results of a scaffold split also depend on SMILES, those of a column on that column."""
+    for split in ("scaffold", "part"):
+        file = f"{split}.jsonl"
+        arguments = ("evaluate", molecules, "--target", "active", "-k", "vertex-histogram")
+        call(*arguments, "--split", split, "-r", file, "-j", 1)
+        call("report", file, "--data", molecules, "--target", "active", "-o", f"{split}.html")
+        page = (here / f"{split}.html").read_text()
+        assert "have changed since" not in page
+        assert ">nan<" not in page  # the recall of a class without test graphs
+        assert 'data-figure="maps:0"' in page
+    call(*arguments, "--split", "scaffold", "-r", file, "-j", 1)
+    call("report", file, "-o", "both.html")
+    assert "1 kernel on 1 data set" in (here / "both.html").read_text()
+
+
+def test_a_report_on_estimators_that_tune_themselves(molecules, here):
+    arguments = ("--kernel", "self-tuned", "--repeats", 1, "--folds", 3, "-r", "r.jsonl", "-j", 1)
+    for target, words_of in (("mass", "Mean: error of"), ("active", "Majority: accuracy of")):
+        (here / "r.jsonl").unlink(missing_ok=True)
+        call("evaluate", molecules, "--target", target, *arguments)
+        call("report", "r.jsonl", "--data", molecules, "--target", target)
+        page = (here / "report.html").read_text()
+        assert words_of in page
+        assert "support vector machine" not in page
+        assert ("Majority" in page) == (target == "active")

@@ -116,7 +116,9 @@ def test_a_saved_model_is_explained(folder, with_columns):
     assert [one["prediction"] for one in found] == pytest.approx(said.tolist(), rel=1e-5)
     assert all(one["interval"][0] <= one["prediction"] <= one["interval"][1] for one in found)
     assert found[0]["truth"] is None
-    assert "Predictions for 2 graphs of new" in (folder / "why.html").read_text()
+    page = (folder / "why.html").read_text()
+    assert "Predictions for 2 graphs of new" in page
+    assert "Nearest other graphs" in page  # of new.smi; the training graphs are not there
     shown = call("explain", folder / "new.csv", "--model", with_columns, "--row", 2).stdout
     assert "90 % interval" in " ".join(shown.split())
     call(
@@ -278,6 +280,19 @@ def test_columns_of_the_file_with_names_of_ours_are_kept(folder):
     )  # fmt: skip
     assert float(row["low"]) <= float(row["prediction"])
     assert row["molecule"] == "CCCO"
+
+
+def test_the_output_of_predict_is_predicted_again(folder):
+    """Nothing is lost, however often: each prediction keeps its column."""
+    first = folder / "again.csv"
+    first.write_text("smiles,prediction,input_prediction\nCCCO,mine,older\n")
+    call("predict", folder / "mass.ggm", first, "-o", folder / "again1.csv")
+    call("predict", folder / "mass.ggm", folder / "again1.csv", "-o", folder / "again2.csv")
+    [once], [twice] = table(folder / "again1.csv"), table(folder / "again2.csv")
+    assert (once["input_prediction"], once["input_input_prediction"]) == ("older", "mine")
+    assert set(once.values()) <= set(twice.values())
+    assert len(twice) == len(once) + len(set(once) & {"line", "molecule", "prediction", "low",
+        "high", "nearest", "similarity", "unseen", "problem"})  # fmt: skip
 
 
 def test_a_column_called_molecule(folder):

@@ -194,10 +194,17 @@ def test_blanks_are_no_class_in_python_either(tmp_path):
         gg.GraphClassifier().fit(graphs, columns["y"])
 
 
-def test_line_numbers_are_no_target(here):
-    """A column of the file with that name, such as of cell lines, is called input_line."""
-    rows = "".join(f"{'C' * n},{'AB'[n % 2]}\n" for n in range(1, 9))
-    (here / "x.csv").write_text(f"smiles,line\n{rows}")
-    assert "no column 'line'" in fails("info", "x.csv", "--target", "line")
-    found = json.loads(call("info", "x.csv", "--target", "input_line", "--json").stdout)
-    assert found["class_sizes"] == {"A": 4, "B": 4}
+def test_a_column_called_line_is_not_replaced_by_line_numbers(here):
+    """Such as cell lines."""
+    rows = [f"{'C' * (n % 9 + 1)}{'ON'[n % 2]},{'HeLa' if n % 2 else 'K562'}\n" for n in range(24)]
+    (here / "m.csv").write_text("smiles,line\n" + "".join(rows))
+    _, columns = gg.load_molecules("m.csv")
+    assert columns["input_line"].tolist() == ["K562", "HeLa"] * 12
+    assert columns["line"].tolist() == list(range(2, 26))
+    message = fails("info", "m.csv", "--target", "line")
+    assert "no column 'line'" in message
+    assert "input_line" in message
+    call("fit", "m.csv", "--target", "input_line", "-o", "m.ggm")
+    call("predict", "m.ggm", "m.csv", "-o", "p.csv")
+    with open("p.csv", newline="") as file:
+        assert [row["input_line"] for row in csv.DictReader(file)] == ["K562", "HeLa"] * 12

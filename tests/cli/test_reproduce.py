@@ -8,8 +8,10 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+import graphgrain as gg
 from graphgrain.evaluation import paper as published
 from graphgrain.evaluation.exploration import explore
 from graphgrain.evaluation.records import kernel_records, read_results
@@ -100,3 +102,26 @@ def test_reproduce_goes_on_without_a_kernel_whose_package_is_absent(real, monkey
     assert [row["seconds"] is None for row in found["table3"]] == [True, False]
     assert "graphgrain[deep]" in found["missing"]["dgk"]
     assert "Left out: DGK." in words(result.stderr)
+
+
+def test_reproduce_ignores_no_option(real):
+    assert "--plot is the file of" in fails("reproduce", "table1", "-d", "KKI", "--plot", "x.png")
+    assert "--kernel is for table2" in fails("reproduce", "figure-k", "-d", "KKI", "-k", "wl")
+
+
+def test_report_on_two_data_sets_of_the_same_name(toy, here):
+    """Each file is found, although both are called TOY."""
+    graphs, y = gg.load_tu(toy)
+    half = np.arange(len(graphs)) % 2 == 0
+    (here / "other").mkdir()
+    gg.save_tu(here / "other" / "TOY.zip", graphs[half], y[half])
+    files = (toy, here / "other" / "TOY.zip")
+    arguments = ("-k", "vertex-histogram", "--repeats", 1, "--folds", 3, "-r", "r.jsonl")
+    table = words(call("evaluate", *files, *arguments).stdout)
+    marks = {record.fingerprint[:6] for record in read_results("r.jsonl")}
+    assert len(marks) == 2
+    assert all(f"TOY [{mark}]" in table for mark in marks)
+    call("report", "r.jsonl", "--data", files[0], "--data", files[1])
+    page = (here / "report.html").read_text()
+    assert "have changed since" not in page
+    assert "Vertex histogram is the most accurate kernel on 2 of 2 data sets" in page

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.decomposition import KernelPCA
 
 import graphgrain as gg
+from graphgrain.errors import InvalidParameterError
 from graphgrain.evaluation.exploration import (
     block_means,
     drawn_graphs,
+    explore,
     kernel_map,
     kernel_pca,
     sample,
@@ -92,3 +95,19 @@ def test_colours_run_over_most_similarities() -> None:
     low, high = seen.scale
     assert low < 1.0 < high
     assert seen.all_alike
+
+
+def test_a_rare_class_stays_in_the_sample_and_few_graphs_are_told(quick_model: Any) -> None:
+    chains = gg.as_graphs(
+        [([(v, v + 1) for v in range(n)], ["C"] * n + ["O"]) for n in range(1, 61)]
+    )
+    y = np.array(["common"] * 58 + ["rare"] * 2)
+    found = explore("chains", chains, y, most=12)
+    assert [one.truth for one in found.graphs].count("rare") == 2
+    assert found.folds == 2
+    numbers = np.arange(60) + 0.5
+    assert len(explore("chains", chains[:7], numbers[:7]).graphs) == 7
+    with pytest.raises(InvalidParameterError, match="at least 5 graphs; 6 graphs in 5 folds leave"):
+        explore("chains", chains[:6], numbers[:6])
+    with pytest.raises(InvalidParameterError, match="two graphs of every class; 'rare' has one"):
+        explore("chains", chains[:59], y[:59])

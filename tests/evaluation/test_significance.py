@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from graphgrain.errors import InvalidParameterError
-from graphgrain.evaluation.statistics import corrected_t_test, rank
+from graphgrain.evaluation.statistics import corrected_t_test, rank, wilcoxon_p
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -93,3 +93,12 @@ def test_all_tied() -> None:
     assert found.average.tolist() == [2.0, 2.0, 2.0]
     assert found.p == 1.0
     assert found.groups() == [(0, 2)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_wilcoxon_is_that_of_exact_differences(seed: int) -> None:
+    """0.7 - 0.6 and 0.8 - 0.7 are a tie, although the floats differ."""
+    rng = np.random.default_rng(seed)
+    ours, theirs = rng.integers(70, 80, 12), rng.integers(68, 78, 12)
+    expected = stats.wilcoxon(ours - theirs).pvalue  # of integers
+    assert wilcoxon_p(ours / 100 - theirs / 100) == pytest.approx(expected, rel=1e-12)

@@ -126,3 +126,11 @@ def test_rules_that_contradict_each_other():
         Protocol(split="random")
     with pytest.raises(InvalidParameterError, match="mode 'nested'"):
         Protocol("paper", 1, split="random")
+
+
+def test_shares_are_those_asked_for():
+    """Although 0.7 + 0.2 is less than 0.9 in floating-point numbers."""
+    groups = [f"s{n}" for n in range(10)]
+    assert [len(part) for part in split_groups(groups, (0.7, 0.2, 0.1))] == [7, 2, 1]
+    with pytest.raises(InvalidParameterError, match="sum to 1"):
+        gg.scaffold_split(["CCO"], (np.nan, 0.5, 0.5))

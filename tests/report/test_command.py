@@ -85,6 +85,7 @@ def test_figures_for_a_paper(here: Path, format: str) -> None:
         (["results.jsonl", "-o", "absent/report.html"], "There is no folder"),
         (["results.jsonl", "-o", "results.jsonl"], "must not replace"),
         (["results.jsonl", "--data", "absent.zip"], "no file or folder"),
+        (["results.jsonl", "--format", "pdf", "-o", "-"], "-o names a folder, not -"),
     ],
 )
 def test_bad_requests(here: Path, arguments: list[str], words: str) -> None:

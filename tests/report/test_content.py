@@ -16,6 +16,7 @@ from graphgrain.evaluation.comparison import comparisons, runtimes
 from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.evaluation.summary import accuracy_against
 from graphgrain.report.content import content
+from graphgrain.report.results_page import write_report
 
 from . import oracle
 from .made_up import FOLDS, made_up_fold, made_up_kernel, save, small_set
@@ -270,3 +271,41 @@ def test_empty_and_foreign_files(tmp_path: Path) -> None:
     foreign.write_text("hello\n")
     with pytest.raises(InvalidFileError, match="not a results file"):
         content(foreign)
+
+
+def test_the_folds_of_one_repetition_are_counted(sets: dict[str, Any], tmp_path: Path) -> None:
+    """A second setting has begun; ten folds of the first one belong to other repetitions."""
+    found: list[Any] = [
+        made_up_fold(sets["KKI"], "pm", [0.5], repetition, fold, grid_size=2)
+        for repetition in range(3)
+        for fold in range(FOLDS)
+    ]
+    found.append(made_up_fold(sets["KKI"], "pm", [0.5], 0, 0, grid_size=2, settings={"depth": 1}))
+    [note] = content(save(found, tmp_path / "r")).unfinished
+    assert note.startswith(f"KKI, PM: {FOLDS + 1} of the {2 * FOLDS} folds of a repetition")
+
+
+def test_the_baseline_is_over_all_repetitions(sets: dict[str, Any]) -> None:
+    """Each repetition of a random split has other test graphs."""
+    rng = np.random.default_rng(0)
+    found = []
+    for repetition in range(4):
+        record = made_up_fold(sets["KKI"], "wl", [0.5], repetition, 0)
+        truth = rng.integers(0, 2, len(record.test)).tolist()
+        found.append(replace(record, truth=truth, folds=1, split="random"))
+    [row] = comparisons(found)[0].rows
+    shares = [max(record.truth.count(0), record.truth.count(1)) for record in found]
+    assert row.majority == pytest.approx(100 * np.mean(shares) / len(found[0].test))
+    assert len(set(shares)) > 1
+
+
+def test_the_title_is_a_number_of_the_page(sets: dict[str, Any], tmp_path: Path) -> None:
+    """Results of a curve are in no table, however good they are."""
+    usual = [made_up_fold(sets["KKI"], "wl", [0.6], 0, fold) for fold in range(FOLDS)]
+    curve = [
+        made_up_fold(sets["KKI"], "tree++", [1.0, 1.0], 0, fold, variant="figure-k")
+        for fold in range(FOLDS)
+    ]
+    page = write_report(save([*curve, *usual], tmp_path / "r"), tmp_path / "r.html").read_text()
+    [mean] = oracle.accuracies(usual, "KKI", "wl")
+    assert f"<h1>WL classifies {mean:.1f} % of" in page

@@ -15,10 +15,10 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, get_type_hints
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
@@ -185,34 +185,24 @@ def expanded(function: Callable[..., None]) -> Callable[..., None]:
     >>> expanded(area)(name="area", width=2, height=5)
     area 10
     """
-    hints = get_type_hints(function, include_extras=True)
-    groups: dict[str, type] = {}
+    groups: dict[str, tuple[type, list[str]]] = {}
     parameters: list[inspect.Parameter] = []
-    for name, parameter in inspect.signature(function).parameters.items():
-        kind = hints.get(name)
+    for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
+        kind, own = parameter.annotation, [parameter]
         if isinstance(kind, type) and issubclass(kind, OptionGroup):
-            groups[name] = kind
-            types = get_type_hints(kind, include_extras=True)
-            parameters += [
-                inspect.Parameter(
-                    item.name, parameter.kind, default=item.default, annotation=types[item.name]
-                )
-                for item in fields(kind)  # type: ignore[arg-type]
-            ]
-        else:
-            parameters.append(parameter.replace(annotation=kind))
+            own = list(inspect.signature(kind, eval_str=True).parameters.values())
+            groups[name] = kind, [option.name for option in own]
+        # Keyword-only, because required parameters may then follow optional ones.
+        parameters += [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in own]
 
     def call(**values: Any) -> None:
-        for name, kind in groups.items():
-            names = [item.name for item in fields(kind)]  # type: ignore[arg-type]
-            values[name] = kind(**{item: values.pop(item) for item in names})
+        for name, (kind, options) in groups.items():
+            values[name] = kind(**{option: values.pop(option) for option in options})
         function(**values)
 
     for name in ("__doc__", "__name__", "__module__"):
         setattr(call, name, getattr(function, name))
-    # Keyword-only, because required parameters may then follow optional ones.
-    keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
-    call.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {p.name: p.annotation for p in parameters}
     return call
 

@@ -175,11 +175,12 @@ def evaluate(
     with running(results, total, n_jobs, quiet=as_json) as runner:
         for prepared, row in work:
             runner(prepared, row, protocol, repeats)
-    wanted = {(prepared.fingerprint, row.name, row.variant) for prepared, row in work}
+    wanted = {(prepared.place, row.name, row.variant) for prepared, row in work}
     records = [
         record
         for record in under_protocol(read_results(results), protocol.key)
-        if (record.fingerprint, record.kernel, record.variant) in wanted
+        if (record.place, record.kernel, record.variant) in wanted
+        and record.deduplicated == remove_duplicates
     ]
     how = mode if split == FOLDS else f"split {split}"
     show(summarise(records, select), f"{how}, {select}", as_json, results)
@@ -190,7 +191,7 @@ def _protocol(
 ) -> tuple[Protocol, int]:
     """Return the protocol and the number of repetitions; check that options are compatible."""
     if split == FOLDS:
-        return Protocol(mode, folds or 10, seed=seed), repeats or 10
+        return Protocol(mode, 10 if folds is None else folds, seed=seed), repeats or 10
     if mode != "nested":
         raise InvalidParameterError(
             f"--mode {mode} is a cross-validation; leave it out with --split {split}."
@@ -218,14 +219,8 @@ def _prepared(
 ) -> LabelledGraphs:
     """Check the targets and the split of a data set before any work is done."""
     split = protocol.split
-    if split not in NAMED and split not in loaded.table:
-        known = f" The columns of {loaded.name} are {', '.join(loaded.columns)}."
-        raise InvalidParameterError(
-            f"--split is {', '.join(NAMED)}, or a column of the file with train and test; "
-            f"got {split!r}.{known if loaded.columns else ''}"
-        )
     used = [loaded.table[name] for name in columns]
-    if split not in NAMED:
+    if split in loaded.columns and split not in NAMED:
         used.append(loaded.table[split])
     if loaded.smiles is not None and (descriptors or "scaffold" in split):
         used.append(loaded.smiles)
@@ -237,7 +232,7 @@ def _prepared(
         folds=protocol.folds,
         numeric=loaded.y is not None and not are_classes(loaded.y),
         smiles=loaded.smiles,
-        columns={name: typed(values) for name, values in loaded.table.items()} or None,
+        columns={name: typed(loaded.table[name]) for name in loaded.columns} or None,
         used=used,
     )
     if split != FOLDS:

@@ -13,13 +13,12 @@ from ..evaluation.exploration import MOST_GRAPHS, Seen, explain_rows
 from ..evaluation.exploration import explore as compute
 from ..explaining.explanation import Explanation
 from ..graphs.convert.rdkit import LabelOptions
-from ..learning.inputs import GRAPH_COLUMN
 from ..learning.model_file import load_model
 from ..report.graph_pages import explanation_page, explore_page
 from ..writing import atomic_write, suffix_of
 from .app import answer, command, err, out
 from .arguments import Data, Jobs, Json, Reading, output_file
-from .learn import trained_with, training_table
+from .learn import molecules_of, new_table, trained_with
 from .loading import load, with_labels
 from .tables import text_table
 
@@ -85,12 +84,8 @@ def explain(
         )
     X, learned = None, f"{len(loaded.graphs) - len(rows):,} other graphs of {loaded.name}"
     if fitted is not None:
-        part = fitted.machine_.columns
-        encoder = None if part is None else part.encoder
-        table = training_table(loaded, trained["columns"], fitted.descriptors, reading, encoder)
-        if isinstance(table, dict):
-            table[fitted.graphs or fitted._graph_column] = table.pop(GRAPH_COLUMN)
-        X = _at(table, rows)
+        molecules = molecules_of(loaded, fitted.descriptors, reading)
+        X = _at(new_table(fitted, molecules, loaded.table, trained["columns"]), rows)
         learned = f"{fitted.n_graphs_:,} graphs"
     doing = "Learning from" if fitted is None else "Explaining"
     with err().status(f"{doing} {escape(loaded.name)}"):

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -29,7 +29,7 @@ from ..searching.index_files import KINDS
 from .app import Interrupted, answer, command, err, out
 from .arguments import Data, Jobs, Json, Reading, Set, check_choice, output_file
 from .kernel_options import chosen_kernel
-from .loading import BUNDLED, MOLECULE_OPTIONS, load, row_names, with_labels
+from .loading import BUNDLED, MOLECULE_OPTIONS, load, options_set, row_names, with_labels
 from .tables import text_table
 
 Similarity = Annotated[str, typer.Option(help="Similarity of graphs.", metavar="|".join(KINDS))]
@@ -78,11 +78,10 @@ def index(
     chosen = None
     if kernel is not None or parameters:
         chosen = chosen_kernel(kernel or "tree++", parameters)
-    source = index_source(data, reading)
     begin = time.perf_counter()
     options = {"similarity": similarity, "overwrite": overwrite, "n_jobs": n_jobs}
     try:
-        made = source.build(output, kernel=chosen, ids=ids, **options)
+        made = build(data, reading, output, kernel=chosen, ids=ids, **options)
     except KeyboardInterrupt:
         raise Interrupted("Run the same command again to continue.") from None
     seconds = time.perf_counter() - begin
@@ -110,55 +109,54 @@ def index(
 # -------------------------------------------------------------------- from DATA to an index
 
 
-class IndexSource(NamedTuple):
-    """Arguments of :meth:`GraphIndex.build`."""
-
-    name: str
-    source: Any
-    ids: str | None = None
-    columns: dict[str, Any] | None = None
-    options: dict[str, Any] = {}  # noqa: RUF012 - a default of a named tuple, never changed
-
-    def build(self, path: str | Path, **more: Any) -> GraphIndex:
-        """Build the index, with a progress bar on terminals."""
-        return GraphIndex.build(
-            path,
-            self.source,
-            ids=more.pop("ids", None) or self.ids,
-            first_id=1,  # the command line counts rows from 1
-            columns=self.columns,
-            verbose=sys.stderr.isatty(),
-            **self.options,
-            **more,
-        )
-
-
-def index_source(data: str, reading: Reading) -> IndexSource:
-    """Return the source of an index for a DATA argument; files of molecules are streamed."""
+def build(data: str, reading: Reading, path: Path, **options: Any) -> GraphIndex:
+    """Build the index of a DATA argument; files of molecules are streamed."""
     check_choice("--errors", reading.errors, ("raise", "skip"))
-    path = Path(data).expanduser()
-    options = {name: getattr(reading, name) for name in MOLECULE_OPTIONS}
+    place = Path(data).expanduser()
+    source: Any
     if data == BUNDLED and not reading.view:
-        drugs = files("graphgrain.graphs.datasets") / "data" / "drugs.csv"
-        return IndexSource(BUNDLED, Path(str(drugs)), "name", None, options)
-    if is_molecule_file(path) and path.exists() and not reading.view:
-        return IndexSource(path.name.split(".")[0], path, None, None, options)
-    loaded = load(data, reading)
-    known = {"target": loaded.y, "name": loaded.names}
-    columns = {name: np.asarray(values) for name, values in known.items() if values is not None}
-    return IndexSource(loaded.name, loaded.graphs, None, columns)
+        source = Path(str(files("graphgrain.graphs.datasets") / "data" / "drugs.csv"))
+        options["ids"] = options.get("ids") or "name"
+    elif is_molecule_file(place) and place.exists() and not reading.view:
+        source = place
+        if reading.target is not None:
+            raise InvalidParameterError(
+                "All columns and rows of the file are used, with or without a target. Leave out "
+                f"--target {reading.target}."
+            )
+    else:
+        loaded = load(data, reading)
+        source = loaded.graphs
+        known = loaded.table or {"target": loaded.y, "name": loaded.names}
+        options["columns"] = {
+            name: np.asarray(values) for name, values in known.items() if values is not None
+        }
+    if isinstance(source, Path):
+        options |= {name: getattr(reading, name) for name in MOLECULE_OPTIONS}
+    # The command line counts rows from 1.
+    return GraphIndex.build(path, source, first_id=1, verbose=sys.stderr.isatty(), **options)
 
 
 @contextmanager
-def opened(data: str, reading: Reading, n_jobs: int, similarity: str) -> Iterator[GraphIndex]:
-    """Open an index, or build a temporary one from DATA."""
+def opened(
+    data: str, reading: Reading, n_jobs: int, similarity: str, *, alone: bool = True
+) -> Iterator[GraphIndex]:
+    """Open an index, or build a temporary one from DATA.
+
+    ``alone`` is False if ``reading`` is also for another argument.
+    """
     path = Path(data).expanduser()
     if path.suffix == ".ggi" or (path / "manifest.json").is_file():
+        if alone and (unused := options_set(reading)):
+            raise InvalidParameterError(
+                f"--{unused[0]} is for files of graphs; the index {data!r} contains its graphs. "
+                f"Leave out --{unused[0]}, or build another index with it."
+            )
         yield GraphIndex.open(data, n_jobs=n_jobs)
         return
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        source = index_source(data, reading)
-        yield source.build(Path(folder) / "temporary.ggi", n_jobs=n_jobs, similarity=similarity)
+        place = Path(folder) / "temporary.ggi"
+        yield build(data, reading, place, n_jobs=n_jobs, similarity=similarity)
 
 
 def labels_of(index: GraphIndex, ids: list[Any]) -> list[str]:
@@ -229,26 +227,28 @@ def search(
     ids, values, columns = library.search(
         graphs, k=count, threshold=min_similarity, similarity=similarity, return_columns=True
     )
-    found = [
-        {
-            "query": name,
-            "hits": [
-                {
-                    "id": key,
-                    "similarity": float(value),
-                    **{column: each.tolist()[place] for column, each in known.items()},
-                }
-                for place, (key, value) in enumerate(zip(row.tolist(), each_value, strict=True))
-            ],
+    found = []
+    for name, row, each_value, known in zip(names, ids, values, columns, strict=True):
+        # A column of the file must not replace the similarity found here.
+        beside = {
+            "input_similarity" if column == "similarity" else column: each.tolist()
+            for column, each in known.items()
         }
-        for name, row, each_value, known in zip(names, ids, values, columns, strict=True)
-    ]
+        hits = [
+            {
+                "id": key,
+                "similarity": float(value),
+                **{column: each[place] for column, each in beside.items()},
+            }
+            for place, (key, value) in enumerate(zip(row.tolist(), each_value, strict=True))
+        ]
+        found.append({"query": name, "hits": hits})
     if html is not None:
         from ..report.graph_pages import write_search_page
 
-        hits = [library.graphs(row.tolist()) for row in ids]
+        drawn = [library.graphs(row.tolist()) for row in ids]
         about = f"{similarity or library.similarity}, {len(library):,} graphs in {index.name}"
-        write_search_page(html, about, graphs, found, hits)
+        write_search_page(html, about, graphs, found, drawn)
     if as_json:
         answer(found)
     else:

@@ -117,10 +117,12 @@ def datasets(
 
 
 def _numbers_or_classes(y: np.ndarray | None) -> np.ndarray | None:
-    """Treat integers with many distinct values as numbers, not classes."""
-    if y is None or y.dtype.kind not in "iu" or len(np.unique(y)) <= MOST_CLASSES:
+    """Return classes as integers and other numbers as floats, as they are evaluated."""
+    from ..learning.inputs import are_classes  # slow to import
+
+    if y is None or y.ndim != 1 or y.dtype.kind not in "fiu":
         return y
-    return y.astype(np.float64)
+    return y.astype(np.int64 if are_classes(y) else np.float64)
 
 
 def _table(name: str, found: Statistics) -> Table:

@@ -6,7 +6,7 @@ import csv
 import hashlib
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import islice
@@ -143,16 +143,9 @@ def _folds(text: str) -> int | str:
 
 
 def training_table(
-    loaded: Loaded,
-    names: list[str],
-    descriptors: str | None,
-    reading: Reading,
-    encoder: ColumnEncoder | None = None,
+    loaded: Loaded, names: list[str], descriptors: str | None, reading: Reading
 ) -> Any:
-    """Return the graphs, or a table of graphs and columns.
-
-    ``encoder`` is that of a trained model. It knows which columns are numbers.
-    """
+    """Return the graphs, or a table of graphs and columns."""
     if descriptors is not None:
         check_choice("--descriptors", descriptors, ("rdkit",))
     missing = [name for name in names if name not in loaded.columns]
@@ -163,26 +156,12 @@ def training_table(
         )
     if reading.target in names:
         raise InvalidParameterError(f"--columns must not name the target; got {reading.target!r}.")
-    molecules: Any = loaded.graphs
-    if descriptors is not None:
-        if loaded.smiles is None or any(getattr(reading, n) for n in LabelOptions._fields):
-            raise InvalidParameterError(
-                "--descriptors rdkit needs molecules with SMILES and without label options."
-            )
-        if loaded.view:
-            raise InvalidParameterError(
-                "--descriptors rdkit needs the molecules of the file; --view changes them. Leave "
-                "out one of the two."
-            )
-        molecules = loaded.smiles
+    molecules = molecules_of(loaded, descriptors, reading)
     if not names:
         return molecules
     table = {GRAPH_COLUMN: molecules}
     for name in names:
         values = loaded.table[name]
-        if encoder is not None:
-            table[name] = as_trained(name, values, encoder, loaded.table["line"])
-            continue
         if missing_values(values).all():
             raise InvalidParameterError(
                 f"A column must have a value in some row; {name!r} has none. Leave it out."
@@ -190,6 +169,22 @@ def training_table(
         check_numbers(loaded, f"The column {name!r}", values)
         table[name] = typed(values)
     return table
+
+
+def molecules_of(loaded: Loaded, descriptors: str | None, reading: Reading) -> Any:
+    """Return the graphs, or SMILES if descriptors are computed from them."""
+    if descriptors is None:
+        return loaded.graphs
+    if loaded.smiles is None or any(getattr(reading, n) for n in LabelOptions._fields):
+        raise InvalidParameterError(
+            "--descriptors rdkit needs molecules with SMILES and without label options."
+        )
+    if loaded.view:
+        raise InvalidParameterError(
+            "--descriptors rdkit needs the molecules of the file; --view changes them. Leave out "
+            "one of the two."
+        )
+    return loaded.smiles
 
 
 def check_numbers(loaded: Loaded, what: str, values: np.ndarray) -> None:
@@ -202,7 +197,7 @@ def check_numbers(loaded: Loaded, what: str, values: np.ndarray) -> None:
         )
 
 
-def as_trained(
+def _as_trained(
     name: str, values: np.ndarray, encoder: ColumnEncoder, lines: np.ndarray
 ) -> np.ndarray:
     """Convert a column of text to what it held in training: numbers or categories."""
@@ -319,24 +314,25 @@ def _predicted(
     )
     places = parsed.positions.tolist()
     columns = record_columns(records)
-    lines = columns.pop("line")
     beside = ("low", "high") if isinstance(model, GraphRegressor) else ("probability", "set")
     names = [f"{name}{end}" for end in _targets(model) for name in ("prediction", *beside)]
     near = ("nearest", "similarity", "unseen") if domain else ()
     results: dict[str, list[Any]] = {name: [] for name in (*names, *near)}
     ours = {"line", "molecule", *results, "problem"}
-    table: dict[str, list[Any]] = {"line": lines.tolist()}
+    table: dict[str, list[Any]] = {"line": columns["line"].tolist()}
     table["molecule"] = [record.structure.strip().split("\n")[0] for record in records]
-    table |= {
-        f"input_{name}" if name in ours else name: values.tolist()
-        for name, values in columns.items()
-    }
+    for name in columns:
+        shown = name
+        while shown in ours or (shown != name and shown in columns):
+            shown = f"input_{shown}"
+        if name != "line":
+            table[shown] = columns[name].tolist()
     if places:
         molecules: Any = parsed.graphs
         if model.descriptors is not None:
             molecules = [records[place].structure.strip() for place in places]
         kept = {name: values[parsed.positions] for name, values in columns.items()}
-        X = _new_table(model, molecules, kept, lines[parsed.positions], trained)
+        X = new_table(model, molecules, kept, trained["columns"])
         results = _results(model, X, interval)
         if domain:
             found = model.domain(X)
@@ -354,23 +350,19 @@ def _predicted(
     return table, len(reasons)
 
 
-def _new_table(
-    model: GraphEstimator,
-    molecules: Any,
-    columns: dict[str, np.ndarray],
-    lines: np.ndarray,
-    trained: dict[str, Any],
+def new_table(
+    model: GraphEstimator, molecules: Any, columns: Mapping[str, np.ndarray], trained: Sequence[str]
 ) -> Any:
     """Return the molecules, or a table with the columns the model was trained with."""
-    if not trained["columns"]:
+    if not trained:
         return molecules
-    missing = [name for name in trained["columns"] if name not in columns]
+    missing = [name for name in trained if name not in columns]
     if missing:
         raise InvalidParameterError(
             f"The model was trained with the column {missing[0]!r}; the file has none of that name."
         )
     encoder = model.machine_.columns.encoder
-    own = {n: as_trained(n, columns[n], encoder, lines) for n in trained["columns"]}
+    own = {name: _as_trained(name, columns[name], encoder, columns["line"]) for name in trained}
     return {model.graphs or model._graph_column: molecules, **own}
 
 

@@ -45,10 +45,14 @@ class Loaded(NamedTuple):
     graphs: GraphBatch
     y: np.ndarray | None  # classes or values
     names: np.ndarray | None = None
-    columns: tuple[str, ...] = ()  # possible targets of a table of molecules
     view: str = ""  # view of the graphs; also part of ``name``
     table: dict[str, Any] = {}  # noqa: RUF012 - columns of a file of molecules, as text
     smiles: list[str] | None = None
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns of a file of molecules: possible targets."""
+        return [name for name in self.table if name != "line"]
 
     def line(self, row: int) -> str:
         """Return the place of a graph in its file."""
@@ -210,28 +214,30 @@ def _molecules(path: Path, data: str, reading: Reading) -> Loaded:
     options = {name: getattr(reading, name) for name in MOLECULE_OPTIONS}
     graphs, columns = molecule_texts(path, **options)
     name, target = path.name.split(".")[0], reading.target
-    others = tuple(column for column in columns if column != "line")
-    found = Loaded(name, graphs, None, columns.get("name"), others)
     written = reading.smiles or next((c for c in columns if "smiles" in c.lower()), None)
-    found = found._replace(table=dict(columns))
-    if written is not None:
-        found = found._replace(smiles=[str(text) for text in columns[written]])
+    smiles = None if written is None else [str(text) for text in columns[written]]
+    names = columns.get("name")
+    found = Loaded(name, graphs, None, names, table=dict(columns), smiles=smiles)
     if target is None:
         return found
-    if target not in others:
+    if target not in found.columns:
         raise InvalidParameterError(
-            f"{data!r} has no column {target!r}. {nearest(target, others)}Its columns are "
-            f"{', '.join(others)}."
+            f"{data!r} has no column {target!r}. {nearest(target, found.columns)}Its columns are "
+            f"{', '.join(found.columns)}."
         )
     return found._replace(name=f"{name}: {target}", y=columns[target])
 
 
 def _only_for_molecules(reading: Reading) -> None:
     """Raise an error if options for files of molecules are set."""
-    default = Reading()
-    for option, value in vars(reading).items():
-        if option not in ("view", "missing") and value != getattr(default, option):
+    for option in options_set(reading):
+        if option not in ("view", "missing"):
             raise InvalidParameterError(
                 f"--{option} is for files of molecules ({', '.join(KINDS)}); other data sets "
                 f"contain their classes and labels. Leave out --{option}."
             )
+
+
+def options_set(reading: Reading) -> list[str]:
+    """Return the names of the options that differ from their defaults."""
+    return [name for name, value in vars(reading).items() if value != getattr(Reading(), name)]

@@ -297,7 +297,7 @@ def overlap(
     if similarity is not None:
         check_choice("--similarity", similarity, tuple(KINDS))
     check_share("--min-similarity", min_similarity)
-    with opened(first, reading, n_jobs, similarity or "minmax") as index:
+    with opened(first, reading, n_jobs, similarity or "minmax", alone=False) as index:
         loaded = load(second, reading_of(index, reading))
         found = near_duplicates(index, loaded.graphs, min_similarity, similarity)
         total = len(loaded.graphs)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 
+from ..errors import InvalidParameterError
+from ..writing import is_standard_output
 from .app import answer, command, err, out
 from .arguments import Jobs, Json, Reading, check_choice
 from .loading import load
@@ -65,10 +65,23 @@ def report(
     publications are written instead.
     """
     check_choice("--format", format, FORMATS)
-    loaded = [load(item, reading) for item in data or []]
-    given = {item.name: (item.graphs, item.y, item.names) for item in loaded}
+    if format != "html" and output is not None and is_standard_output(output):
+        raise InvalidParameterError(
+            f"--format {format} writes one file per figure; -o names a folder, not -."
+        )
+    given: dict[str, tuple[Any, ...]] = {}
+    for place in data or []:
+        item = load(place, reading)
+        # Files in different folders can have the same name.
+        given[place if item.name in given else item.name] = (item.graphs, item.y, item.names)
     options: dict[str, Any] = {"paper": paper, "data": given, "n_jobs": n_jobs}
-    with _status(as_json) as progress:
+    console = err()
+    console.quiet = as_json
+    with console.status("reading results") as status:
+
+        def progress(words: str) -> None:
+            status.update(escape(words))
+
         if format == "html":
             from ..report.results_page import write_report
 
@@ -77,21 +90,11 @@ def report(
         else:
             from ..report.figures import write_figures
 
-            place = output or Path("figures")
-            written = write_figures(file, place, format, progress=progress, **options)
+            folder = output or Path("figures")
+            written = write_figures(file, folder, format, progress=progress, **options)
     if as_json:
         answer({"output": [str(path) for path in written]})
     elif format == "html":
         out().print(f"Report written to {escape(str(written[0]))}.")
     else:
         out().print(f"{len(written)} figures written to {escape(str(written[0].parent))}.")
-
-
-@contextmanager
-def _status(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows the current step."""
-    if quiet:
-        yield lambda words: None
-        return
-    with err().status("reading results") as status:
-        yield lambda words: status.update(escape(words))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 from rich.markup import escape
 
 from ..errors import InvalidParameterError, MissingDependencyError
@@ -16,8 +17,10 @@ from ..evaluation.paper import FIGURE_D, FIGURE_K, table_kernels, varying_d, var
 from ..evaluation.protocol import MODES, Protocol
 from ..evaluation.records import Record, read_results, under_protocol
 from ..evaluation.summary import accuracy_against, kernel_cost, summarise
+from ..graphs.description import describe
 from ..kernels.grid import KernelGrid
 from ..kernels.registry import KERNELS
+from ..report.figures import plot_distributions
 from .app import answer, command, err, out
 from .arguments import Jobs, Json, check_choice, listed
 from .evaluate import RESULTS, Duplicates, Folds, Results, Seed, running
@@ -91,6 +94,15 @@ def reproduce(
     protocol = Protocol(mode, folds, seed=seed)
     names = listed(datasets) or list(paper_figures.DATASETS)
     wanted = WHAT[: WHAT.index("all")] if what == "all" else (what,)
+    if plot is not None and DISTRIBUTIONS not in wanted:
+        raise InvalidParameterError(
+            f"--plot is the file of {DISTRIBUTIONS}; {what} has none. Leave it out; `graphgrain "
+            "report --format pdf` draws the results."
+        )
+    if kernel and not {"table2", "table3"} & set(wanted):
+        raise InvalidParameterError(
+            f"--kernel is for table2 and table3; {what} has no kernel to choose. Leave it out."
+        )
     kernels = [kernel_grid(name) for name in listed(kernel) or table_kernels()]
     work = _work(wanted, kernels, repeats)
     loaded = [load(_place(name, data)) for name in names]
@@ -110,17 +122,32 @@ def reproduce(
                         runner(prepared, item, protocol, times)
                     except MissingDependencyError as error:
                         missing[item.name] = str(error)
-    fingerprints = {prepared.fingerprint for prepared in sets}
-    records = [r for r in read_results(results) if r.fingerprint in fingerprints] if work else []
-    show: dict[str, Callable[[], object]] = {
-        "table1": lambda: _table1(sets, as_json),
-        "table2": lambda: _table2(records, kernels, protocol, as_json),
-        "table3": lambda: _table3(records, sets, kernels, as_json),
-        FIGURE_K: lambda: _curves(records, FIGURE_K, protocol, as_json),
-        FIGURE_D: lambda: _curves(records, FIGURE_D, protocol, as_json),
-        DISTRIBUTIONS: lambda: _distributions(sets, plot, as_json),
-    }
-    machine = {part: show[part]() for part in wanted}
+    places = {prepared.place for prepared in sets}
+    records = [
+        record
+        for record in (read_results(results) if work else ())
+        if record.place in places and record.deduplicated == remove_duplicates
+    ]
+    console = out()
+    console.quiet = as_json
+    machine: dict[str, object] = {}
+    for part in wanted:
+        if part == "table1":
+            machine[part] = _table1(sets, console)
+        elif part == "table2":
+            machine[part] = _table2(records, kernels, protocol, console)
+        elif part == "table3":
+            machine[part] = _table3(records, sets, kernels, console)
+        elif part == DISTRIBUTIONS:
+            path = plot or Path("graphgrain-distributions.png")
+            machine[part] = str(path)
+            plot_distributions({data.name: data.graphs for data in sets}, path)
+            if not as_json:
+                err().print(
+                    f"Distributions of vertices, edges and degrees are in {escape(str(path))}."
+                )
+        else:
+            machine[part] = _curves(records, part, protocol, console)
     for name, reason in missing.items():
         err().print(f"[yellow]Left out:[/yellow] {escape(f'{KERNELS[name].title}. {reason}')}")
     if as_json:
@@ -155,9 +182,7 @@ def _work(
     return work
 
 
-def _table1(sets: list[LabelledGraphs], quiet: bool) -> list[dict[str, object]]:
-    from ..graphs.description import describe
-
+def _table1(sets: list[LabelledGraphs], console: Console) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     shown = []
     for data in sets:
@@ -171,15 +196,14 @@ def _table1(sets: list[LabelledGraphs], quiet: bool) -> list[dict[str, object]]:
         both = [a if a == b else f"{a} (paper {b})" for a, b in zip(cells, theirs, strict=True)]
         shown.append((data.name, *both, ours.duplicates))
         rows.append({"dataset": data.name, "ours": figures, "paper": paper})
-    if not quiet:
-        heads = ("graphs", "classes", "vertices", "edges", "labels", "duplicates")
-        title = "Table 1: the data sets"
-        print_table(out(), text_table(["data set", *heads], shown, heads, title))
+    heads = ("graphs", "classes", "vertices", "edges", "labels", "duplicates")
+    title = "Table 1: the data sets"
+    print_table(console, text_table(["data set", *heads], shown, heads, title))
     return rows
 
 
 def _table2(
-    records: list[Record], kernels: list[KernelGrid], protocol: Protocol, quiet: bool
+    records: list[Record], kernels: list[KernelGrid], protocol: Protocol, console: Console
 ) -> dict[str, object]:
     result: dict[str, object] = {}
     columns = {(item.name, item.variant) for item in kernels}
@@ -190,18 +214,20 @@ def _table2(
         found = summarise(under_protocol(records, protocol.key), select)
         rows = [row for row in found if (row.kernel, row.variant) in columns]
         result[select] = [row.as_dict() for row in rows]
-        if not quiet:
-            title = f"Table 2: accuracy in percent ({what})"
-            print_table(out(), accuracy_table(rows, title), keys=2)
-            out().print()
+        title = f"Table 2: accuracy in percent ({what})"
+        print_table(console, accuracy_table(rows, title), keys=2)
+        console.print()
     for dataset, note in paper_figures.NOTES.items():
-        if not quiet and dataset in {row.dataset for row in rows}:
-            out().print(f"[dim]{escape(f'{dataset}: {note}.')}[/dim]")
+        if dataset in {row.dataset for row in rows}:
+            console.print(f"[dim]{escape(f'{dataset}: {note}.')}[/dim]")
     return result
 
 
 def _table3(
-    records: list[Record], sets: list[LabelledGraphs], kernels: list[KernelGrid], quiet: bool
+    records: list[Record],
+    sets: list[LabelledGraphs],
+    kernels: list[KernelGrid],
+    console: Console,
 ) -> list[dict[str, object]]:
     """Mean seconds per setting, all levels included."""
     rows: list[dict[str, object]] = []
@@ -209,7 +235,7 @@ def _table3(
     for data in sets:
         cells = []
         for item in kernels:
-            cost = kernel_cost(records, data.name, data.fingerprint, item.name, item.variant)
+            cost = kernel_cost(records, data.place, item.name, item.variant)
             ours = cost.seconds if cost else None
             paper = paper_figures.TABLE3.get(data.name, {}).get(item.name)
             rows.append(
@@ -217,34 +243,32 @@ def _table3(
             )
             cells.append(seconds(ours) + (f" ({seconds(paper)})" if paper is not None else ""))
         shown.append((data.name, *cells))
-    if not quiet:
-        heads = [item.title for item in kernels]
-        title = "Table 3: seconds for the kernel matrices (published on the authors' machine)"
-        print_table(out(), text_table(["data set", *heads], shown, heads, title))
-        out().print(
-            "[dim]measured (published): mean over the settings of the grid, each with all "
-            "levels[/dim]\n"
-        )
+    heads = [item.title for item in kernels]
+    title = "Table 3: seconds for the kernel matrices (published on the authors' machine)"
+    print_table(console, text_table(["data set", *heads], shown, heads, title))
+    console.print(
+        "[dim]measured (published): mean over the settings of the grid, each with all "
+        "levels[/dim]\n"
+    )
     return rows
 
 
 def _curves(
-    records: list[Record], figure: str, protocol: Protocol, quiet: bool
+    records: list[Record], figure: str, protocol: Protocol, console: Console
 ) -> list[dict[str, object]]:
     symbol, fixed = ("k", "d = 7") if figure == FIGURE_K else ("d", "k = 1")
     own = [r for r in under_protocol(records, protocol.key) if r.variant == figure]
     found = accuracy_against("tree_depth" if figure == FIGURE_K else "path_depth", own)
     depths = sorted({depth for curve in found for depth in curve.x})
     scores = [dict(zip(curve.x, curve.accuracy, strict=True)) for curve in found]
-    if not quiet:
-        heads = [f"{symbol} = {depth}" for depth in depths]
-        title = f"Accuracy of Tree++ in percent against {symbol} ({fixed})"
-        rows = [
-            (curve.name, *(percent(of[depth]) for depth in depths))
-            for curve, of in zip(found, scores, strict=True)
-        ]
-        print_table(out(), text_table(["data set", *heads], rows, heads, title))
-        out().print()
+    heads = [f"{symbol} = {depth}" for depth in depths]
+    title = f"Accuracy of Tree++ in percent against {symbol} ({fixed})"
+    rows = [
+        (curve.name, *(percent(of[depth]) for depth in depths))
+        for curve, of in zip(found, scores, strict=True)
+    ]
+    print_table(console, text_table(["data set", *heads], rows, heads, title))
+    console.print()
     return [
         {
             "dataset": curve.name,
@@ -253,13 +277,3 @@ def _curves(
         }
         for curve, of in zip(found, scores, strict=True)
     ]
-
-
-def _distributions(sets: list[LabelledGraphs], plot: Path | None, quiet: bool) -> str:
-    from ..report.figures import plot_distributions
-
-    path = plot or Path("graphgrain-distributions.png")
-    plot_distributions({data.name: data.graphs for data in sets}, path)
-    if not quiet:
-        err().print(f"Distributions of vertices, edges and degrees are in {escape(str(path))}.")
-    return str(path)

@@ -105,11 +105,6 @@ def percent(scores: Scores) -> str:
     return f"{100 * scores.mean:.2f}{spread}"
 
 
-def set_name(summary: Summary) -> str:
-    """Return the name of the data set, noting if duplicates were removed."""
-    return summary.dataset + (" without duplicates" if summary.deduplicated else "")
-
-
 def seconds(value: float | None) -> str:
     """Format a time in seconds."""
     return "-" if value is None else f"{value:.2f}" if value < 100 else f"{value:,.0f}"
@@ -125,7 +120,7 @@ def accuracy_table(summaries: Sequence[Summary], title: str) -> Table:
 
     The summaries must be all of classification or all of regression.
     """
-    from ..evaluation.records import kernel_label
+    from ..evaluation.records import dataset_labels, kernel_label
     from ..evaluation.summary import describe
 
     numeric = summaries[0].numeric if summaries else False
@@ -133,13 +128,16 @@ def accuracy_table(summaries: Sequence[Summary], title: str) -> Table:
     scores = ["RMSE", "MAE", "R2"] if numeric else ["accuracy", "balanced", "ROC AUC"]
     scores[1:1] = ["paper"] if published else []
     scores += ["repetitions", "kernel s", "kernel MB"]
+    labels = dataset_labels(summaries)
+    names = [
+        labels[summary.place] + (" without duplicates" if summary.deduplicated else "")
+        for summary in summaries
+    ]
     best: dict[str, float] = {}
-    for summary in summaries:
-        name = set_name(summary)
+    for name, summary in zip(names, summaries, strict=True):
         best[name] = max(_merit(summary), best.get(name, -float("inf")))
     rows: list[list[object]] = []
-    for summary in summaries:
-        name = set_name(summary)
+    for name, summary in zip(names, summaries, strict=True):
         if numeric:
             first, *others = map(_error, (summary.rmse, summary.mae, summary.r2))
         else:

@@ -191,17 +191,16 @@ def _comparison(
 ) -> Comparison:
     firsts: list[Record] = [e.first for e in group]
     columns = _columns((first.kernel, first.variant) for first in [*firsts, *limits])
-    stopped = {(r.dataset, r.fingerprint, Column(r.kernel, r.variant)): r for r in limits}
-    names = dataset_labels(e.first for e in group)
+    stopped = {(r.place, Column(r.kernel, r.variant)): r for r in limits}
     cells: dict[tuple[Any, ...], Cell] = {}
     folds: dict[tuple[Any, ...], dict[tuple[int, int], float]] = {}
     majority: dict[tuple[str, str], float] = {}
     for experiment in group:
         first = experiment.first
-        tested = experiment.tested(experiment.repetitions[0], 0)
+        blind = [blind_score(experiment.tested(number, 0)) for number in experiment.repetitions]
         unit = 100 if first.classes else 1
-        majority.setdefault((first.dataset, first.fingerprint), unit * blind_score(tested))
-        key = (first.dataset, first.fingerprint, Column(first.kernel, first.variant))
+        majority.setdefault(first.place, unit * float(np.mean(blind)))
+        key = (first.place, Column(first.kernel, first.variant))
         if key in stopped and not experiment.complete:
             continue  # results on a part of the grid do not represent the kernel
         [summary] = summarise([*experiment.records, *costs], select)
@@ -209,21 +208,21 @@ def _comparison(
         cells[key] = Cell(summary, printed.get(first.kernel))
         folds[key] = experiment.fold_accuracies(select)
     rows = []
-    for place, name in names.items():
-        row = [cells.get((*place, column)) for column in columns]
+    for place, name in dataset_labels(firsts).items():
+        row = [cells.get((place, column)) for column in columns]
         top = max((round(cell.merit, 9) for cell in row if cell), default=0.0)
         several = sum(cell is not None for cell in row) > 1
-        reference = folds.get((*place, Column(REFERENCE)))
+        reference = folds.get((place, Column(REFERENCE)))
         for number, (cell, column) in enumerate(zip(row, columns, strict=True)):
             if cell is None:
                 continue
             p = difference = None
             if reference is not None and column != Column(REFERENCE):
-                p, difference = _against(folds[(*place, column)], reference, cell.summary)
+                p, difference = _against(folds[place, column], reference, cell.summary)
             best = several and round(cell.merit, 9) == top
             row[number] = replace(cell, best=best, p=p, difference=difference)
         limited = [
-            None if cell else stopped.get((*place, column))
+            None if cell else stopped.get((place, column))
             for cell, column in zip(row, columns, strict=True)
         ]
         rows.append(Row(name, place[0], row, majority[place], limited))
@@ -273,11 +272,11 @@ def runtimes(records: Iterable[Record]) -> Runtimes | None:
         return None
     columns = _columns((r.kernel, r.variant) for r in found)
     rows = []
-    for (dataset, mark), name in dataset_labels(found).items():
+    for place, name in dataset_labels(found).items():
         costs: list[Cost | None] = []
         for column in columns:
-            cost = kernel_cost(found, dataset, mark, column.kernel, column.variant)
-            printed = None if column.variant else paper.TABLE3.get(dataset, {}).get(column.kernel)
+            cost = kernel_cost(found, place, column.kernel, column.variant)
+            printed = None if column.variant else paper.TABLE3.get(place[0], {}).get(column.kernel)
             costs.append(Cost(**vars(cost), published=printed) if cost else None)
         rows.append((name, costs))
     return Runtimes(columns, rows)

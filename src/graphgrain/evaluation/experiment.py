@@ -227,6 +227,7 @@ def identity_of(data: LabelledGraphs) -> dict[str, Any]:
         "dataset": data.name,
         "fingerprint": data.fingerprint,
         "deduplicated": data.deduplicated,
+        "graphs_fingerprint": data.graphs_fingerprint,
     }
 
 

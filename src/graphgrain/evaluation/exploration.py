@@ -14,7 +14,7 @@ percentages of the largest one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -143,8 +143,10 @@ def kernel_map(
     return KernelMap(drawn, kernel, variant, parameters, points, explained, matrix, rows)
 
 
-def sample(codes: np.ndarray, most: int) -> np.ndarray:
+def sample(codes: np.ndarray, most: int, least: int = 1) -> np.ndarray:
     """Return a reproducible stratified sample of about ``most`` positions.
+
+    It has ``least`` of each class, or all if there are fewer.
 
     Examples
     --------
@@ -160,7 +162,7 @@ def sample(codes: np.ndarray, most: int) -> np.ndarray:
     parts = []
     for code in np.unique(codes):
         members = np.flatnonzero(codes == code)
-        size = max(1, round(most * len(members) / len(codes)))
+        size = max(min(least, len(members)), round(most * len(members) / len(codes)))
         parts.append(rng.choice(members, size, replace=False))
     return np.sort(np.concatenate(parts))
 
@@ -300,16 +302,17 @@ def explore(
             "explore needs targets that differ; all graphs have "
             f"{labels.tolist()[0] if len(labels) else None!r}."
         )
-    folds = _FOLDS if not classification else min(_FOLDS, int(np.bincount(codes).min()))
-    if folds < 2 or len(graphs) < 4:
-        raise InvalidParameterError(
-            f"explore needs at least two graphs of every class, and four in all; got {len(graphs)} "
-            "graphs, of which a class has one. Leave that class out."
-        )
-    chosen = sample(codes if classification else np.zeros(len(y), dtype=np.int64), most)
+    chosen = sample(codes if classification else np.zeros(len(y), dtype=np.int64), most, least=2)
     batch, targets = graphs[chosen], y[chosen]
+    folds = _FOLDS
     if classification:
-        folds = max(2, min(folds, int(np.bincount(codes[chosen])[np.unique(codes[chosen])].min())))
+        sizes = np.bincount(codes[chosen])
+        folds = min(folds, int(sizes.min()))
+        if folds < 2:
+            raise InvalidParameterError(
+                "explore needs at least two graphs of every class; "
+                f"{str(labels[sizes.argmin()])!r} has one. Leave that class out."
+            )
     answered = _out_of_fold(batch, targets, classification, folds, n_jobs)
     points, near = _map(batch, n_jobs)
     seen = [
@@ -333,13 +336,18 @@ def _tree(batch: GraphBatch, n_jobs: int | None) -> TreePlusPlus:
 def _map(batch: GraphBatch, n_jobs: int | None) -> tuple[list[list[float]], list[list[Neighbour]]]:
     """Return the map coordinates and the neighbours of each graph."""
     K = _tree(batch, n_jobs).fit(batch).gram()
-    parts = [cut(graph) for graph in batch]
+    graphs = list(batch)
+    parts = [cut(graph) for graph in graphs]
     near = []
     for graph, similar in enumerate(K):
         order = [n for n in np.argsort(-similar, kind="stable").tolist() if n != graph]
         near.append(
             [
-                Neighbour(n, round(float(similar[n]), 4), *_differing(batch, graph, n, parts))
+                Neighbour(
+                    n,
+                    round(float(similar[n]), 4),
+                    *_differing(graphs[graph], graphs[n], parts[n]),
+                )
                 for n in order[:_NEIGHBOURS]
             ]
         )
@@ -384,10 +392,13 @@ def explain_rows(
     seen: list[Seen] = []
     behind: list[Seen] = []
     for row, said in zip(wanted.tolist(), answered, strict=True):
-        near, found = _nearest(graphs, row, train, y, known, said.classification, names, n_jobs)
-        first = len(wanted) + len(behind)
-        near = [replace(one, graph=first + place) for place, one in enumerate(near)]
-        behind += found
+        near = []
+        for number, similarity in _nearest(graphs, row, train, n_jobs):
+            graph = graphs[number]
+            differing = _differing(graphs[row], graph, cut(graph))
+            near.append(Neighbour(len(wanted) + len(behind), round(similarity, 4), *differing))
+            truth = _plain_target(y[number] if known[number] else None, said.classification)
+            behind.append(Seen(_name(graph, number, names), truth, drawing=drawing_of(graph)))
         truth = y[row] if known[row] else None
         seen.append(_seen(_name(graphs[row], row, names), said, truth, near))
     return [*seen, *behind], [said.why for said in answered]
@@ -428,30 +439,14 @@ def _answers(model: Any, graphs: Any) -> list[_Answer]:
 
 
 def _nearest(
-    graphs: GraphBatch,
-    row: int,
-    train: np.ndarray,
-    y: np.ndarray,
-    known: np.ndarray,
-    classification: bool,
-    names: Any,
-    n_jobs: int | None,
-) -> tuple[list[Neighbour], list[Seen]]:
-    """Return the training graphs most similar to a graph by Tree++, and how they differ."""
+    graphs: GraphBatch, row: int, train: np.ndarray, n_jobs: int | None
+) -> list[tuple[int, float]]:
+    """Return the training graphs most similar to a graph by Tree++, with the similarities."""
     if not len(train):
-        return [], []
+        return []
     K = _tree(graphs, n_jobs).fit(graphs[row]).transform(graphs[train])[:, 0]
     order = np.argsort(-K, kind="stable")[:_NEIGHBOURS]
-    batch = graphs[[row, *train[order]]]
-    parts = [cut(graph) for graph in batch]
-    near, seen = [], []
-    for place, (which, number) in enumerate(zip(order, train[order].tolist(), strict=True), 1):
-        differing = _differing(batch, 0, place, parts)
-        near.append(Neighbour(place, round(float(K[which]), 4), *differing))
-        truth = _plain_target(y[number] if known[number] else None, classification)
-        name = _name(graphs[number], number, names)
-        seen.append(Seen(name, truth, drawing=drawing_of(batch[place])))
-    return near, seen
+    return list(zip(train[order].tolist(), K[order].tolist(), strict=True))
 
 
 def _name(graph: GraphBatch, number: int, names: Any) -> str:
@@ -483,7 +478,14 @@ def _out_of_fold(
     found: list[Any] = [None] * len(batch)
     for fold in range(folds):
         train, test = train_and_test(parts, fold)
-        model = usual_model(y, n_jobs).fit(batch[train], y[train])
+        model = usual_model(y, n_jobs)
+        if len(train) < model.cv:
+            raise InvalidParameterError(
+                "explore predicts each graph by a model of the others, which needs at least "
+                f"{model.cv} graphs; {len(batch)} graphs in {folds} folds leave {len(train)}. Add "
+                "graphs, or leave out the target."
+            )
+        model.fit(batch[train], y[train])
         for place, said in zip(test.tolist(), _answers(model, batch[test]), strict=True):
             found[place] = said
     return found
@@ -498,15 +500,18 @@ def _score(answered: list[_Answer], y: np.ndarray, classification: bool) -> floa
 
 
 def _differing(
-    batch: GraphBatch, graph: int, other: int, parts: list[list[Part]]
+    graph: GraphBatch, other: GraphBatch, parts: list[Part]
 ) -> tuple[list[int], list[str]]:
-    """Return the vertices of ``other`` outside the common part, and fragments of that part."""
-    if max(batch.vertex_counts[[graph, other]]) > MOST_VERTICES:
+    """Return the vertices of ``other`` outside the common part, and fragments of that part.
+
+    ``parts`` are the fragments of ``other``.
+    """
+    if max(graph.n_vertices, other.n_vertices) > MOST_VERTICES:
         return [], []
-    common = set(shared_part(batch[graph], batch[other])[:, 1].tolist())
-    whole = [part for part in parts[other] if set(part.vertices) <= common]
+    common = set(shared_part(graph, other)[:, 1].tolist())
+    whole = [part for part in parts if set(part.vertices) <= common]
     names = dict.fromkeys(part.name for part in sorted(whole, key=lambda p: -len(p.vertices)))
-    rest = [v for v in range(int(batch.vertex_counts[other])) if v not in common]
+    rest = [v for v in range(other.n_vertices) if v not in common]
     return rest, list(names)[:_SHARED]
 
 

@@ -33,7 +33,9 @@ class LabelledGraphs:
     removed : int
         Number of removed duplicates.
     fingerprint : str
-        Hash of graphs and targets.
+        Hash of graphs, targets and the columns that results depend on.
+    graphs_fingerprint : str
+        Hash of graphs and targets only.
     smiles : list of str, optional
         SMILES of molecules, for scaffold splits.
     columns : dict, optional
@@ -47,8 +49,14 @@ class LabelledGraphs:
     deduplicated: bool
     removed: int
     fingerprint: str
+    graphs_fingerprint: str
     smiles: Sequence[str] | None = None
     columns: Mapping[str, Any] | None = None
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Name and fingerprint, as in records."""
+        return self.name, self.fingerprint
 
     @property
     def numeric(self) -> bool:
@@ -113,6 +121,7 @@ def prepare(
         check_folds(folds, len(batch))
         if not numeric:
             classes, codes = check_classes(classes[codes], len(batch))
+    y = codes if numeric else classes[codes]
     return LabelledGraphs(
         name=name,
         graphs=batch,
@@ -120,9 +129,8 @@ def prepare(
         codes=codes,
         deduplicated=remove_duplicates,
         removed=removed,
-        fingerprint=fingerprint(
-            batch, codes if numeric else classes[codes], *(np.asarray(own)[keep] for own in used)
-        ),
+        fingerprint=fingerprint(batch, y, *(np.asarray(own)[keep] for own in used)),
+        graphs_fingerprint=fingerprint(batch, y),
         smiles=None if smiles is None else [str(smiles[place]) for place in keep.tolist()],
         columns=None if columns is None else {n: np.asarray(c)[keep] for n, c in columns.items()},
     )

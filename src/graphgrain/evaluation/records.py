@@ -117,6 +117,14 @@ class _OfKernel:
     #: Empty for the usual grid of the kernel; otherwise the difference from it, such as
     #: ``"counts=sqrt"`` or ``"figure-d"``. Records of different variants are never mixed.
     variant: str
+    #: Of graphs and classes only, to find them again if the results also depend on columns of the
+    #: file. Empty in records of earlier versions.
+    graphs_fingerprint: str = ""
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Name and fingerprint of the data set."""
+        return self.dataset, self.fingerprint
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -407,9 +415,12 @@ def kernel_label(kernel: str, variant: str = "") -> str:
     return f"{title} ({variant})" if variant else title
 
 
-def dataset_labels(records: Iterable[Record]) -> dict[tuple[str, str], str]:
-    """Return a label for each data set; with the fingerprint if the name is ambiguous."""
-    places = list(dict.fromkeys((r.dataset, r.fingerprint) for r in records))
+def dataset_labels(records: Iterable[Any]) -> dict[tuple[str, str], str]:
+    """Return a label for each data set of records or summaries, by name and fingerprint.
+
+    It is the name, with the fingerprint if several data sets have that name.
+    """
+    places = list(dict.fromkeys(record.place for record in records))
     names = [dataset for dataset, _ in places]
     return {
         (dataset, mark): f"{dataset} [{mark[:6]}]" if names.count(dataset) > 1 else dataset

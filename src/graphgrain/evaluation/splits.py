@@ -79,7 +79,7 @@ def scaffold_split(
     >>> [part.tolist() for part in gg.scaffold_split(molecules)]
     [[0, 1, 2, 3, 4, 5, 6, 9], [8], [7]]
     """
-    if len(shares) != 3 or min(shares) < 0 or abs(sum(shares) - 1) > 1e-9:
+    if len(shares) != 3 or min(shares) < 0 or not abs(sum(shares) - 1) <= 1e-9:
         raise InvalidParameterError(
             f"shares must be three numbers of 0 or more that sum to 1; got {tuple(shares)}."
         )
@@ -107,7 +107,9 @@ def split_groups(
         large = [places for places in ordered if len(places) > most]
         small = ordered[len(large) :]
         ordered = large + [small[number] for number in rng.permutation(len(small))]
-    first, second = shares[0] * len(groups), (shares[0] + shares[1]) * len(groups)
+    # The sum of 0.7 and 0.2 is below 0.9.
+    first = shares[0] * len(groups) + 1e-9
+    second = (shares[0] + shares[1]) * len(groups) + 1e-9
     train: list[int] = []
     validation: list[int] = []
     test: list[int] = []
@@ -142,12 +144,19 @@ def parts_of(data: LabelledGraphs, split: str, seed: int) -> tuple[np.ndarray, n
             )
         drawn = seed if split == "random-scaffold" else None
         train, _, test = scaffold_split(data.smiles, random_state=drawn)
+        if not len(train) or not len(test):
+            raise InvalidParameterError(
+                f"A split by scaffold needs different scaffolds; those of {data.name} leave "
+                f"{len(train)} for training and {len(test)} for testing. random works for all "
+                "graphs."
+            )
         return np.sort(train), np.sort(test)
     columns = data.columns or {}
     if split not in columns:
         known = f" The columns of {data.name} are {', '.join(columns)}." if columns else ""
         raise InvalidParameterError(
-            f"A split is one of {', '.join(NAMED)}, or a column of the file; got {split!r}.{known}"
+            f"split must be {', '.join(NAMED)}, or a column of the file with train and test; got "
+            f"{split!r}.{known}"
         )
     words = np.asarray(columns[split])
     train, test = np.flatnonzero(words == "train"), np.flatnonzero(words == "test")

@@ -300,7 +300,8 @@ def wilcoxon_p(differences: Any) -> float:
     """
     from scipy.stats import wilcoxon
 
-    values = np.asarray(differences, dtype=float)
+    # Round so that differences that differ only by rounding error are ties, or zero.
+    values = np.asarray(differences, dtype=float).round(10)
     if len(values) < 6:
         return float("nan")
     return float(wilcoxon(values).pvalue) if values.any() else 1.0

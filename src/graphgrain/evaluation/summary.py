@@ -44,19 +44,15 @@ class KernelCost:
 
 
 def kernel_cost(
-    records: Iterable[Record], dataset: str, fingerprint: str, kernel: str, variant: str = ""
+    records: Iterable[Record], place: tuple[str, str], kernel: str, variant: str = ""
 ) -> KernelCost | None:
-    """Return the cost of a kernel on a data set; None without kernel records.
+    """Return the cost of a kernel on a data set (name, fingerprint); None without kernel records.
 
     If it was measured with different numbers of threads, only the smallest number is used,
     because times with different numbers cannot be averaged.
     """
-    wanted = (dataset, fingerprint, kernel, variant)
-    found = [
-        r
-        for r in kernel_records(records)
-        if (r.dataset, r.fingerprint, r.kernel, r.variant) == wanted
-    ]
+    wanted = (place, kernel, variant)
+    found = [r for r in kernel_records(records) if (r.place, r.kernel, r.variant) == wanted]
     if not found:
         return None
     threads = min(r.n_jobs for r in found)
@@ -73,7 +69,10 @@ def kernel_cost(
 
 SELECTIONS = ("validated", "reported-best")
 #: Fields copied from records to summaries.
-_COPIED = ("dataset", "deduplicated", "kernel", "variant", "mode", "folds", "seed", "split")
+_COPIED = (
+    *("dataset", "fingerprint", "deduplicated", "kernel", "variant"),
+    *("mode", "folds", "seed", "split"),
+)
 
 #: Value of regression scores for classification and vice versa.
 _UNDEFINED = Scores(None, None, [])
@@ -84,6 +83,7 @@ class Summary:
     """Results of one kernel on one data set; see :class:`FoldRecord` for fields not described."""
 
     dataset: str
+    fingerprint: str
     deduplicated: bool
     kernel: str
     variant: str
@@ -109,6 +109,11 @@ class Summary:
     rmse: Scores = _UNDEFINED  # for regression, as the next two
     mae: Scores = _UNDEFINED
     r2: Scores = _UNDEFINED
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Name and fingerprint of the data set."""
+        return self.dataset, self.fingerprint
 
     @property
     def numeric(self) -> bool:
@@ -214,7 +219,7 @@ def experiments(records: Iterable[Record]) -> list[Experiment]:
     """Group records by data set, kernel and protocol, in file order."""
     groups: dict[tuple[Any, ...], list[FoldRecord]] = {}
     for r in fold_records(records):
-        key = (r.dataset, r.fingerprint, r.deduplicated, r.kernel, r.variant, r.protocol)
+        key = (r.place, r.deduplicated, r.kernel, r.variant, r.protocol)
         groups.setdefault(key, []).append(r)
     return [Experiment(group) for group in groups.values()]
 
@@ -236,7 +241,7 @@ def _summary(experiment: Experiment, select: str, records: list[Record]) -> Summ
     names = [describe(candidate) for candidate in experiment.candidates]
     tested, numbers = experiment.selected(select)
     chosen = Counter(names[number] for folds in numbers for number in folds)
-    cost = kernel_cost(records, first.dataset, first.fingerprint, first.kernel, first.variant)
+    cost = kernel_cost(records, first.place, first.kernel, first.variant)
     copied: dict[str, Any] = {name: getattr(first, name) for name in _COPIED}
     return Summary(
         **copied | all_scores(tested),
@@ -354,10 +359,10 @@ def accuracy_against(parameter: str, records: Sequence[Record]) -> list[Curve]:
     names = dataset_labels(e.first for e in found)
     curves: dict[str, Curve] = {}
     for experiment in found:
-        name = names[experiment.first.dataset, experiment.first.fingerprint]
+        name = names[experiment.first.place]
         if name not in curves and (curve := _curve(name, experiment, parameter, other)):
             curves[name] = curve
-    order = [names.get((r.dataset, r.fingerprint)) for r in records]
+    order = [names.get(record.place) for record in records]
     return sorted(curves.values(), key=lambda curve: order.index(curve.name))
 
 

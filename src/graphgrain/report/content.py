@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,9 +79,8 @@ class Content:
 
 @dataclass(frozen=True)
 class _Found:
-    """The graphs of a data set that was found."""
+    """The graphs of a data set that was found; ``drawn`` has its label."""
 
-    label: str
     graphs: GraphBatch
     names: Any
     drawn: DrawnGraphs
@@ -117,7 +117,7 @@ def content(
         against_d=accuracy_against("path_depth", records),
         errors=_errors(records, compared, found),
         maps=maps,
-        graphs={item.label: item.graphs for item in found.values()},
+        graphs={item.drawn.name: item.graphs for item in found.values()},
         unseen=unseen | unmapped,
         unfinished=list(_unfinished(records)),
     )
@@ -130,8 +130,9 @@ def _unfinished(records: list[Record]) -> Iterator[str]:
         name = f"{first.dataset}, {kernel_label(first.kernel, first.variant)}"
         if not experiment.repetitions:
             wanted = first.folds * first.grid_size
+            done = max(Counter(record.repetition for record in experiment.records).values())
             yield (
-                f"{name}: {len(experiment.records)} of the {wanted} folds of a repetition are "
+                f"{name}: {done} of the {wanted} folds of a repetition are "
                 "done; not shown until one repetition is complete."
             )
         elif not experiment.complete:
@@ -150,9 +151,9 @@ def _find_all(
     """Return the data sets that were found, and the reasons for the others."""
     firsts: dict[Place, Record] = {}
     for record in records:
-        firsts.setdefault((record.dataset, record.fingerprint), record)
+        firsts.setdefault(record.place, record)
     labels = dataset_labels(firsts.values())
-    classes = {(r.dataset, r.fingerprint): r.classes for r in fold_records(records)}
+    classes = {record.place: record.classes for record in fold_records(records)}
     found: dict[Place, _Found] = {}
     unseen: dict[str, str] = {}
     for place, record in firsts.items():
@@ -166,7 +167,7 @@ def _find_all(
         if ready.numeric:
             known, codes = ["graphs"], np.zeros(len(ready), dtype=int)
         drawn = drawn_graphs(labels[place], ready.graphs, known, codes, names)
-        found[place] = _Found(labels[place], ready.graphs, names, drawn)
+        found[place] = _Found(ready.graphs, names, drawn)
     return found, unseen
 
 
@@ -193,7 +194,7 @@ def _find(record: Record, data: Data) -> tuple[LabelledGraphs, Any]:
             )
         except GraphgrainError:
             continue  # cannot be evaluated, so it is not the data set of the record
-        if ready.fingerprint == record.fingerprint:
+        if ready.fingerprint in (record.fingerprint, record.graphs_fingerprint):
             return ready, names[0] if names and not ready.removed else None
     if candidates:
         raise InvalidFileError(
@@ -206,44 +207,40 @@ def _maps(
     records: list[Record], found: dict[Place, _Found], n_jobs: int | None, progress: Progress
 ) -> tuple[list[KernelMap], dict[str, str]]:
     """Compute a map for each kernel on each data set that was found, Tree++ first."""
-    groups: dict[tuple[Place, str, str], list[FoldRecord | KernelRecord]] = {}
-    for record in records:
-        place = (record.dataset, record.fingerprint)
-        if place in found and not isinstance(record, LimitRecord):
-            groups.setdefault((place, record.kernel, record.variant), []).append(record)
-    usual = [key for key in groups if not is_figure(key[2])]
-    # Results of curves are shown only if there are no others.
-    seen = {place for place, _, _ in usual}
-    keys = usual + [key for key in groups if key[0] not in seen]
-    keys.sort(key=lambda key: (list(found).index(key[0]), key[1] != REFERENCE, key[2] != ""))
     maps: list[KernelMap] = []
     unseen: dict[str, str] = {}
     for place, item in found.items():
-        own = [key for key in keys if key[0] == place]
-        if len(own) > MOST_MAPS:
-            rest = sorted(own, key=lambda key: -_accuracy(groups[key]))[MOST_MAPS:]
-            keys = [key for key in keys if key not in rest]
-            unseen[f"{item.label}, {len(rest)} kernels"] = (
-                f"maps are shown for the {MOST_MAPS} most accurate of {len(own)}"
+        groups: dict[tuple[str, str], list[FoldRecord | KernelRecord]] = {}
+        for record in records:
+            if record.place == place and not isinstance(record, LimitRecord):
+                groups.setdefault((record.kernel, record.variant), []).append(record)
+        # Results of curves are shown only if there are no others.
+        keys = [key for key in groups if not is_figure(key[1])] or list(groups)
+        keys.sort(key=lambda key: (key[0] != REFERENCE, key[1] != ""))
+        if len(keys) > MOST_MAPS:
+            rest = sorted(keys, key=lambda key: -_accuracy(groups[key]))[MOST_MAPS:]
+            unseen[f"{item.drawn.name}, {len(rest)} kernels"] = (
+                f"maps are shown for the {MOST_MAPS} most accurate of {len(keys)}"
             )
-    for place, kernel, variant in keys:
-        name = f"{found[place].label}, {kernel_label(kernel, variant)}"
-        own_records = groups[place, kernel, variant]
-        parameters = _parameters(own_records)
-        if not all(getattr(record, "classes", True) for record in own_records):
-            unseen[name] = "maps show classes; this is a regression"
-        elif kernel == AUTO:
-            unseen[name] = "maps show single kernels only"
-        elif kernel not in KERNELS:
-            unseen[name] = f"this version of graphgrain has no kernel {kernel!r}"
-        elif unknown := set(parameters) - set(KERNELS[kernel].kernel().get_params()):
-            unseen[name] = f"maps show single kernels only, without {', '.join(sorted(unknown))}"
-        else:
-            progress(f"map of {name}")
-            try:
-                maps.append(kernel_map(found[place].drawn, kernel, parameters, variant, n_jobs))
-            except GraphgrainError as error:
-                unseen[name] = str(error)
+            keys = [key for key in keys if key not in rest]
+        for kernel, variant in keys:
+            name = f"{item.drawn.name}, {kernel_label(kernel, variant)}"
+            own = groups[kernel, variant]
+            parameters = _parameters(own)
+            if not all(getattr(record, "classes", True) for record in own):
+                unseen[name] = "maps show classes; this is a regression"
+            elif kernel == AUTO:
+                unseen[name] = "maps show single kernels only"
+            elif kernel not in KERNELS:
+                unseen[name] = f"this version of graphgrain has no kernel {kernel!r}"
+            elif unknown := sorted(set(parameters) - set(KERNELS[kernel].kernel().get_params())):
+                unseen[name] = f"maps show single kernels only, without {', '.join(unknown)}"
+            else:
+                progress(f"map of {name}")
+                try:
+                    maps.append(kernel_map(item.drawn, kernel, parameters, variant, n_jobs))
+                except GraphgrainError as error:
+                    unseen[name] = str(error)
     return maps, unseen
 
 
@@ -276,14 +273,14 @@ def _errors(
     errors = []
     for experiment in finished:
         own = experiment.first
-        place, rule = (own.dataset, own.fingerprint), (own.protocol, own.deduplicated)
-        if rules.setdefault(place, rule) != rule:
+        rule = (own.protocol, own.deduplicated)
+        if rules.setdefault(own.place, rule) != rule:
             continue
         diagnosis = diagnose(experiment)
-        names = found[place].names if place in found else None
+        names = found[own.place].names if own.place in found else None
         wrong = [graph_name(item.graph, names) for item in diagnosis.wrong]
         label = kernel_label(own.kernel, own.variant)
-        errors.append(Errors(labels[place], label, diagnosis, wrong))
+        errors.append(Errors(labels[own.place], label, diagnosis, wrong))
     sets, columns = list(labels.values()), kernel_order(compared)
     return sorted(errors, key=lambda e: (sets.index(e.dataset), columns.index(e.kernel)))
 

@@ -30,6 +30,7 @@ from ..evaluation.comparison import (
     is_figure,
     standings,
 )
+from ..evaluation.experiment import SELF_TUNED
 from ..evaluation.exploration import KernelMap, drawing_of
 from ..evaluation.records import (
     FoldRecord,
@@ -40,7 +41,7 @@ from ..evaluation.records import (
     limit_label,
 )
 from ..evaluation.splits import FOLDS
-from ..evaluation.summary import Curve, Diagnosis, Summary, describe, summarise
+from ..evaluation.summary import Curve, Diagnosis, describe
 from ..graphs.batch import GraphBatch
 from ..templating import render
 from ..writing import atomic_write
@@ -251,7 +252,11 @@ def class_table(errors: list[Errors]) -> PageTable:
     for dataset, by_kernel in found.items():
         first = next(iter(by_kernel.values()))
         for code, name in enumerate(first.classes):
-            shares = {k: 100 * float(by_kernel[k].recall[code]) for k in kernels if k in by_kernel}
+            shares = {
+                kernel: 100 * float(diagnosis.recall[code])
+                for kernel, diagnosis in by_kernel.items()
+                if diagnosis.sizes[code]  # a split may test no graph of a class
+            }
             known = [round(share, 9) for share in shares.values()]
             entries = [_text(name), _entry(int(first.sizes[code]))]
             for kernel in kernels:
@@ -373,7 +378,6 @@ def _dots(
     shown = [cell for _, cells in rows for cell in cells if cell]
     return {
         "title": title,
-        "description": "The values are listed in the table above.",
         "axis": axis,
         "log": log,
         "series": [column.name for column in columns],
@@ -397,7 +401,6 @@ def accuracy_plot(comparison: Comparison, paper: bool, kernels: list[str]) -> di
             "value": cell.mean,
             "spread": cell.spread,
             "published": printed[0] if printed else None,
-            "range": [cell.mean - cell.spread, cell.mean + cell.spread, *(printed or ())[:1]],
             "words": words + ("\npaper: {:.2f} ± {:.2f} %".format(*printed) if printed else ""),
         }
 
@@ -419,13 +422,11 @@ def runtime_plot(runtimes: Runtimes, paper: bool, kernels: list[str]) -> dict[st
     def dot(cost: Cost | None) -> dict[str, Any] | None:
         if cost is None:
             return None
-        value = max(cost.seconds, 1e-4)  # records are rounded to 0.1 ms
         printed = cost.published if paper else None
         return {
-            "value": value,
+            "value": max(cost.seconds, 1e-4),  # records are rounded to 0.1 ms
             "spread": 0,
             "published": printed,
-            "range": [value, *([printed] if printed else [])],
             "words": seconds(cost.seconds) + (f"\npaper: {seconds(printed)}" if printed else ""),
         }
 
@@ -445,7 +446,6 @@ def curve_plot(curves: list[Curve], symbol: str) -> dict[str, Any]:
     return {
         "title": f"accuracy of Tree++ against {symbol}",
         "axis": symbol,
-        "parameter": symbol,
         "panels": [
             {
                 "name": curve.name,
@@ -597,6 +597,7 @@ class Sections:
         return {
             "best": any(cell.best for cell in cells),
             "spread": max(comparison.repetitions) > 1,
+            "numeric": comparison.numeric,
             "paper": self.paper and any(cell.published for cell in cells),
             "paper_differs": comparison.first.mode != "paper" or comparison.first.deduplicated,
             "tested": comparison.tested,
@@ -683,7 +684,7 @@ class Sections:
         yield "Written", f"{first} UTC" if first == last else f"{first} to {last} UTC"
         for group in sorted({tuple(sorted(record.versions.items())) for record in records}):
             yield "Versions", ", ".join(f"{name} {version}" for name, version in group)
-        sets = dict.fromkeys((record.dataset, record.fingerprint) for record in records)
+        sets = dict.fromkeys(record.place for record in records)
         yield "Data", ", ".join(f"{name} ({mark})" for name, mark in sets)
 
 
@@ -729,14 +730,21 @@ def explanation(comparison: Comparison) -> str:
         words += f"{record.folds}-fold cross-validation"
     else:
         words += f"one split, {SPLIT_WORDS.get(record.split, f'by the column {record.split}')},"
+    tuned = [column.variant.startswith(SELF_TUNED) for column in comparison.columns]
     machine = "support vector machine on the normalised kernel"
-    words += f" of a {'self-tuned regressor' if comparison.numeric else machine}"
+    if all(tuned):
+        machine = f"self-tuned {'regressor' if comparison.numeric else 'classifier'}"
+    elif any(tuned):
+        machine += ", or, in the columns named self-tuned, of a classifier that tunes itself"
+    words += f" of a {machine}"
     words += ", without isomorphic duplicates. " if record.deduplicated else ". "
     if comparison.numeric:
         return words + (
             "RMSE is the root mean squared error over all test graphs of a repetition, in the "
             "unit of the target; all parameters are selected on the training graphs."
         )
+    if all(tuned):
+        return words + "All parameters are selected on the training graphs."
     if comparison.select == "reported-best":
         return words + (
             "Each kernel is shown with the parameters that gave the best accuracy on the test "
@@ -854,29 +862,33 @@ def write_report(
 
 def _finding(shown: Content) -> str:
     """Return the main result in one sentence: the most accurate kernel."""
-    best: dict[str, Summary] = {}
-    for row in summarise(shown.records):
-        accuracy = row.accuracy.mean
-        known = best.get(row.dataset)
-        if accuracy is not None and (known is None or accuracy > (known.accuracy.mean or 0.0)):
-            best[row.dataset] = row
+    best: dict[str, Cell] = {}
+    for comparison in shown.comparisons:
+        if comparison.numeric or comparison.select != "validated":
+            continue
+        for row in comparison.rows:
+            for cell in row.cells:
+                if cell and (row.name not in best or cell.mean > best[row.name].mean):
+                    best[row.name] = cell
     if not best:
         return "Graph kernels compared"
     if len(best) == 1:
-        [(name, row)] = best.items()
-        assert row.accuracy.mean is not None
+        [(name, cell)] = best.items()
         return (
-            f"{kernel_label(row.kernel)} classifies {100 * row.accuracy.mean:.1f} % of "
-            f"{row.graphs:,} graphs of {name} correctly"
+            f"{kernel_label(cell.summary.kernel)} classifies {cell.mean:.1f} % of "
+            f"{cell.summary.graphs:,} graphs of {name} correctly"
         )
-    wins = Counter(kernel_label(row.kernel) for row in best.values())
+    wins = Counter(kernel_label(cell.summary.kernel) for cell in best.values())
     [(kernel, number)] = wins.most_common(1)
     return f"{kernel} is the most accurate kernel on {number} of {len(best)} data sets"
 
 
 def _lead(shown: Content) -> str:
     kernels = {(r.kernel, "" if is_figure(r.variant) else r.variant) for r in shown.records}
-    sets = {(record.dataset, record.fingerprint) for record in shown.records}
+    # The fingerprint of a split by a column includes the column.
+    sets = {(r.dataset, r.graphs_fingerprint or r.fingerprint) for r in shown.records}
     words = f"{count(len(kernels), 'kernel')} on {count(len(sets), 'data set')}"
-    fits = sum(record.fits for record in fold_records(shown.records))
+    # Estimators that tune themselves have no C.
+    machines = [r for r in fold_records(shown.records) if r.levels[0].C is not None]
+    fits = sum(record.fits for record in machines)
     return words + (f", {fits:,} support vector machines trained." if fits else ".")

@@ -181,7 +181,7 @@ def pieces_of(
             if "line" in chunk.columns:  # needed to resume an interrupted build
                 kept["line"] = chunk.columns["line"]
             chunk = chunk._replace(columns=kept)
-        yield chunk, own
+        yield chunk._replace(columns=_renamed(chunk.columns, ids)), own
         begin = end
     for name, column in given.items():
         if len(column) > begin:
@@ -191,6 +191,14 @@ def pieces_of(
             )
     if values is not None and (left := len(list(islice(values, 1)))):
         raise InvalidParameterError(f"There must be one id for each graph; got {left} too many.")
+
+
+def _renamed(columns: Mapping[str, Any], ids: Any) -> dict[str, Any]:
+    """Return the columns to store; ``"id"`` is the name of the ids, so another one is renamed."""
+    own = {name: values for name, values in columns.items() if name != "id"}
+    if "id" in columns and not (isinstance(ids, str) and ids == "id"):
+        own["input_id"] = columns["id"]
+    return own
 
 
 def _column(chunk: Chunk, name: str) -> np.ndarray:

@@ -164,7 +164,8 @@ class GraphIndex:
             with the ids. By default graphs are numbered.
         columns : dictionary of arrays, or list of str, optional
             Columns to store: arrays with one value per graph, or names of columns of the source.
-            By default all columns of the source.
+            By default all columns of the source. A column ``"id"`` that does not hold the ids is
+            stored as ``"input_id"``.
         similarity : {"minmax", "cosine", "dot", "containment"}, default="minmax"
             Default similarity of :meth:`search`.
         overwrite : bool, default=False

@@ -80,10 +80,9 @@ def iter_molecules(
     ------
     Chunk
         A pair ``(graphs, columns)``. The columns are ``"line"`` (the line number of the molecule
-        as an integer) and all columns of the file as text, because a column can contain numbers
-        in one chunk and other text in the next. Convert numeric columns with
-        ``columns["active"].astype(float)``. A column of the file that is called ``line`` is
-        ``"input_line"``.
+        as an integer; a column of this name in the file becomes ``"input_line"``) and all columns
+        of the file as text, because a column can contain numbers in one chunk and other text in
+        the next. Convert numeric columns with ``columns["active"].astype(float)``.
 
     See Also
     --------
@@ -166,8 +165,9 @@ def load_molecules(
     -------
     graphs : GraphBatch
     columns : dictionary of arrays
-        Arrays with one entry per graph: ``"line"`` (its line number), and the columns of a table,
-        the ``"name"`` of a ``.smi`` file, or the ``"name"`` and properties of an ``.sdf`` file.
+        Arrays with one entry per graph: ``"line"`` (its line number; a column of this name in the
+        file becomes ``"input_line"``), and the columns of a table, the ``"name"`` of a ``.smi``
+        file, or the ``"name"`` and properties of an ``.sdf`` file.
         Columns are integer or float arrays (with NaN for missing values) if all entries are
         numbers, otherwise string arrays (with empty strings for missing values). Empty entries
         and the markers that pandas recognises (NA, NaN, null, ...) are missing values. Targets
@@ -251,7 +251,10 @@ def no_molecule(name: str) -> InvalidFileError:
 
 
 def record_columns(records: list[Record]) -> dict[str, np.ndarray]:
-    """Return all fields of the records as columns of text, and their line numbers."""
+    """Return all fields of the records as columns of text, and their line numbers.
+
+    A field called line, such as a cell line, becomes the column input_line.
+    """
     names = dict.fromkeys(name for record in records for name in record.fields)
     columns = {
         "input_line" if name == "line" else name: np.array(

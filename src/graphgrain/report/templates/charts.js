@@ -178,7 +178,8 @@ function dotPlot(plot, width) {
   const head = wide ? 10 : 26;
   const line = 11;
   const values = plot.rows.flatMap((row) =>
-    row.cells.flatMap((cell) => (cell ? cell.range : [])),
+    row.cells.filter(Boolean).flatMap(({ value, spread, published }) =>
+      [value - spread, value + spread, ...(published === null ? [] : [published])]),
   );
   const shown = plot.log ? values.map(Math.log10) : values;
   const pad = (Math.max(...shown) - Math.min(...shown)) * 0.04 || 0.5;
@@ -187,7 +188,7 @@ function dotPlot(plot, width) {
   const x = (value) => scale(plot.log ? Math.log10(value) : value);
   const heights = plot.rows.map((row) => head + 8 + line * row.cells.filter(Boolean).length);
   const bottom = heights.reduce((sum, value) => sum + value, 0) + 4;
-  const picture = drawing(width, bottom + 38, plot.title, plot.description);
+  const picture = drawing(width, bottom + 38, plot.title, "The values are listed in the table above.");
   const marks = [];
   let top = 4;
   plot.rows.forEach((row, number) => {
@@ -267,7 +268,7 @@ function curve(panel, plot, width) {
   const best = panel.mean.indexOf(Math.max(...panel.mean));
   const marks = panel.x.map((value, i) => {
     picture.append(mark(0, x(value), y(panel.mean[i]), i === best ? 5 : 3));
-    const words = `${panel.name}, ${plot.parameter} = ${value}\n${percent(panel.mean[i])}${panel.several ? ` ± ${percent(panel.sd[i])}` : ""} %`;
+    const words = `${panel.name}, ${plot.axis} = ${value}\n${percent(panel.mean[i])}${panel.several ? ` ± ${percent(panel.sd[i])}` : ""} %`;
     return { x: x(value), y: y(panel.mean[i]), words };
   });
   explore(picture, marks, 60);
