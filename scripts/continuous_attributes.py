@@ -23,7 +23,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 
 import graphgrain as gg
 from graphgrain.evaluation.protocol import Protocol
-from graphgrain.evaluation.svm import KernelSvm
+from graphgrain.evaluation.svm import fit_svms, split_answers
 from graphgrain.learning.selection import accuracy, best_value, classes_of
 
 DEPTHS = range(4)
@@ -97,26 +97,30 @@ def of_self_tuned(
 def accuracies(graphs: gg.GraphBatch, y: np.ndarray, make: Maker, repeats: int) -> Iterator[float]:
     """Yield the accuracy of each repetition."""
     codes = np.unique(y, return_inverse=True)[1]
-    protocol, learner = Protocol("nested"), KernelSvm((1, 10, 100, 1000), codes.max() + 1)
+    protocol, grid = Protocol("nested"), (1, 10, 100, 1000)
+    n_classes = int(codes.max()) + 1
     for repetition in range(repeats):
         right = 0
         for fold in range(protocol.folds):
             split = protocol.test_fold(codes, repetition, fold)
             fitted = [make(depth) for depth in DEPTHS]
             grams = [kernel.fit_transform(graphs[split.train]) for kernel in fitted]
+            known = codes[split.train]
             each = []
             for gram in grams:
-                answers = learner.held_out(gram, codes[split.train], split.validation)
                 scores = np.mean(
                     [
-                        [accuracy(codes[split.train][test], answer) for answer in of_split]
-                        for (_, test), of_split in zip(split.validation, answers, strict=True)
+                        [
+                            accuracy(known[part[1]], answer)
+                            for answer in split_answers(gram, known, part, grid, n_classes)[0]
+                        ]
+                        for part in split.validation
                     ],
                     axis=0,
                 )
                 each.append((scores.max(), best_value(scores)))
             depth = int(np.argmax([score for score, _ in each]))
-            model = learner.fit(grams[depth], codes[split.train])[each[depth][1]]
+            model = fit_svms(grams[depth], known, grid, n_classes)[each[depth][1]]
             predicted = classes_of(model.scores(fitted[depth].transform(graphs[split.test])))
             right += int((predicted == codes[split.test]).sum())
         yield right / len(codes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import re
 import subprocess
@@ -158,3 +159,16 @@ def test_results_have_public_names():
             value = getattr(inspect.getmodule(function), name.split(".")[0], None)
             ours = inspect.isclass(value) and value.__module__.startswith("graphgrain")
             assert not ours or value in public, f"{function.__qualname__} returns {name}"
+
+
+@pytest.mark.skipif(not (ROOT / "scripts").is_dir(), reason="not part of an installed package")
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "scripts").glob("*.py")), ids=lambda path: path.name
+)
+def test_scripts_import_what_there_is(path):
+    """Names that scripts import from the package exist; nothing else would notice a rename."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("graphgrain"):
+            module = importlib.import_module(node.module)
+            for alias in node.names:
+                assert hasattr(module, alias.name), f"{node.module} has no {alias.name}"
