@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.cluster import MiniBatchKMeans
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 import graphgrain as gg
@@ -152,3 +153,21 @@ def test_targets_that_are_no_dask_array():
     X = array.from_array(np.eye(4), chunks=2)
     with pytest.raises(InvalidParameterError, match="y must be a Dask array; got a ndarray"):
         gg.dask_partial_fit(SGDClassifier(), X, np.array([0, 1, 0, 1]))
+
+
+def test_blocks_with_some_of_the_columns_are_refused():
+    array = pytest.importorskip("dask.array")
+    X = array.from_array(np.eye(4), chunks=2)
+    with pytest.raises(InvalidParameterError, match=r"split into 2 blocks.*rechunk"):
+        gg.dask_partial_fit(MiniBatchKMeans(2), X)
+    model = gg.dask_partial_fit(MiniBatchKMeans(2), X.rechunk({1: -1}))
+    assert model.cluster_centers_.shape == (2, 4)
+
+
+def test_missing_molecules_of_a_data_frame():
+    dataframe = pytest.importorskip("dask.dataframe", reason="Dask's data frames are missing")
+    pandas = pytest.importorskip("pandas")
+    column = pandas.Series(["CCO", None, "CC"], dtype="string")  # holds pandas.NA
+    source = dataframe.from_pandas(column, npartitions=1)
+    X = gg.dask_features(source, n_features=64, errors="empty").compute(scheduler="synchronous")
+    assert np.diff(X.indptr).astype(bool).tolist() == [True, False, True]

@@ -21,6 +21,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -42,6 +43,7 @@ from ..graphs.files.molecules import (
     MoleculeFile,
     Record,
     is_molecule_file,
+    missing_values,
     no_molecule,
     record_columns,
     typed,
@@ -257,7 +259,7 @@ def _checked_csr(
 
 def _kind(values: np.ndarray) -> str:
     """Return the type of a column of a shard: integer, number, text or blank."""
-    found = typed(values)
+    found = typed(_as_text(values.tolist()) if values.dtype.kind == "O" else values)
     if found.dtype.kind in "iub":
         return "integer"
     if found.dtype.kind == "f":
@@ -272,16 +274,22 @@ def _joined_kind(kinds: set[str]) -> str:
     return "integer" if kinds == {"integer"} else "number"
 
 
+def _as_text(values: list[Any]) -> np.ndarray:
+    """Return values as they are written to a CSV file."""
+    return np.array(["" if value is None else str(value) for value in values], dtype=str)
+
+
 def _as_kind(values: np.ndarray, kind: Any) -> np.ndarray:
     """Convert text to integers or floats if the column has that type."""
-    try:
+    missing = missing_values(values)
+    with suppress(ValueError):
         if kind == "integer":
             return np.array([int(value) for value in values.tolist()], dtype=np.int64)
         if kind == "number":
-            return np.array([float(value.strip() or "nan") for value in values.tolist()])
-    except ValueError:
-        pass
-    return values
+            numbers = np.full(len(values), np.nan)
+            numbers[~missing] = [float(value) for value in values[~missing].tolist()]
+            return numbers
+    return np.where(missing, "", values)
 
 
 # -------------------------------------------------------------------- manifest
@@ -403,7 +411,7 @@ def _read_parquet(path: Path, n_features: int) -> tuple[csr_array, dict[str, np.
     except pa.ArrowException as error:
         raise ValueError(error) from None
     columns = {
-        name: np.array([str(value) for value in table[name].to_pylist()], dtype=str)
+        name: _as_text(table[name].to_pylist())
         for name in table.column_names
         if name not in (PARQUET_COLUMNS, PARQUET_VALUES)
     }
