@@ -429,7 +429,7 @@ def scan(query, lists, commons, measures, sizes, removed, base, least, best, sum
             overlap += _shared_bits(lists.bits[i], mask)
         measure = np.float64(measures[i])
         if not query.product:
-            overlap = min(overlap, measure)  # a sum of minima is at most either sum
+            overlap = min(overlap, measure * slack)  # a sum of minima is at most either sum
         if overlap <= 0.0:
             continue
         bound = similarity_of(query.kind, overlap, query.measure, measure)

@@ -43,8 +43,9 @@ class Ranker:
         self.kernel, self.snapshot, self.n_jobs = kernel, snapshot, n_jobs
         self.segments, self.bases = snapshot.segments, snapshot.bases
         self.kind = KINDS[similarity]
+        self.weighted = values_differ(kernel)
         # For values of 0 and 1, the product is the minimum.
-        self.product = self.kind in (COSINE, DOT) and values_differ(kernel)
+        self.product = self.kind in (COSINE, DOT) and self.weighted
 
     # ---------------------------------------------------------------- queries
 
@@ -169,6 +170,9 @@ class Ranker:
         for begin in range(0, len(distinct), _TOGETHER):
             pairs = np.flatnonzero((which >= begin) & (which < begin + _TOGETHER))
             others = self.features(distinct[begin : begin + _TOGETHER])
+            if self.weighted:
+                # With sums in the same order, equal graphs have similarity exactly 1.
+                others = others.sorted()
             overlap = overlaps(
                 features.keys, features.values, features.pointers, owner[pairs], self.product,
                 *others, which[pairs] - begin,
@@ -193,7 +197,8 @@ def exact_similarity(
         below = np.sqrt(own * other)
     elif kind == MINMAX:
         below = own + other - overlap
-    return np.divide(overlap, below, out=np.zeros(len(overlap)), where=below > 0)
+    similarity = np.divide(overlap, below, out=np.zeros(len(overlap)), where=below > 0)
+    return np.minimum(similarity, 1.0)  # rounding can exceed it
 
 
 _NO_HEAP = Best(np.empty(0), np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
