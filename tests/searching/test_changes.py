@@ -118,6 +118,14 @@ def test_removing_what_is_not_there(small, drugs):
     assert len(small) == 60
 
 
+@pytest.mark.parametrize("ids", ["alimemazine", 3])
+def test_a_single_id_is_no_list(small, ids):
+    for act in (small.remove, small.graphs, small.columns):
+        with pytest.raises(InvalidParameterError, match=r"a list of ids; got .*Write \["):
+            act(ids)
+    assert len(small) == 60
+
+
 def test_twins_in_two_segments_are_told_apart(tmp_path, drugs, monkeypatch):
     """An id that comes again in a later segment of the same build is noticed too."""
     monkeypatch.setattr("graphgrain.searching.building.LARGEST", 10)

@@ -70,6 +70,18 @@ def test_of_an_index(measured, tmp_path):
         gg.cliffs(index, y, kernel=gg.WeisfeilerLehman())
 
 
+def test_cliffs_of_an_index_that_changes(measured, tmp_path):
+    """Numbers are those of the index at that time."""
+    graphs, y = measured
+    index = gg.GraphIndex.build(tmp_path / "some.ggi", graphs)
+    found = gg.cliffs(index, y, 0.5)
+    index.remove(range(50))
+    index.compact()
+    first, second = found[0][:2]
+    assert found.graphs(0) == graphs[[first, second]]
+    assert gg.cliffs(index, y[50:], 0.5)._graphs.ids([0]) == [50]
+
+
 def test_measured_twice(measured):
     graphs, y = measured
     twice = gg.GraphBatch.concatenate([graphs, graphs[[3, 4]]])

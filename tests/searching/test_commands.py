@@ -324,3 +324,11 @@ def test_explore_needs_no_target(tmp_path):
     told = run("explore", table, "-o", tmp_path / "page.html", "-j", 1)
     assert "no target to predict" in told.output
     assert "<html" in (tmp_path / "page.html").read_text()[:500]
+
+
+def test_columns_do_not_replace_what_was_found(tmp_path):
+    table = tmp_path / "molecules.csv"
+    table.write_text("smiles,id,similarity\nCCO,a,7\nCCN,b,8\n")
+    run("index", table, "-o", tmp_path / "m.ggi", "-j", 1)
+    found = json.loads(run("search", tmp_path / "m.ggi", "CCO", "-n", 1, "--json").stdout)
+    assert found[0]["hits"] == [{"id": 1, "similarity": 1.0, "smiles": "CCO", "line": 2}]

@@ -236,7 +236,11 @@ def search(
                 {
                     "id": key,
                     "similarity": float(value),
-                    **{column: each.tolist()[place] for column, each in known.items()},
+                    **{
+                        column: each.tolist()[place]
+                        for column, each in known.items()
+                        if column not in ("id", "similarity")
+                    },
                 }
                 for place, (key, value) in enumerate(zip(row.tolist(), each_value, strict=True))
             ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from ..kernels.bases.feature_kernel import FeatureKernel
 from ..parameters import Number
 from .building import check_kernel, default_kernel
 from .graph_index import GraphIndex
+from .index_files import Snapshot
 from .similar_pairs import Pairs, pairs
 
 
@@ -86,7 +88,7 @@ class Cliffs:
     missing: np.ndarray
     y: np.ndarray
     kernel: FeatureKernel
-    _graphs: Any = field(repr=False)
+    _graphs: Snapshot | GraphBatch = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.cliffs)
@@ -100,7 +102,7 @@ class Cliffs:
 
     def graphs(self, number: int) -> GraphBatch:
         """Return the two graphs of a cliff."""
-        return _chosen(self._graphs, list(self.cliffs[number][:2]))
+        return _graphs_of(self._graphs)(list(self.cliffs[number][:2]))
 
     def compare(self, number: int) -> Comparison:
         """Compare the patterns of the two graphs of a cliff."""
@@ -203,7 +205,9 @@ def cliffs(
     # Rounding must not exclude a pair that differs by exactly this much.
     with np.errstate(invalid="ignore"):
         far = np.flatnonzero(np.abs(difference) >= min_difference * (1 - 1e-12))
-    groups = _measured_twice(source, found.first[far], found.second[far], found.similarities[far])
+    # Numbers refer to the index as it is now.
+    numbered = source._snapshot if isinstance(source, GraphIndex) else source
+    groups = _measured_twice(numbered, found.first[far], found.second[far], found.similarities[far])
     twin = {graph: number for number, group in enumerate(groups) for graph in group}
     listed = []
     for a, b, value, step in zip(
@@ -224,7 +228,7 @@ def cliffs(
         )
     places = np.array([cliff[:2] for cliff in listed], dtype=np.int64).ravel()
     counts = np.bincount(places, minlength=count)
-    return Cliffs(listed, counts, groups, missing, values, used, source)
+    return Cliffs(listed, counts, groups, missing, values, used, numbered)
 
 
 def numbers_of(source: Any, y: Any) -> np.ndarray:
@@ -261,18 +265,20 @@ def warn_of_missing(missing: int, count: int) -> None:
 
 
 def _measured_twice(
-    source: Any, first: np.ndarray, second: np.ndarray, similarities: np.ndarray
+    source: Snapshot | GraphBatch,
+    first: np.ndarray,
+    second: np.ndarray,
+    similarities: np.ndarray,
 ) -> list[list[int]]:
     """Return groups of equal graphs among pairs of similarity 1."""
     same = similarities >= 1.0 - 1e-12
     chosen = np.union1d(first[same], second[same])
     if not len(chosen):
         return []
-    groups = duplicates(_chosen(source, chosen))
+    groups = duplicates(_graphs_of(source)(chosen))
     return [[int(chosen[number]) for number in group] for group in groups]
 
 
-def _chosen(source: Any, numbers: Any) -> GraphBatch:
-    """Return some of the graphs of an index or a batch."""
-    index = isinstance(source, GraphIndex)
-    return source._snapshot.numbered(numbers) if index else source[numbers]
+def _graphs_of(source: Snapshot | GraphBatch) -> Callable[[Any], GraphBatch]:
+    """Return a function that returns graphs of an index or a batch by their numbers."""
+    return source.numbered if isinstance(source, Snapshot) else source.__getitem__

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
@@ -12,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from sklearn.base import clone
 
 from ..core.gram import DOT
 from ..core.threads import call
@@ -118,10 +118,8 @@ class GraphIndex:
     ) -> None:
         self.path = _folder(path).absolute()  # the working directory may change
         self.n_jobs = check_value("n_jobs", n_jobs, JOBS)
-        self._snapshot = Snapshot.of(self.path)
-        self.kernel = restored(self._snapshot.manifest.kernel, kernel, str(path))
-        self.kernel.set_params(n_jobs=n_jobs)
-        self._own_kernel = None if kernel is None else clone(kernel)
+        self._own_kernel = None if kernel is None else check_kernel(kernel)
+        self.refresh()
 
     def __reduce__(self) -> Any:
         options = {"kernel": self._own_kernel, "n_jobs": self.n_jobs}
@@ -250,7 +248,11 @@ class GraphIndex:
 
     def refresh(self) -> GraphIndex:
         """Load changes made by other processes since the index was opened."""
-        self._snapshot = Snapshot.of(self.path)
+        snapshot = Snapshot.of(self.path)
+        # Another process may have replaced the index by one with another kernel.
+        kernel = restored(snapshot.manifest.kernel, self._own_kernel, str(self.path))
+        self.kernel = kernel.set_params(n_jobs=self.n_jobs)
+        self._snapshot = snapshot
         return self
 
     # ---------------------------------------------------------------- contents
@@ -287,7 +289,11 @@ class GraphIndex:
 
     def nbytes(self) -> int:
         """Return the size on disk in bytes."""
-        return sum(file.stat().st_size for file in self.path.iterdir())
+        size = 0
+        for file in self.path.iterdir():
+            with suppress(FileNotFoundError):  # a writer may delete it in the meantime
+                size += file.stat().st_size
+        return size
 
     def verify(self) -> None:
         """Check the whole index, and raise an error that names the damaged part.
@@ -313,7 +319,7 @@ class GraphIndex:
         Either all graphs are added or, in case of an error, none.
         """
         with only_writer(self.path):
-            now = Snapshot.of(self.path)
+            now = self.refresh()._snapshot
             molecules = now.manifest.molecules
             if molecules is not None and is_molecules(source):
                 given = {name: options[name] for name in LabelOptions._fields if name in options}
@@ -350,8 +356,8 @@ class GraphIndex:
     def remove(self, ids: Iterable[Any]) -> None:
         """Remove the graphs with the given ids. Use :meth:`compact` to free their disk space."""
         with only_writer(self.path):
-            now = Snapshot.of(self.path)
-            places = now.places(list(ids))
+            now = self.refresh()._snapshot
+            places = now.places(ids)
             if len(places):
                 commit(self.path, now.without(places))
         self.refresh()
@@ -359,7 +365,7 @@ class GraphIndex:
     def compact(self) -> None:
         """Rewrite the index without removed graphs, in as few segments as possible."""
         with only_writer(self.path):
-            now = Snapshot.of(self.path)
+            now = self.refresh()._snapshot
             manifest = replace(now.manifest, segments=(), removed=None)
             SegmentWriter(self.path, self.kernel, manifest, Snapshot(self.path, manifest)).write(
                 now.pieces()
@@ -414,12 +420,14 @@ class GraphIndex:
             raise InvalidParameterError("k=None returns all graphs above a threshold; give one.")
         check_value("k", k, Whole(1, optional=True))
         check_value("threshold", threshold, Number(0.0, closed=True, optional=True))
-        hits = self._hits(self.as_queries(queries), k, threshold, similarity)
-        ids: Any = [as_array(self._snapshot.ids(hit.places)) for hit in hits]
+        ranker = self._ranker(similarity)
+        snapshot = ranker.snapshot  # another thread may refresh the index in the meantime
+        hits = self._hits(ranker, self.as_queries(queries), k, threshold)
+        ids: Any = [as_array(snapshot.ids(hit.places)) for hit in hits]
         values: Any = [hit.similarities for hit in hits]
-        columns = [self._snapshot.columns(hit.places) for hit in hits] if return_columns else []
+        columns = [snapshot.columns(hit.places) for hit in hits] if return_columns else []
         if threshold is None:
-            width = min(k or 0, len(self))
+            width = min(k or 0, len(snapshot))
             flat = [value for row in ids for value in row.tolist()]
             ids = as_array(flat).reshape(len(hits), width)
             values = np.array(values).reshape(len(hits), width)
@@ -460,11 +468,11 @@ class GraphIndex:
         return Ranker(self.kernel, self._snapshot, name, self.n_jobs)
 
     def _hits(
-        self, graphs: GraphBatch, k: int | None, threshold: float | None, similarity: str | None
+        self, ranker: Ranker, graphs: GraphBatch, k: int | None, threshold: float | None
     ) -> list[Hits]:
         """Return the results of all queries; without a threshold k each, if there are enough."""
-        ranker = self._ranker(similarity)
-        wanted = None if k is None else min(k, max(1, len(self)))
+        live = ranker.snapshot.live
+        wanted = None if k is None else min(k, max(1, len(live)))
         found: list[Hits] = []
         nothing = []
         for begin in range(0, len(graphs), _BATCH):
@@ -473,9 +481,9 @@ class GraphIndex:
             found += call(ranker.search, part, wanted, threshold or 0.0)
         if threshold is None or not threshold:
             for number, hits in enumerate(found):
-                if not len(hits.places) and len(self):
+                if not len(hits.places) and len(live):
                     nothing.append(number)
-                found[number] = self._filled(hits, k)
+                found[number] = _filled(hits, live, k)
         if nothing:
             several = f" and {len(nothing) - 1} more have" if len(nothing) > 1 else " has"
             warnings.warn(
@@ -485,20 +493,6 @@ class GraphIndex:
                 stacklevel=3,
             )
         return found
-
-    def _filled(self, hits: Hits, k: int | None) -> Hits:
-        """Fill up missing results with graphs of similarity 0, in the order of the index."""
-        positive = hits.similarities > 0.0
-        hits = Hits(hits.places[positive], hits.similarities[positive])
-        missing = (len(self) if k is None else min(k, len(self))) - len(hits.places)
-        if missing <= 0:
-            return hits
-        live = self._snapshot.live[: missing + len(hits.places)]
-        others = live[~np.isin(live, hits.places)][:missing]
-        return Hits(
-            np.concatenate((hits.places, others)),
-            np.concatenate((hits.similarities, np.zeros(len(others)))),
-        )
 
     def pairs(
         self, min_similarity: float = 0.8, *, similarity: str | None = None
@@ -635,20 +629,36 @@ class GraphIndex:
                 "Distances are 1 minus a similarity that is at most 1; this index compares by the "
                 "dot product. Build it with similarity='cosine' or 'minmax'."
             )
-        live = self._snapshot.live
+        ranker = self._ranker()
+        live = ranker.snapshot.live
         # Rounding must not exclude a graph that is exactly at the radius.
         least = None if radius is None else max(0.0, 1.0 - radius - 1e-12)
         if X is not None:
-            for hits in self._hits(self.as_queries(X), k, least, None):
+            for hits in self._hits(ranker, self.as_queries(X), k, least):
                 yield np.searchsorted(live, hits.places), 1.0 - hits.similarities
             return
         more = None if k is None else k + 1
         for begin in range(0, len(live), _TOGETHER):
             own = live[begin : begin + _TOGETHER]
-            found = self._hits(self._snapshot.graphs(own), more, least, None)
+            found = self._hits(ranker, ranker.snapshot.graphs(own), more, least)
             for place, hits in zip(own, found, strict=True):
                 others = np.flatnonzero(hits.places != place)[:k]
                 yield np.searchsorted(live, hits.places[others]), 1.0 - hits.similarities[others]
+
+
+def _filled(hits: Hits, live: np.ndarray, k: int | None) -> Hits:
+    """Fill up missing results with graphs of similarity 0, in the order of the index."""
+    positive = hits.similarities > 0.0
+    hits = Hits(hits.places[positive], hits.similarities[positive])
+    missing = len(live[:k]) - len(hits.places)
+    if missing <= 0:
+        return hits
+    others = live[: missing + len(hits.places)]
+    others = others[~np.isin(others, hits.places)][:missing]
+    return Hits(
+        np.concatenate((hits.places, others)),
+        np.concatenate((hits.similarities, np.zeros(len(others)))),
+    )
 
 
 def _folder(path: str | os.PathLike[str]) -> Path:

@@ -250,6 +250,8 @@ _PAGE = 256
 _LARGEST_PAGE = 1 << 28
 _CACHED_PAGES = 64
 _COLUMN_KINDS = ("numbers", "booleans", "pages")
+#: Ids are stored as the column "id"; a column with that name is stored under another one.
+_ID, _COLUMN_CALLED_ID = "id", "column called id"
 #: Number of times that a reader retries while a writer replaces files.
 _ATTEMPTS = 5
 
@@ -393,13 +395,18 @@ def write_segment(
     parts |= _sketch_parts(sketches, common)
     parts["keys"] = id_keys(ids)
     kinds = {}
-    named: dict[str, Sequence[Any]] = {"id": ids, **columns}  # type: ignore[dict-item]
+    named: dict[str, Any] = {_ID: ids}
+    named |= {_stored_name(column): values for column, values in columns.items()}
     for column, values in named.items():
         kinds[column], encoded = _encode_column(column, values)
         parts |= {f"column.{column}{suffix}": array for suffix, array in encoded.items()}
     about |= {"graphs": len(graphs), "columns": kinds}
     name, size = write_new(folder, "segment", about, parts)
     return SegmentEntry(name, len(graphs), size)
+
+
+def _stored_name(column: str) -> str:
+    return _COLUMN_CALLED_ID if column == _ID else column
 
 
 def _graph_parts(graphs: GraphBatch) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -502,6 +509,8 @@ def as_array(values: list[Any]) -> np.ndarray:
 
 def checked_ids(ids: Iterable[Any]) -> list[Any]:
     """Check that ids can be stored: integers, strings, or tuples of them."""
+    if isinstance(ids, str) or not isinstance(ids, Iterable):
+        raise InvalidParameterError(f"ids must be a list of ids; got {ids!r}. Write [{ids!r}].")
     values = [plain(value) for value in ids]
     for value in values:
         if not _is_id(value):
@@ -563,7 +572,7 @@ class Segment:
         fits &= type(self._labelled) is bool
         self._require(fits, "header", f"its labels are not of the kind {kind!r}")
         self._columns = about.get("columns") or {}
-        named = isinstance(self._columns, dict) and "id" in self._columns
+        named = isinstance(self._columns, dict) and _ID in self._columns
         self._require(named, "header", "it does not name its columns")
         known = all(str(column) in _COLUMN_KINDS for column in self._columns.values())
         self._require(known, "header", "it has columns of an unknown kind")
@@ -642,12 +651,15 @@ class Segment:
     @property
     def column_names(self) -> list[str]:
         """Names of the columns other than the id."""
-        return [name for name in self._columns if name != "id"]
+        names = [name for name in self._columns if name != _ID]
+        return [_ID if name == _COLUMN_CALLED_ID else name for name in names]
 
     def column(self, name: str, rows: Sequence[int]) -> list[Any]:
         """Return a column of some graphs; None if the segment does not have it."""
-        if name not in self._columns:
-            return [None] * len(rows)
+        stored = _stored_name(name)
+        return self._read(stored, rows) if stored in self._columns else [None] * len(rows)
+
+    def _read(self, name: str, rows: Sequence[int]) -> list[Any]:
         kind = self._columns[name]
         if kind == "pages":
             return [self._page(name, row // _PAGE)[row % _PAGE] for row in rows]
@@ -672,13 +684,13 @@ class Segment:
             full = isinstance(known, list) and len(known) == wanted
             self._require(full, part, f"a page does not hold {wanted} values")
             if len(self._pages) >= _CACHED_PAGES:
-                del self._pages[next(iter(self._pages))]
+                self._pages.pop(next(iter(self._pages)), None)  # another thread may do the same
             self._pages[name, number] = known
         return known
 
     def ids(self, rows: Sequence[int]) -> list[Any]:
         """Return the ids of some graphs."""
-        ids = [_as_id(value) for value in self.column("id", rows)]
+        ids = [_as_id(value) for value in self._read(_ID, rows)]
         right = all(map(_is_id, ids))
         self._require(right, "column.id", "ids must be integers, strings or tuples of them")
         return ids
@@ -808,6 +820,9 @@ class Snapshot:
                 if attempts == _ATTEMPTS or read_manifest(folder) == manifest:
                     raise
 
+    def __reduce__(self) -> Any:
+        return Snapshot, (self.folder, self.manifest)
+
     def __len__(self) -> int:
         return int(self.bases[-1]) - sum(len(segment.removed) for segment in self.segments)
 
@@ -873,7 +888,7 @@ class Snapshot:
 
         return {name: as_array(read(name)) for name in self.column_names}
 
-    def places(self, ids: Sequence[Any]) -> np.ndarray:
+    def places(self, ids: Iterable[Any]) -> np.ndarray:
         """Return the places of the graphs with the given ids; raise an error for unknown ids."""
         ids = checked_ids(ids)
         wanted = id_keys(ids)
