@@ -171,3 +171,16 @@ def test_missing_molecules_of_a_data_frame():
     source = dataframe.from_pandas(column, npartitions=1)
     X = gg.dask_features(source, n_features=64, errors="empty").compute(scheduler="synchronous")
     assert np.diff(X.indptr).astype(bool).tolist() == [True, False, True]
+
+
+def test_files_that_have_changed_are_read_again(client, tmp_path):
+    file = tmp_path / "molecules.smi"
+    file.write_text("CCO\nCCN\n")
+    kept = gg.dask_features([file], KERNEL, n_features=64).persist()
+    distributed.wait(kept)
+    file.write_text("CCO\nc1ccccc1\nCC\n")
+    found = gg.dask_features([file], KERNEL, n_features=64).compute()
+    assert kept.compute().shape == (2, 64)
+    kernel = gg.TreePlusPlus(path_depth=3, tree_depth=1, n_features=64, output="features")
+    rows = kernel.transform(["CCO", "c1ccccc1", "CC"])
+    np.testing.assert_array_equal(found.toarray(), rows.toarray())

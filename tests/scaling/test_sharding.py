@@ -446,3 +446,20 @@ def test_columns_that_some_chunks_do_not_have(tmp_path, form):
     gg.save_features(chunks, tmp_path / "shards", n_features=64, format=form)
     [(_, columns)] = gg.FeatureShards(tmp_path / "shards")
     np.testing.assert_array_equal(columns["y"], [1.5, 2.5, np.nan, np.nan])
+
+
+@pytest.mark.parametrize("form", ["npz", "parquet"])
+def test_shards_without_rows_have_all_columns(tmp_path, form):
+    if form == "parquet":
+        pytest.importorskip("pyarrow")
+    (tmp_path / "x.csv").write_text("smiles,y,name\nC1C,1,a\nC1C,2,b\nCCO,3,c\nCCN,4,d\n")
+    with pytest.warns(GraphgrainWarning, match="2 of 4"):
+        gg.save_features(
+            tmp_path / "x.csv", tmp_path / "f", KERNEL, n_features=np.int64(64), shard_size=2,
+            errors="skip", format=form,
+        )  # fmt: skip
+    shards = list(gg.FeatureShards(tmp_path / "f"))
+    assert [shard.X.shape for shard in shards] == [(0, 64), (2, 64)]
+    for name, values in {"y": [3, 4], "name": ["c", "d"], "line": [4, 5]}.items():
+        assert [shard.columns[name].tolist() for shard in shards] == [[], values]
+        assert len({shard.columns[name].dtype.kind for shard in shards}) == 1

@@ -200,8 +200,11 @@ class _File:
     def __init__(self, path: str, smiles: str | None) -> None:
         self.path, self.smiles = path, smiles
 
-    def __dask_tokenize__(self) -> tuple[str, str, str | None]:
-        return "file", self.path, self.smiles
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        """Identify the content as well: workers may still have the features of an older file."""
+        state = os.stat(self.path) if os.path.exists(self.path) else None
+        content = None if state is None else (state.st_size, state.st_mtime_ns)
+        return "file", self.path, self.smiles, content
 
 
 def _block(part: Any, kernel: Any, labels: LabelOptions, errors: str) -> Any:

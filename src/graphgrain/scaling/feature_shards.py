@@ -50,6 +50,7 @@ from ..graphs.files.molecules import (
 )
 from ..graphs.processes import map_processes, progress_bar
 from ..graphs.streams import CHUNK_SIZE, Chunk, as_chunks
+from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.registry import kernel_to_json
 from ..parameters import Whole, check_value
 from ..writing import atomic_write, delete_if_free, write_csv
@@ -218,8 +219,9 @@ def read_shard(folder: Path, number: int, manifest: dict[str, Any]) -> Shard:
             raise ValueError(f"there are not {rows:,} rows")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, csv.Error) as error:
         raise InvalidFileError(f"{folder.name}/{name} cannot be read: {error}. {_AGAIN}.") from None
-    kinds = manifest["columns"]
-    return Shard(X, {key: _as_kind(values, kinds.get(key)) for key, values in columns.items()})
+    blank = np.full(rows, "", dtype=str)
+    kinds = dict.fromkeys(columns) | manifest["columns"]  # a shard can lack columns of others
+    return Shard(X, {key: _as_kind(columns.get(key, blank), kind) for key, kind in kinds.items()})
 
 
 def _read_npz(stem: Path, n_features: int) -> tuple[csr_array, dict[str, np.ndarray]]:
@@ -519,7 +521,7 @@ def save_features(
         ) from None
     settings = {
         "kernel": kernel_to_json(kernel, leave_out=("n_jobs", "n_features", "output", "verbose")),
-        "n_features": n_features,
+        "n_features": int(n_features),
         "shard_size": int(shard_size),
         "format": format,
         "labels": options._asdict() if file else None,
@@ -548,17 +550,17 @@ def save_features(
     if file is not None and not seen:
         raise no_molecule(file.name)
     _tidy(place, len(receipts))
-    kinds: dict[str, set[str]] = {}
-    for receipt in receipts:
-        for name, kind in receipt["columns"].items():
-            kinds.setdefault(name, set()).add(kind)
+    kinds = [receipt["columns"] for receipt in receipts if receipt["rows"]]
+    names = dict.fromkeys(name for columns in kinds for name in columns)
     manifest = {
         "version": FOLDER.version,
         "complete": True,
         **settings,
         "rows": sum(receipt["rows"] for receipt in receipts),
         "skipped": unreadable.count,
-        "columns": {name: _joined_kind(found) for name, found in kinds.items()},
+        "columns": {
+            name: _joined_kind({columns.get(name, "blank") for columns in kinds}) for name in names
+        },
         "shards": receipts,
     }
     _write_manifest(place, manifest)
@@ -571,7 +573,7 @@ def hashing_kernel(kernel: Any, n_features: int) -> Any:
         from ..kernels.tree_plus_plus import TreePlusPlus
 
         kernel = TreePlusPlus()
-    if not {"n_features", "output"} <= set(getattr(kernel, "get_params", dict)()):
+    if not isinstance(kernel, FeatureKernel):
         raise InvalidParameterError(
             f"Features are those of a kernel that has n_features and output; got {kernel!r}. Use "
             "TreePlusPlus, WeisfeilerLehman, ShortestPath or another with explicit features."
