@@ -179,7 +179,7 @@ def test_files_that_have_changed_are_read_again(client, tmp_path):
     kept = gg.dask_features([file], KERNEL, n_features=64).persist()
     distributed.wait(kept)
     file.write_text("CCO\nc1ccccc1\nCC\n")
-    found = gg.dask_features([file], KERNEL, n_features=64).compute()
+    found = gg.dask_features([file], KERNEL, n_features=64).persist().compute()
     assert kept.compute().shape == (2, 64)
     kernel = gg.TreePlusPlus(path_depth=3, tree_depth=1, n_features=64, output="features")
     rows = kernel.transform(["CCO", "c1ccccc1", "CC"])

@@ -125,8 +125,8 @@ def test_no_pair(measured):
         (np.full(120, np.inf), {}, "must be finite"),
         (np.zeros(120), {"min_difference": 0}, "min_difference must be above 0"),
         (np.zeros(120), {"min_difference": float("nan")}, "min_difference must be above 0"),
-        (np.zeros(120), {"min_similarity": 0}, "min_similarity must be above 0"),
-        (np.zeros(120), {"min_similarity": 2}, "min_similarity must be above 0"),
+        (np.zeros(120), {"min_similarity": 0}, "min_similarity must be a number above 0"),
+        (np.zeros(120), {"min_similarity": 2}, "min_similarity must be a number above 0"),
     ],
 )
 def test_bad_input(measured, y, options, message):
@@ -203,6 +203,9 @@ def test_pairs_of_other_graphs(drugs):
     found = gg.pairs(graphs, 0.5)
     with pytest.raises(InvalidParameterError, match="pairs of these 5 graphs"):
         gg.cliffs(graphs[:5], np.arange(5.0), similar=found)
+    lists = tuple(map(list, found))
+    y = np.arange(len(graphs))
+    assert gg.cliffs(graphs, y, similar=lists).cliffs == gg.cliffs(graphs, y, 0.5).cliffs
 
 
 def test_nullable_columns_of_pandas(drugs):

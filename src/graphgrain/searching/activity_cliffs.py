@@ -191,9 +191,10 @@ def cliffs(
     count = len(values)
     if not Number(0.0).allows(min_difference):
         raise InvalidParameterError(f"min_difference must be above 0; got {min_difference!r}.")
-    found = similar
-    if found is None:
+    if similar is None:
         found = pairs(source, min_similarity, kernel=kernel, similarity=similarity, n_jobs=n_jobs)
+    else:
+        found = Pairs(*map(np.asarray, similar))
     if max(found.first.max(initial=-1), found.second.max(initial=-1)) >= count:
         raise InvalidParameterError(
             f"similar must hold pairs of these {count:,} graphs; it has number "

@@ -29,7 +29,7 @@ from ..core.threads import run
 from ..errors import GraphgrainWarning, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..parameters import Number, Whole, check_value
+from ..parameters import JOBS, Number, Whole, check_value
 from .activity_cliffs import numbers_of, warn_of_missing
 from .graph_index import GraphIndex
 
@@ -203,6 +203,7 @@ def changes(
     check_value("min_pairs", min_pairs, Whole(1))
     check_value("max_size", max_size, Whole(1))
     check_value("radius", radius, Whole(0))
+    check_value("n_jobs", n_jobs, JOBS)
     if not Number(0.0).allows(coverage) or coverage >= 1.0:
         raise InvalidParameterError(f"coverage must be between 0 and 1; got {coverage!r}.")
     if isinstance(graphs, GraphIndex):
