@@ -118,6 +118,34 @@ def test_removing_what_is_not_there(small, drugs):
     assert len(small) == 60
 
 
+PATH = ([(0, 1), (1, 2)], list("CCO"))
+ATTRIBUTES = gg.GraphBatch.from_edges([2], [(0, 1)], list("CC"), vertex_attributes=[[1.0], [2.0]])
+
+
+@pytest.mark.parametrize(
+    ("graphs", "more", "message"),
+    [
+        ([PATH], [(*PATH, ["a", "b"])], "Either all graphs have edge labels"),
+        ([(*PATH, [1, 2])], [(*PATH, ["a", "b"])], "all integers or all strings"),
+        ([PATH], ATTRIBUTES, "Either all graphs have vertex attributes"),
+        (ATTRIBUTES, [PATH], "Either all graphs have vertex attributes"),
+    ],
+)
+def test_labels_and_attributes_that_the_others_do_not_have(tmp_path, graphs, more, message):
+    """They are refused at once: graphs of both kinds could not be returned together."""
+    kernel = gg.TreePlusPlus(2, 0)
+    several = gg.GraphBatch.concatenate([gg.as_graphs(graphs)] * 9 + [gg.as_graphs([([], [])])])
+    index = gg.GraphIndex.build(tmp_path / "some.ggi", several, kernel)
+    with pytest.raises(InvalidGraphError, match=message):
+        index.add(more)
+    index.add([([], [])])
+    assert len(index) == 11
+    assert index.graphs()[:10] == several
+    stream = iter([several, gg.as_graphs(more)])
+    with pytest.raises(InvalidGraphError, match=message):
+        gg.GraphIndex.build(tmp_path / "stream.ggi", stream, kernel)
+
+
 @pytest.mark.parametrize("ids", ["alimemazine", 3])
 def test_a_single_id_is_no_list(small, ids):
     for act in (small.remove, small.graphs, small.columns):

@@ -48,6 +48,8 @@ from .index_files import (
     write_segment,
 )
 
+#: Number of graphs of an index among which an example of their labels and attributes is chosen.
+_EXAMPLES = 64
 #: Chunks of graphs with their ids, if they have any.
 Pieces = Iterable[tuple[Chunk, Sequence[Any] | None]]
 
@@ -72,6 +74,7 @@ class SegmentWriter:
     ) -> None:
         self.folder, self.kernel, self.manifest = folder, kernel, manifest
         self._known, self._journal = there.keys(), journal
+        self._example = _example(there.graphs(there.live[:_EXAMPLES]))
         self._chunks: list[Chunk] = []
         self._sketches: list[Sketches] = []
         self._ids: list[Any] = []
@@ -82,7 +85,7 @@ class SegmentWriter:
         for chunk, ids in pieces:
             if len(self._ids) + len(chunk.graphs) > LARGEST:
                 self.flush()
-            self._check(chunk)
+            self._check(chunk.graphs)
             features = keyed_features(self.kernel, chunk.graphs)
             if not self._chunks:
                 self._common = choose_common(features, self.kernel)
@@ -105,9 +108,9 @@ class SegmentWriter:
         if self._journal is not None:
             self._journal(self.manifest, last)
 
-    def _check(self, chunk: Chunk) -> None:
-        """Check that all graphs of the index have labels of the same type."""
-        graphs, kind = chunk.graphs, self.manifest.label_kind
+    def _check(self, graphs: GraphBatch) -> None:
+        """Check that all graphs of the index have labels and attributes of the same kind."""
+        kind = self.manifest.label_kind
         if not graphs.n_vertices:
             return
         if kind == "":
@@ -117,6 +120,15 @@ class SegmentWriter:
                 f"The graphs of an index have labels of one kind, here {kind}; got graphs with "
                 f"labels of kind {graphs.label_kind}. Convert them with GraphBatch.with_labels."
             )
+        example = _example(graphs)
+        try:
+            GraphBatch.concatenate([self._example, example])
+        except InvalidGraphError as error:
+            raise InvalidGraphError(
+                f"These graphs cannot be in one index with those before: {error}"
+            ) from None
+        if example.n_edges >= self._example.n_edges:
+            self._example = example
 
     def _new_ids(self, count: int, ids: Sequence[Any] | None) -> list[Any]:
         first = self.manifest.next_id
@@ -141,6 +153,11 @@ class SegmentWriter:
         following = max((value + 1 for value in chosen if type(value) is int), default=0)
         self.manifest = replace(self.manifest, next_id=max(first, following))
         return chosen
+
+
+def _example(graphs: GraphBatch) -> GraphBatch:
+    """Return the graph with the most edges, which has all labels and attributes that there are."""
+    return graphs[np.argsort(-graphs.edge_counts, kind="stable")[:1]]
 
 
 def pieces_of(

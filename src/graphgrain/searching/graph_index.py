@@ -197,7 +197,7 @@ class GraphIndex:
             settings = {
                 "kernel": None if used is None else stored(used),
                 "similarity": similarity,
-                "first_id": first_id,
+                "first_id": int(first_id),
                 "ids": ids if isinstance(ids, str) else None,
                 "columns": columns if isinstance(columns, list) else None,
                 "options": {name: repr(value) for name, value in options.items()},
