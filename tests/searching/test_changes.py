@@ -156,8 +156,8 @@ def test_a_single_id_is_no_list(small, ids):
 
 def test_twins_in_two_segments_are_told_apart(tmp_path, drugs, monkeypatch):
     """An id that comes again in a later segment of the same build is noticed too."""
-    monkeypatch.setattr("graphgrain.searching.building.LARGEST", 10)
-    monkeypatch.setattr("graphgrain.searching.building.CHUNK", 10)
+    monkeypatch.setattr("graphgrain.searching.graph_index.LARGEST", 10)
+    monkeypatch.setattr("graphgrain.searching.graph_index.CHUNK", 10)
     ids = [*range(25), 3]
     with pytest.raises(InvalidParameterError, match="3 comes a second time"):
         gg.GraphIndex.build(tmp_path / "t.ggi", drugs[0][:26], ids=ids)

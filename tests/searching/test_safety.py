@@ -413,9 +413,9 @@ def test_a_kernel_of_ones_own(tmp_path, drugs):
 
 _BUILD = """
 import sys
-import graphgrain.searching.building as building
+import graphgrain.searching.graph_index as graph_index
 import graphgrain as gg
-building.CHUNK = building.LARGEST = 50
+graph_index.CHUNK = graph_index.LARGEST = 50
 gg.GraphIndex.build(sys.argv[1], sys.argv[2], verbose=False)
 """
 
@@ -438,8 +438,8 @@ def test_a_killed_build_goes_on(tmp_path, drugs, monkeypatch):
     with pytest.raises(InvalidFileError, match="building was interrupted"):
         gg.GraphIndex.open(target)
     made = {path.name for path in target.glob("*.segment")}
-    monkeypatch.setattr("graphgrain.searching.building.LARGEST", 50)
-    monkeypatch.setattr("graphgrain.searching.building.CHUNK", 50)
+    monkeypatch.setattr("graphgrain.searching.graph_index.LARGEST", 50)
+    monkeypatch.setattr("graphgrain.searching.graph_index.CHUNK", 50)
     index = gg.GraphIndex.build(target, source)
     assert len(index) == 12 * len(lines)
     kept = made & {path.name for path in target.glob("*.segment")}

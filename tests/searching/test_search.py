@@ -64,8 +64,8 @@ def test_integer_counts_give_the_very_same_numbers(drug_index, drugs):
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
 def test_many_segments_and_threads(tmp_path, drugs, monkeypatch, n_jobs):
-    monkeypatch.setattr("graphgrain.searching.building.LARGEST", 50)
-    monkeypatch.setattr("graphgrain.searching.building.CHUNK", 20)
+    monkeypatch.setattr("graphgrain.searching.graph_index.LARGEST", 50)
+    monkeypatch.setattr("graphgrain.searching.graph_index.CHUNK", 20)
     graphs = drugs[0]
     index = built(tmp_path, graphs, n_jobs=n_jobs)
     assert len(index._snapshot.segments) > 5
@@ -273,8 +273,8 @@ def test_columns_keep_their_type_and_their_length(tmp_path, drugs):
 
 def test_columns_of_a_build_that_is_interrupted(tmp_path, monkeypatch):
     pytest.importorskip("rdkit")
-    monkeypatch.setattr("graphgrain.searching.building.LARGEST", 20)
-    monkeypatch.setattr("graphgrain.searching.building.CHUNK", 10)
+    monkeypatch.setattr("graphgrain.searching.graph_index.LARGEST", 20)
+    monkeypatch.setattr("graphgrain.searching.graph_index.CHUNK", 10)
     (tmp_path / "some.smi").write_text("".join(f"{'C' * n}O\n" for n in range(1, 51)))
     arguments = (tmp_path / "i.ggi", tmp_path / "some.smi")
     real = gg.searching.graph_index.write_manifest
@@ -285,11 +285,9 @@ def test_columns_of_a_build_that_is_interrupted(tmp_path, monkeypatch):
 
     y = {"y": np.arange(50)}
     monkeypatch.setattr("graphgrain.searching.graph_index.write_manifest", stop)
-    monkeypatch.setattr("graphgrain.searching.building.write_manifest", stop)
     with pytest.raises(KeyboardInterrupt):
         gg.GraphIndex.build(*arguments, columns=y)
     monkeypatch.setattr("graphgrain.searching.graph_index.write_manifest", real)
-    monkeypatch.setattr("graphgrain.searching.building.write_manifest", real)
     index = gg.GraphIndex.build(*arguments, columns=y, overwrite=True)
     assert index.columns()["y"].tolist() == list(range(50))
 

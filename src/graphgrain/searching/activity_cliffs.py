@@ -18,8 +18,7 @@ from ..graphs.drawing.layout import shared_part
 from ..graphs.isomorphism import duplicates
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..parameters import Number
-from .building import check_kernel, default_kernel
-from .graph_index import GraphIndex
+from .graph_index import GraphIndex, check_kernel, default_kernel
 from .index_files import Snapshot
 from .similar_pairs import Pairs, pairs
 

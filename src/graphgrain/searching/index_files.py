@@ -62,12 +62,13 @@ from ..writing import atomic_write, delete_if_free, to_disk
 # -------------------------------------------------------------------- the manifest
 
 FORMAT = Format("graphgrain index", b"GGINDEX\0", 1, "Build the index again")
-NAME = "manifest.json"
+MANIFEST = "manifest.json"
 JOURNAL = "building.json"
 #: Similarities of an index: those of kernels, and the fraction of a query that a graph contains.
 KINDS = {**SIMILARITIES, "containment": CONTAINMENT}
 _LABEL_KINDS = ("integer", "string", "none", "")
-_OWN = (".segment", ".removed")
+#: Suffixes of the files that a manifest lists.
+OWN_SUFFIXES = (".segment", ".removed")
 _FILE = re.compile(r"[0-9a-f]{16}\.(segment|removed)")
 
 
@@ -106,7 +107,7 @@ class Manifest:
         return files if self.removed is None else files | {self.removed}
 
 
-def write_manifest(folder: Path, manifest: Manifest, name: str = NAME) -> None:
+def write_manifest(folder: Path, manifest: Manifest, name: str = MANIFEST) -> None:
     """Replace the manifest atomically."""
     path = folder / name
     with atomic_write(path, "The index") as file:
@@ -123,11 +124,11 @@ def write_manifest(folder: Path, manifest: Manifest, name: str = NAME) -> None:
         raise unwritable(path, error) from None
 
 
-def read_manifest(folder: Path, name: str = NAME) -> Manifest:
+def read_manifest(folder: Path, name: str = MANIFEST) -> Manifest:
     """Read and validate the manifest of an index."""
     path = folder / name
     if not path.is_file():
-        reason = f"it has no {NAME}. Build one with GraphIndex.build or `graphgrain index`."
+        reason = f"it has no {MANIFEST}. Build one with GraphIndex.build or `graphgrain index`."
         if (folder / JOURNAL).is_file():
             reason = (
                 "its building was interrupted. Build it again with the same arguments to go on."
@@ -202,7 +203,7 @@ def write_new(
 def delete_leftovers(folder: Path, keep: set[str]) -> None:
     """Delete files that do not belong to the index; the caller must hold the lock."""
     for path in folder.iterdir():
-        if (path.suffix in _OWN and path.name not in keep) or path.suffix == ".part":
+        if (path.suffix in OWN_SUFFIXES and path.name not in keep) or path.suffix == ".part":
             delete_if_free(path)
 
 

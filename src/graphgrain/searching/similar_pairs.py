@@ -33,8 +33,7 @@ from ..graphs.batch import GraphBatch, running_sum
 from ..graphs.convert.dispatch import as_graphs
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..parameters import JOBS, SHARE, Whole, check_value
-from .building import check_kernel, default_kernel
-from .graph_index import GraphIndex
+from .graph_index import GraphIndex, check_kernel, default_kernel
 from .index_files import CHUNK, KINDS, KeyedFeatures, keyed_features, values_differ
 
 #: Number of graphs whose pairs are found together.
