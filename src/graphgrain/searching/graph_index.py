@@ -243,13 +243,7 @@ class GraphIndex:
                 molecules=labels if is_molecules(source) or are_molecules else None,
                 next_id=int(first_id),
             )
-
-            def journal(so_far: Manifest, last: Chunk) -> None:
-                if origin is not None:
-                    extra = {"origin": origin, "line": int(last.columns["line"][-1])}
-                    write_manifest(folder, replace(so_far, extra=extra), JOURNAL)
-
-            writer = SegmentWriter(folder, used, manifest, Snapshot(folder, manifest), journal)
+            writer = SegmentWriter(folder, used, manifest, origin)
             with progress_of(verbose, sum(entry.graphs for entry in manifest.segments)) as bar:
                 writer.write(chain(first, pieces), bar.update)
         return cls(path, kernel=kernel, n_jobs=n_jobs)
@@ -367,7 +361,7 @@ class GraphIndex:
             merged = tail_to_merge(now.manifest.segments, new) if len(first) == 1 else 0
             stay = len(now.segments) - merged
             manifest = replace(now.manifest, segments=now.manifest.segments[:stay])
-            writer = SegmentWriter(self.path, self.kernel, manifest, Snapshot(self.path, manifest))
+            writer = SegmentWriter(self.path, self.kernel, manifest)
             with progress_of(verbose, 0) as bar:
                 writer.write(chain(now.pieces(stay), first, pieces), bar.update)
         self.refresh()
@@ -386,9 +380,7 @@ class GraphIndex:
         with only_writer(self.path):
             now = self.refresh()._snapshot
             manifest = replace(now.manifest, segments=(), removed=None)
-            SegmentWriter(self.path, self.kernel, manifest, Snapshot(self.path, manifest)).write(
-                now.pieces()
-            )
+            SegmentWriter(self.path, self.kernel, manifest).write(now.pieces())
         self.refresh()
 
     # ---------------------------------------------------------------- searching
@@ -693,10 +685,9 @@ def described_kernel(index: GraphIndex) -> str:
 
 
 class SegmentWriter:
-    """Write a stream of graphs as segments of an index.
+    """Write a stream of graphs as segments of an index, after those of ``manifest``.
 
-    They are added to the segments of ``manifest``, which ``there`` has opened. ``journal`` is
-    called after each segment with the current manifest and the last chunk.
+    If ``origin`` describes the source, a journal for resuming is written after each segment.
     """
 
     def __init__(
@@ -704,11 +695,11 @@ class SegmentWriter:
         folder: Path,
         kernel: FeatureKernel,
         manifest: Manifest,
-        there: Snapshot,
-        journal: Callable[[Manifest, Chunk], None] | None = None,
+        origin: dict[str, Any] | None = None,
     ) -> None:
-        self.folder, self.kernel, self.manifest = folder, kernel, manifest
-        self._known, self._journal = there.keys(), journal
+        self.folder, self.kernel, self.manifest, self.origin = folder, kernel, manifest, origin
+        there = Snapshot(folder, manifest)
+        self._known = there.keys()
         self._example = _example(there.graphs(there.live[:_EXAMPLES]))
         self._chunks: list[Chunk] = []
         self._sketches: list[Sketches] = []
@@ -737,11 +728,12 @@ class SegmentWriter:
         if not self._ids:
             return
         entry = write_segment(self.folder, self._chunks, self._sketches, self._common, self._ids)
-        last = self._chunks[-1]
-        self._chunks, self._sketches, self._ids = [], [], []
         self.manifest = replace(self.manifest, segments=(*self.manifest.segments, entry))
-        if self._journal is not None:
-            self._journal(self.manifest, last)
+        if self.origin is not None:
+            line = int(self._chunks[-1].columns["line"][-1])
+            extra = {"origin": self.origin, "line": line}
+            write_manifest(self.folder, replace(self.manifest, extra=extra), JOURNAL)
+        self._chunks, self._sketches, self._ids = [], [], []
 
     def _check(self, graphs: GraphBatch) -> None:
         """Check that all graphs of the index have labels and attributes of the same kind."""

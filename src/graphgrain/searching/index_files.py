@@ -46,7 +46,6 @@ from ..core.sketches import (
     count_bits,
     lists_fit,
     make_lists,
-    place_level,
     read_lists,
     sketch,
 )
@@ -55,7 +54,7 @@ from ..graphs.batch import GraphBatch, gathered_ranges, running_sum
 from ..graphs.convert.rdkit import LabelOptions
 from ..graphs.streams import Chunk, join_chunks
 from ..kernels.bases.feature_kernel import FeatureKernel
-from ..kernels.features import SIMILARITIES, map_counts
+from ..kernels.features import SIMILARITIES
 from ..locking import locked
 from ..writing import atomic_write, delete_if_free, to_disk
 
@@ -192,11 +191,10 @@ def write_new(
             file.flush()
             to_disk(file.fileno())
             return path.name, size
-    except OSError as error:
+    except BaseException as error:
         path.unlink(missing_ok=True)
-        raise unwritable(path, error) from None
-    except BaseException:
-        path.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise unwritable(path, error) from None
         raise
 
 
@@ -290,19 +288,22 @@ def values_differ(kernel: FeatureKernel) -> bool:
 
 
 def keyed_features(kernel: FeatureKernel, batch: GraphBatch) -> KeyedFeatures:
-    """Compute the features of all levels of a kernel, grouped by graph."""
-    levels = [map_counts(level, kernel.counts) for level in kernel.count_features(batch)]
-    lengths = np.array([level.lengths for level in levels], dtype=np.int64)
-    pointers = running_sum(lengths.sum(axis=0))
-    keys = np.empty(pointers[-1], dtype=np.uint64)
-    values = np.empty(pointers[-1])
-    fill = pointers[:-1].copy()
-    for number, (level, scale) in enumerate(zip(levels, kernel.level_scales, strict=True)):
-        with np.errstate(over="ignore"):
-            salt = np.uint64(number + 1) * GOLDEN
-        counts = level.counts.astype(np.float64) * scale
-        place_level(level.lengths.astype(np.int64), level.hashes, counts, salt, fill, keys, values)
-    return KeyedFeatures(pointers, keys, values)
+    """Compute the features of all levels of a kernel, grouped by graph.
+
+    A key is the hash mixed with its level, as in :func:`columns_of_hashes`.
+    """
+    levels = kernel.count(batch).mapped(kernel.counts).levels
+    graphs = np.concatenate([np.repeat(np.arange(len(batch)), level.lengths) for level in levels])
+    with np.errstate(over="ignore"):
+        salted = [level.hashes + np.uint64(n) * GOLDEN for n, level in enumerate(levels, start=1)]
+    scales = kernel.level_scales.tolist()
+    values = [level.counts * scale for level, scale in zip(levels, scales, strict=True)]
+    order = np.argsort(graphs, kind="stable")
+    return KeyedFeatures(
+        running_sum(np.bincount(graphs, minlength=len(batch))),
+        mix_array(np.concatenate(salted))[order],
+        np.concatenate(values)[order],
+    )
 
 
 # -------------------------------------------------------------------- sketches

@@ -329,14 +329,14 @@ def _steps(matched: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _warn_of_duplicates(whole: np.ndarray, y: np.ndarray) -> None:
-    order = np.lexsort((y, whole))
-    same = whole[order][1:] == whole[order][:-1]
-    # Each group is sorted by y, so comparing neighbours is enough.
-    groups = np.concatenate(([0], np.cumsum(~same)))
-    differs = np.unique(groups[1:][same & (y[order][1:] != y[order][:-1])])
-    if len(differs):
+    _, group = np.unique(whole, return_inverse=True)
+    low, high = np.full(len(y), np.inf), np.full(len(y), -np.inf)
+    np.minimum.at(low, group, y)
+    np.maximum.at(high, group, y)
+    count = int((low < high)[group].sum())
+    if count:
         warnings.warn(
-            f"{int(np.isin(groups, differs).sum()):,} graphs are equal to others with a different "
+            f"{count:,} graphs are equal to others with a different "
             "y: measured twice? Each of them is matched separately. gg.duplicates lists equal "
             "graphs.",
             GraphgrainWarning,
