@@ -334,7 +334,18 @@ class GraphIndex:
         with only_writer(self.path):
             now = self.refresh()._snapshot
             molecules = now.manifest.molecules
-            if molecules is not None and is_molecules(source):
+            source, are_molecules = with_kind(source)
+            from_file = is_molecules(source)
+            if (are_molecules or from_file) and molecules is None and now.manifest.label_kind:
+                raise InvalidGraphError(
+                    "This index holds graphs, and does not know how molecules were read for it. "
+                    "Give graphs, such as graphgrain.from_smiles(list)."
+                )
+            if are_molecules:
+                items = iter(column_items(source) if hasattr(source, "__len__") else source)
+                parts = iter(lambda: list(islice(items, CHUNK)), [])
+                source = (self.as_queries(part) for part in parts)
+            elif from_file and molecules is not None:
                 given = {name: options[name] for name in LabelOptions._fields if name in options}
                 if any(value != molecules.get(name, False) for name, value in given.items()):
                     raise InvalidParameterError(
@@ -342,17 +353,6 @@ class GraphIndex:
                         f"{molecules}, got {given}. Leave these options out."
                     )
                 options = {**options, **molecules}
-            source, are_molecules = with_kind(source)
-            if are_molecules or (molecules is None and is_molecules(source)):
-                if molecules is None and now.manifest.label_kind:
-                    raise InvalidGraphError(
-                        "This index holds graphs, and does not know how molecules were read for "
-                        "it. Give graphs, such as graphgrain.from_smiles(list)."
-                    )
-                if are_molecules:
-                    items = iter(column_items(source) if hasattr(source, "__len__") else source)
-                    parts = iter(lambda: list(islice(items, CHUNK)), [])
-                    source = (self.as_queries(part) for part in parts)
             pieces = pieces_of(source, ids, columns, self.n_jobs, options)
             first = list(islice(pieces, 2))
             new = sum(len(chunk.graphs) for chunk, _ in first)
@@ -588,8 +588,7 @@ class GraphIndex:
                 f"radius is a distance from 0 to below 1 (1 minus similarity); got {radius!r}."
             )
         rows = list(self._neighbors(X, None, radius))
-        numbers = np.empty(len(rows), dtype=object)
-        distances = np.empty(len(rows), dtype=object)
+        numbers, distances = np.empty((2, len(rows)), dtype=object)
         for place, (number, distance) in enumerate(rows):
             numbers[place], distances[place] = number, distance
         return (distances, numbers) if return_distance else numbers
@@ -909,8 +908,8 @@ def restored(entry: dict[str, Any], given: FeatureKernel | None, where: str) -> 
         own = check_kernel(given)
         if stored(own) != entry:
             raise InvalidParameterError(
-                f"The index {where!r} was built with {_shown(entry)}; got {given!r}. Leave the "
-                "kernel out, or build another index with it."
+                f"The index {where!r} was built with {describe_kernel(entry)}; got {given!r}. "
+                "Leave the kernel out, or build another index with it."
             )
         return own
     try:
@@ -920,13 +919,6 @@ def restored(entry: dict[str, Any], given: FeatureKernel | None, where: str) -> 
             f"The kernel of the index {where!r} cannot be made: {error} If it is one of your own, "
             "give it: GraphIndex.open(path, kernel=...). Otherwise build the index again."
         ) from None
-
-
-def _shown(entry: Any) -> str:
-    try:
-        return describe_kernel(entry)
-    except (TypeError, KeyError, AttributeError):
-        return "another kernel"
 
 
 def is_molecules(source: Any) -> bool:

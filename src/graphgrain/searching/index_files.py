@@ -164,6 +164,9 @@ def _wrong(manifest: Manifest) -> str | None:
         return "its similarity or its kind of labels is unknown"
     if not isinstance(manifest.extra, dict):
         return "its extra entries are not a dictionary"
+    kernel = manifest.kernel
+    if not (isinstance(kernel, dict) and isinstance(kernel.get("parameters"), dict)):
+        return "its kernel has no parameters"
     options = manifest.molecules
     if options is not None and not (
         isinstance(options, dict)
@@ -455,17 +458,19 @@ def _encode_column(name: str, values: Sequence[Any]) -> tuple[str, dict[str, np.
     Floats are stored as float64 and integers in the smallest type that holds them all. Everything
     else is stored in pages of 256 values, each a JSON list compressed with zlib.
     """
-    array = values if isinstance(values, np.ndarray) else None
-    if array is None and values and all(map(_is_int64, values)):
+    array: np.ndarray = np.empty(0, dtype=object)  # unless they are numbers
+    if isinstance(values, np.ndarray) and values.ndim == 1:
+        array = values
+    elif not isinstance(values, np.ndarray) and values and all(map(_is_int64, values)):
         array = np.array(values, dtype=np.int64)
-    kind = array.dtype.kind if array is not None and array.ndim == 1 else ""
-    if array is not None and kind and kind in "iu" and len(array):
+    kind = array.dtype.kind
+    if kind in "iu" and len(array):
         narrow = np.min_scalar_type(int(array.min()))
         narrow = np.promote_types(narrow, np.min_scalar_type(int(array.max())))
         return "numbers", {"": array.astype(narrow if narrow.kind in "iu" else array.dtype)}
-    if array is not None and kind == "f":
+    if kind == "f":
         return "numbers", {"": array.astype(np.float64)}
-    if array is not None and kind == "b":
+    if kind == "b":
         return "booleans", {"": array.astype(np.uint8)}
     items = [plain(value) for value in values]
     pages, starts = [], [0]
@@ -894,23 +899,14 @@ class Snapshot:
         """Return the places of the graphs with the given ids; raise an error for unknown ids."""
         ids = checked_ids(ids)
         wanted = id_keys(ids)
-        order = np.argsort(wanted)
-        result = np.full(len(ids), -1, dtype=np.int64)
+        found: dict[Any, int] = {}  # by id, as different ids can have the same key, if rarely
         for segment, base in self._based:
-            keys = segment.keys
-            rows = np.flatnonzero(np.isin(keys, wanted))
-            rows = rows[~np.isin(rows, segment.removed)]
-            at = np.searchsorted(wanted[order], keys[rows])
-            own = segment.ids(rows.tolist())
-            for row, first, value in zip(rows.tolist(), at.tolist(), own, strict=True):
-                for place in order[first:]:  # different ids can have the same key, if rarely
-                    if wanted[place] != keys[row]:
-                        break
-                    if ids[place] == value:
-                        result[place] = base + row
-        for missing in np.flatnonzero(result < 0):
-            raise InvalidParameterError(f"The index has no graph with the id {ids[missing]!r}.")
-        return result
+            rows = segment.live[np.isin(segment.keys[segment.live], wanted)]
+            found.update(zip(segment.ids(rows.tolist()), (base + rows).tolist(), strict=True))
+        for value in ids:
+            if value not in found:
+                raise InvalidParameterError(f"The index has no graph with the id {value!r}.")
+        return np.array([found[value] for value in ids], dtype=np.int64)
 
     def keys(self) -> np.ndarray:
         """Return the sorted keys of the ids of all graphs that are not removed."""
