@@ -218,3 +218,21 @@ def test_nullable_columns_of_pandas(drugs):
     with pytest.warns(GraphgrainWarning, match="missing for 6 of 40"):
         found = gg.cliffs(graphs, pd.Series(y, dtype="Float64"))
     assert len(found) == len(expected) > 0
+
+
+def test_missing_values_of_a_file_in_an_index(tmp_path):
+    """They are those that load_molecules finds."""
+    pytest.importorskip("rdkit")
+    table = tmp_path / "assay.csv"
+    rows = ["CCCCCCCO,1.5", "CCCCCCCN,NA", "CCCCCCCC, 3 ", "CCCCCCCF,", "CCCCCCCCl,9"]
+    table.write_text("\n".join(["smiles,y", *rows]))
+    index = gg.GraphIndex.build(tmp_path / "assay.ggi", table)
+    graphs, columns = gg.load_molecules(table)
+    for find in (gg.cliffs, gg.changes):
+        options = {"min_similarity": 0.1} if find is gg.cliffs else {"min_pairs": 1}
+        with pytest.warns(GraphgrainWarning, match="missing for 2 of 5"):
+            found = find(index, "y", **options)
+        with pytest.warns(GraphgrainWarning, match="missing for 2 of 5"):
+            expected = find(graphs, columns["y"], **options)
+        assert len(found) == len(expected) > 0
+        assert repr(getattr(found, "cliffs", found)) == repr(getattr(expected, "cliffs", expected))

@@ -15,6 +15,7 @@ from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.convert.parts import is_missing
 from ..graphs.drawing.layout import shared_part
+from ..graphs.files.molecules import MISSING
 from ..graphs.isomorphism import duplicates
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..parameters import Number
@@ -239,7 +240,7 @@ def numbers_of(source: Any, y: Any) -> np.ndarray:
             raise InvalidParameterError(f"The index has no column {y!r}; it has {names}.")
         y = source.columns()[y]
     try:
-        items = [np.nan if is_missing(value) or value == "" else value for value in y]
+        items = [np.nan if is_missing(value) or _is_marked(value) else value for value in y]
         values = np.array(items, dtype=np.float64)
     except (TypeError, ValueError):
         raise InvalidParameterError(
@@ -253,6 +254,11 @@ def numbers_of(source: Any, y: Any) -> np.ndarray:
     if np.isinf(values).any():
         raise InvalidParameterError("y must be finite; got infinity.")
     return values
+
+
+def _is_marked(value: Any) -> bool:
+    """Return whether a text marks a missing value: columns of files are stored as text."""
+    return isinstance(value, str) and value.strip() in MISSING
 
 
 def warn_of_missing(missing: int, count: int) -> None:
