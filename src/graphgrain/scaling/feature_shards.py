@@ -52,6 +52,7 @@ from ..graphs.processes import map_processes, progress_bar
 from ..graphs.streams import CHUNK_SIZE, Chunk, as_chunks
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.registry import kernel_to_json
+from ..kernels.tree_plus_plus import TreePlusPlus
 from ..parameters import Whole, check_value
 from ..writing import atomic_write, delete_if_free, write_csv
 
@@ -570,8 +571,6 @@ def save_features(
 def hashing_kernel(kernel: Any, n_features: int) -> Any:
     """Return an unfitted copy of the kernel that outputs features in hashed columns."""
     if kernel is None:
-        from ..kernels.tree_plus_plus import TreePlusPlus
-
         kernel = TreePlusPlus()
     if not isinstance(kernel, FeatureKernel):
         raise InvalidParameterError(

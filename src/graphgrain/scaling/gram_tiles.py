@@ -22,6 +22,7 @@ from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.processes import map_processes, progress_bar
 from ..kernels.bases.feature_kernel import FeatureKernel
+from ..kernels.tree_plus_plus import TreePlusPlus
 from ..parameters import Whole, check_value
 from ..writing import check_output, delete_if_free, take_over, unwritable
 from .dask import dask as dask_package
@@ -145,8 +146,6 @@ def write_tile(path: Path, kernel: Any, tile: Tile) -> None:
 
 def _kernel(kernel: Any) -> Any:
     if kernel is None:
-        from ..kernels.tree_plus_plus import TreePlusPlus
-
         kernel = TreePlusPlus()
     if not isinstance(kernel, FeatureKernel):
         raise InvalidParameterError(
