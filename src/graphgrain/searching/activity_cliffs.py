@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -102,7 +101,7 @@ class Cliffs:
 
     def graphs(self, number: int) -> GraphBatch:
         """Return the two graphs of a cliff."""
-        return _graphs_of(self._graphs)(list(self.cliffs[number][:2]))
+        return self._graphs[list(self.cliffs[number][:2])]
 
     def compare(self, number: int) -> Comparison:
         """Compare the patterns of the two graphs of a cliff."""
@@ -182,17 +181,17 @@ def cliffs(
     ([1, 2, 1], [[7], [7]])
     """
     if isinstance(graphs, GraphIndex):
-        source: Any = graphs
+        source: Snapshot | GraphBatch = graphs._snapshot  # numbers refer to its present state
         used = graphs.kernel
     else:
-        source = as_graphs(graphs)
-        used = default_kernel(source) if kernel is None else check_kernel(kernel)
+        source = graphs = as_graphs(graphs)
+        used = default_kernel(graphs) if kernel is None else check_kernel(kernel)
     values = numbers_of(source, y)
     count = len(values)
     if not Number(0.0).allows(min_difference):
         raise InvalidParameterError(f"min_difference must be above 0; got {min_difference!r}.")
     if similar is None:
-        found = pairs(source, min_similarity, kernel=kernel, similarity=similarity, n_jobs=n_jobs)
+        found = pairs(graphs, min_similarity, kernel=kernel, similarity=similarity, n_jobs=n_jobs)
     else:
         found = Pairs(*map(np.asarray, similar))
     if max(found.first.max(initial=-1), found.second.max(initial=-1)) >= count:
@@ -206,9 +205,7 @@ def cliffs(
     # Rounding must not exclude a pair that differs by exactly this much.
     with np.errstate(invalid="ignore"):
         far = np.flatnonzero(np.abs(difference) >= min_difference * (1 - 1e-12))
-    # Numbers refer to the index as it is now.
-    numbered = source._snapshot if isinstance(source, GraphIndex) else source
-    groups = _measured_twice(numbered, found.first[far], found.second[far], found.similarities[far])
+    groups = _measured_twice(source, found.first[far], found.second[far], found.similarities[far])
     twin = {graph: number for number, group in enumerate(groups) for graph in group}
     listed = []
     for a, b, value, step in zip(
@@ -229,16 +226,16 @@ def cliffs(
         )
     places = np.array([cliff[:2] for cliff in listed], dtype=np.int64).ravel()
     counts = np.bincount(places, minlength=count)
-    return Cliffs(listed, counts, groups, missing, values, used, numbered)
+    return Cliffs(listed, counts, groups, missing, values, used, source)
 
 
-def numbers_of(source: Any, y: Any) -> np.ndarray:
+def numbers_of(source: Snapshot | GraphBatch, y: Any) -> np.ndarray:
     """Return y, or the column of an index with that name, as floats with NaN for missing values."""
-    if isinstance(y, str) and isinstance(source, GraphIndex):
+    if isinstance(y, str) and isinstance(source, Snapshot):
         if y not in source.column_names:
             names = ", ".join(source.column_names) or "none"
             raise InvalidParameterError(f"The index has no column {y!r}; it has {names}.")
-        y = source.columns()[y]
+        y = source.column(y, source.live)
     try:
         items = [np.nan if is_missing(value) or _is_marked(value) else value for value in y]
         values = np.array(items, dtype=np.float64)
@@ -281,10 +278,5 @@ def _measured_twice(
     chosen = np.union1d(first[same], second[same])
     if not len(chosen):
         return []
-    groups = duplicates(_graphs_of(source)(chosen))
+    groups = duplicates(source[chosen])
     return [[int(chosen[number]) for number in group] for group in groups]
-
-
-def _graphs_of(source: Snapshot | GraphBatch) -> Callable[[Any], GraphBatch]:
-    """Return a function that returns graphs of an index or a batch by their numbers."""
-    return source.numbered if isinstance(source, Snapshot) else source.__getitem__

@@ -874,7 +874,7 @@ class Snapshot:
         back = np.argsort(np.concatenate(order), kind="stable")
         return whole if np.array_equal(back, np.arange(len(back))) else whole[back]
 
-    def numbered(self, numbers: Any) -> GraphBatch:
+    def __getitem__(self, numbers: Any) -> GraphBatch:
         """Return graphs by their numbers, counted from 0 without removed graphs."""
         return self.graphs(self.live[numbers])
 
@@ -887,13 +887,13 @@ class Snapshot:
         """Names of all columns other than the id."""
         return list(dict.fromkeys(name for part in self.segments for name in part.column_names))
 
+    def column(self, name: str, places: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Return a column of some graphs, with None for missing values."""
+        return as_array(self._gathered(places, lambda segment, rows: segment.column(name, rows)))
+
     def columns(self, places: Sequence[int] | np.ndarray) -> dict[str, np.ndarray]:
-        """Return the columns of some graphs, with None for missing values."""
-
-        def read(name: str) -> list[Any]:
-            return self._gathered(places, lambda segment, rows: segment.column(name, rows))
-
-        return {name: as_array(read(name)) for name in self.column_names}
+        """Return all columns of some graphs."""
+        return {name: self.column(name, places) for name in self.column_names}
 
     def places(self, ids: Iterable[Any]) -> np.ndarray:
         """Return the places of the graphs with the given ids; raise an error for unknown ids."""

@@ -32,6 +32,7 @@ from ..graphs.convert.dispatch import as_graphs
 from ..parameters import JOBS, Number, Whole, check_value
 from .activity_cliffs import numbers_of, warn_of_missing
 from .graph_index import GraphIndex
+from .index_files import Snapshot
 
 _KINDS = {BRANCH: "branch", VERTEX: "vertex", EDGE: "edge"}
 #: Number of graphs whose places are listed together, and of graphs per thread.
@@ -207,14 +208,13 @@ def changes(
     if not Number(0.0).allows(coverage) or coverage >= 1.0:
         raise InvalidParameterError(f"coverage must be between 0 and 1; got {coverage!r}.")
     if isinstance(graphs, GraphIndex):
-        every: Any = graphs
-        some, n_jobs = graphs._snapshot.numbered, n_jobs or graphs.n_jobs
+        every: Snapshot | GraphBatch = graphs._snapshot
+        n_jobs = n_jobs or graphs.n_jobs
     else:
         every = as_graphs(graphs)
-        some = every.__getitem__
     values = numbers_of(every, y)
     known = np.flatnonzero(~np.isnan(values))
-    source = Source(lambda rows: some(known[rows]), len(known))
+    source = Source(lambda rows: every[known[rows]], len(known))
     warn_of_missing(len(values) - len(known), len(values))
     values = values[known]
     with Buckets(PLACE) as places, Buckets(_STEP) as steps:
