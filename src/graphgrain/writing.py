@@ -72,11 +72,16 @@ def atomic_write(path: str | os.PathLike[str], what: str = "The file") -> Iterat
     except OSError as error:
         if isinstance(error, UnwritableFileError):
             raise
-        instead = "Make room there, or choose" if error.errno in _FULL else "Choose"
-        raise UnwritableFileError(
-            f"{what} cannot be written to {str(path)!r}: {error.strerror or error}. "
-            f"{instead} another place."
-        ) from None
+        raise unwritable(what, path, error) from None
+
+
+def unwritable(what: str, path: str | os.PathLike[str], error: OSError) -> UnwritableFileError:
+    """Return the error for content that cannot be written to a path."""
+    instead = "Make room there, or choose" if error.errno in _FULL else "Choose"
+    return UnwritableFileError(
+        f"{what} cannot be written to {str(path)!r}: {error.strerror or error}. "
+        f"{instead} another place."
+    )
 
 
 def is_standard_output(path: str | os.PathLike[str]) -> bool:
@@ -101,10 +106,7 @@ def check_output(path: str | os.PathLike[str], what: str = "The file") -> None:
         if not folder.is_dir():
             raise FileNotFoundError(errno.ENOENT, f"there is no folder {str(folder)!r}")
     except OSError as error:
-        raise UnwritableFileError(
-            f"{what} cannot be written to {str(path)!r}: {error.strerror or error}. Choose "
-            "another place."
-        ) from None
+        raise unwritable(what, path, error) from None
 
 
 def _checked(path: str | os.PathLike[str]) -> os.stat_result | None:

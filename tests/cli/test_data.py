@@ -89,7 +89,7 @@ def test_columns_called_id_and_similarity_do_not_replace_ours(here):
     index = gg.GraphIndex.open("m.ggi")
     index.verify()
     assert index.ids.tolist() == [1, 2, 3, 4]
-    assert index.columns()["input_id"].tolist() == [f"mine-{place}" for place in range(4)]
+    assert index.columns()["id"].tolist() == [f"mine-{place}" for place in range(4)]
     [found] = json.loads(
         call("search", "m.ggi", "CCO", "-n", 1, "--html", "p.html", "--json").stdout
     )
@@ -100,7 +100,8 @@ def test_columns_called_id_and_similarity_do_not_replace_ours(here):
     call("index", "m.csv", "-o", "own.ggi", "--ids", "id")
     own = gg.GraphIndex.open("own.ggi")
     assert own.ids.tolist() == [f"mine-{place}" for place in range(4)]
-    assert "input_id" not in own.column_names
+    [found] = json.loads(call("search", "own.ggi", "CCO", "-n", 1, "--json").stdout)
+    assert "input_id" not in found["hits"][0]
 
 
 def test_an_index_ignores_no_option_of_reading(here):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.cluster import MiniBatchKMeans
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 import graphgrain as gg
@@ -152,3 +153,34 @@ def test_targets_that_are_no_dask_array():
     X = array.from_array(np.eye(4), chunks=2)
     with pytest.raises(InvalidParameterError, match="y must be a Dask array; got a ndarray"):
         gg.dask_partial_fit(SGDClassifier(), X, np.array([0, 1, 0, 1]))
+
+
+def test_blocks_with_some_of_the_columns_are_refused():
+    array = pytest.importorskip("dask.array")
+    X = array.from_array(np.eye(4), chunks=2)
+    with pytest.raises(InvalidParameterError, match=r"split into 2 blocks.*rechunk"):
+        gg.dask_partial_fit(MiniBatchKMeans(2), X)
+    model = gg.dask_partial_fit(MiniBatchKMeans(2), X.rechunk({1: -1}))
+    assert model.cluster_centers_.shape == (2, 4)
+
+
+def test_missing_molecules_of_a_data_frame():
+    dataframe = pytest.importorskip("dask.dataframe", reason="Dask's data frames are missing")
+    pandas = pytest.importorskip("pandas")
+    column = pandas.Series(["CCO", None, "CC"], dtype="string")  # holds pandas.NA
+    source = dataframe.from_pandas(column, npartitions=1)
+    X = gg.dask_features(source, n_features=64, errors="empty").compute(scheduler="synchronous")
+    assert np.diff(X.indptr).astype(bool).tolist() == [True, False, True]
+
+
+def test_files_that_have_changed_are_read_again(client, tmp_path):
+    file = tmp_path / "molecules.smi"
+    file.write_text("CCO\nCCN\n")
+    kept = gg.dask_features([file], KERNEL, n_features=64).persist()
+    distributed.wait(kept)
+    file.write_text("CCO\nc1ccccc1\nCC\n")
+    found = gg.dask_features([file], KERNEL, n_features=64).persist().compute()
+    assert kept.compute().shape == (2, 64)
+    kernel = gg.TreePlusPlus(path_depth=3, tree_depth=1, n_features=64, output="features")
+    rows = kernel.transform(["CCO", "c1ccccc1", "CC"])
+    np.testing.assert_array_equal(found.toarray(), rows.toarray())

@@ -401,8 +401,13 @@ def test_manifests_of_another_form(tmp_path, content):
 
 
 def test_columns_are_numbers_only_if_they_are_in_all_shards(tmp_path):
-    rows = [("CCO", "1", "2", "", "a"), ("CCN", "2", "2.5", "", ""), ("CCC", "", "x", "", "3")]
-    text = "smiles,some,mixed,blank,word\n" + "".join(",".join(row) + "\n" for row in rows)
+    rows = [
+        ("CCO", "1", "2", "", "a", "NA", "N/A"),
+        ("CCN", "2", "2.5", "", "", "1.5", "b"),
+        ("CCC", "", "x", "", "3", "null", "c"),
+    ]
+    text = "smiles,some,mixed,blank,word,marked,texts\n"
+    text += "".join(",".join(row) + "\n" for row in rows)
     (tmp_path / "x.csv").write_text(text)
     gg.save_features(tmp_path / "x.csv", tmp_path / "f", KERNEL, n_features=64, shard_size=1)
     _, expected = gg.load_molecules(tmp_path / "x.csv")
@@ -430,3 +435,31 @@ def test_features_that_are_no_counts_keep_their_precision(tmp_path):
     expected = gg.NeighbourhoodPairs(1, 1, output="features", n_features=4096).transform(graphs)
     [(found, _)] = gg.FeatureShards(tmp_path / "shards")
     assert abs(found - expected).max() == 0
+
+
+@pytest.mark.parametrize("form", ["npz", "parquet"])
+def test_columns_that_some_chunks_do_not_have(tmp_path, form):
+    if form == "parquet":
+        pytest.importorskip("pyarrow")
+    graphs = gg.load_drugs()[0][:4]
+    chunks = [gg.Chunk(graphs[:2], {"y": np.array([1.5, 2.5])}), gg.Chunk(graphs[2:], {})]
+    gg.save_features(chunks, tmp_path / "shards", n_features=64, format=form)
+    [(_, columns)] = gg.FeatureShards(tmp_path / "shards")
+    np.testing.assert_array_equal(columns["y"], [1.5, 2.5, np.nan, np.nan])
+
+
+@pytest.mark.parametrize("form", ["npz", "parquet"])
+def test_shards_without_rows_have_all_columns(tmp_path, form):
+    if form == "parquet":
+        pytest.importorskip("pyarrow")
+    (tmp_path / "x.csv").write_text("smiles,y,name\nC1C,1,a\nC1C,2,b\nCCO,3,c\nCCN,4,d\n")
+    with pytest.warns(GraphgrainWarning, match="2 of 4"):
+        gg.save_features(
+            tmp_path / "x.csv", tmp_path / "f", KERNEL, n_features=np.int64(64), shard_size=2,
+            errors="skip", format=form,
+        )  # fmt: skip
+    shards = list(gg.FeatureShards(tmp_path / "f"))
+    assert [shard.X.shape for shard in shards] == [(0, 64), (2, 64)]
+    for name, values in {"y": [3, 4], "name": ["c", "d"], "line": [4, 5]}.items():
+        assert [shard.columns[name].tolist() for shard in shards] == [[], values]
+        assert len({shard.columns[name].dtype.kind for shard in shards}) == 1

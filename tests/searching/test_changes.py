@@ -118,10 +118,46 @@ def test_removing_what_is_not_there(small, drugs):
     assert len(small) == 60
 
 
+PATH = ([(0, 1), (1, 2)], list("CCO"))
+ATTRIBUTES = gg.GraphBatch.from_edges([2], [(0, 1)], list("CC"), vertex_attributes=[[1.0], [2.0]])
+
+
+@pytest.mark.parametrize(
+    ("graphs", "more", "message"),
+    [
+        ([PATH], [(*PATH, ["a", "b"])], "Either all graphs have edge labels"),
+        ([(*PATH, [1, 2])], [(*PATH, ["a", "b"])], "all integers or all strings"),
+        ([PATH], ATTRIBUTES, "Either all graphs have vertex attributes"),
+        (ATTRIBUTES, [PATH], "Either all graphs have vertex attributes"),
+    ],
+)
+def test_labels_and_attributes_that_the_others_do_not_have(tmp_path, graphs, more, message):
+    """They are refused at once: graphs of both kinds could not be returned together."""
+    kernel = gg.TreePlusPlus(2, 0)
+    several = gg.GraphBatch.concatenate([gg.as_graphs(graphs)] * 9 + [gg.as_graphs([([], [])])])
+    index = gg.GraphIndex.build(tmp_path / "some.ggi", several, kernel)
+    with pytest.raises(InvalidGraphError, match=message):
+        index.add(more)
+    index.add([([], [])])
+    assert len(index) == 11
+    assert index.graphs()[:10] == several
+    stream = iter([several, gg.as_graphs(more)])
+    with pytest.raises(InvalidGraphError, match=message):
+        gg.GraphIndex.build(tmp_path / "stream.ggi", stream, kernel)
+
+
+@pytest.mark.parametrize("ids", ["alimemazine", 3])
+def test_a_single_id_is_no_list(small, ids):
+    for act in (small.remove, small.graphs, small.columns):
+        with pytest.raises(InvalidParameterError, match=r"a list of ids; got .*Write \["):
+            act(ids)
+    assert len(small) == 60
+
+
 def test_twins_in_two_segments_are_told_apart(tmp_path, drugs, monkeypatch):
     """An id that comes again in a later segment of the same build is noticed too."""
-    monkeypatch.setattr("graphgrain.searching.building.LARGEST", 10)
-    monkeypatch.setattr("graphgrain.searching.building.CHUNK", 10)
+    monkeypatch.setattr("graphgrain.searching.graph_index.LARGEST", 10)
+    monkeypatch.setattr("graphgrain.searching.graph_index.CHUNK", 10)
     ids = [*range(25), 3]
     with pytest.raises(InvalidParameterError, match="3 comes a second time"):
         gg.GraphIndex.build(tmp_path / "t.ggi", drugs[0][:26], ids=ids)

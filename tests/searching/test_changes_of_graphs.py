@@ -302,6 +302,7 @@ def test_missing_y_and_nothing_found():
         ({"min_pairs": 0}, "min_pairs must be"),
         ({"max_size": 0}, "max_size must be"),
         ({"radius": -1}, "radius must be"),
+        ({"n_jobs": "all"}, "n_jobs must be"),
         ({"coverage": 1.0}, "coverage must be between 0 and 1"),
     ],
 )

@@ -70,6 +70,18 @@ def test_of_an_index(measured, tmp_path):
         gg.cliffs(index, y, kernel=gg.WeisfeilerLehman())
 
 
+def test_cliffs_of_an_index_that_changes(measured, tmp_path):
+    """Numbers are those of the index at that time."""
+    graphs, y = measured
+    index = gg.GraphIndex.build(tmp_path / "some.ggi", graphs)
+    found = gg.cliffs(index, y, 0.5)
+    index.remove(range(50))
+    index.compact()
+    first, second = found[0][:2]
+    assert found.graphs(0) == graphs[[first, second]]
+    assert gg.cliffs(index, y[50:], 0.5)._graphs.ids([0]) == [50]
+
+
 def test_measured_twice(measured):
     graphs, y = measured
     twice = gg.GraphBatch.concatenate([graphs, graphs[[3, 4]]])
@@ -113,8 +125,8 @@ def test_no_pair(measured):
         (np.full(120, np.inf), {}, "must be finite"),
         (np.zeros(120), {"min_difference": 0}, "min_difference must be above 0"),
         (np.zeros(120), {"min_difference": float("nan")}, "min_difference must be above 0"),
-        (np.zeros(120), {"min_similarity": 0}, "min_similarity must be above 0"),
-        (np.zeros(120), {"min_similarity": 2}, "min_similarity must be above 0"),
+        (np.zeros(120), {"min_similarity": 0}, "min_similarity must be a number above 0"),
+        (np.zeros(120), {"min_similarity": 2}, "min_similarity must be a number above 0"),
     ],
 )
 def test_bad_input(measured, y, options, message):
@@ -191,6 +203,9 @@ def test_pairs_of_other_graphs(drugs):
     found = gg.pairs(graphs, 0.5)
     with pytest.raises(InvalidParameterError, match="pairs of these 5 graphs"):
         gg.cliffs(graphs[:5], np.arange(5.0), similar=found)
+    lists = tuple(map(list, found))
+    y = np.arange(len(graphs))
+    assert gg.cliffs(graphs, y, similar=lists).cliffs == gg.cliffs(graphs, y, 0.5).cliffs
 
 
 def test_nullable_columns_of_pandas(drugs):
@@ -203,3 +218,21 @@ def test_nullable_columns_of_pandas(drugs):
     with pytest.warns(GraphgrainWarning, match="missing for 6 of 40"):
         found = gg.cliffs(graphs, pd.Series(y, dtype="Float64"))
     assert len(found) == len(expected) > 0
+
+
+def test_missing_values_of_a_file_in_an_index(tmp_path):
+    """They are those that load_molecules finds."""
+    pytest.importorskip("rdkit")
+    table = tmp_path / "assay.csv"
+    rows = ["CCCCCCCO,1.5", "CCCCCCCN,NA", "CCCCCCCC, 3 ", "CCCCCCCF,", "CCCCCCCCl,9"]
+    table.write_text("\n".join(["smiles,y", *rows]))
+    index = gg.GraphIndex.build(tmp_path / "assay.ggi", table)
+    graphs, columns = gg.load_molecules(table)
+    for find in (gg.cliffs, gg.changes):
+        options = {"min_similarity": 0.1} if find is gg.cliffs else {"min_pairs": 1}
+        with pytest.warns(GraphgrainWarning, match="missing for 2 of 5"):
+            found = find(index, "y", **options)
+        with pytest.warns(GraphgrainWarning, match="missing for 2 of 5"):
+            expected = find(graphs, columns["y"], **options)
+        assert len(found) == len(expected) > 0
+        assert repr(getattr(found, "cliffs", found)) == repr(getattr(expected, "cliffs", expected))

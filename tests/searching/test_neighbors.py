@@ -98,6 +98,8 @@ def test_bad_numbers(drug_index, drugs):
         drug_index.kneighbors_graph(mode="weights")
     with pytest.raises(InvalidParameterError, match="threshold"):
         gg.sphere_exclusion(drug_index, 0.0)
+    with pytest.raises(InvalidParameterError, match="threshold must be"):
+        gg.near_duplicates(drug_index, drugs[0][:2], "0.9")
     with pytest.raises(InvalidParameterError, match="count"):
         gg.pick_diverse(drug_index, 293)
     with pytest.raises(InvalidParameterError, match="first"):

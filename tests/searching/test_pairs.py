@@ -156,6 +156,7 @@ def test_nothing_to_find():
         ({"similarity": "dot"}, "'minmax' or 'cosine'"),
         ({"similarity": "containment"}, "'minmax' or 'cosine'"),
         ({"max_per_graph": 0}, "max_per_graph must be"),
+        ({"n_jobs": 0}, "n_jobs must be"),
         ({"kernel": gg.RandomWalk()}, "explicit features"),
     ],
 )

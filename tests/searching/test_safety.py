@@ -8,9 +8,12 @@ import shutil
 import struct
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import graphgrain as gg
@@ -20,6 +23,8 @@ from graphgrain.errors import (
     UnwritableFileError,
 )
 from graphgrain.searching.index_files import read_manifest
+
+from .oracle import similarity_matrix
 
 BEFORE, AFTER = 40, 55
 
@@ -176,6 +181,115 @@ def test_readers_keep_what_they_opened(index, drugs):
     assert len(reader.refresh()) == BEFORE - 12
 
 
+WRITER = """
+import random, sys
+import graphgrain as gg
+path, seed = sys.argv[1:]
+graphs = gg.load_drugs()[0]
+chance, number = random.Random(int(seed)), 0
+while True:
+    try:
+        index = gg.GraphIndex(path)
+        act = chance.random()
+        if act < 0.5:
+            chosen = chance.sample(range(40), chance.randrange(1, 12))
+            ids = [(graph, seed, number, place) for place, graph in enumerate(chosen)]
+            number += 1
+            index.add(graphs[chosen], ids=ids, columns={"graph": chosen})
+            print("added", flush=True)
+        elif act < 0.9 and len(index) > 60:
+            index.remove(chance.sample(index.ids.tolist(), 20))
+        else:
+            index.compact()
+    except (gg.UnwritableFileError, gg.InvalidParameterError) as error:
+        assert "Another process" in str(error) or "no graph with the id" in str(error), error
+"""
+
+
+def test_writers_that_are_killed_and_readers_at_the_same_time(drugs, tmp_path):
+    """Readers always see a complete index, whose answers are those of all comparisons."""
+    graphs = drugs[0][:40]
+    path = tmp_path / "shared.ggi"
+    ids = [(graph, "", 0, 0) for graph in range(40)]
+    index = gg.GraphIndex.build(path, graphs, ids=ids, columns={"graph": np.arange(40)})
+    matrix = similarity_matrix(index.kernel, graphs, graphs, "minmax")
+
+    def started(seed):
+        command = [sys.executable, "-c", WRITER, str(path), str(seed)]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+    writers = [started(0), started(1)]
+    try:
+        for turn in range(3):
+            for writer in writers:
+                assert writer.stdout.readline() == "added\n"
+            for query in range(40):
+                index = index.refresh() if query % 2 else gg.GraphIndex(path)
+                there = np.array([key[0] for key in index.ids])
+                found, values, columns = index.search(graphs[query], k=8, return_columns=True)
+                assert values[0].tolist() == (-np.sort(-matrix[query, there]))[:8].tolist()
+                named = [key[0] for key in found[0]]
+                assert values[0].tolist() == matrix[query, named].tolist()
+                assert columns[0]["graph"].tolist() == named
+                assert index.nbytes() > 0
+            writers[turn % 2].kill()
+            assert writers[turn % 2].wait() != 0
+            writers[turn % 2].stdout.close()
+            writers[turn % 2] = started(turn + 2)
+    finally:
+        for writer in writers:
+            writer.kill()
+            writer.wait()
+            writer.stdout.close()
+    gg.GraphIndex(path).verify()
+
+
+def test_threads_search_while_another_changes_the_index(drugs, tmp_path):
+    graphs = drugs[0][:40]
+    index = gg.GraphIndex.build(tmp_path / "shared.ggi", graphs, ids=[f"{n} 0" for n in range(40)])
+    matrix = similarity_matrix(index.kernel, graphs, graphs, "minmax")
+    stopped = threading.Event()
+
+    def change():
+        number = 0
+        while not stopped.is_set():
+            number += 1
+            index.remove(index.ids[:7])
+            index.add(graphs[:7], ids=[f"{graph} {number}" for graph in range(7)])
+
+    def search(query):
+        for _ in range(40):
+            ids, values = index.search(graphs[query], k=5)
+            named = [int(key.split()[0]) for key in ids[0]]
+            assert values[0].tolist() == matrix[query, named].tolist()
+
+    changing = threading.Thread(target=change)
+    changing.start()
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(search, range(10)))
+    finally:
+        stopped.set()
+        changing.join()
+
+
+def test_an_index_that_was_replaced_by_one_with_another_kernel(index, drugs):
+    """The kernel is that of the files, also for a reader that was there before."""
+    graphs = drugs[0]
+    built = gg.GraphIndex.build(index.path, graphs[:30], gg.TreePlusPlus(3, 1), overwrite=True)
+    other = gg.WeisfeilerLehman(2, similarity="minmax")
+    gg.GraphIndex.build(index.path, graphs[:30], other, overwrite=True)
+    index.refresh()
+    expected = other.fit(graphs[:30]).transform(graphs[40:43])
+    ids, values = index.search(graphs[40:43], k=30)
+    np.testing.assert_allclose(values, np.take_along_axis(expected, ids, 1), rtol=1e-12)
+    index.add(graphs[30:35])
+    index.compact()
+    index.verify()
+    with pytest.raises(InvalidParameterError, match="was built with WeisfeilerLehman"):
+        built.add(graphs[35:36])  # opened with the kernel of before
+
+
 # -------------------------------------------------------------------- damage
 
 
@@ -299,9 +413,9 @@ def test_a_kernel_of_ones_own(tmp_path, drugs):
 
 _BUILD = """
 import sys
-import graphgrain.searching.building as building
+import graphgrain.searching.graph_index as graph_index
 import graphgrain as gg
-building.CHUNK = building.LARGEST = 50
+graph_index.CHUNK = graph_index.LARGEST = 50
 gg.GraphIndex.build(sys.argv[1], sys.argv[2], verbose=False)
 """
 
@@ -324,8 +438,8 @@ def test_a_killed_build_goes_on(tmp_path, drugs, monkeypatch):
     with pytest.raises(InvalidFileError, match="building was interrupted"):
         gg.GraphIndex.open(target)
     made = {path.name for path in target.glob("*.segment")}
-    monkeypatch.setattr("graphgrain.searching.building.LARGEST", 50)
-    monkeypatch.setattr("graphgrain.searching.building.CHUNK", 50)
+    monkeypatch.setattr("graphgrain.searching.graph_index.LARGEST", 50)
+    monkeypatch.setattr("graphgrain.searching.graph_index.CHUNK", 50)
     index = gg.GraphIndex.build(target, source)
     assert len(index) == 12 * len(lines)
     kept = made & {path.name for path in target.glob("*.segment")}

@@ -64,8 +64,8 @@ def test_integer_counts_give_the_very_same_numbers(drug_index, drugs):
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
 def test_many_segments_and_threads(tmp_path, drugs, monkeypatch, n_jobs):
-    monkeypatch.setattr("graphgrain.searching.building.LARGEST", 50)
-    monkeypatch.setattr("graphgrain.searching.building.CHUNK", 20)
+    monkeypatch.setattr("graphgrain.searching.graph_index.LARGEST", 50)
+    monkeypatch.setattr("graphgrain.searching.graph_index.CHUNK", 20)
     graphs = drugs[0]
     index = built(tmp_path, graphs, n_jobs=n_jobs)
     assert len(index._snapshot.segments) > 5
@@ -273,8 +273,8 @@ def test_columns_keep_their_type_and_their_length(tmp_path, drugs):
 
 def test_columns_of_a_build_that_is_interrupted(tmp_path, monkeypatch):
     pytest.importorskip("rdkit")
-    monkeypatch.setattr("graphgrain.searching.building.LARGEST", 20)
-    monkeypatch.setattr("graphgrain.searching.building.CHUNK", 10)
+    monkeypatch.setattr("graphgrain.searching.graph_index.LARGEST", 20)
+    monkeypatch.setattr("graphgrain.searching.graph_index.CHUNK", 10)
     (tmp_path / "some.smi").write_text("".join(f"{'C' * n}O\n" for n in range(1, 51)))
     arguments = (tmp_path / "i.ggi", tmp_path / "some.smi")
     real = gg.searching.graph_index.write_manifest
@@ -285,11 +285,9 @@ def test_columns_of_a_build_that_is_interrupted(tmp_path, monkeypatch):
 
     y = {"y": np.arange(50)}
     monkeypatch.setattr("graphgrain.searching.graph_index.write_manifest", stop)
-    monkeypatch.setattr("graphgrain.searching.building.write_manifest", stop)
     with pytest.raises(KeyboardInterrupt):
         gg.GraphIndex.build(*arguments, columns=y)
     monkeypatch.setattr("graphgrain.searching.graph_index.write_manifest", real)
-    monkeypatch.setattr("graphgrain.searching.building.write_manifest", real)
     index = gg.GraphIndex.build(*arguments, columns=y, overwrite=True)
     assert index.columns()["y"].tolist() == list(range(50))
 
@@ -326,3 +324,40 @@ def test_streams_of_molecules_are_read_as_in_the_index(tmp_path):
         with pytest.raises(InvalidGraphError, match=r"Give graphs, such as graphgrain\.from_"):
             act()
     assert len(graphs) == 6
+
+
+@pytest.mark.parametrize("counts", COUNTS)
+@pytest.mark.parametrize("similarity", ["cosine", "minmax", "containment"])
+def test_equal_graphs_have_similarity_one(tmp_path, drugs, counts, similarity):
+    """Whatever the vertex numbers, and although sums of roots and logarithms are rounded."""
+    graphs = drugs[0][:100]
+    turned = [
+        (graph.n_vertices - 1 - graph.edges, graph.labels[::-1].tolist(), graph.edge_labels)
+        for graph in graphs
+    ]
+    kernel = gg.TreePlusPlus(3, 2, edge_labels=True, counts=counts)
+    index = built(tmp_path, graphs, kernel, similarity=similarity)
+    ids, values = index.search(turned, k=None, threshold=1.0)
+    assert all(number in found for number, found in enumerate(ids))
+    assert {value for found in values for value in found.tolist()} == {1.0}
+    assert len(gg.near_duplicates(index, turned, threshold=1.0).queries) == 100
+    distances, _ = index.kneighbors(turned, 100)
+    assert distances.min() == 0.0
+
+
+def test_a_column_called_id(tmp_path):
+    """It is a column as any other; graphs are numbered unless it is chosen for their ids."""
+    pytest.importorskip("rdkit")
+    file = tmp_path / "molecules.csv"
+    file.write_text("smiles,id,similarity\nCCO,a,7\nCCN,b,8\nCCC,c,9\n")
+    index = gg.GraphIndex.build(tmp_path / "numbered.ggi", file)
+    index.verify()
+    assert index.ids.tolist() == [0, 1, 2]
+    index.remove([0])
+    index.compact()
+    assert index.ids.tolist() == [1, 2]
+    assert index.columns([2])["id"].tolist() == ["c"]
+    index = gg.GraphIndex.build(tmp_path / "named.ggi", file, ids="id")
+    assert index.ids.tolist() == index.columns()["id"].tolist() == ["a", "b", "c"]
+    index.remove(["b"])
+    assert index.ids.tolist() == ["a", "c"]

@@ -229,10 +229,11 @@ def search(
     )
     found = []
     for name, row, each_value, known in zip(names, ids, values, columns, strict=True):
-        # A column of the file must not replace the similarity found here.
+        # Columns of the file must not replace what is found here.
         beside = {
-            "input_similarity" if column == "similarity" else column: each.tolist()
+            f"input_{column}" if column in ("id", "similarity") else column: each.tolist()
             for column, each in known.items()
+            if column != "id" or each.tolist() != row.tolist()
         }
         hits = [
             {

@@ -23,7 +23,6 @@ import numpy as np
 
 from .compiling import compiled, inlined
 from .gram import COSINE, DOT, MINMAX
-from .hashing import mix
 from .structures import find_key
 
 #: Minimum and maximum number of leading bits of a feature that select its bucket.
@@ -41,23 +40,6 @@ class Lists(NamedTuple):
     starts: np.ndarray  # uint32, first entry of the list of each bucket
     gaps: np.ndarray  # uint8
     values: np.ndarray  # float32, value of each code; empty if all values are 1
-
-
-@compiled
-def place_level(lengths, hashes, values, salt, fill, keys, out):
-    """Append the features of one level to those of each graph, from index ``fill[graph]`` on.
-
-    A key is the hash mixed with the level's salt, which separates the levels.
-    """
-    entry = 0
-    for graph in range(len(lengths)):
-        at = fill[graph]
-        for _ in range(lengths[graph]):
-            keys[at] = mix(hashes[entry] + salt)
-            out[at] = values[entry]
-            at += 1
-            entry += 1
-        fill[graph] = at
 
 
 @compiled
@@ -429,7 +411,7 @@ def scan(query, lists, commons, measures, sizes, removed, base, least, best, sum
             overlap += _shared_bits(lists.bits[i], mask)
         measure = np.float64(measures[i])
         if not query.product:
-            overlap = min(overlap, measure)  # a sum of minima is at most either sum
+            overlap = min(overlap, measure * slack)  # a sum of minima is at most either sum
         if overlap <= 0.0:
             continue
         bound = similarity_of(query.kind, overlap, query.measure, measure)

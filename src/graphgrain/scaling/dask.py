@@ -14,6 +14,7 @@ from sklearn.base import clone
 from ..errors import InvalidGraphError, InvalidParameterError, MissingDependencyError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
+from ..graphs.convert.parts import is_missing
 from ..graphs.convert.rdkit import LabelFlags, LabelOptions, parse_molecules
 from ..graphs.files.molecules import MoleculeFile, is_molecule_file
 from ..graphs.streams import as_chunks, join_chunks
@@ -158,6 +159,11 @@ def dask_partial_fit(model: Any, X: Any, y: Any = None, *, classes: Any = None) 
                 f"{name} must be a Dask array; got a {type(array).__name__}. Make one: "
                 "dask.array.from_array(values, chunks=...)."
             )
+    if len(getattr(X, "numblocks", ())) == 2 and X.numblocks[1] > 1:
+        raise InvalidParameterError(
+            f"A block of X must have all columns; these are split into {X.numblocks[1]} blocks. "
+            "Join them with X.rechunk({1: -1})."
+        )
     blocks = np.ravel(X.to_delayed()).tolist()
     targets = [None] * len(blocks) if y is None else np.ravel(y.to_delayed()).tolist()
     if len(targets) != len(blocks):
@@ -194,8 +200,11 @@ class _File:
     def __init__(self, path: str, smiles: str | None) -> None:
         self.path, self.smiles = path, smiles
 
-    def __dask_tokenize__(self) -> tuple[str, str, str | None]:
-        return "file", self.path, self.smiles
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        """Identify the content as well: workers may still have the features of an older file."""
+        state = os.stat(self.path) if os.path.exists(self.path) else None
+        content = None if state is None else (state.st_size, state.st_mtime_ns)
+        return "file", self.path, self.smiles, content
 
 
 def _block(part: Any, kernel: Any, labels: LabelOptions, errors: str) -> Any:
@@ -213,7 +222,7 @@ def _graphs(part: Any, labels: LabelOptions, errors: str) -> GraphBatch:
         names = [f"{file.name}, line {record.line}" for record in records]
         return _molecules(texts, names, labels, errors, file.blocks)
     items = part.tolist() if hasattr(part, "tolist") else list(part)
-    if items and all(isinstance(item, str) or item is None or item != item for item in items):
+    if items and all(isinstance(item, str) or is_missing(item) for item in items):
         names = [f"number {number} of a partition" for number in range(len(items))]
         return _molecules(items, names, labels, errors, False)
     return as_graphs(items)

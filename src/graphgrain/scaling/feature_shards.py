@@ -21,6 +21,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -42,13 +43,16 @@ from ..graphs.files.molecules import (
     MoleculeFile,
     Record,
     is_molecule_file,
+    missing_values,
     no_molecule,
     record_columns,
     typed,
 )
 from ..graphs.processes import map_processes, progress_bar
 from ..graphs.streams import CHUNK_SIZE, Chunk, as_chunks
+from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.registry import kernel_to_json
+from ..kernels.tree_plus_plus import TreePlusPlus
 from ..parameters import Whole, check_value
 from ..writing import atomic_write, delete_if_free, write_csv
 
@@ -216,8 +220,9 @@ def read_shard(folder: Path, number: int, manifest: dict[str, Any]) -> Shard:
             raise ValueError(f"there are not {rows:,} rows")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, csv.Error) as error:
         raise InvalidFileError(f"{folder.name}/{name} cannot be read: {error}. {_AGAIN}.") from None
-    kinds = manifest["columns"]
-    return Shard(X, {key: _as_kind(values, kinds.get(key)) for key, values in columns.items()})
+    blank = np.full(rows, "", dtype=str)
+    kinds = dict.fromkeys(columns) | manifest["columns"]  # a shard can lack columns of others
+    return Shard(X, {key: _as_kind(columns.get(key, blank), kind) for key, kind in kinds.items()})
 
 
 def _read_npz(stem: Path, n_features: int) -> tuple[csr_array, dict[str, np.ndarray]]:
@@ -257,7 +262,7 @@ def _checked_csr(
 
 def _kind(values: np.ndarray) -> str:
     """Return the type of a column of a shard: integer, number, text or blank."""
-    found = typed(values)
+    found = typed(_as_text(values.tolist()) if values.dtype.kind == "O" else values)
     if found.dtype.kind in "iub":
         return "integer"
     if found.dtype.kind == "f":
@@ -272,16 +277,22 @@ def _joined_kind(kinds: set[str]) -> str:
     return "integer" if kinds == {"integer"} else "number"
 
 
+def _as_text(values: list[Any]) -> np.ndarray:
+    """Return values as they are written to a CSV file."""
+    return np.array(["" if value is None else str(value) for value in values], dtype=str)
+
+
 def _as_kind(values: np.ndarray, kind: Any) -> np.ndarray:
     """Convert text to integers or floats if the column has that type."""
-    try:
+    missing = missing_values(values)
+    with suppress(ValueError):
         if kind == "integer":
             return np.array([int(value) for value in values.tolist()], dtype=np.int64)
         if kind == "number":
-            return np.array([float(value.strip() or "nan") for value in values.tolist()])
-    except ValueError:
-        pass
-    return values
+            numbers = np.full(len(values), np.nan)
+            numbers[~missing] = [float(value) for value in values[~missing].tolist()]
+            return numbers
+    return np.where(missing, "", values)
 
 
 # -------------------------------------------------------------------- manifest
@@ -403,7 +414,7 @@ def _read_parquet(path: Path, n_features: int) -> tuple[csr_array, dict[str, np.
     except pa.ArrowException as error:
         raise ValueError(error) from None
     columns = {
-        name: np.array([str(value) for value in table[name].to_pylist()], dtype=str)
+        name: _as_text(table[name].to_pylist())
         for name in table.column_names
         if name not in (PARQUET_COLUMNS, PARQUET_VALUES)
     }
@@ -511,7 +522,7 @@ def save_features(
         ) from None
     settings = {
         "kernel": kernel_to_json(kernel, leave_out=("n_jobs", "n_features", "output", "verbose")),
-        "n_features": n_features,
+        "n_features": int(n_features),
         "shard_size": int(shard_size),
         "format": format,
         "labels": options._asdict() if file else None,
@@ -540,17 +551,17 @@ def save_features(
     if file is not None and not seen:
         raise no_molecule(file.name)
     _tidy(place, len(receipts))
-    kinds: dict[str, set[str]] = {}
-    for receipt in receipts:
-        for name, kind in receipt["columns"].items():
-            kinds.setdefault(name, set()).add(kind)
+    kinds = [receipt["columns"] for receipt in receipts if receipt["rows"]]
+    names = dict.fromkeys(name for columns in kinds for name in columns)
     manifest = {
         "version": FOLDER.version,
         "complete": True,
         **settings,
         "rows": sum(receipt["rows"] for receipt in receipts),
         "skipped": unreadable.count,
-        "columns": {name: _joined_kind(found) for name, found in kinds.items()},
+        "columns": {
+            name: _joined_kind({columns.get(name, "blank") for columns in kinds}) for name in names
+        },
         "shards": receipts,
     }
     _write_manifest(place, manifest)
@@ -560,10 +571,8 @@ def save_features(
 def hashing_kernel(kernel: Any, n_features: int) -> Any:
     """Return an unfitted copy of the kernel that outputs features in hashed columns."""
     if kernel is None:
-        from ..kernels.tree_plus_plus import TreePlusPlus
-
         kernel = TreePlusPlus()
-    if not {"n_features", "output"} <= set(getattr(kernel, "get_params", dict)()):
+    if not isinstance(kernel, FeatureKernel):
         raise InvalidParameterError(
             f"Features are those of a kernel that has n_features and output; got {kernel!r}. Use "
             "TreePlusPlus, WeisfeilerLehman, ShortestPath or another with explicit features."

@@ -22,8 +22,9 @@ from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.processes import map_processes, progress_bar
 from ..kernels.bases.feature_kernel import FeatureKernel
+from ..kernels.tree_plus_plus import TreePlusPlus
 from ..parameters import Whole, check_value
-from ..writing import check_output, delete_if_free, take_over
+from ..writing import check_output, delete_if_free, take_over, unwritable
 from .dask import dask as dask_package
 
 #: First row and column of a tile, and the graphs of its rows and columns.
@@ -118,9 +119,7 @@ def save_gram(
             shutil.rmtree(place)
         take_over(temporary, place, place.stat() if place.is_file() else None)
     except OSError as error:
-        raise UnwritableFileError(
-            f"The matrix cannot be written to {str(place)!r}: {error.strerror or error}."
-        ) from None
+        raise unwritable("The matrix", place, error) from None
     finally:
         if temporary.is_dir():
             shutil.rmtree(temporary, ignore_errors=True)
@@ -147,8 +146,6 @@ def write_tile(path: Path, kernel: Any, tile: Tile) -> None:
 
 def _kernel(kernel: Any) -> Any:
     if kernel is None:
-        from ..kernels.tree_plus_plus import TreePlusPlus
-
         kernel = TreePlusPlus()
     if not isinstance(kernel, FeatureKernel):
         raise InvalidParameterError(

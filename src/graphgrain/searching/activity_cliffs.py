@@ -14,11 +14,12 @@ from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.convert.parts import is_missing
 from ..graphs.drawing.layout import shared_part
+from ..graphs.files.molecules import MISSING
 from ..graphs.isomorphism import duplicates
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..parameters import Number
-from .building import check_kernel, default_kernel
-from .graph_index import GraphIndex
+from .graph_index import GraphIndex, check_kernel, default_kernel
+from .index_files import Snapshot
 from .similar_pairs import Pairs, pairs
 
 
@@ -86,7 +87,7 @@ class Cliffs:
     missing: np.ndarray
     y: np.ndarray
     kernel: FeatureKernel
-    _graphs: Any = field(repr=False)
+    _graphs: Snapshot | GraphBatch = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.cliffs)
@@ -100,7 +101,7 @@ class Cliffs:
 
     def graphs(self, number: int) -> GraphBatch:
         """Return the two graphs of a cliff."""
-        return _chosen(self._graphs, list(self.cliffs[number][:2]))
+        return self._graphs[list(self.cliffs[number][:2])]
 
     def compare(self, number: int) -> Comparison:
         """Compare the patterns of the two graphs of a cliff."""
@@ -180,18 +181,19 @@ def cliffs(
     ([1, 2, 1], [[7], [7]])
     """
     if isinstance(graphs, GraphIndex):
-        source: Any = graphs
+        source: Snapshot | GraphBatch = graphs._snapshot  # numbers refer to its present state
         used = graphs.kernel
     else:
-        source = as_graphs(graphs)
-        used = default_kernel(source) if kernel is None else check_kernel(kernel)
+        source = graphs = as_graphs(graphs)
+        used = default_kernel(graphs) if kernel is None else check_kernel(kernel)
     values = numbers_of(source, y)
     count = len(values)
     if not Number(0.0).allows(min_difference):
         raise InvalidParameterError(f"min_difference must be above 0; got {min_difference!r}.")
-    found = similar
-    if found is None:
-        found = pairs(source, min_similarity, kernel=kernel, similarity=similarity, n_jobs=n_jobs)
+    if similar is None:
+        found = pairs(graphs, min_similarity, kernel=kernel, similarity=similarity, n_jobs=n_jobs)
+    else:
+        found = Pairs(*map(np.asarray, similar))
     if max(found.first.max(initial=-1), found.second.max(initial=-1)) >= count:
         raise InvalidParameterError(
             f"similar must hold pairs of these {count:,} graphs; it has number "
@@ -227,15 +229,15 @@ def cliffs(
     return Cliffs(listed, counts, groups, missing, values, used, source)
 
 
-def numbers_of(source: Any, y: Any) -> np.ndarray:
+def numbers_of(source: Snapshot | GraphBatch, y: Any) -> np.ndarray:
     """Return y, or the column of an index with that name, as floats with NaN for missing values."""
-    if isinstance(y, str) and isinstance(source, GraphIndex):
+    if isinstance(y, str) and isinstance(source, Snapshot):
         if y not in source.column_names:
             names = ", ".join(source.column_names) or "none"
             raise InvalidParameterError(f"The index has no column {y!r}; it has {names}.")
-        y = source.columns()[y]
+        y = source.column(y, source.live)
     try:
-        items = [np.nan if is_missing(value) or value == "" else value for value in y]
+        items = [np.nan if is_missing(value) or _is_marked(value) else value for value in y]
         values = np.array(items, dtype=np.float64)
     except (TypeError, ValueError):
         raise InvalidParameterError(
@@ -251,6 +253,11 @@ def numbers_of(source: Any, y: Any) -> np.ndarray:
     return values
 
 
+def _is_marked(value: Any) -> bool:
+    """Return whether a text marks a missing value: columns of files are stored as text."""
+    return isinstance(value, str) and value.strip() in MISSING
+
+
 def warn_of_missing(missing: int, count: int) -> None:
     if missing:
         warnings.warn(
@@ -261,18 +268,15 @@ def warn_of_missing(missing: int, count: int) -> None:
 
 
 def _measured_twice(
-    source: Any, first: np.ndarray, second: np.ndarray, similarities: np.ndarray
+    source: Snapshot | GraphBatch,
+    first: np.ndarray,
+    second: np.ndarray,
+    similarities: np.ndarray,
 ) -> list[list[int]]:
     """Return groups of equal graphs among pairs of similarity 1."""
     same = similarities >= 1.0 - 1e-12
     chosen = np.union1d(first[same], second[same])
     if not len(chosen):
         return []
-    groups = duplicates(_chosen(source, chosen))
+    groups = duplicates(source[chosen])
     return [[int(chosen[number]) for number in group] for group in groups]
-
-
-def _chosen(source: Any, numbers: Any) -> GraphBatch:
-    """Return some of the graphs of an index or a batch."""
-    index = isinstance(source, GraphIndex)
-    return source._snapshot.numbered(numbers) if index else source[numbers]

@@ -1,10 +1,20 @@
-"""GraphIndex: an index of graphs on disk for similarity search."""
+"""GraphIndex: an index of graphs on disk for similarity search.
+
+Graphs are written in three steps:
+
+1. They are sketched chunk by chunk; every 65,536 of them are written as a segment.
+2. After each segment, a journal records how far the stream was read, so that the same call can
+   resume after an interruption.
+3. Finally the manifest is replaced, which adds all new segments to the index at once.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
@@ -16,40 +26,45 @@ from sklearn.base import clone
 
 from ..core.gram import DOT
 from ..core.threads import call
-from ..errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError
+from ..errors import (
+    GraphgrainWarning,
+    InvalidFileError,
+    InvalidGraphError,
+    InvalidParameterError,
+)
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.convert.parts import column_items
 from ..graphs.convert.rdkit import LabelFlags, LabelOptions, from_rdkit, from_smiles, is_rdkit
-from ..graphs.streams import Chunk
+from ..graphs.files.molecules import is_molecule_file
+from ..graphs.streams import Chunk, as_chunks
 from ..kernels.bases.feature_kernel import FeatureKernel
-from ..kernels.registry import describe_kernel
-from ..parameters import JOBS, Number, OneOf, Whole, check_value
-from .building import (
-    SegmentWriter,
-    check_kernel,
-    commit,
-    default_kernel,
-    interrupted,
-    is_molecules,
-    make_folder,
-    origin_of,
-    pieces_of,
-    progress_of,
-    restored,
-    stored,
-    tail_to_merge,
-    with_kind,
-)
+from ..kernels.registry import describe_kernel, kernel_from_json, kernel_to_json
+from ..kernels.tree_plus_plus import TreePlusPlus
+from ..parameters import JOBS, Number, OneOf, Whole, check_parameters, check_value
 from .index_files import (
     CHUNK,
     JOURNAL,
     KINDS,
+    LARGEST,
+    MANIFEST,
+    OWN_SUFFIXES,
     Manifest,
+    SegmentEntry,
+    Sketches,
     Snapshot,
     as_array,
+    checked_ids,
+    choose_common,
+    delete_leftovers,
+    id_keys,
+    keyed_features,
+    make_sketches,
     only_writer,
+    read_manifest,
+    unwritable,
     write_manifest,
+    write_segment,
 )
 from .ranking import Hits, Ranker
 
@@ -58,6 +73,10 @@ if TYPE_CHECKING:
 
     from .similar_pairs import Pairs
 
+#: Number of graphs of an index among which an example of their labels and attributes is chosen.
+_EXAMPLES = 64
+#: Chunks of graphs with their ids, if they have any.
+Pieces = Iterable[tuple[Chunk, Sequence[Any] | None]]
 #: Number of queries answered together, and of graphs of the index used as queries together.
 _BATCH = 256
 _TOGETHER = 1024
@@ -118,10 +137,8 @@ class GraphIndex:
     ) -> None:
         self.path = _folder(path).absolute()  # the working directory may change
         self.n_jobs = check_value("n_jobs", n_jobs, JOBS)
-        self._snapshot = Snapshot.of(self.path)
-        self.kernel = restored(self._snapshot.manifest.kernel, kernel, str(path))
-        self.kernel.set_params(n_jobs=n_jobs)
-        self._own_kernel = None if kernel is None else clone(kernel)
+        self._own_kernel = None if kernel is None else check_kernel(kernel)
+        self.refresh()
 
     def __reduce__(self) -> Any:
         options = {"kernel": self._own_kernel, "n_jobs": self.n_jobs}
@@ -192,7 +209,7 @@ class GraphIndex:
         check_value("first_id", first_id, Whole(0))
         check_value("n_jobs", n_jobs, JOBS)
         source, are_molecules = with_kind(source)
-        _check_similarity(similarity)
+        check_value("similarity", similarity, OneOf(tuple(KINDS)))
         used = None if kernel is None else check_kernel(kernel)
         folder = _folder(path)
         make_folder(folder, overwrite)
@@ -200,7 +217,7 @@ class GraphIndex:
             settings = {
                 "kernel": None if used is None else stored(used),
                 "similarity": similarity,
-                "first_id": first_id,
+                "first_id": int(first_id),
                 "ids": ids if isinstance(ids, str) else None,
                 "columns": columns if isinstance(columns, list) else None,
                 "options": {name: repr(value) for name, value in options.items()},
@@ -227,13 +244,7 @@ class GraphIndex:
                 molecules=labels if is_molecules(source) or are_molecules else None,
                 next_id=int(first_id),
             )
-
-            def journal(so_far: Manifest, last: Chunk) -> None:
-                if origin is not None:
-                    extra = {"origin": origin, "line": int(last.columns["line"][-1])}
-                    write_manifest(folder, replace(so_far, extra=extra), JOURNAL)
-
-            writer = SegmentWriter(folder, used, manifest, Snapshot(folder, manifest), journal)
+            writer = SegmentWriter(folder, used, manifest, origin)
             with progress_of(verbose, sum(entry.graphs for entry in manifest.segments)) as bar:
                 writer.write(chain(first, pieces), bar.update)
         return cls(path, kernel=kernel, n_jobs=n_jobs)
@@ -251,7 +262,11 @@ class GraphIndex:
 
     def refresh(self) -> GraphIndex:
         """Load changes made by other processes since the index was opened."""
-        self._snapshot = Snapshot.of(self.path)
+        snapshot = Snapshot.of(self.path)
+        # Another process may have replaced the index by one with another kernel.
+        kernel = restored(snapshot.manifest.kernel, self._own_kernel, str(self.path))
+        self.kernel = kernel.set_params(n_jobs=self.n_jobs)
+        self._snapshot = snapshot
         return self
 
     # ---------------------------------------------------------------- contents
@@ -288,7 +303,11 @@ class GraphIndex:
 
     def nbytes(self) -> int:
         """Return the size on disk in bytes."""
-        return sum(file.stat().st_size for file in self.path.iterdir())
+        size = 0
+        for file in self.path.iterdir():
+            with suppress(FileNotFoundError):  # a writer may delete it in the meantime
+                size += file.stat().st_size
+        return size
 
     def verify(self) -> None:
         """Check the whole index, and raise an error that names the damaged part.
@@ -314,27 +333,27 @@ class GraphIndex:
         Either all graphs are added or, in case of an error, none.
         """
         with only_writer(self.path):
-            now = Snapshot.of(self.path)
+            now = self.refresh()._snapshot
             molecules = now.manifest.molecules
-            if molecules is not None and is_molecules(source):
+            source, are_molecules = with_kind(source)
+            from_file = is_molecules(source)
+            if (are_molecules or from_file) and molecules is None and now.manifest.label_kind:
+                raise InvalidGraphError(
+                    "This index holds graphs, and does not know how molecules were read for it. "
+                    "Give graphs, such as graphgrain.from_smiles(list)."
+                )
+            if are_molecules:
+                items = iter(column_items(source) if hasattr(source, "__len__") else source)
+                parts = iter(lambda: list(islice(items, CHUNK)), [])
+                source = (self.as_queries(part) for part in parts)
+            elif from_file and molecules is not None:
                 given = {name: options[name] for name in LabelOptions._fields if name in options}
-                if any(value != molecules.get(name) for name, value in given.items()):
+                if any(value != molecules.get(name, False) for name, value in given.items()):
                     raise InvalidParameterError(
                         f"All molecules of an index are read in the same way; it was built with "
                         f"{molecules}, got {given}. Leave these options out."
                     )
                 options = {**options, **molecules}
-            source, are_molecules = with_kind(source)
-            if are_molecules or (molecules is None and is_molecules(source)):
-                if molecules is None and now.manifest.label_kind:
-                    raise InvalidGraphError(
-                        "This index holds graphs, and does not know how molecules were read for "
-                        "it. Give graphs, such as graphgrain.from_smiles(list)."
-                    )
-                if are_molecules:
-                    items = iter(column_items(source) if hasattr(source, "__len__") else source)
-                    parts = iter(lambda: list(islice(items, CHUNK)), [])
-                    source = (self.as_queries(part) for part in parts)
             pieces = pieces_of(source, ids, columns, self.n_jobs, options)
             first = list(islice(pieces, 2))
             new = sum(len(chunk.graphs) for chunk, _ in first)
@@ -343,7 +362,7 @@ class GraphIndex:
             merged = tail_to_merge(now.manifest.segments, new) if len(first) == 1 else 0
             stay = len(now.segments) - merged
             manifest = replace(now.manifest, segments=now.manifest.segments[:stay])
-            writer = SegmentWriter(self.path, self.kernel, manifest, Snapshot(self.path, manifest))
+            writer = SegmentWriter(self.path, self.kernel, manifest)
             with progress_of(verbose, 0) as bar:
                 writer.write(chain(now.pieces(stay), first, pieces), bar.update)
         self.refresh()
@@ -351,8 +370,8 @@ class GraphIndex:
     def remove(self, ids: Iterable[Any]) -> None:
         """Remove the graphs with the given ids. Use :meth:`compact` to free their disk space."""
         with only_writer(self.path):
-            now = Snapshot.of(self.path)
-            places = now.places(list(ids))
+            now = self.refresh()._snapshot
+            places = now.places(ids)
             if len(places):
                 commit(self.path, now.without(places))
         self.refresh()
@@ -360,11 +379,9 @@ class GraphIndex:
     def compact(self) -> None:
         """Rewrite the index without removed graphs, in as few segments as possible."""
         with only_writer(self.path):
-            now = Snapshot.of(self.path)
+            now = self.refresh()._snapshot
             manifest = replace(now.manifest, segments=(), removed=None)
-            SegmentWriter(self.path, self.kernel, manifest, Snapshot(self.path, manifest)).write(
-                now.pieces()
-            )
+            SegmentWriter(self.path, self.kernel, manifest).write(now.pieces())
         self.refresh()
 
     # ---------------------------------------------------------------- searching
@@ -415,12 +432,14 @@ class GraphIndex:
             raise InvalidParameterError("k=None returns all graphs above a threshold; give one.")
         check_value("k", k, Whole(1, optional=True))
         check_value("threshold", threshold, Number(0.0, closed=True, optional=True))
-        hits = self._hits(self.as_queries(queries), k, threshold, similarity)
-        ids: Any = [as_array(self._snapshot.ids(hit.places)) for hit in hits]
+        ranker = self._ranker(similarity)
+        snapshot = ranker.snapshot  # another thread may refresh the index in the meantime
+        hits = self._hits(ranker, self.as_queries(queries), k, threshold)
+        ids: Any = [as_array(snapshot.ids(hit.places)) for hit in hits]
         values: Any = [hit.similarities for hit in hits]
-        columns = [self._snapshot.columns(hit.places) for hit in hits] if return_columns else []
+        columns = [snapshot.columns(hit.places) for hit in hits] if return_columns else []
         if threshold is None:
-            width = min(k or 0, len(self))
+            width = min(k or 0, len(snapshot))
             flat = [value for row in ids for value in row.tolist()]
             ids = as_array(flat).reshape(len(hits), width)
             values = np.array(values).reshape(len(hits), width)
@@ -432,20 +451,15 @@ class GraphIndex:
         if isinstance(queries, str) or is_rdkit(queries):
             queries = [queries]
         items = column_items(queries) if not isinstance(queries, GraphBatch) else []
-        if items and all(isinstance(item, str) for item in items):
+        smiles = bool(items) and all(isinstance(item, str) for item in items)
+        if smiles or (items and all(map(is_rdkit, items))):
+            name, convert = ("SMILES", from_smiles) if smiles else ("Molecules", from_rdkit)
             if manifest.molecules is None:
                 raise InvalidGraphError(
-                    "SMILES are queries for an index of molecules; this one holds other graphs. "
-                    "Give graphs, such as graphgrain.from_smiles(list)."
+                    f"{name} are queries for an index of molecules; this one holds other graphs. "
+                    f"Give graphs, such as graphgrain.{convert.__name__}(list)."
                 )
-            return from_smiles(items, **cast(LabelFlags, manifest.molecules))
-        if items and all(map(is_rdkit, items)):
-            if manifest.molecules is None:
-                raise InvalidGraphError(
-                    "Molecules are queries for an index of molecules; this one holds other graphs. "
-                    "Give graphs, such as graphgrain.from_rdkit(list)."
-                )
-            return from_rdkit(items, **cast(LabelFlags, manifest.molecules))
+            return convert(items, **cast(LabelFlags, manifest.molecules))
         batch = as_graphs(items or queries)
         if batch.n_vertices and manifest.label_kind and batch.label_kind != manifest.label_kind:
             raise InvalidGraphError(
@@ -455,17 +469,16 @@ class GraphIndex:
         return batch
 
     def _ranker(self, similarity: str | None = None) -> Ranker:
-        if similarity is not None:
-            _check_similarity(similarity)
-        name = similarity or self.similarity
+        name = self.similarity if similarity is None else similarity
+        check_value("similarity", name, OneOf(tuple(KINDS)))
         return Ranker(self.kernel, self._snapshot, name, self.n_jobs)
 
     def _hits(
-        self, graphs: GraphBatch, k: int | None, threshold: float | None, similarity: str | None
+        self, ranker: Ranker, graphs: GraphBatch, k: int | None, threshold: float | None
     ) -> list[Hits]:
         """Return the results of all queries; without a threshold k each, if there are enough."""
-        ranker = self._ranker(similarity)
-        wanted = None if k is None else min(k, max(1, len(self)))
+        live = ranker.snapshot.live
+        wanted = None if k is None else min(k, max(1, len(live)))
         found: list[Hits] = []
         nothing = []
         for begin in range(0, len(graphs), _BATCH):
@@ -474,9 +487,9 @@ class GraphIndex:
             found += call(ranker.search, part, wanted, threshold or 0.0)
         if threshold is None or not threshold:
             for number, hits in enumerate(found):
-                if not len(hits.places) and len(self):
+                if not len(hits.places) and len(live):
                     nothing.append(number)
-                found[number] = self._filled(hits, k)
+                found[number] = _filled(hits, live, k)
         if nothing:
             several = f" and {len(nothing) - 1} more have" if len(nothing) > 1 else " has"
             warnings.warn(
@@ -486,20 +499,6 @@ class GraphIndex:
                 stacklevel=3,
             )
         return found
-
-    def _filled(self, hits: Hits, k: int | None) -> Hits:
-        """Fill up missing results with graphs of similarity 0, in the order of the index."""
-        positive = hits.similarities > 0.0
-        hits = Hits(hits.places[positive], hits.similarities[positive])
-        missing = (len(self) if k is None else min(k, len(self))) - len(hits.places)
-        if missing <= 0:
-            return hits
-        live = self._snapshot.live[: missing + len(hits.places)]
-        others = live[~np.isin(live, hits.places)][:missing]
-        return Hits(
-            np.concatenate((hits.places, others)),
-            np.concatenate((hits.similarities, np.zeros(len(others)))),
-        )
 
     def pairs(
         self, min_similarity: float = 0.8, *, similarity: str | None = None
@@ -590,8 +589,7 @@ class GraphIndex:
                 f"radius is a distance from 0 to below 1 (1 minus similarity); got {radius!r}."
             )
         rows = list(self._neighbors(X, None, radius))
-        numbers = np.empty(len(rows), dtype=object)
-        distances = np.empty(len(rows), dtype=object)
+        numbers, distances = np.empty((2, len(rows)), dtype=object)
         for place, (number, distance) in enumerate(rows):
             numbers[place], distances[place] = number, distance
         return (distances, numbers) if return_distance else numbers
@@ -636,20 +634,36 @@ class GraphIndex:
                 "Distances are 1 minus a similarity that is at most 1; this index compares by the "
                 "dot product. Build it with similarity='cosine' or 'minmax'."
             )
-        live = self._snapshot.live
+        ranker = self._ranker()
+        live = ranker.snapshot.live
         # Rounding must not exclude a graph that is exactly at the radius.
         least = None if radius is None else max(0.0, 1.0 - radius - 1e-12)
         if X is not None:
-            for hits in self._hits(self.as_queries(X), k, least, None):
+            for hits in self._hits(ranker, self.as_queries(X), k, least):
                 yield np.searchsorted(live, hits.places), 1.0 - hits.similarities
             return
         more = None if k is None else k + 1
         for begin in range(0, len(live), _TOGETHER):
             own = live[begin : begin + _TOGETHER]
-            found = self._hits(self._snapshot.graphs(own), more, least, None)
+            found = self._hits(ranker, ranker.snapshot.graphs(own), more, least)
             for place, hits in zip(own, found, strict=True):
                 others = np.flatnonzero(hits.places != place)[:k]
                 yield np.searchsorted(live, hits.places[others]), 1.0 - hits.similarities[others]
+
+
+def _filled(hits: Hits, live: np.ndarray, k: int | None) -> Hits:
+    """Fill up missing results with graphs of similarity 0, in the order of the index."""
+    positive = hits.similarities > 0.0
+    hits = Hits(hits.places[positive], hits.similarities[positive])
+    missing = len(live[:k]) - len(hits.places)
+    if missing <= 0:
+        return hits
+    others = live[: missing + len(hits.places)]
+    others = others[~np.isin(others, hits.places)][:missing]
+    return Hits(
+        np.concatenate((hits.places, others)),
+        np.concatenate((hits.similarities, np.zeros(len(others)))),
+    )
 
 
 def _folder(path: str | os.PathLike[str]) -> Path:
@@ -667,5 +681,315 @@ def described_kernel(index: GraphIndex) -> str:
     return describe_kernel(index._snapshot.manifest.kernel)
 
 
-def _check_similarity(name: Any) -> None:
-    check_value("similarity", name, OneOf(tuple(KINDS)))
+# -------------------------------------------------------------------- segments
+
+
+class SegmentWriter:
+    """Write a stream of graphs as segments of an index, after those of ``manifest``.
+
+    If ``origin`` describes the source, a journal for resuming is written after each segment.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        kernel: FeatureKernel,
+        manifest: Manifest,
+        origin: dict[str, Any] | None = None,
+    ) -> None:
+        self.folder, self.kernel, self.manifest, self.origin = folder, kernel, manifest, origin
+        there = Snapshot(folder, manifest)
+        self._known = there.keys()
+        self._example = _example(there.graphs(there.live[:_EXAMPLES]))
+        self._chunks: list[Chunk] = []
+        self._sketches: list[Sketches] = []
+        self._ids: list[Any] = []
+        self._common: np.ndarray = np.empty(0, dtype=np.uint64)
+
+    def write(self, pieces: Pieces, progress: Callable[[int], object] = lambda count: None) -> None:
+        """Write all graphs of a stream and add them to the index."""
+        for chunk, ids in pieces:
+            if len(self._ids) + len(chunk.graphs) > LARGEST:
+                self.flush()
+            self._check(chunk.graphs)
+            features = keyed_features(self.kernel, chunk.graphs)
+            if not self._chunks:
+                self._common = choose_common(features, self.kernel)
+            new = self._new_ids(len(chunk.graphs), ids)
+            self._sketches.append(make_sketches(features, self.kernel, self._common))
+            self._chunks.append(chunk)
+            self._ids += new
+            progress(len(chunk.graphs))
+        self.flush()
+        commit(self.folder, self.manifest)
+
+    def flush(self) -> None:
+        """Write the collected graphs as a segment."""
+        if not self._ids:
+            return
+        entry = write_segment(self.folder, self._chunks, self._sketches, self._common, self._ids)
+        self.manifest = replace(self.manifest, segments=(*self.manifest.segments, entry))
+        if self.origin is not None:
+            line = int(self._chunks[-1].columns["line"][-1])
+            extra = {"origin": self.origin, "line": line}
+            write_manifest(self.folder, replace(self.manifest, extra=extra), JOURNAL)
+        self._chunks, self._sketches, self._ids = [], [], []
+
+    def _check(self, graphs: GraphBatch) -> None:
+        """Check that all graphs of the index have labels and attributes of the same kind."""
+        kind = self.manifest.label_kind
+        if not graphs.n_vertices:
+            return
+        if kind == "":
+            self.manifest = replace(self.manifest, label_kind=graphs.label_kind)
+        elif graphs.label_kind != kind:
+            raise InvalidGraphError(
+                f"The graphs of an index have labels of one kind, here {kind}; got graphs with "
+                f"labels of kind {graphs.label_kind}. Convert them with GraphBatch.with_labels."
+            )
+        example = _example(graphs)
+        try:
+            GraphBatch.concatenate([self._example, example])
+        except InvalidGraphError as error:
+            raise InvalidGraphError(
+                f"These graphs cannot be in one index with those before: {error}"
+            ) from None
+        if example.n_edges >= self._example.n_edges:
+            self._example = example
+
+    def _new_ids(self, count: int, ids: Sequence[Any] | None) -> list[Any]:
+        first = self.manifest.next_id
+        chosen = list(range(first, first + count)) if ids is None else checked_ids(ids)
+        if len(chosen) != count:
+            raise InvalidParameterError(
+                f"There must be one id for each graph; got {len(chosen)} ids for {count} graphs."
+            )
+        keys = id_keys(chosen)
+        order = np.argsort(keys, kind="stable")
+        ordered = keys[order]
+        again = np.flatnonzero(ordered[1:] == ordered[:-1]) + 1
+        places = np.searchsorted(self._known, ordered)
+        inside = places < len(self._known)
+        there = np.flatnonzero(inside)[self._known[places[inside]] == ordered[inside]]
+        for twice in (*again[:1], *there[:1]):
+            raise InvalidParameterError(
+                f"Every id of an index occurs once; {chosen[order[twice]]!r} comes a second time. "
+                "Leave out ids to number the graphs, or remove the older one first."
+            )
+        self._known = np.insert(self._known, places, ordered)
+        following = max((value + 1 for value in chosen if type(value) is int), default=0)
+        self.manifest = replace(self.manifest, next_id=max(first, following))
+        return chosen
+
+
+def _example(graphs: GraphBatch) -> GraphBatch:
+    """Return the graph with the most edges, which has all labels and attributes that there are."""
+    return graphs[np.argsort(-graphs.edge_counts, kind="stable")[:1]]
+
+
+def pieces_of(
+    source: Any, ids: Any, columns: Any, n_jobs: int | None, options: dict[str, Any], after: int = 0
+) -> Iterator[tuple[Chunk, Sequence[Any] | None]]:
+    """Yield the graphs of a source in chunks with the columns to store, and their ids.
+
+    ``ids`` is None, the name of a column, or an iterable with one id per graph.
+    """
+    if is_molecules(source):
+        options = {**options, "n_jobs": n_jobs, "after_line": after}
+    if not isinstance(columns, list | Mapping | None):
+        raise InvalidParameterError(
+            "columns is a dictionary of arrays, or a list of names of the source's columns; got "
+            f"{type(columns).__name__}."
+        )
+    given = {}
+    if isinstance(columns, Mapping):
+        given = {name: np.asarray(column) for name, column in columns.items()}
+    values = None if ids is None or isinstance(ids, str) else iter(ids)
+    begin = 0
+    for chunk in as_chunks(source, chunk_size=CHUNK, **options):
+        end = begin + len(chunk.graphs)
+        for name, column in given.items():
+            if len(column) < end:
+                raise InvalidParameterError(
+                    f"A column needs a value for each graph; {name!r} has {len(column)}."
+                )
+        more = {name: column[begin:end] for name, column in given.items()}
+        chunk = chunk._replace(columns={**chunk.columns, **more})
+        own: Sequence[Any] | None = None
+        if isinstance(ids, str):
+            own = _column(chunk, ids).tolist()
+        elif values is not None:
+            own = list(islice(values, len(chunk.graphs)))
+        if isinstance(columns, list):
+            kept = {name: _column(chunk, name) for name in columns}
+            if "line" in chunk.columns:  # needed to resume an interrupted build
+                kept["line"] = chunk.columns["line"]
+            chunk = chunk._replace(columns=kept)
+        yield chunk, own
+        begin = end
+    for name, column in given.items():
+        if len(column) > begin:
+            raise InvalidParameterError(
+                f"A column needs a value for each of the {begin} graphs; {name!r} has "
+                f"{len(column)}."
+            )
+    if values is not None and (left := len(list(islice(values, 1)))):
+        raise InvalidParameterError(f"There must be one id for each graph; got {left} too many.")
+
+
+def _column(chunk: Chunk, name: str) -> np.ndarray:
+    if name not in chunk.columns:
+        raise InvalidParameterError(
+            f"The graphs have no column {name!r}; they have {', '.join(chunk.columns) or 'none'}."
+        )
+    return chunk.columns[name]
+
+
+def commit(folder: Path, manifest: Manifest) -> None:
+    """Replace the manifest and delete files that no longer belong to the index."""
+    write_manifest(folder, replace(manifest, extra={}))
+    (folder / JOURNAL).unlink(missing_ok=True)
+    delete_leftovers(folder, manifest.files)
+
+
+def tail_to_merge(segments: Sequence[SegmentEntry], new: int) -> int:
+    """Return the number of last segments to be rewritten together with ``new`` graphs.
+
+    These are the segments that are not larger than what comes after them. Adding graphs one by
+    one therefore leaves few segments, and each graph is rewritten only a few times.
+    """
+    count = 0
+    for entry in reversed(segments):
+        if entry.graphs > new or entry.graphs + new > LARGEST:
+            break
+        new += entry.graphs
+        count += 1
+    return count
+
+
+# -------------------------------------------------------------------- kernels
+
+
+def default_kernel(graphs: GraphBatch) -> TreePlusPlus:
+    """Return the default kernel: presence, not counts, of patterns (see docs/searching.md)."""
+    return TreePlusPlus(4, 1, edge_labels=graphs.edge_label_table is not None, counts="binary")
+
+
+def check_kernel(kernel: Any) -> FeatureKernel:
+    """Check that an index can use a kernel, and return a copy."""
+    if not isinstance(kernel, FeatureKernel):
+        raise InvalidParameterError(
+            "An index needs a kernel with explicit features, such as TreePlusPlus() or "
+            f"WeisfeilerLehman(); got {kernel!r}."
+        )
+    kernel = clone(kernel)  # what the caller does with it later does not concern the index
+    check_parameters(kernel)
+    parameters = kernel.get_params()
+    if "random_state" in parameters and parameters["random_state"] is None:
+        raise InvalidParameterError(
+            "The features of an index must be the same every time; random_state=None draws other "
+            "ones each time. Give it a number."
+        )
+    if parameters.get("n_features") is not None:
+        raise InvalidParameterError(
+            f"An index distinguishes all features; n_features={parameters['n_features']} would "
+            "merge some. Leave it out."
+        )
+    return kernel
+
+
+def stored(kernel: FeatureKernel) -> dict[str, Any]:
+    """Return the kernel as JSON, with the parameters that similarities depend on."""
+    return kernel_to_json(kernel, leave_out=kernel.parameters_after_counting - {"counts"})
+
+
+def restored(entry: dict[str, Any], given: FeatureKernel | None, where: str) -> FeatureKernel:
+    """Return the kernel of an index, created from JSON or checked against the given one."""
+    if given is not None:
+        own = check_kernel(given)
+        if stored(own) != entry:
+            raise InvalidParameterError(
+                f"The index {where!r} was built with {describe_kernel(entry)}; got {given!r}. "
+                "Leave the kernel out, or build another index with it."
+            )
+        return own
+    try:
+        return check_kernel(kernel_from_json(entry))
+    except (InvalidFileError, InvalidParameterError) as error:
+        raise InvalidFileError(
+            f"The kernel of the index {where!r} cannot be made: {error} If it is one of your own, "
+            "give it: GraphIndex.open(path, kernel=...). Otherwise build the index again."
+        ) from None
+
+
+def is_molecules(source: Any) -> bool:
+    return isinstance(source, str | Path) and is_molecule_file(Path(source))
+
+
+def with_kind(source: Any) -> tuple[Any, bool]:
+    """Return a source, and whether it is a list, column or stream of SMILES or RDKit molecules.
+
+    The first item decides; streams continue after it.
+    """
+    if isinstance(source, str | Path | GraphBatch | Mapping) or not hasattr(source, "__iter__"):
+        return source, False
+    items = iter(column_items(source)) if hasattr(source, "__len__") else iter(source)
+    first = list(islice(items, 1))
+    molecules = bool(first) and (isinstance(first[0], str) or is_rdkit(first[0]))
+    return chain(first, items) if not hasattr(source, "__len__") else source, molecules
+
+
+# -------------------------------------------------------------------- folders
+
+
+def make_folder(folder: Path, overwrite: bool) -> None:
+    if (folder / MANIFEST).exists() and not overwrite:
+        raise InvalidParameterError(
+            f"There is an index {str(folder)!r} already. Choose another name, add to it with "
+            "GraphIndex.open(path).add(graphs), or say overwrite=True (`--overwrite`)."
+        )
+    if folder.exists() and not folder.is_dir():
+        raise InvalidParameterError(f"An index is a folder; {str(folder)!r} is a file.")
+    if folder.is_dir():
+        for path in folder.iterdir():
+            if path.name != "lock" and path.suffix not in (*OWN_SUFFIXES, ".part", ".json"):
+                raise InvalidParameterError(
+                    f"{str(folder)!r} holds other files, such as {path.name!r}. An index needs a "
+                    "folder of its own."
+                )
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise unwritable(folder, error) from None
+
+
+def origin_of(
+    source: Any, ids: Any, columns: Any, settings: dict[str, Any]
+) -> dict[str, Any] | None:
+    """Return a description that identifies a build for resuming; None if it cannot be resumed."""
+    given = isinstance(columns, Mapping) or not (ids is None or isinstance(ids, str))
+    if given or not is_molecules(source):
+        return None
+    path = Path(source).resolve()
+    if not path.exists():
+        return None
+    state = path.stat()
+    return {"file": path.name, "size": state.st_size, "time": state.st_mtime_ns, **settings}
+
+
+def interrupted(folder: Path, origin: dict[str, Any] | None) -> Manifest | None:
+    """Return the manifest of an interrupted build of the same origin, if there is one."""
+    if origin is None or not (folder / JOURNAL).is_file():
+        return None
+    try:
+        earlier = read_manifest(folder, JOURNAL)
+    except InvalidFileError:
+        return None
+    same = earlier.extra.get("origin") == json.loads(json.dumps(origin))
+    return earlier if same and type(earlier.extra.get("line")) is int else None
+
+
+def progress_of(verbose: bool, done: int) -> Any:
+    from tqdm import tqdm
+
+    return tqdm(disable=not verbose, initial=done, unit=" graphs", unit_scale=True, smoothing=0.05)

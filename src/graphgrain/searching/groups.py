@@ -9,7 +9,7 @@ import numpy as np
 from ..core.sketches import least_overlaps
 from ..errors import InvalidParameterError
 from ..graphs.batch import running_sum
-from ..parameters import Whole, check_value
+from ..parameters import SHARE, Whole, check_value
 from .graph_index import GraphIndex
 from .index_files import KeyedFeatures, as_array
 from .ranking import Ranker, exact_similarity
@@ -78,8 +78,7 @@ def sphere_exclusion(index: GraphIndex, threshold: float = 0.6) -> Clusters:
     >>> names[clusters.labels == 0].tolist()[:3]
     ['allobarbital', 'amobarbital', 'aprobarbital']
     """
-    if not 0.0 < threshold <= 1.0:
-        raise InvalidParameterError(f"threshold must be above 0 and at most 1; got {threshold!r}.")
+    check_value("threshold", threshold, SHARE)
     _check_index(index)
     neighbors = index.radius_neighbors_graph(radius=1.0 - threshold)
     counts = np.diff(neighbors.indptr)
@@ -261,8 +260,7 @@ def near_duplicates(
     >>> [(str(names[1::2][q]), i) for q, i in zip(found.queries, found.ids.tolist())][:2]
     [('norfloxacin', 'pefloxacin'), ('cloxacillin', 'dicloxacillin')]
     """
-    if not 0.0 < threshold <= 1.0:
-        raise InvalidParameterError(f"threshold must be above 0 and at most 1; got {threshold!r}.")
+    check_value("threshold", threshold, SHARE)
     _check_index(index)
     ids, similarities = index.search(queries, k=1, threshold=threshold, similarity=similarity)
     found = np.array([number for number, row in enumerate(ids) if len(row)], dtype=np.int64)

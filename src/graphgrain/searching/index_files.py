@@ -46,7 +46,6 @@ from ..core.sketches import (
     count_bits,
     lists_fit,
     make_lists,
-    place_level,
     read_lists,
     sketch,
 )
@@ -55,19 +54,20 @@ from ..graphs.batch import GraphBatch, gathered_ranges, running_sum
 from ..graphs.convert.rdkit import LabelOptions
 from ..graphs.streams import Chunk, join_chunks
 from ..kernels.bases.feature_kernel import FeatureKernel
-from ..kernels.features import SIMILARITIES, map_counts
+from ..kernels.features import SIMILARITIES
 from ..locking import locked
 from ..writing import atomic_write, delete_if_free, to_disk
 
 # -------------------------------------------------------------------- the manifest
 
 FORMAT = Format("graphgrain index", b"GGINDEX\0", 1, "Build the index again")
-NAME = "manifest.json"
+MANIFEST = "manifest.json"
 JOURNAL = "building.json"
 #: Similarities of an index: those of kernels, and the fraction of a query that a graph contains.
 KINDS = {**SIMILARITIES, "containment": CONTAINMENT}
 _LABEL_KINDS = ("integer", "string", "none", "")
-_OWN = (".segment", ".removed")
+#: Suffixes of the files that a manifest lists.
+OWN_SUFFIXES = (".segment", ".removed")
 _FILE = re.compile(r"[0-9a-f]{16}\.(segment|removed)")
 
 
@@ -106,7 +106,7 @@ class Manifest:
         return files if self.removed is None else files | {self.removed}
 
 
-def write_manifest(folder: Path, manifest: Manifest, name: str = NAME) -> None:
+def write_manifest(folder: Path, manifest: Manifest, name: str = MANIFEST) -> None:
     """Replace the manifest atomically."""
     path = folder / name
     with atomic_write(path, "The index") as file:
@@ -123,11 +123,11 @@ def write_manifest(folder: Path, manifest: Manifest, name: str = NAME) -> None:
         raise unwritable(path, error) from None
 
 
-def read_manifest(folder: Path, name: str = NAME) -> Manifest:
+def read_manifest(folder: Path, name: str = MANIFEST) -> Manifest:
     """Read and validate the manifest of an index."""
     path = folder / name
     if not path.is_file():
-        reason = f"it has no {NAME}. Build one with GraphIndex.build or `graphgrain index`."
+        reason = f"it has no {MANIFEST}. Build one with GraphIndex.build or `graphgrain index`."
         if (folder / JOURNAL).is_file():
             reason = (
                 "its building was interrupted. Build it again with the same arguments to go on."
@@ -164,6 +164,9 @@ def _wrong(manifest: Manifest) -> str | None:
         return "its similarity or its kind of labels is unknown"
     if not isinstance(manifest.extra, dict):
         return "its extra entries are not a dictionary"
+    kernel = manifest.kernel
+    if not (isinstance(kernel, dict) and isinstance(kernel.get("parameters"), dict)):
+        return "its kernel has no parameters"
     options = manifest.molecules
     if options is not None and not (
         isinstance(options, dict)
@@ -191,18 +194,17 @@ def write_new(
             file.flush()
             to_disk(file.fileno())
             return path.name, size
-    except OSError as error:
+    except BaseException as error:
         path.unlink(missing_ok=True)
-        raise unwritable(path, error) from None
-    except BaseException:
-        path.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise unwritable(path, error) from None
         raise
 
 
 def delete_leftovers(folder: Path, keep: set[str]) -> None:
     """Delete files that do not belong to the index; the caller must hold the lock."""
     for path in folder.iterdir():
-        if (path.suffix in _OWN and path.name not in keep) or path.suffix == ".part":
+        if (path.suffix in OWN_SUFFIXES and path.name not in keep) or path.suffix == ".part":
             delete_if_free(path)
 
 
@@ -250,6 +252,8 @@ _PAGE = 256
 _LARGEST_PAGE = 1 << 28
 _CACHED_PAGES = 64
 _COLUMN_KINDS = ("numbers", "booleans", "pages")
+#: Ids are stored as the column "id"; a column with that name is stored under another one.
+_ID, _COLUMN_CALLED_ID = "id", "column called id"
 #: Number of times that a reader retries while a writer replaces files.
 _ATTEMPTS = 5
 
@@ -287,19 +291,22 @@ def values_differ(kernel: FeatureKernel) -> bool:
 
 
 def keyed_features(kernel: FeatureKernel, batch: GraphBatch) -> KeyedFeatures:
-    """Compute the features of all levels of a kernel, grouped by graph."""
-    levels = [map_counts(level, kernel.counts) for level in kernel.count_features(batch)]
-    lengths = np.array([level.lengths for level in levels], dtype=np.int64)
-    pointers = running_sum(lengths.sum(axis=0))
-    keys = np.empty(pointers[-1], dtype=np.uint64)
-    values = np.empty(pointers[-1])
-    fill = pointers[:-1].copy()
-    for number, (level, scale) in enumerate(zip(levels, kernel.level_scales, strict=True)):
-        with np.errstate(over="ignore"):
-            salt = np.uint64(number + 1) * GOLDEN
-        counts = level.counts.astype(np.float64) * scale
-        place_level(level.lengths.astype(np.int64), level.hashes, counts, salt, fill, keys, values)
-    return KeyedFeatures(pointers, keys, values)
+    """Compute the features of all levels of a kernel, grouped by graph.
+
+    A key is the hash mixed with its level, as in :func:`columns_of_hashes`.
+    """
+    levels = kernel.count(batch).mapped(kernel.counts).levels
+    graphs = np.concatenate([np.repeat(np.arange(len(batch)), level.lengths) for level in levels])
+    with np.errstate(over="ignore"):
+        salted = [level.hashes + np.uint64(n) * GOLDEN for n, level in enumerate(levels, start=1)]
+    scales = kernel.level_scales.tolist()
+    values = [level.counts * scale for level, scale in zip(levels, scales, strict=True)]
+    order = np.argsort(graphs, kind="stable")
+    return KeyedFeatures(
+        running_sum(np.bincount(graphs, minlength=len(batch))),
+        mix_array(np.concatenate(salted))[order],
+        np.concatenate(values)[order],
+    )
 
 
 # -------------------------------------------------------------------- sketches
@@ -393,13 +400,18 @@ def write_segment(
     parts |= _sketch_parts(sketches, common)
     parts["keys"] = id_keys(ids)
     kinds = {}
-    named: dict[str, Sequence[Any]] = {"id": ids, **columns}  # type: ignore[dict-item]
+    named: dict[str, Any] = {_ID: ids}
+    named |= {_stored_name(column): values for column, values in columns.items()}
     for column, values in named.items():
         kinds[column], encoded = _encode_column(column, values)
         parts |= {f"column.{column}{suffix}": array for suffix, array in encoded.items()}
     about |= {"graphs": len(graphs), "columns": kinds}
     name, size = write_new(folder, "segment", about, parts)
     return SegmentEntry(name, len(graphs), size)
+
+
+def _stored_name(column: str) -> str:
+    return _COLUMN_CALLED_ID if column == _ID else column
 
 
 def _graph_parts(graphs: GraphBatch) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -446,17 +458,19 @@ def _encode_column(name: str, values: Sequence[Any]) -> tuple[str, dict[str, np.
     Floats are stored as float64 and integers in the smallest type that holds them all. Everything
     else is stored in pages of 256 values, each a JSON list compressed with zlib.
     """
-    array = values if isinstance(values, np.ndarray) else None
-    if array is None and values and all(map(_is_int64, values)):
+    array: np.ndarray = np.empty(0, dtype=object)  # unless they are numbers
+    if isinstance(values, np.ndarray) and values.ndim == 1:
+        array = values
+    elif not isinstance(values, np.ndarray) and values and all(map(_is_int64, values)):
         array = np.array(values, dtype=np.int64)
-    kind = array.dtype.kind if array is not None and array.ndim == 1 else ""
-    if array is not None and kind and kind in "iu" and len(array):
+    kind = array.dtype.kind
+    if kind in "iu" and len(array):
         narrow = np.min_scalar_type(int(array.min()))
         narrow = np.promote_types(narrow, np.min_scalar_type(int(array.max())))
         return "numbers", {"": array.astype(narrow if narrow.kind in "iu" else array.dtype)}
-    if array is not None and kind == "f":
+    if kind == "f":
         return "numbers", {"": array.astype(np.float64)}
-    if array is not None and kind == "b":
+    if kind == "b":
         return "booleans", {"": array.astype(np.uint8)}
     items = [plain(value) for value in values]
     pages, starts = [], [0]
@@ -502,6 +516,8 @@ def as_array(values: list[Any]) -> np.ndarray:
 
 def checked_ids(ids: Iterable[Any]) -> list[Any]:
     """Check that ids can be stored: integers, strings, or tuples of them."""
+    if isinstance(ids, str) or not isinstance(ids, Iterable):
+        raise InvalidParameterError(f"ids must be a list of ids; got {ids!r}. Write [{ids!r}].")
     values = [plain(value) for value in ids]
     for value in values:
         if not _is_id(value):
@@ -563,7 +579,7 @@ class Segment:
         fits &= type(self._labelled) is bool
         self._require(fits, "header", f"its labels are not of the kind {kind!r}")
         self._columns = about.get("columns") or {}
-        named = isinstance(self._columns, dict) and "id" in self._columns
+        named = isinstance(self._columns, dict) and _ID in self._columns
         self._require(named, "header", "it does not name its columns")
         known = all(str(column) in _COLUMN_KINDS for column in self._columns.values())
         self._require(known, "header", "it has columns of an unknown kind")
@@ -642,12 +658,15 @@ class Segment:
     @property
     def column_names(self) -> list[str]:
         """Names of the columns other than the id."""
-        return [name for name in self._columns if name != "id"]
+        names = [name for name in self._columns if name != _ID]
+        return [_ID if name == _COLUMN_CALLED_ID else name for name in names]
 
     def column(self, name: str, rows: Sequence[int]) -> list[Any]:
         """Return a column of some graphs; None if the segment does not have it."""
-        if name not in self._columns:
-            return [None] * len(rows)
+        stored = _stored_name(name)
+        return self._read(stored, rows) if stored in self._columns else [None] * len(rows)
+
+    def _read(self, name: str, rows: Sequence[int]) -> list[Any]:
         kind = self._columns[name]
         if kind == "pages":
             return [self._page(name, row // _PAGE)[row % _PAGE] for row in rows]
@@ -672,13 +691,13 @@ class Segment:
             full = isinstance(known, list) and len(known) == wanted
             self._require(full, part, f"a page does not hold {wanted} values")
             if len(self._pages) >= _CACHED_PAGES:
-                del self._pages[next(iter(self._pages))]
+                self._pages.pop(next(iter(self._pages)), None)  # another thread may do the same
             self._pages[name, number] = known
         return known
 
     def ids(self, rows: Sequence[int]) -> list[Any]:
         """Return the ids of some graphs."""
-        ids = [_as_id(value) for value in self.column("id", rows)]
+        ids = [_as_id(value) for value in self._read(_ID, rows)]
         right = all(map(_is_id, ids))
         self._require(right, "column.id", "ids must be integers, strings or tuples of them")
         return ids
@@ -808,6 +827,9 @@ class Snapshot:
                 if attempts == _ATTEMPTS or read_manifest(folder) == manifest:
                     raise
 
+    def __reduce__(self) -> Any:
+        return Snapshot, (self.folder, self.manifest)
+
     def __len__(self) -> int:
         return int(self.bases[-1]) - sum(len(segment.removed) for segment in self.segments)
 
@@ -852,7 +874,7 @@ class Snapshot:
         back = np.argsort(np.concatenate(order), kind="stable")
         return whole if np.array_equal(back, np.arange(len(back))) else whole[back]
 
-    def numbered(self, numbers: Any) -> GraphBatch:
+    def __getitem__(self, numbers: Any) -> GraphBatch:
         """Return graphs by their numbers, counted from 0 without removed graphs."""
         return self.graphs(self.live[numbers])
 
@@ -865,35 +887,26 @@ class Snapshot:
         """Names of all columns other than the id."""
         return list(dict.fromkeys(name for part in self.segments for name in part.column_names))
 
+    def column(self, name: str, places: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Return a column of some graphs, with None for missing values."""
+        return as_array(self._gathered(places, lambda segment, rows: segment.column(name, rows)))
+
     def columns(self, places: Sequence[int] | np.ndarray) -> dict[str, np.ndarray]:
-        """Return the columns of some graphs, with None for missing values."""
+        """Return all columns of some graphs."""
+        return {name: self.column(name, places) for name in self.column_names}
 
-        def read(name: str) -> list[Any]:
-            return self._gathered(places, lambda segment, rows: segment.column(name, rows))
-
-        return {name: as_array(read(name)) for name in self.column_names}
-
-    def places(self, ids: Sequence[Any]) -> np.ndarray:
+    def places(self, ids: Iterable[Any]) -> np.ndarray:
         """Return the places of the graphs with the given ids; raise an error for unknown ids."""
         ids = checked_ids(ids)
         wanted = id_keys(ids)
-        order = np.argsort(wanted)
-        result = np.full(len(ids), -1, dtype=np.int64)
+        found: dict[Any, int] = {}  # by id, as different ids can have the same key, if rarely
         for segment, base in self._based:
-            keys = segment.keys
-            rows = np.flatnonzero(np.isin(keys, wanted))
-            rows = rows[~np.isin(rows, segment.removed)]
-            at = np.searchsorted(wanted[order], keys[rows])
-            own = segment.ids(rows.tolist())
-            for row, first, value in zip(rows.tolist(), at.tolist(), own, strict=True):
-                for place in order[first:]:  # different ids can have the same key, if rarely
-                    if wanted[place] != keys[row]:
-                        break
-                    if ids[place] == value:
-                        result[place] = base + row
-        for missing in np.flatnonzero(result < 0):
-            raise InvalidParameterError(f"The index has no graph with the id {ids[missing]!r}.")
-        return result
+            rows = segment.live[np.isin(segment.keys[segment.live], wanted)]
+            found.update(zip(segment.ids(rows.tolist()), (base + rows).tolist(), strict=True))
+        for value in ids:
+            if value not in found:
+                raise InvalidParameterError(f"The index has no graph with the id {value!r}.")
+        return np.array([found[value] for value in ids], dtype=np.int64)
 
     def keys(self) -> np.ndarray:
         """Return the sorted keys of the ids of all graphs that are not removed."""

@@ -29,9 +29,10 @@ from ..core.threads import run
 from ..errors import GraphgrainWarning, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..parameters import Number, Whole, check_value
+from ..parameters import JOBS, Number, Whole, check_value
 from .activity_cliffs import numbers_of, warn_of_missing
 from .graph_index import GraphIndex
+from .index_files import Snapshot
 
 _KINDS = {BRANCH: "branch", VERTEX: "vertex", EDGE: "edge"}
 #: Number of graphs whose places are listed together, and of graphs per thread.
@@ -203,17 +204,17 @@ def changes(
     check_value("min_pairs", min_pairs, Whole(1))
     check_value("max_size", max_size, Whole(1))
     check_value("radius", radius, Whole(0))
+    check_value("n_jobs", n_jobs, JOBS)
     if not Number(0.0).allows(coverage) or coverage >= 1.0:
         raise InvalidParameterError(f"coverage must be between 0 and 1; got {coverage!r}.")
     if isinstance(graphs, GraphIndex):
-        every: Any = graphs
-        some, n_jobs = graphs._snapshot.numbered, n_jobs or graphs.n_jobs
+        every: Snapshot | GraphBatch = graphs._snapshot
+        n_jobs = n_jobs or graphs.n_jobs
     else:
         every = as_graphs(graphs)
-        some = every.__getitem__
     values = numbers_of(every, y)
     known = np.flatnonzero(~np.isnan(values))
-    source = Source(lambda rows: some(known[rows]), len(known))
+    source = Source(lambda rows: every[known[rows]], len(known))
     warn_of_missing(len(values) - len(known), len(values))
     values = values[known]
     with Buckets(PLACE) as places, Buckets(_STEP) as steps:
@@ -328,14 +329,14 @@ def _steps(matched: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _warn_of_duplicates(whole: np.ndarray, y: np.ndarray) -> None:
-    order = np.lexsort((y, whole))
-    same = whole[order][1:] == whole[order][:-1]
-    # Each group is sorted by y, so comparing neighbours is enough.
-    groups = np.concatenate(([0], np.cumsum(~same)))
-    differs = np.unique(groups[1:][same & (y[order][1:] != y[order][:-1])])
-    if len(differs):
+    _, group = np.unique(whole, return_inverse=True)
+    low, high = np.full(len(y), np.inf), np.full(len(y), -np.inf)
+    np.minimum.at(low, group, y)
+    np.maximum.at(high, group, y)
+    count = int((low < high)[group].sum())
+    if count:
         warnings.warn(
-            f"{int(np.isin(groups, differs).sum()):,} graphs are equal to others with a different "
+            f"{count:,} graphs are equal to others with a different "
             "y: measured twice? Each of them is matched separately. gg.duplicates lists equal "
             "graphs.",
             GraphgrainWarning,

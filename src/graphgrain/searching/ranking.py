@@ -43,8 +43,9 @@ class Ranker:
         self.kernel, self.snapshot, self.n_jobs = kernel, snapshot, n_jobs
         self.segments, self.bases = snapshot.segments, snapshot.bases
         self.kind = KINDS[similarity]
+        self.weighted = values_differ(kernel)
         # For values of 0 and 1, the product is the minimum.
-        self.product = self.kind in (COSINE, DOT) and values_differ(kernel)
+        self.product = self.kind in (COSINE, DOT) and self.weighted
 
     # ---------------------------------------------------------------- queries
 
@@ -109,11 +110,12 @@ class Ranker:
         steps = np.linspace(0, len(tasks), min(len(tasks), 4 * threads) + 1).astype(int).tolist()
         found = [best for part in run(work, list(pairwise(steps)), self.n_jobs) for best in part]
         for number, progress in enumerate(state):
-            for best in found[number * shares : (number + 1) * shares]:
-                count = int(best.filled[0])
-                full = keep > 0 and count == keep
-                progress.add(best.places[:count], best.bounds[:count], complete=not full)
-            progress.order(keep)
+            parts = found[number * shares : (number + 1) * shares]
+            filled = [slice(best.filled[0]) for best in parts]
+            progress.add(
+                [(best.places[n], best.bounds[n]) for best, n in zip(parts, filled, strict=True)],
+                keep,
+            )
 
     def _scan_all(self, state: list[_Progress]) -> None:
         """Find all graphs whose bounds reach the required similarity."""
@@ -122,11 +124,11 @@ class Ranker:
             scratch = self._scratch()
             found = np.empty((len(scratch), 2))
             for progress in state[begin:end]:
+                parts = []
                 for number in range(len(self.segments)):
                     count = self._scan(progress, number, _NO_HEAP, scratch, found)
-                    places = found[:count, 0].astype(np.int64)
-                    progress.add(places, found[:count, 1].copy(), complete=True)
-                progress.order(None)
+                    parts.append((found[:count, 0].astype(np.int64), found[:count, 1].copy()))
+                progress.add(parts)
 
         run(work, list(pairwise(range(len(state) + 1))), self.n_jobs)
 
@@ -169,6 +171,9 @@ class Ranker:
         for begin in range(0, len(distinct), _TOGETHER):
             pairs = np.flatnonzero((which >= begin) & (which < begin + _TOGETHER))
             others = self.features(distinct[begin : begin + _TOGETHER])
+            if self.weighted:
+                # With sums in the same order, equal graphs have similarity exactly 1.
+                others = others.sorted()
             overlap = overlaps(
                 features.keys, features.values, features.pointers, owner[pairs], self.product,
                 *others, which[pairs] - begin,
@@ -193,7 +198,8 @@ def exact_similarity(
         below = np.sqrt(own * other)
     elif kind == MINMAX:
         below = own + other - overlap
-    return np.divide(overlap, below, out=np.zeros(len(overlap)), where=below > 0)
+    similarity = np.divide(overlap, below, out=np.zeros(len(overlap)), where=below > 0)
+    return np.minimum(similarity, 1.0)  # rounding can exceed it
 
 
 _NO_HEAP = Best(np.empty(0), np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
@@ -207,31 +213,23 @@ class _Progress:
     def __init__(self, query: Query, k: int | None, threshold: float) -> None:
         self.query, self.k, self.least = query, k, threshold
         self._threshold = threshold
-        self._found = [(_NOWHERE, np.empty(0))]
         self._complete = True  # whether no relevant graph was left out of the candidates
-        self.places: np.ndarray = np.empty(0, dtype=np.int64)
+        self.places = _NOWHERE
         self.bounds: np.ndarray = np.empty(0)
         self.values: np.ndarray = np.empty(0)  # known similarities, of the first candidates
 
-    def add(self, places: np.ndarray, bounds: np.ndarray, complete: bool) -> None:
-        """Add candidates; ``complete`` is False if worse ones were left out."""
-        self._found.append((places, bounds))
-        self._complete &= complete
+    def add(self, found: list[tuple[np.ndarray, np.ndarray]], keep: int | None = None) -> None:
+        """Add places and bounds, the best first, after candidates whose similarity is known.
 
-    def order(self, keep: int | None) -> None:
-        """Sort the candidates by bound, after those whose similarity is known."""
-        places, bounds = map(np.concatenate, zip(*self._found, strict=True))
-        self._found = self._found[:1]
-        if keep is None:
-            self._complete = True
-            fresh = ~np.isin(places, self.places[: len(self.values)])
-            places, bounds = places[fresh], bounds[fresh]
-        else:
-            self._complete &= len(places) <= keep
-        order = np.lexsort((places, -bounds))[:keep]
+        With ``keep``, only that many; if there are as many, worse ones were left out.
+        """
         known = len(self.values)
+        places, bounds = map(np.concatenate, zip((_NOWHERE, np.empty(0)), *found, strict=True))
+        new = np.flatnonzero(~np.isin(places, self.places[:known]))
+        order = new[np.lexsort((places[new], -bounds[new]))[:keep]]
         self.places = np.concatenate((self.places[:known], places[order]))
         self.bounds = np.concatenate((self.bounds[:known], bounds[order]))
+        self._complete = keep is None or len(places) < max(keep, 1)
 
     @property
     def settled(self) -> bool:

@@ -32,10 +32,9 @@ from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch, running_sum
 from ..graphs.convert.dispatch import as_graphs
 from ..kernels.bases.feature_kernel import FeatureKernel
-from ..parameters import SHARE, Whole, check_value
-from .building import check_kernel, default_kernel
-from .graph_index import GraphIndex
-from .index_files import CHUNK, KINDS, KeyedFeatures, keyed_features, values_differ
+from ..parameters import JOBS, SHARE, Whole, check_value
+from .graph_index import GraphIndex, check_kernel, default_kernel
+from .index_files import CHUNK, KINDS, KeyedFeatures, Snapshot, keyed_features, values_differ
 
 #: Number of graphs whose pairs are found together.
 BLOCK = 8192
@@ -120,9 +119,9 @@ def pairs(
     >>> [(str(names[a]), str(names[b])) for a, b in zip(found.first, found.second)]
     [('cyclobarbital', 'heptabarb')]
     """
+    check_value("max_per_graph", max_per_graph, Whole(1, optional=True))
     stream = iter_pairs(graphs, min_similarity, kernel=kernel, similarity=similarity, n_jobs=n_jobs)
     whole = joined_pairs(stream)
-    check_value("max_per_graph", max_per_graph, Whole(1, optional=True))
     return whole if max_per_graph is None else capped_pairs(whole, int(max_per_graph))
 
 
@@ -150,25 +149,21 @@ def iter_pairs(
             )
         kernel, n_jobs = graphs.kernel, graphs.n_jobs if n_jobs is None else n_jobs
         name = graphs.similarity if similarity is None else similarity
-        count = len(graphs)
-        some: Callable[[slice], GraphBatch] = graphs._snapshot.numbered
+        source: Snapshot | GraphBatch = graphs._snapshot
     else:
-        batch = as_graphs(graphs)
-        kernel = default_kernel(batch) if kernel is None else check_kernel(kernel)
+        source = graphs = as_graphs(graphs)
+        kernel = default_kernel(graphs) if kernel is None else check_kernel(kernel)
         name = "minmax" if similarity is None else similarity
-        some, count = batch.__getitem__, len(batch)
     if name not in ("minmax", "cosine"):
         raise InvalidParameterError(
             f"Pairs are compared by 'minmax' or 'cosine', which are the same in both directions "
             f"and at most 1; got similarity={name!r}."
         )
-    if not SHARE.allows(min_similarity):
-        raise InvalidParameterError(
-            f"min_similarity must be above 0 and at most 1; got {min_similarity!r}."
-        )
+    check_value("min_similarity", min_similarity, SHARE)
+    check_value("n_jobs", n_jobs, JOBS)
     features = (
-        keyed_features(kernel, some(slice(begin, begin + CHUNK)))
-        for begin in range(0, count, CHUNK)
+        keyed_features(kernel, source[begin : begin + CHUNK])
+        for begin in range(0, len(source), CHUNK)
     )
     least = float(min_similarity)
     return _joined_blocks(
