@@ -98,8 +98,8 @@ class Features:
         return f"Features({graphs}, {levels}, {entries:,} entries)"
 
     def __getitem__(self, graphs: Any) -> Features:
-        """Select graphs by a slice, a mask or positions."""
-        wanted = np.arange(len(self))[graphs]
+        """Select graphs by a slice, a mask, positions or a position."""
+        wanted = np.atleast_1d(np.arange(len(self))[graphs])
         return Features([_rows_of(level, wanted) for level in self.levels], self.whole)
 
     def first_levels(self, number: int | None) -> Features:
@@ -139,6 +139,11 @@ class Features:
         self, similarity: str = "cosine", other: Features | None = None, n_jobs: int | None = None
     ) -> np.ndarray:
         """Compute similarities among the graphs, or of these (rows) to others (columns)."""
+        if similarity not in SIMILARITIES:
+            raise InvalidParameterError(
+                f"similarity must be one of {', '.join(map(repr, SIMILARITIES))}; got "
+                f"{similarity!r}."
+            )
         if other is None:
             return self.columns(n_jobs).gram(similarity, n_jobs)
         return other.columns(n_jobs).compare(self, similarity, n_jobs)
@@ -432,6 +437,9 @@ def map_counts(level: Counts, how: str) -> Counts:
         base, times = repeated(level)
         totals = ends[np.concatenate(([0], np.cumsum(level.lengths)))]
         return Counts(np.diff(totals), expanded_hashes(base, times), np.ones(len(base)))
+    if how != "raw":
+        maps = ", ".join(map(repr, COUNT_MAPS))
+        raise InvalidParameterError(f"counts must be one of {maps}; got {how!r}.")
     return level
 
 

@@ -257,8 +257,7 @@ class FeatureKernel(GraphKernel):
         True
         """
         check_parameters(self)
-        self._begin_fit(batch)
-        self._fit_features(batch, counted)
+        self._fit_batch(batch, lambda batch: self._fit_features(batch, counted))
         return self
 
     def _fit_features(self, batch: GraphBatch, counted: Features) -> None:
@@ -310,6 +309,11 @@ class FeatureKernel(GraphKernel):
         allowed = Whole(0, len(self.vocabulary_) - 1)
         if not allowed.allows(level):
             raise InvalidParameterError(f"{name or 'level'} must be {allowed}; got {level!r}.")
+        if name is None and level < len(self.vocabulary_) - 1:
+            raise InvalidParameterError(
+                f"{type(self).__name__} has no level_parameter, which at_level would set to {level}. "
+                "Use gram_levels, or fit with other parameters."
+            )
         kernel = copy(self)
         kernel._forget_names()
         if name is not None:
@@ -396,8 +400,10 @@ class FeatureKernel(GraphKernel):
     def _hashed(self, batch: GraphBatch) -> csr_array:
         """Return the matrix whose columns are hashes modulo ``n_features``."""
         assert self.n_features is not None
-        features = self._mapped(batch)
-        return features.hashed_matrix(self.n_features, self.level_scales, self.n_jobs)
+        scales = self.level_scales
+        return self._mapped(batch).hashed_matrix(
+            self.n_features, scales if (scales != 1.0).any() else None, self.n_jobs
+        )
 
     def _sparse(self, features: Features | None = None) -> csr_array:
         """Return the fitted graphs, or new ones, as a sparse matrix with the fitted columns."""

@@ -10,6 +10,7 @@ import numpy as np
 from ...core.memory import require_memory
 from ...core.structures import ALL, LOWER, OWN
 from ...core.threads import chunks, run, thread_count
+from ...errors import InvalidParameterError
 from ...graphs.batch import GraphBatch
 from ...parameters import Number, OneOf, parameter
 from ...views.base import attribute_columns
@@ -80,6 +81,13 @@ class PairwiseKernel(GraphKernel):
             chunks(pairs, PAIRS_PER_TASK),
             self.n_jobs,
         )
+        if not np.isfinite(K).all():
+            smaller = [name for name in ("depth", "n_steps", "decay") if hasattr(self, name)]
+            advice = f"a smaller {' or '.join(smaller)}" if smaller else "AttributeScaler first"
+            raise InvalidParameterError(
+                f"The values of {type(self).__name__} must be numbers below 1.8e308; those of these "
+                f"graphs are not. Use {advice}."
+            )
         return K
 
 
