@@ -105,9 +105,9 @@ def test_similarity_may_change_after_fit(Kernel):
 
 def test_names_of_similarities_and_count_maps_are_checked():
     features = gg.WeisfeilerLehman(1).count(ALL)
-    with pytest.raises(InvalidParameterError, match="similarity must be one of .* got 'tanimoto'"):
+    with pytest.raises(InvalidParameterError, match=r"similarity must be one of .* got 'tanimoto'"):
         features.similarities("tanimoto")
-    with pytest.raises(InvalidParameterError, match="counts must be one of .* got 'squares'"):
+    with pytest.raises(InvalidParameterError, match=r"counts must be one of .* got 'squares'"):
         features.mapped("squares")
 
 

@@ -311,8 +311,8 @@ class FeatureKernel(GraphKernel):
             raise InvalidParameterError(f"{name or 'level'} must be {allowed}; got {level!r}.")
         if name is None and level < len(self.vocabulary_) - 1:
             raise InvalidParameterError(
-                f"{type(self).__name__} has no level_parameter, which at_level would set to {level}. "
-                "Use gram_levels, or fit with other parameters."
+                f"{type(self).__name__} has no level_parameter, which at_level would set to "
+                f"{level}. Use gram_levels, or fit with other parameters."
             )
         kernel = copy(self)
         kernel._forget_names()

@@ -85,8 +85,8 @@ class PairwiseKernel(GraphKernel):
             smaller = [name for name in ("depth", "n_steps", "decay") if hasattr(self, name)]
             advice = f"a smaller {' or '.join(smaller)}" if smaller else "AttributeScaler first"
             raise InvalidParameterError(
-                f"The values of {type(self).__name__} must be numbers below 1.8e308; those of these "
-                f"graphs are not. Use {advice}."
+                f"The values of {type(self).__name__} must be below 1.8e308, the largest number; "
+                f"those of these graphs are not. Use {advice}."
             )
         return K
 
