@@ -53,7 +53,8 @@ class Propagated(FeatureKernel):
         """Return the attributes (no columns if labels are propagated) and a hash per column."""
         if not self.attributes:
             return np.empty((batch.n_vertices, 0)), hash_labels(batch.label_table)
-        if batch.vertex_attributes is None and batch.n_vertices:
+        attributes = batch.vertex_attributes
+        if batch.n_vertices and (attributes is None or not attributes.shape[1]):
             raise InvalidGraphError(
                 "attributes=True needs graphs with vertex attributes; these have none. Give them "
                 "(GraphBatch.from_edges(..., vertex_attributes=...)) or use attributes=False."
