@@ -153,8 +153,7 @@ def hop_matrices(graphs: Graphs, g: int) -> np.ndarray:
             f"The places of {n:,} vertices on shortest paths of up to {longest:,} edges",
             INSTEAD,
         )
-    matrix: np.ndarray = _hop_matrices(graphs, g)
-    return matrix
+    return _hop_matrices(graphs, g)
 
 
 @entry_point

@@ -378,9 +378,7 @@ class FeatureKernel(GraphKernel):
         self, new: Features | None = None, every_level: bool = False
     ) -> Iterator[np.ndarray]:
         """Gram matrices of the fitted graphs, or of new with fitted graphs; last level or all."""
-        if new is None:
-            return self.columns_.grams(self.similarity, self.n_jobs, every_level)
-        return self.columns_.comparisons(new, self.similarity, self.n_jobs, every_level)
+        return self.columns_.grams(self.similarity, self.n_jobs, every_level, new)
 
     # ---------------------------------------------------------------- explicit features
 

@@ -195,9 +195,9 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         """Raise an error if Gram matrices of this size would not fit into memory."""
         instead = "Use fewer graphs"
         if hasattr(self, "output"):
-            instead += ", or output='features' with a linear model"
-            if hasattr(self, "n_features"):
-                instead += " (n_features=2**20 needs no vocabulary)"
+            instead += (
+                ", or output='features' with a linear model (n_features=2**20 needs no vocabulary)"
+            )
         require_memory(
             8.0 * rows * columns * (levels + 1),  # one extra during the computation
             f"A kernel matrix of {rows:,} x {columns:,} graphs"
