@@ -1,11 +1,4 @@
-"""The descriptor matching kernel.
-
-1. Labels, or attributes, are propagated over the graph. The values at a vertex after 0, 1, ...
-   steps are its descriptor.
-2. Randomly shifted grids with cells of decreasing size partition the space of descriptors.
-3. The similarity of two graphs is the number of descriptors that can be matched within the same
-   cells, with more weight on small cells.
-"""
+"""The descriptor matching kernel."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """Continuous attributes for kernels that only use labels, by repeated random hashing.
 
-Morris, Kriege, Kersting, Mutzel: Faster kernels for graphs with continuous attributes via
-hashing. ICDM 2016.
-
 1. Draw a random direction a and offset b; the bin of a vertex with attributes x is
    floor((a . x + b) / width). Similar attributes mostly share a bin.
 2. Combine the bin with the label, and apply any kernel to the relabelled graphs.

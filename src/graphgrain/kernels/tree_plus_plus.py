@@ -1,8 +1,4 @@
-"""Tree++, the truncated tree based graph kernel.
-
-Ye, Wang, Redberg, Singh: Tree++: Truncated Tree Based Graph Kernels. IEEE Transactions on
-Knowledge and Data Engineering 33 (4), 2021.
-"""
+"""Tree++, the truncated tree based graph kernel."""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""The Wasserstein Weisfeiler-Lehman kernel.
-
-1. A vertex is described by its colours, or by its attributes smoothed over its neighbours, after
-   0, 1, ... refinement steps.
-2. A graph is the distribution of its vertices' descriptions; the distance of two graphs is the
-   optimal transport cost between their distributions.
-3. The kernel decreases exponentially with the distance.
-"""
+"""The Wasserstein Weisfeiler-Lehman kernel."""
 
 from __future__ import annotations
 

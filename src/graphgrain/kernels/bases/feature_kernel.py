@@ -1,10 +1,4 @@
-"""FeatureKernel: base class of the kernels with explicit features.
-
-A subclass implements ``count_features``: for every level, the distinct 64-bit hashes of each graph
-and their counts. To support explanations it also implements ``locate_each``: the vertices of each
-occurrence. Everything else (columns, Gram matrices, sparse matrices, names, cost estimates) is
-implemented here and in :class:`~graphgrain.kernels.features.Features`.
-"""
+"""FeatureKernel: base class of the kernels with explicit features."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""GraphKernel: scikit-learn interface shared by all kernels.
-
-A kernel declares its parameters and implements ``_fit``, ``_gram_of_fitted`` and
-``_gram_with_fitted``; input conversion and validation are handled here.
-"""
+"""GraphKernel: scikit-learn interface, input conversion and validation of all kernels."""
 
 from __future__ import annotations
 

@@ -45,16 +45,13 @@ class PairwiseKernel(GraphKernel):
 
     def _begin_fit(self, batch: GraphBatch) -> None:
         super()._begin_fit(batch)
-        self._require_memory(batch.vertex_counts, batch.vertex_counts)
+        require_pairs(batch.vertex_counts, batch.vertex_counts, self._numbers_per_pair, self.n_jobs)
 
     def _checked(self, X: Any) -> GraphBatch:
         batch = super()._checked(X)
-        self._require_memory(batch.vertex_counts, batch.vertex_counts)
-        self._require_memory(batch.vertex_counts, self._sizes(self._fitted))
+        others = np.concatenate((batch.vertex_counts, self._sizes(self._fitted)))
+        require_pairs(batch.vertex_counts, others, self._numbers_per_pair, self.n_jobs)
         return batch
-
-    def _require_memory(self, rows: np.ndarray, columns: np.ndarray) -> None:
-        require_pairs(rows, columns, self._numbers_per_pair, self.n_jobs)
 
     def _fit(self, batch: GraphBatch) -> None:
         self._fitted = self._prepare(batch)
