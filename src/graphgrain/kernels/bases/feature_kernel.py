@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -448,18 +449,19 @@ class FeatureKernel(GraphKernel):
         check_is_fitted(self, "columns_")
         self._check_unchanged()
 
-    def _decoded_names(self, level: int) -> list[str]:
+    def _decoded_names(self, level: int, write: Callable[..., list[str]]) -> list[str]:
+        """Return the fitted names of a level, written by ``names_of`` or ``descriptions_of``."""
         self._check_named()
         vocabulary = self.vocabulary_[level]
         if self.counts != "intersection":
-            return self.names_of(self.graphs_, level, vocabulary)
+            return write(self.graphs_, level, vocabulary)
         base, times = repeated(self.count_features(self.graphs_)[level])
         found = find_columns(expanded_hashes(base, times), vocabulary)
         hash_of = np.empty(len(vocabulary), dtype=np.uint64)
         times_of = np.empty(len(vocabulary), dtype=np.int64)
         hash_of[found], times_of[found] = base, times
         distinct, place = np.unique(hash_of, return_inverse=True)
-        described = self.names_of(self.graphs_, level, distinct)
+        described = write(self.graphs_, level, distinct)
         return [
             at_least(described[which], count)
             for which, count in zip(place.tolist(), times_of.tolist(), strict=True)
@@ -469,7 +471,7 @@ class FeatureKernel(GraphKernel):
         """Return the names of the fitted features of a level, in order (cached)."""
         remembered: dict[int, list[str]] = self.__dict__.setdefault("_remembered_names", {})
         if level not in remembered:
-            remembered[level] = self._decoded_names(level)
+            remembered[level] = self._decoded_names(level, self.names_of)
         return remembered[level]
 
     def _forget_names(self) -> None:
@@ -574,12 +576,13 @@ class FeatureKernel(GraphKernel):
                 matches = np.array(write(batch, level, distinct), dtype=object) == name
                 if matches.any():
                     return found, distinct[matches & (counts >= times)]
-        for level, found in enumerate(levels):
-            # With several shapes of a pattern in the fitted graphs, its name lists all of them.
-            names = self._names(level)
-            if feature in names:
-                code = self.vocabulary_[level][names.index(feature)]
-                return found, self._patterns_behind(found, code)
+        # With several shapes of a pattern in the fitted graphs, its name lists all of them.
+        for fitted in (self._names, partial(self._decoded_names, write=self.descriptions_of)):
+            for level, found in enumerate(levels):
+                names = fitted(level)
+                if feature in names:
+                    code = self.vocabulary_[level][names.index(feature)]
+                    return found, self._patterns_behind(found, code)
         raise KeyError(f"No feature has the name {feature!r}; feature_names() lists them.")
 
     def _level_of_column(self, column: int) -> tuple[int, np.uint64]:
