@@ -138,6 +138,20 @@ def test_gram_levels_are_what_fewer_levels_give(Kernel):
             np.testing.assert_allclose(new, expected.transform(GRAPHS[:2]), rtol=1e-12)
         with pytest.raises(gg.errors.InvalidParameterError, match=f"{depth} must be"):
             lower.at_level(level + 1)
+    elif len(levels) > 1:
+        with pytest.raises(gg.errors.InvalidParameterError, match="has no level_parameter"):
+            Kernel().fit(GRAPHS).at_level(0)
+
+
+def test_several_levels_of_a_kernel_of_ones_own_in_hashed_columns():
+    class LabelsAndDegrees(gg.FeatureKernel):
+        def count_features(self, batch):
+            columns = (batch.label_codes, batch.degrees)
+            return [gg.count_hashes(batch.offsets, gg.hash_labels(own)) for own in columns]
+
+    X = LabelsAndDegrees(output="features", n_features=2**20).fit_transform(GRAPHS)
+    expected = LabelsAndDegrees(similarity="dot").fit_transform(GRAPHS)
+    np.testing.assert_allclose((X @ X.T).toarray(), expected)
 
 
 def test_grid_search_over_tree_depth():

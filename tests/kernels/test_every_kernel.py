@@ -158,6 +158,14 @@ def test_labels_of_another_kind_are_an_error(Kernel):
         Kernel().fit(GRAPHS).transform(GRAPHS.with_degree_labels())
 
 
+def test_labels_that_are_replaced_may_be_of_another_kind():
+    kernel = gg.HashedAttributes(keep_labels=False, n_draws=2).fit(GRAPHS)
+    assert kernel.sees == ("attributes",)
+    expected = kernel.transform(GRAPHS[:3])
+    found = kernel.transform(GRAPHS[:3].with_degree_labels())
+    np.testing.assert_array_equal(found, expected)
+
+
 @every_kernel
 def test_refit_forgets(Kernel):
     kernel = Kernel()
@@ -166,6 +174,23 @@ def test_refit_forgets(Kernel):
     again = kernel.fit(GRAPHS[:9]).transform(GRAPHS[9:12])
     fresh = Kernel().fit(GRAPHS[:9]).transform(GRAPHS[9:12])
     np.testing.assert_array_equal(again, fresh)
+
+
+@every_kernel
+def test_a_fit_that_fails_leaves_the_earlier_one(Kernel, monkeypatch):
+    kernel = Kernel().fit(GRAPHS[:5])
+    expected = kernel.transform(GRAPHS[5:8])
+    fit = Kernel._fit
+
+    def interrupted(self, batch):
+        fit(self, batch)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Kernel, "_fit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        kernel.fit(GRAPHS[8:15].with_degree_labels())
+    np.testing.assert_array_equal(kernel.transform(GRAPHS[5:8]), expected)
+    assert len(kernel.get_feature_names_out()) == 5
 
 
 @every_kernel

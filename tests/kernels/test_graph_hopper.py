@@ -109,6 +109,33 @@ def test_attributes_on_all_pairs_of_shortest_paths(vertex_kernel, labels):
     np.testing.assert_allclose(scaled, expected / np.outer(roots, roots), atol=1e-10)
 
 
+def test_attributes_far_from_zero_are_compared_by_their_differences():
+    batch = with_attributes(random_graphs(5, seed=6, largest=6, density=0.4))
+    far = gg.GraphBatch.from_edges(
+        batch.vertex_counts, batch.edges, batch.labels,
+        vertex_attributes=np.round(batch.vertex_attributes, 2) + 2.0**30,
+    )  # fmt: skip
+    near = gg.GraphBatch.from_edges(
+        batch.vertex_counts, batch.edges, batch.labels,
+        vertex_attributes=far.vertex_attributes - 2.0**30,
+    )  # fmt: skip
+    K = gg.AttributedGraphHopper(gamma=0.3).fit_transform(far)
+    np.testing.assert_allclose(K, gg.AttributedGraphHopper(gamma=0.3).fit_transform(near))
+
+
+def test_places_that_do_not_fit_into_memory_are_refused(monkeypatch):
+    """A path has long shortest paths, a grid many of them."""
+    monkeypatch.setattr("graphgrain.core.memory.available_memory", lambda: 1 << 30)
+    path = gg.GraphBatch.from_edges(
+        [1200], [(v, v + 1) for v in range(1199)], vertex_attributes=np.zeros(1200)
+    )
+    with pytest.raises(gg.errors.NotEnoughMemoryError, match="paths of up to 1,199 edges"):
+        gg.AttributedGraphHopper().fit(path)
+    grid = nx.convert_node_labels_to_integers(nx.grid_2d_graph(14, 14))
+    with pytest.raises(gg.errors.NotEnoughMemoryError, match="listed one by one"):
+        gg.GraphHopper().locate([(list(grid.edges), [0] * 196)])
+
+
 def test_attributes_as_grakel_has_them():
     grakel = pytest.importorskip("grakel")
     batch = with_attributes(data_set("MUTAG")[:12])

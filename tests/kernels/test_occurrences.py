@@ -99,6 +99,16 @@ def gg_count_reader(kernel):
     return row
 
 
+@pytest.mark.parametrize("counts", ["raw", "intersection"])
+def test_a_long_name_that_only_other_graphs_have(counts):
+    chain, ring = [([(0, 1)], ["C", "O"])], [([(0, 1), (1, 2), (0, 2)], ["C", "C", "N"])]
+    kernel = gg.EdgeHistogram(counts=counts).fit(chain + ring)
+    assert kernel.occurrences(chain, "C - N") == []
+    assert kernel.occurrences(ring, "C - N") == [(0, 2), (1, 2)]
+    with pytest.raises(KeyError, match="No feature has the name 'N - O'"):
+        kernel.occurrences(chain, "N - O")
+
+
 @every_explicit
 def test_unknown_features_are_refused(Kernel):
     kernel = fitted(Kernel)

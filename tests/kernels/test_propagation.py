@@ -136,3 +136,10 @@ def test_bad_input_is_refused():
     three = gg.GraphBatch.from_edges([1], [], vertex_attributes=[[1, 2, 3]])
     with pytest.raises(InvalidGraphError, match=r"as at fit \(2\); got 3"):
         gg.Propagation(attributes=True).fit(two).transform(three)
+
+
+@pytest.mark.parametrize("Kernel", [gg.Propagation, gg.DescriptorMatching])
+def test_attributes_without_columns_are_missing_ones(Kernel):
+    batch = gg.GraphBatch.from_edges([2], [(0, 1)], [0, 1], vertex_attributes=np.empty((2, 0)))
+    with pytest.raises(gg.errors.InvalidGraphError, match="needs graphs with vertex attributes"):
+        Kernel(attributes=True).fit(batch)

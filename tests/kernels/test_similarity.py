@@ -10,7 +10,16 @@ from graphgrain.core.gram import GramSum
 from graphgrain.errors import InvalidParameterError
 from graphgrain.kernels.features import Features
 
-from .found_kernels import COUNTED, EXPLICIT, GRAPHS, KERNELS, ODD_GRAPHS, every_explicit, of
+from .found_kernels import (
+    COUNTED,
+    EXPLICIT,
+    GRAPHS,
+    KERNELS,
+    ODD_GRAPHS,
+    every_explicit,
+    every_kernel,
+    of,
+)
 
 ALL = gg.GraphBatch.concatenate([ODD_GRAPHS[:3], GRAPHS[:8]])
 
@@ -82,13 +91,31 @@ def test_kernels_without_features_say_that_minmax_needs_them(Kernel):
         Kernel(**inside, similarity="minmax").fit(GRAPHS[:3])
 
 
-@every_explicit
+@every_kernel
 def test_similarity_may_change_after_fit(Kernel):
     kernel = Kernel().fit(GRAPHS)
-    for similarity in ("cosine", "minmax", "dot"):
-        changed = kernel.set_params(similarity=similarity).transform(GRAPHS[:3])
-        fresh = Kernel(similarity=similarity).fit(GRAPHS).transform(GRAPHS[:3])
-        np.testing.assert_array_equal(changed, fresh)
+    for similarity in ("cosine", "minmax", "dot") if Kernel in EXPLICIT else ("cosine", "dot"):
+        fresh = Kernel(similarity=similarity).fit(GRAPHS)
+        kernel.set_params(similarity=similarity)
+        np.testing.assert_array_equal(kernel.transform(GRAPHS[:3]), fresh.transform(GRAPHS[:3]))
+        np.testing.assert_array_equal(kernel.gram(), fresh.gram())
+    with pytest.raises(InvalidParameterError, match="similarity must be one of"):
+        kernel.set_params(similarity="tanimoto").gram()
+
+
+def test_names_of_similarities_and_count_maps_are_checked():
+    features = gg.WeisfeilerLehman(1).count(ALL)
+    with pytest.raises(InvalidParameterError, match=r"similarity must be one of .* got 'tanimoto'"):
+        features.similarities("tanimoto")
+    with pytest.raises(InvalidParameterError, match=r"counts must be one of .* got 'squares'"):
+        features.mapped("squares")
+
+
+def test_one_graph_of_features_as_of_a_batch():
+    features = gg.WeisfeilerLehman(1).count(ALL)
+    whole = features.similarities("minmax")
+    np.testing.assert_array_equal(features[2].similarities("minmax", features), whole[2:3])
+    np.testing.assert_array_equal(features[-1].similarities("minmax", features), whole[-1:])
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

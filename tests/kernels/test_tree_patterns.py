@@ -1,5 +1,6 @@
 """Tree-pattern kernels against patterns that are listed one by one."""
 
+import fractions
 from collections import Counter
 from itertools import combinations, permutations
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 import graphgrain as gg
+from graphgrain.errors import InvalidParameterError
 
 from .peers import random_graphs
 
@@ -139,6 +141,24 @@ def test_trees_that_hardly_branch_are_walks():
     np.testing.assert_allclose(
         trees, kernel.fit_transform(batch) - fewer.fit_transform(batch), rtol=1e-6, atol=1e-6
     )
+
+
+def test_huge_numbers_of_patterns():
+    """Their product exceeds the range of numbers before they do themselves."""
+    cubic = [(v, (v + 1) % 16) for v in range(16)] + [(v, v + 8) for v in range(8)]
+    graphs = [(cubic, [0] * 16), (cubic, [0] * 15 + [1])]
+    depth = 6
+    K = gg.SubtreePatterns(depth, decay=1.0, similarity="dot").fit_transform(graphs)
+    assert np.log10(K[0, 0]) + np.log10(K[1, 1]) > 308
+    roots = [fractions.Fraction(K[i, i]) for i in range(2)]
+    expected = float(fractions.Fraction(K[0, 1]) ** 2 / (roots[0] * roots[1])) ** 0.5
+    normal = gg.SubtreePatterns(depth, decay=1.0).fit_transform(graphs)
+    np.testing.assert_allclose(normal[0, 1], expected, rtol=1e-12)
+    assert expected > 0
+    with pytest.raises(InvalidParameterError, match="Use a smaller depth or decay"):
+        gg.SubtreePatterns(depth + 2, decay=1.0).fit(graphs)
+    with pytest.raises(InvalidParameterError, match="Use a smaller n_steps or decay"):
+        gg.RandomWalk(1000, decay=1.0).fit(graphs)
 
 
 def test_high_degrees_are_refused():

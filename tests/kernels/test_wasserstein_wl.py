@@ -103,3 +103,11 @@ def test_attributes_that_are_missing_or_changed():
     kernel = gg.WassersteinWL(attributes=True).fit(batch)
     with pytest.raises(gg.errors.InvalidGraphError, match=r"as at fit \(2\); got 3"):
         kernel.transform(with_attributes(random_graphs(2), width=3))
+
+
+def test_attributes_beyond_all_distances_are_refused():
+    """A mark of missing values, such as the largest number there is."""
+    values = np.array([0.0, 1.0, np.finfo(float).max, 2.0])
+    batch = gg.GraphBatch.from_edges([2, 2], [(0, 1), (2, 3)], vertex_attributes=values)
+    with pytest.raises(gg.errors.InvalidGraphError, match=r"between -1e\+150 and 1e\+150"):
+        gg.WassersteinWL(attributes=True).fit(batch)

@@ -400,8 +400,7 @@ class RootedFeatures(ABC):
 
     def read(self, tables: Tables, level: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the hashes and counts of one level, and empty its table."""
-        hashes, counts = _read_level(tables, level)
-        return hashes, counts
+        return _read_level(tables, level)
 
 
 def _over_roots(

@@ -222,7 +222,6 @@ class PairRoots(RootedFeatures):
         return work, np.zeros(self.size, dtype=np.uint64), codes
 
     def add(self, roots: np.ndarray, scratch: Any, tables: Tables) -> Tables:
-        tables = _count_roots(
+        return _count_roots(
             self.graphs, self.label_hashes, self.edges, self.g, roots, scratch, tables
         )
-        return tables

@@ -347,17 +347,6 @@ class GramSum:
         return self.matrix
 
 
-class Units(NamedTuple):
-    """The columns of a matrix cut at their distinct values, in ascending order.
-
-    The minimum of two values of a column is the sum of the heights of the units that both reach.
-    """
-
-    starts: np.ndarray  # first unit of each column
-    heights: np.ndarray
-    reached: Csc  # a column for each unit: ones for the rows that reach its top
-
-
 @entry_point
 def _units(x, scratch):
     """Return ``(starts, heights, indptr, rows)``: the units of all columns, and their rows."""
@@ -395,11 +384,17 @@ def _units(x, scratch):
     return starts, heights, indptr, rows
 
 
-def cut_into_units(x: Csc) -> Units:
-    """Cut every column at its distinct values, which must be positive."""
+def cut_into_units(x: Csc) -> tuple[np.ndarray, Csc, Csc]:
+    """Cut every column at its distinct values, which must be positive, into a column per unit.
+
+    The minimum of two values of a column is the sum of the heights of the units that both reach.
+    Returns the first unit of each column, and two matrices with an entry for every row that
+    reaches the top of a unit: 1, or the height of the unit. Their products are sums of minima.
+    """
     longest = int(np.diff(x.indptr).max(initial=0))
     starts, heights, indptr, rows = _units(x, np.empty(longest))
-    return Units(starts, heights, Csc(indptr, rows, np.ones(len(rows))))
+    reached = Csc(indptr, rows, np.ones(len(rows)))
+    return starts, reached, reached._replace(values=np.repeat(heights, np.diff(indptr)))
 
 
 @entry_point

@@ -16,7 +16,14 @@ from .balls import empty_ball, fill_ball, make_ball
 from .compiling import compiled
 from .counting import with_room
 from .hashing import GOLDEN, mix
+from .memory import require_memory
+from .structures import Graphs
 from .threads import entry_point
+
+#: The matrices of graphs with fewer vertices always fit into memory.
+_FEW = 256
+#: Advice in error messages about memory.
+INSTEAD = "Use a kernel with fewer features such as WeisfeilerLehman or PathPattern"
 
 
 @compiled
@@ -128,13 +135,25 @@ def _add_all_places(graphs, g, rows, n_rows, stop):
 
 
 @entry_point
-def hop_matrices(graphs, g, stop):
+def _hop_matrices(graphs, g, stop):
+    n = graphs.offsets[g + 1] - graphs.offsets[g]
+    return _add_all_places(graphs, g, np.arange(n), n, stop)
+
+
+def hop_matrices(graphs: Graphs, g: int) -> np.ndarray:
     """Return an array (vertices, positions): position i of length j is column j (j + 1) / 2 + i.
 
     The number of columns is determined by the longest shortest path.
     """
-    n = graphs.offsets[g + 1] - graphs.offsets[g]
-    return _add_all_places(graphs, g, np.arange(n), n, stop)
+    n = int(graphs.offsets[g + 1] - graphs.offsets[g])
+    if n > _FEW:
+        _, longest, _ = sample_places(graphs, g, np.arange(_FEW // 4), 0, 1)
+        require_memory(
+            8.0 * n * (longest + 1) * (longest + 2) / 2,
+            f"The places of {n:,} vertices on shortest paths of up to {longest:,} edges",
+            INSTEAD,
+        )
+    return _hop_matrices(graphs, g)
 
 
 @entry_point

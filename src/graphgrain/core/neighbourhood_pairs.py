@@ -226,10 +226,9 @@ class NeighbourhoodRoots(RootedFeatures):
         self._describe(roots, scratch, self.size)
 
     def _describe(self, roots: np.ndarray, scratch: Any, most: int) -> float:
-        part: float = _hash_neighbourhoods(
+        return _hash_neighbourhoods(
             self.graphs, self.edges, self.g, roots, most, scratch, self.hashes
         )
-        return part
 
     def prepare_roughly(self, order: np.ndarray) -> float:
         scratch, parts = self.scratch(), []
@@ -240,7 +239,4 @@ class NeighbourhoodRoots(RootedFeatures):
         return seconds / parts[-1]
 
     def add(self, roots: np.ndarray, scratch: Any, tables: Tables) -> Tables:
-        tables = _count_roots(
-            self.graphs, self.furthest, self.g, roots, scratch, self.hashes, tables
-        )
-        return tables
+        return _count_roots(self.graphs, self.furthest, self.g, roots, scratch, self.hashes, tables)

@@ -30,7 +30,7 @@ from .counting import (
     make_slots,
     timed_sample,
 )
-from .hashing import BASE, GOLDEN, mix, position_weights
+from .hashing import BASE, GOLDEN, mix, mix_array, position_weights
 from .memory import require_memory
 from .refinement import refine
 from .structures import Graphs
@@ -647,14 +647,6 @@ def _count_roots(edge_hashes, options, roots, work, tables, stop):
     return tables
 
 
-@entry_point
-def _salt(hashes, level):
-    """Separate the patterns of different levels."""
-    salt = level_salt(level)
-    for i in range(len(hashes)):
-        hashes[i] = mix(hashes[i] + salt)
-
-
 class PatternRoots(RootedFeatures):
     """Patterns of graph ``g``, counted root by root."""
 
@@ -691,13 +683,12 @@ class PatternRoots(RootedFeatures):
         return seconds
 
     def add(self, roots: np.ndarray, scratch: Work, tables: Tables) -> Tables:
-        tables = _count_roots(self.graphs.edge_hashes, self.options, roots, scratch, tables)
-        return tables
+        return _count_roots(self.graphs.edge_hashes, self.options, roots, scratch, tables)
 
     def read(self, tables: Tables, level: int) -> tuple[np.ndarray, np.ndarray]:
         hashes, counts = super().read(tables, level)
-        _salt(hashes, level)
-        return hashes, counts
+        salt = mix_array(np.array([level + 1], dtype=np.uint64) * GOLDEN)  # level_salt(level)
+        return mix_array(hashes + salt), counts
 
 
 def _spread_trees(trees: np.ndarray, colours: np.ndarray, roots: np.ndarray) -> None:

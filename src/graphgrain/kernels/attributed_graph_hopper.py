@@ -86,14 +86,16 @@ class AttributedGraphHopper(AttributedKernel):
 
     def _similarity(self, left: _Hops, i: int, right: _Hops, j: int) -> float:
         """Sum the products of coincidences and similarities over all pairs of vertices."""
+        from scipy.spatial.distance import cdist
+
         columns = min(left.places[i].shape[1], right.places[j].shape[1])
         coincidences = left.places[i][:, :columns] @ right.places[j][:, :columns].T
         x, y = left.attributes[i], right.attributes[j]
         if self.vertex_kernel == "linear":
             similar = x @ y.T
         else:
-            squares = (x**2).sum(axis=1)[:, np.newaxis] + (y**2).sum(axis=1) - 2.0 * x @ y.T
-            similar = np.exp(-self._gamma * np.maximum(squares, 0.0))
+            # differences first: squares of attributes far from 0 would leave only rounding errors
+            similar = np.exp(-self._gamma * cdist(x, y, "sqeuclidean"))
         if self.labels:
             similar = similar * (left.labels[i][:, np.newaxis] == right.labels[j])
         return float((coincidences * similar).sum())

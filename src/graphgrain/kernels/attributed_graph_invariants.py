@@ -9,8 +9,8 @@ import numpy as np
 from ..core.hashing import GOLDEN, mix_array
 from ..core.refinement import VertexFeatures, compare_vertices
 from ..graphs.batch import GraphBatch
-from .bases.neighbourhood_roles import PatternedKernel
 from .bases.pairwise import AttributedKernel
+from .graph_invariants import PatternedKernel
 
 
 class AttributedGraphInvariants(AttributedKernel, PatternedKernel):

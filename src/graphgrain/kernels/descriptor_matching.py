@@ -1,11 +1,4 @@
-"""The descriptor matching kernel.
-
-1. Labels, or attributes, are propagated over the graph. The values at a vertex after 0, 1, ...
-   steps are its descriptor.
-2. Randomly shifted grids with cells of decreasing size partition the space of descriptors.
-3. The similarity of two graphs is the number of descriptors that can be matched within the same
-   cells, with more weight on small cells.
-"""
+"""The descriptor matching kernel."""
 
 from __future__ import annotations
 
@@ -18,9 +11,9 @@ from ..core.hashing import GOLDEN, mix_array
 from ..core.propagation import descriptor_cells
 from ..graphs.batch import GraphBatch
 from ..parameters import Number, Whole, parameter
-from .bases.propagated import Propagated
-from .bases.pyramid import Pyramid
 from .features import Counts, Occurrences, balls
+from .propagation import Propagated
+from .pyramid_match import Pyramid
 
 
 class DescriptorMatching(Pyramid, Propagated):

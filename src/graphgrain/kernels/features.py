@@ -98,8 +98,8 @@ class Features:
         return f"Features({graphs}, {levels}, {entries:,} entries)"
 
     def __getitem__(self, graphs: Any) -> Features:
-        """Select graphs by a slice, a mask or positions."""
-        wanted = np.arange(len(self))[graphs]
+        """Select graphs by a slice, a mask, positions or a position."""
+        wanted = np.atleast_1d(np.arange(len(self))[graphs])
         return Features([_rows_of(level, wanted) for level in self.levels], self.whole)
 
     def first_levels(self, number: int | None) -> Features:
@@ -139,9 +139,15 @@ class Features:
         self, similarity: str = "cosine", other: Features | None = None, n_jobs: int | None = None
     ) -> np.ndarray:
         """Compute similarities among the graphs, or of these (rows) to others (columns)."""
-        if other is None:
-            return self.columns(n_jobs).gram(similarity, n_jobs)
-        return other.columns(n_jobs).compare(self, similarity, n_jobs)
+        if similarity not in SIMILARITIES:
+            raise InvalidParameterError(
+                f"similarity must be one of {', '.join(map(repr, SIMILARITIES))}; got "
+                f"{similarity!r}."
+            )
+        if other is not None:
+            return other.columns(n_jobs).compare(self, similarity, n_jobs)
+        [K] = self.columns(n_jobs).grams(similarity, n_jobs, every_level=False)
+        return K
 
     def hashed_matrix(
         self, n_features: int, scales: np.ndarray | None = None, n_jobs: int | None = None
@@ -154,28 +160,20 @@ class Features:
         from scipy.sparse import csr_array
 
         graphs = len(self)
-        bounds = np.zeros((len(self.levels), graphs + 1), dtype=np.int64)
-        base = 0
-        for number, level in enumerate(self.levels):
-            np.cumsum(level.lengths, out=bounds[number, 1:])
-            bounds[number] += base
-            base += len(level.hashes)
-        factors = np.ones(len(self.levels)) if scales is None else scales
+        lengths = np.array([level.lengths for level in self.levels])
+        starts = np.concatenate(([0], np.cumsum(lengths)))
+        bounds = starts[graphs * np.arange(len(lengths))[:, np.newaxis] + np.arange(graphs + 1)]
         hashes = np.concatenate([level.hashes for level in self.levels])
-        values = np.concatenate(
-            [
-                scale * level.counts
-                for level, scale in zip(self.levels, factors.tolist(), strict=True)
-            ]
-        )
-        sizes = np.diff(bounds, axis=1).sum(axis=0)
+        values = np.concatenate([level.counts.astype(np.float64) for level in self.levels])
+        if scales is not None:
+            values *= np.repeat(scales, lengths.sum(axis=1))
         parts = run(
             lambda begin, end: hashed_rows(bounds, hashes, values, n_features, begin, end),
-            chunks(sizes, 1 << 18) or [(0, 0)],
+            chunks(lengths.sum(axis=0), 1 << 18) or [(0, 0)],
             n_jobs,
         )
-        lengths, columns, sums = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        indptr = np.concatenate(([0], np.cumsum(lengths)))
+        sizes, columns, sums = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        indptr = np.concatenate(([0], np.cumsum(sizes)))
         return csr_array((sums, columns, _short(indptr)), shape=(graphs, n_features))
 
 
@@ -245,14 +243,9 @@ class FeatureColumns:
             )
         return _side_by_side(parts)
 
-    def gram(self, similarity: str, n_jobs: int | None = None) -> np.ndarray:
-        """Compute the similarities among the graphs."""
-        [K] = self.grams(similarity, n_jobs, every_level=False)
-        return K
-
     def compare(self, features: Features, similarity: str, n_jobs: int | None = None) -> np.ndarray:
         """Compute the similarities of other graphs (rows) to these (columns)."""
-        [K] = self.comparisons(features, similarity, n_jobs, every_level=False)
+        [K] = self.grams(similarity, n_jobs, every_level=False, new=features)
         return K
 
     def grams(
@@ -260,58 +253,31 @@ class FeatureColumns:
         similarity: str,
         n_jobs: int | None = None,
         every_level: bool = True,
+        new: Features | None = None,
     ) -> Iterator[np.ndarray]:
-        """Yield similarities of the first level, the first two, ...; or only of all levels."""
-        columns = len(self.entries.indptr) - 1
-        if not every_level and similarity != "minmax" and 0 < columns <= FEW_COLUMNS:
+        """Yield similarities of the first level, the first two, ...; or only of all levels.
+
+        They are those among the graphs, or of new graphs (rows) to these (columns).
+        """
+        code = SIMILARITIES[similarity]
+        few = new is None and not every_level and 0 < self.offsets[-1] <= FEW_COLUMNS
+        if few and similarity != "minmax":
             norms = self.squares.sum(axis=0)
             if precision(norms.max(initial=0.0), self.whole) is np.float32:
-                yield gram_of_few(self.entries, norms, SIMILARITIES[similarity], n_jobs)
+                yield gram_of_few(self.entries, norms, code, n_jobs)
                 return
-        for K, norms, _ in self._own_products(similarity, n_jobs, every_level):
-            yield finish(K, norms, norms, True, SIMILARITIES[similarity], n_jobs)
+        products = (
+            self._minima(new, n_jobs, every_level)
+            if new is not None and similarity == "minmax"
+            else self._products(similarity, n_jobs, every_level, new)
+        )
+        for K, left, right in products:
+            yield finish(K, left, right, new is None, code, n_jobs)
 
     def add_gram(self, similarity: str, total: GramSum, factor: float, n_jobs: int | None) -> None:
         """Add ``factor`` times the similarities among the graphs to a sum."""
-        for K, norms, _ in self._own_products(similarity, n_jobs, False, total.zeros):
+        for K, norms, _ in self._products(similarity, n_jobs, False, zeros=total.zeros):
             total.add(K, norms, SIMILARITIES[similarity], factor, n_jobs)
-
-    def _own_products(
-        self, similarity: str, n_jobs: int | None, every_level: bool, zeros: Zeros = np.zeros
-    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        if similarity != "minmax":
-            yield from self._products(
-                self.entries, None, self.offsets, (self.squares, self.squares), n_jobs,
-                every_level, zeros,
-            )  # fmt: skip
-            return
-        units = cut_into_units(self.entries)
-        reached = units.reached
-        heights = np.repeat(units.heights, np.diff(reached.indptr))
-        sums = self.sums
-        yield from self._products(
-            reached, reached._replace(values=heights), units.starts[self.offsets], (sums, sums),
-            n_jobs, every_level, zeros, symmetric=True,
-        )  # fmt: skip
-
-    def comparisons(
-        self,
-        features: Features,
-        similarity: str,
-        n_jobs: int | None = None,
-        every_level: bool = True,
-    ) -> Iterator[np.ndarray]:
-        """As :meth:`grams`, for the similarities of other graphs (rows) to these (columns)."""
-        found = (
-            self._minima(features, n_jobs, every_level)
-            if similarity == "minmax"
-            else self._products(
-                self.of(features), self.entries, self.offsets, (features.squares, self.squares),
-                n_jobs, every_level,
-            )
-        )  # fmt: skip
-        for K, left, right in found:
-            yield finish(K, left, right, False, SIMILARITIES[similarity], n_jobs)
 
     def _minima(
         self, features: Features, n_jobs: int | None, every_level: bool
@@ -334,27 +300,33 @@ class FeatureColumns:
 
     def _products(
         self,
-        left: Csc,
-        right: Csc | None,
-        offsets: np.ndarray,
-        norms: tuple[np.ndarray, np.ndarray],
+        similarity: str,
         n_jobs: int | None,
         every_level: bool,
+        new: Features | None = None,
         zeros: Zeros = np.zeros,
-        symmetric: bool | None = None,
     ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield products of two matrices with the same columns, and norms, per level or for all."""
-        symmetric = right is None if symmetric is None else symmetric
-        own, fitted = norms[0].cumsum(axis=0), norms[1].cumsum(axis=0)
+        """Yield products and the squared norms of both sides, per level or for all.
+
+        For min-max, which is among these graphs only, they are sums of minima and sums of values.
+        """
+        left, right, offsets = self.entries, None, self.offsets
+        own = fitted = self.squares
+        if similarity == "minmax":
+            starts, left, right = cut_into_units(self.entries)
+            offsets = starts[offsets]
+            own = fitted = self.sums
+        elif new is not None:
+            left, right, own = self.of(new), self.entries, new.squares
+        own, fitted = own.cumsum(axis=0), fitted.cumsum(axis=0)
         bound = max(own[-1].max(initial=0.0), fitted[-1].max(initial=0.0))
         K = zeros((own.shape[1], fitted.shape[1]), precision(bound, self.whole))
-        kind = K.dtype
-        left = left._replace(values=left.values.astype(kind, copy=False))
-        right = right and right._replace(values=right.values.astype(kind, copy=False))
+        left = left._replace(values=left.values.astype(K.dtype, copy=False))
+        right = right and right._replace(values=right.values.astype(K.dtype, copy=False))
         ends = offsets[1:] if every_level else offsets[-1:]
         begin = 0
         for step, end in enumerate(ends.tolist()):
-            add_products(K, left, right, begin, end, n_jobs, symmetric)
+            add_products(K, left, right, begin, end, n_jobs, symmetric=new is None)
             at = step if every_level else -1
             yield K, own[at], fitted[at]
             begin = end
@@ -432,6 +404,9 @@ def map_counts(level: Counts, how: str) -> Counts:
         base, times = repeated(level)
         totals = ends[np.concatenate(([0], np.cumsum(level.lengths)))]
         return Counts(np.diff(totals), expanded_hashes(base, times), np.ones(len(base)))
+    if how != "raw":
+        maps = ", ".join(map(repr, COUNT_MAPS))
+        raise InvalidParameterError(f"counts must be one of {maps}; got {how!r}.")
     return level
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.counting import count_graphs, is_large, shuffled, timed_sample
 from ..core.hashing import GOLDEN, mix_array
-from ..core.hops import count_places, hop_matrices, sample_places
+from ..core.hops import INSTEAD, count_places, hop_matrices, sample_places
 from ..core.memory import require_memory
 from ..graphs.batch import GraphBatch
 from .bases.estimate import Estimate
@@ -70,7 +70,7 @@ class GraphHopper(FeatureKernel):
             require_memory(
                 _sampled(alone, shuffled(alone.n_vertices)[:_ROOTS], 0)[1],
                 f"The places on shortest paths of a graph with {alone.n_vertices:,} vertices",
-                "Use a kernel with fewer features such as WeisfeilerLehman or PathPattern",
+                INSTEAD,
             )
 
         def count(begin: int, end: int) -> list[Counts]:
@@ -99,6 +99,11 @@ class GraphHopper(FeatureKernel):
         """Yield the vertex at each position, once for every path."""
         for graph in range(len(batch)):
             M, hashes = self._places(batch, graph)
+            require_memory(
+                16.0 * M.sum(),  # hash, vertex and path of each occurrence
+                f"The {M.sum():.3g} places of vertices on shortest paths, listed one by one,",
+                INSTEAD,
+            )
             times = M.ravel().astype(np.int64)
             vertices = np.repeat(np.arange(len(M), dtype=np.int32), M.shape[1])
             paths = np.repeat(vertices, times).reshape(-1, 1)

@@ -159,7 +159,8 @@ class Graphlet(FeatureKernel):
         sparse graphs.
     n_samples : int, optional
         Number of vertex sets sampled per graph to estimate the counts, for graphs with too many
-        of them. By default all are counted.
+        of them. By default all are counted. Estimates are not whole; ``counts="intersection"``
+        rounds them down.
     random_state : int, default=0
         Seed of the samples. A graph gets the same samples in every call.
     similarity, output, counts, n_features, n_jobs, verbose

@@ -1,8 +1,5 @@
 """Continuous attributes for kernels that only use labels, by repeated random hashing.
 
-Morris, Kriege, Kersting, Mutzel: Faster kernels for graphs with continuous attributes via
-hashing. ICDM 2016.
-
 1. Draw a random direction a and offset b; the bin of a vertex with attributes x is
    floor((a . x + b) / width). Similar attributes mostly share a bin.
 2. Combine the bin with the label, and apply any kernel to the relabelled graphs.
@@ -11,6 +8,7 @@ hashing. ICDM 2016.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -87,6 +85,10 @@ class HashedAttributes(GraphKernel):
     random_state: int | None = parameter(SEED, default=0)
     needs_attributes: ClassVar[bool] = True
 
+    @property
+    def _uses_labels(self) -> bool:  # type: ignore[override]
+        return self.keep_labels or self.on == "edge"
+
     def _fit(self, batch: GraphBatch) -> None:
         values = attribute_columns(batch, self.on)
         # sorted, so that rounding does not depend on the numbering of the vertices
@@ -116,13 +118,15 @@ class HashedAttributes(GraphKernel):
         return with_bins(batch, self.on, bins.reshape(-1, 1), self.keep_labels)
 
     def _gram_of_fitted(self) -> np.ndarray:
-        total: Any = 0
-        for kernel in self.kernels_:
-            total = total + kernel.gram()
-        return total / self.n_draws
+        return self._mean(lambda draw: self.kernels_[draw].gram())
 
     def _gram_with_fitted(self, batch: GraphBatch) -> np.ndarray:
+        return self._mean(lambda draw: self.kernels_[draw].transform(self._hashed(batch, draw)))
+
+    def _mean(self, gram: Callable[[int], np.ndarray]) -> np.ndarray:
+        """Return the mean of a Gram matrix over all draws."""
         total: Any = 0
         for draw, kernel in enumerate(self.kernels_):
-            total = total + kernel.transform(self._hashed(batch, draw))
+            kernel.set_params(similarity=self.similarity)  # may change after fit
+            total = total + gram(draw)
         return total / self.n_draws

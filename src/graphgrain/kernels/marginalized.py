@@ -6,7 +6,7 @@ import numpy as np
 
 from ..graphs.batch import GraphBatch
 from ..parameters import SHARE, parameter
-from .bases.common_walks import CommonWalks
+from .random_walk import CommonWalks
 
 
 class Marginalized(CommonWalks):

@@ -1,10 +1,4 @@
-"""RetGK: the return probability kernel.
-
-1. A vertex is described by the probabilities that a random walk returns to it after 1, 2, ...
-   steps, and by its label.
-2. A graph is the distribution of its vertices' descriptions, embedded by a kernel on them.
-3. The kernel of two graphs decreases with the distance of their embeddings.
-"""
+"""RetGK: the return probability kernel."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.tree_patterns import TreeWeights
-from .bases.common_trees import CommonTrees
+from .tree_patterns import CommonTrees
 
 
 class SubtreePatterns(CommonTrees):

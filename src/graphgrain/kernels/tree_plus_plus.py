@@ -1,8 +1,4 @@
-"""Tree++, the truncated tree based graph kernel.
-
-Ye, Wang, Redberg, Singh: Tree++: Truncated Tree Based Graph Kernels. IEEE Transactions on
-Knowledge and Data Engineering 33 (4), 2021.
-"""
+"""Tree++, the truncated tree based graph kernel."""
 
 from __future__ import annotations
 
@@ -154,12 +150,6 @@ class TreePlusPlus(FeatureKernel):
         for begin, end in chunks(batch.vertex_counts, _LOCATED_VERTICES):
             yield from call(trace_all, begin, end)
 
-    def _trace(self, batch: GraphBatch, classes: np.ndarray, level: int, graph: int) -> Any:
-        check_edge_labels(batch, self.edge_labels)
-        options = Options(self.path_depth, level, self.edge_labels)
-        work = make_work(batch.arrays, options, stop_flag(), graph, graph + 1)
-        return trace_patterns(batch.arrays, classes, options, work, graph)
-
     def descriptions_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         names = [""] * len(hashes)
         for place, seen in self._examples(batch, level, hashes, first=True):
@@ -214,12 +204,16 @@ class TreePlusPlus(FeatureKernel):
         """Yield occurrences of the given hashes (ascending): the first of each, or all of them."""
         if not len(hashes):
             return
-        classes = self._centrality_classes(batch)
+        graphs, classes, options = self._given(batch)
+        options = options._replace(tree_depth=level)
         missing = set(range(len(hashes)))
         for graph in range(len(batch)):
             if first and not missing:
                 break
-            found, paths, path_edges, trees, tree_edges = self._trace(batch, classes, level, graph)
+            work = make_work(graphs, options, stop_flag(), graph, graph + 1)
+            found, paths, path_edges, trees, tree_edges = trace_patterns(
+                graphs, classes, options, work, graph
+            )
             base, end = int(batch.offsets[graph]), int(batch.offsets[graph + 1])
             labels = batch.label_table[batch.label_codes[base:end]]
             neighbours = [

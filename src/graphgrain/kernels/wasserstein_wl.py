@@ -1,11 +1,4 @@
-"""The Wasserstein Weisfeiler-Lehman kernel.
-
-1. A vertex is described by its colours, or by its attributes smoothed over its neighbours, after
-   0, 1, ... refinement steps.
-2. A graph is the distribution of its vertices' descriptions; the distance of two graphs is the
-   optimal transport cost between their distributions.
-3. The kernel decreases exponentially with the distance.
-"""
+"""The Wasserstein Weisfeiler-Lehman kernel."""
 
 from __future__ import annotations
 
@@ -15,6 +8,7 @@ from ..core.counting import find_columns, group_hashes, transpose
 from ..core.structures import Csc
 from ..core.threads import chunks, run
 from ..core.transport import shared_shares, transport_costs
+from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, Number, Whole, parameter
 from ..views.base import attribute_columns
@@ -25,6 +19,8 @@ from .weisfeiler_lehman import WeisfeilerLehman
 
 #: Approximate number of vertex pairs per task.
 _TASK = 1 << 21
+#: The squared distance of larger attributes would exceed the largest number.
+_LARGEST_ATTRIBUTE = 1e150
 
 
 class WassersteinWL(GraphKernel):
@@ -173,6 +169,12 @@ class WassersteinWL(GraphKernel):
     def _smoothed(self, batch: GraphBatch) -> np.ndarray:
         """Return the attributes of each vertex after 0 to ``n_iter`` steps, side by side."""
         current = attribute_columns(batch, "vertex", self.n_attributes_)
+        largest = float(np.abs(current).max(initial=0.0))
+        if largest > _LARGEST_ATTRIBUTE:  # distances would be infinite
+            raise InvalidGraphError(
+                f"Attributes must be between -{_LARGEST_ATTRIBUTE:g} and {_LARGEST_ATTRIBUTE:g}; "
+                f"got {largest:g}. Scale them (AttributeScaler) or replace missing values."
+            )
         if not len(current):
             current = np.zeros((batch.n_vertices, self.n_attributes_))
         steps = [current]

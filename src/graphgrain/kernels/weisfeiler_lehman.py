@@ -90,8 +90,7 @@ class WeisfeilerLehman(FeatureKernel):
     def _colours(self, batch: GraphBatch, steps: int) -> np.ndarray:
         """Return the colours of all vertices after 0, 1, ... steps."""
         check_edge_labels(batch, self.edge_labels)
-        colours: np.ndarray = refine(batch.arrays, self.edge_labels, steps, 0, len(batch))
-        return colours
+        return refine(batch.arrays, self.edge_labels, steps, 0, len(batch))
 
     def _coloured(self, batch: GraphBatch) -> list[Graphs]:
         """Return the graphs with the colours of each step in place of their labels."""

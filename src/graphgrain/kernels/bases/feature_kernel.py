@@ -1,15 +1,10 @@
-"""FeatureKernel: base class of the kernels with explicit features.
-
-A subclass implements ``count_features``: for every level, the distinct 64-bit hashes of each graph
-and their counts. To support explanations it also implements ``locate_each``: the vertices of each
-occurrence. Everything else (columns, Gram matrices, sparse matrices, names, cost estimates) is
-implemented here and in :class:`~graphgrain.kernels.features.Features`.
-"""
+"""FeatureKernel: base class of the kernels with explicit features."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -257,8 +252,7 @@ class FeatureKernel(GraphKernel):
         True
         """
         check_parameters(self)
-        self._begin_fit(batch)
-        self._fit_features(batch, counted)
+        self._fit_batch(batch, lambda batch: self._fit_features(batch, counted))
         return self
 
     def _fit_features(self, batch: GraphBatch, counted: Features) -> None:
@@ -310,6 +304,11 @@ class FeatureKernel(GraphKernel):
         allowed = Whole(0, len(self.vocabulary_) - 1)
         if not allowed.allows(level):
             raise InvalidParameterError(f"{name or 'level'} must be {allowed}; got {level!r}.")
+        if name is None and level < len(self.vocabulary_) - 1:
+            raise InvalidParameterError(
+                f"{type(self).__name__} has no level_parameter, which at_level would set to "
+                f"{level}. Use gram_levels, or fit with other parameters."
+            )
         kernel = copy(self)
         kernel._forget_names()
         if name is not None:
@@ -374,9 +373,7 @@ class FeatureKernel(GraphKernel):
         self, new: Features | None = None, every_level: bool = False
     ) -> Iterator[np.ndarray]:
         """Gram matrices of the fitted graphs, or of new with fitted graphs; last level or all."""
-        if new is None:
-            return self.columns_.grams(self.similarity, self.n_jobs, every_level)
-        return self.columns_.comparisons(new, self.similarity, self.n_jobs, every_level)
+        return self.columns_.grams(self.similarity, self.n_jobs, every_level, new)
 
     # ---------------------------------------------------------------- explicit features
 
@@ -396,8 +393,10 @@ class FeatureKernel(GraphKernel):
     def _hashed(self, batch: GraphBatch) -> csr_array:
         """Return the matrix whose columns are hashes modulo ``n_features``."""
         assert self.n_features is not None
-        features = self._mapped(batch)
-        return features.hashed_matrix(self.n_features, self.level_scales, self.n_jobs)
+        scales = self.level_scales
+        return self._mapped(batch).hashed_matrix(
+            self.n_features, scales if (scales != 1.0).any() else None, self.n_jobs
+        )
 
     def _sparse(self, features: Features | None = None) -> csr_array:
         """Return the fitted graphs, or new ones, as a sparse matrix with the fitted columns."""
@@ -450,18 +449,19 @@ class FeatureKernel(GraphKernel):
         check_is_fitted(self, "columns_")
         self._check_unchanged()
 
-    def _decoded_names(self, level: int) -> list[str]:
+    def _decoded_names(self, level: int, write: Callable[..., list[str]]) -> list[str]:
+        """Return the fitted names of a level, written by ``names_of`` or ``descriptions_of``."""
         self._check_named()
         vocabulary = self.vocabulary_[level]
         if self.counts != "intersection":
-            return self.names_of(self.graphs_, level, vocabulary)
+            return write(self.graphs_, level, vocabulary)
         base, times = repeated(self.count_features(self.graphs_)[level])
         found = find_columns(expanded_hashes(base, times), vocabulary)
         hash_of = np.empty(len(vocabulary), dtype=np.uint64)
         times_of = np.empty(len(vocabulary), dtype=np.int64)
         hash_of[found], times_of[found] = base, times
         distinct, place = np.unique(hash_of, return_inverse=True)
-        described = self.names_of(self.graphs_, level, distinct)
+        described = write(self.graphs_, level, distinct)
         return [
             at_least(described[which], count)
             for which, count in zip(place.tolist(), times_of.tolist(), strict=True)
@@ -471,7 +471,7 @@ class FeatureKernel(GraphKernel):
         """Return the names of the fitted features of a level, in order (cached)."""
         remembered: dict[int, list[str]] = self.__dict__.setdefault("_remembered_names", {})
         if level not in remembered:
-            remembered[level] = self._decoded_names(level)
+            remembered[level] = self._decoded_names(level, self.names_of)
         return remembered[level]
 
     def _forget_names(self) -> None:
@@ -576,12 +576,13 @@ class FeatureKernel(GraphKernel):
                 matches = np.array(write(batch, level, distinct), dtype=object) == name
                 if matches.any():
                     return found, distinct[matches & (counts >= times)]
-        for level, found in enumerate(levels):
-            # With several shapes of a pattern in the fitted graphs, its name lists all of them.
-            names = self._names(level)
-            if feature in names:
-                code = self.vocabulary_[level][names.index(feature)]
-                return found, self._patterns_behind(found, code)
+        # With several shapes of a pattern in the fitted graphs, its name lists all of them.
+        for fitted in (self._names, partial(self._decoded_names, write=self.descriptions_of)):
+            for level, found in enumerate(levels):
+                names = fitted(level)
+                if feature in names:
+                    code = self.vocabulary_[level][names.index(feature)]
+                    return found, self._patterns_behind(found, code)
         raise KeyError(f"No feature has the name {feature!r}; feature_names() lists them.")
 
     def _level_of_column(self, column: int) -> tuple[int, np.uint64]:

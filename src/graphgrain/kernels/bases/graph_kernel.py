@@ -1,8 +1,4 @@
-"""GraphKernel: scikit-learn interface shared by all kernels.
-
-A kernel declares its parameters and implements ``_fit``, ``_gram_of_fitted`` and
-``_gram_with_fitted``; input conversion and validation are handled here.
-"""
+"""GraphKernel: scikit-learn interface, input conversion and validation of all kernels."""
 
 from __future__ import annotations
 
@@ -111,7 +107,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         """
         check_parameters(self)
         batch = as_graphs(X)
-        self._at_work(lambda: self._fit_batch(batch))
+        self._at_work(lambda: self._fit_batch(batch, self._fit))
         return self
 
     def _at_work(self, work: Callable[[], Result]) -> Result:
@@ -129,9 +125,16 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
                 return in_one_worker(work, self.n_jobs)
             return work()
 
-    def _fit_batch(self, batch: GraphBatch) -> None:
-        self._begin_fit(batch)
-        self._fit(batch)
+    def _fit_batch(self, batch: GraphBatch, fit: Callable[[GraphBatch], None]) -> None:
+        """Fit with ``fit``; if it fails, the kernel stays as an earlier fit left it."""
+        before = dict(self.__dict__)
+        try:
+            self._begin_fit(batch)
+            fit(batch)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     def _begin_fit(self, batch: GraphBatch) -> None:
         if not len(batch):
@@ -155,7 +158,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
             self._check_memory(len(batch), len(batch))
 
         def work() -> Output:
-            self._fit_batch(batch)
+            self._fit_batch(batch, self._fit)
             return self._output_of_fitted(batch)
 
         return self._at_work(work)
@@ -188,9 +191,9 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         """Raise an error if Gram matrices of this size would not fit into memory."""
         instead = "Use fewer graphs"
         if hasattr(self, "output"):
-            instead += ", or output='features' with a linear model"
-            if hasattr(self, "n_features"):
-                instead += " (n_features=2**20 needs no vocabulary)"
+            instead += (
+                ", or output='features' with a linear model (n_features=2**20 needs no vocabulary)"
+            )
         require_memory(
             8.0 * rows * columns * (levels + 1),  # one extra during the computation
             f"A kernel matrix of {rows:,} x {columns:,} graphs"
@@ -201,7 +204,6 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
     def _checked(self, X: Any) -> GraphBatch:
         """Convert and validate new graphs for a fitted kernel."""
         check_is_fitted(self, "n_graphs_")
-        check_parameters(self)
         self._check_unchanged()
         batch = as_graphs(X)
         if batch.n_vertices and batch.label_kind != self.label_kind_ and self._uses_labels:
@@ -212,7 +214,8 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         return batch
 
     def _check_unchanged(self) -> None:
-        """Raise an error if parameters that fit has used are others now."""
+        """Raise an error if parameters are invalid, or if fit has used others."""
+        check_parameters(self)
         for name, value in self._fitted_with.items():
             now = getattr(self, name)
             if not (now is value or (type(now) is type(value) and np.array_equal(now, value))):
@@ -295,7 +298,10 @@ def normalized(K: np.ndarray, left: np.ndarray, right: np.ndarray | None = None)
     with all others, never NaN.
     """
     other = left if right is None else right
-    roots = np.sqrt(np.outer(left, other))
+    with np.errstate(over="ignore"):
+        roots = np.sqrt(np.outer(left, other))
+    huge = np.isinf(roots)
+    roots[huge] = np.outer(np.sqrt(left), np.sqrt(other))[huge]
     result = np.divide(K, roots, out=np.zeros_like(K, dtype=np.float64), where=roots > 0)
     result[np.outer(left == 0, other == 0)] = 1.0
     if right is None:

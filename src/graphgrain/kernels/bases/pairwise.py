@@ -10,6 +10,7 @@ import numpy as np
 from ...core.memory import require_memory
 from ...core.structures import ALL, LOWER, OWN
 from ...core.threads import chunks, run, thread_count
+from ...errors import InvalidParameterError
 from ...graphs.batch import GraphBatch
 from ...parameters import Number, OneOf, parameter
 from ...views.base import attribute_columns
@@ -44,16 +45,13 @@ class PairwiseKernel(GraphKernel):
 
     def _begin_fit(self, batch: GraphBatch) -> None:
         super()._begin_fit(batch)
-        self._require_memory(batch.vertex_counts, batch.vertex_counts)
+        require_pairs(batch.vertex_counts, batch.vertex_counts, self._numbers_per_pair, self.n_jobs)
 
     def _checked(self, X: Any) -> GraphBatch:
         batch = super()._checked(X)
-        self._require_memory(batch.vertex_counts, batch.vertex_counts)
-        self._require_memory(batch.vertex_counts, self._sizes(self._fitted))
+        others = np.concatenate((batch.vertex_counts, self._sizes(self._fitted)))
+        require_pairs(batch.vertex_counts, others, self._numbers_per_pair, self.n_jobs)
         return batch
-
-    def _require_memory(self, rows: np.ndarray, columns: np.ndarray) -> None:
-        require_pairs(rows, columns, self._numbers_per_pair, self.n_jobs)
 
     def _fit(self, batch: GraphBatch) -> None:
         self._fitted = self._prepare(batch)
@@ -80,6 +78,13 @@ class PairwiseKernel(GraphKernel):
             chunks(pairs, PAIRS_PER_TASK),
             self.n_jobs,
         )
+        if not np.isfinite(K).all():
+            smaller = [name for name in ("depth", "n_steps", "decay") if hasattr(self, name)]
+            advice = f"a smaller {' or '.join(smaller)}" if smaller else "AttributeScaler first"
+            raise InvalidParameterError(
+                f"The values of {type(self).__name__} must be below 1.8e308, the largest number; "
+                f"those of these graphs are not. Use {advice}."
+            )
         return K
 
 
