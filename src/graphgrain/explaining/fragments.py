@@ -26,6 +26,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from ..core.threads import call
 from ..errors import InvalidParameterError
@@ -161,7 +162,7 @@ class ClassFragments:
     ----------
     fragments : dict
         Maps each class to its fragments, by decreasing absolute total contribution. For
-        regression the only key is None.
+        regression the only key is None, or there is the index of each of several targets.
     graphs : GraphBatch
         The explained graphs.
 
@@ -263,7 +264,7 @@ def class_fragments(model: Any, graphs: Any, y: Any, *, n: int = 10) -> ClassFra
         As in :func:`explain`.
     graphs : GraphBatch or sequence of graphs
     y : array-like
-        Class or value of each graph.
+        Class or value of each graph, or a row of values for models of several targets.
     n : int, default=10
         Number of fragments kept per class: those with the largest absolute total contribution.
 
@@ -290,8 +291,9 @@ def class_fragments(model: Any, graphs: Any, y: Any, *, n: int = 10) -> ClassFra
     """
     check_value("n", n, Whole(1))
     batch = as_graphs(graphs)
+    classes = is_classifier(model)
     targets = np.asarray(y)
-    if targets.shape != (len(batch),):
+    if targets.shape[:1] != (len(batch),) or (classes and targets.ndim > 1):
         raise InvalidParameterError(
             f"y must have one target per graph ({len(batch)}); got the shape {targets.shape}."
         )
@@ -303,12 +305,12 @@ def class_fragments(model: Any, graphs: Any, y: Any, *, n: int = 10) -> ClassFra
             # With two classes the only output counts for one and against the other.
             for label in [why.target] if why.opposite is None else [why.opposite, why.target]:
                 by_class.setdefault(label, []).append(why)
-    if None not in by_class and by_class:
+    if classes and by_class:
         check_known_classes(targets, list(by_class))
     found = {}
     for label, whys in by_class.items():
-        sign = -1.0 if whys and label is not None and label == whys[0].opposite else 1.0
-        belongs = None if label is None else targets == label
+        sign = -1.0 if classes and label == whys[0].opposite else 1.0
+        belongs = targets == label if classes else None
         found[label] = _of_class(whys, sign, belongs, n)
     return ClassFragments(found, batch)
 
@@ -425,6 +427,10 @@ _FUSED = {
     (5, 6, 6): {"N": "carbazole"},
     (6, 6, 6): {"N": "acridine"},
 }  # fmt: skip
+_FUSED_ADJACENT = {
+    "benzimidazole": "indazole", "benzoxazole": "benzisoxazole",
+    "benzothiazole": "benzisothiazole",
+}  # fmt: skip
 _CYCLOALKANES = {3: "cyclopropane", 4: "cyclobutane", 5: "cyclopentane", 6: "cyclohexane"}
 
 
@@ -506,28 +512,16 @@ class _FragmentFinder:
         rings = [ring for ring in self.molecule.aromatic_rings if set(ring) <= set(system)]
         hetero = [v for v in system if self.symbols[v] != "C"]
         formula = _formula(self.symbols[v] for v in hetero)
-        sizes = tuple(sorted(len(ring) for ring in rings))
+        sizes = tuple(sorted(len(ring) for ring in rings)) or (len(system),)
         name = None
         if sizes == (5,):
             name = _FIVE.get(formula)
             if len(hetero) == 2 and hetero[1] in self.near[hetero[0]]:
                 name = _FIVE_ADJACENT.get(formula, name)
         elif sizes == (6,):
-            name = _SIX.get(formula)
-            if formula == "N2":
-                steps = abs(rings[0].index(hetero[0]) - rings[0].index(hetero[1]))
-                name = _SIX_TWO[min(steps, 6 - steps)]  # number of bonds between the two
+            name = _SIX_TWO[_steps(rings[0], *hetero)] if formula == "N2" else _SIX.get(formula)
         elif formula in _FUSED.get(sizes, ()):
-            name = _FUSED[sizes][formula]
-            five = min(rings, key=len)
-            inside = sum(v in five for v in hetero)
-            if sizes == (6, 6) and formula == "N":
-                both = set(rings[0]) & set(rings[1])
-                name = name if both & set(self.near[hetero[0]]) else "isoquinoline"
-            elif sizes == (5, 6) and formula == "N2" and hetero[1] in self.near[hetero[0]]:
-                name = "indazole"
-            elif sizes == (5, 6) and inside != (2 if formula == "N4" else len(hetero)):
-                return f"fused aromatic ring (5,6) of {formula} rings"
+            name = self._fused_name(rings, hetero, _FUSED[sizes][formula])
         if name is not None:
             return f"{name} ring" if len(sizes) == 1 else f"{name} rings"
         listed = ",".join(map(str, sizes))
@@ -535,6 +529,30 @@ class _FragmentFinder:
             f"aromatic ring of {listed}" if len(sizes) == 1 else f"fused aromatic rings ({listed})"
         )
         return name + (f" with {formula}" if formula else "")
+
+    def _fused_name(self, rings: list[tuple[int, ...]], hetero: list[int], name: str) -> str | None:
+        """Return the name of fused rings, or that of an isomer; None if the isomer has none."""
+        shared = {v for ring in rings for v in ring if sum(v in other for other in rings) > 1}
+        if shared & set(hetero):
+            return None
+        beside = [len(shared & set(self.near[v])) for v in hetero]
+        if name == "naphthalene":
+            return name
+        if name in ("carbazole", "acridine"):  # the heteroatom links the outer rings
+            return name if beside == [2] else None
+        if name == "quinoline":
+            return name if beside == [1] else "isoquinoline"
+        five, six = sorted(rings, key=len)
+        inside = [v for v in hetero if v in five]
+        if name == "purine":
+            outside = [v for v in hetero if v in six]
+            apart = len(inside) == 2 and _steps(five, *inside) == _steps(six, *outside) == 2
+            return name if apart else None
+        if len(inside) < len(hetero):
+            return None
+        if len(hetero) == 1:
+            return name if beside == [1] else f"iso{name}"
+        return _FUSED_ADJACENT.get(name, name) if _steps(five, *hetero[:2]) == 1 else name
 
     def _unsaturated_name(self, group: list[int]) -> str:
         if any(o in group and self.kind(v, o) == "triple" for v in group for o in self.near[v]):
@@ -623,6 +641,8 @@ class _FragmentFinder:
             if double:
                 return "carbonyl of an aromatic ring"
             if hydrogens or len(near) == 1:
+                if aryl and self.symbols[near[0]] == "N":
+                    return "N-oxide" if atom.charge < 0 else "N-oxide or N-hydroxy"
                 return "phenol" if aryl else "alcohol"
             return "aromatic ether" if aryl else "ether"
         if symbol == "S":
@@ -639,8 +659,13 @@ class _FragmentFinder:
         symbols = Counter(self.symbols[v] for v in others)
         if len(oxo) >= 2:
             if symbols["N"]:
-                carbonyl = any(self.symbols[v] == "C" for v in group)
-                return "sulfonylurea or acylsulfonamide" if carbonyl else "sulfonamide"
+                if any(self.symbols[v] == "C" for v in group):
+                    return "sulfonylurea or acylsulfonamide"
+                if symbols["O"]:
+                    return "sulfamate"
+                return "sulfamide" if symbols["N"] > 1 else "sulfonamide"
+            if symbols["O"] > 1:
+                return "sulfate"
             if symbols["O"]:
                 acid = any(self.hydrogens(v) or self._is_anion(v) for v in others)
                 return "sulfonic acid" if acid else "sulfonate"
@@ -692,7 +717,8 @@ class _FragmentFinder:
             return f"tri{_HALOGENS[kinds.pop()]}omethyl" if len(kinds) == 1 else "trihalomethyl"
         for v in near:
             if self.kind(carbon, v) == "triple":
-                names = {"N": "nitrile", "O": "carbon monoxide"}
+                nitrogen = "nitrile" if len(self._heavy_near(v)) == 1 else "isonitrile"
+                names = {"N": nitrogen, "O": "carbon monoxide"}
                 return names.get(self.symbols[v], "C triple")
         double = [self.symbols[v] for v in near if self.kind(carbon, v) == "double"]
         single = [v for v in near if v in group and self.kind(carbon, v) == "single"]
@@ -757,6 +783,12 @@ class _FragmentFinder:
         if not oxo and count["N"] >= 2 and set(count) == {"C", "N"}:
             return "biguanide" if count["N"] >= 5 else "linked amidines"
         return f"group {_formula(self.symbols[v] for v in group)}"
+
+
+def _steps(ring: Sequence[int], first: int, second: int) -> int:
+    """Return the number of bonds between two atoms of a ring."""
+    steps = abs(ring.index(first) - ring.index(second))
+    return min(steps, len(ring) - steps)
 
 
 def _formula(symbols: Iterable[str]) -> str:
