@@ -110,6 +110,10 @@ def explain(
         model = model.best_estimator_
     # One call to the worker instead of one for each of many short steps.
     if of == "uncertainty":
+        if share == "removal":
+            raise InvalidParameterError(
+                "share must be path, tree or equal with of='uncertainty'; got 'removal'."
+            )
         return call(explain_uncertainty, model, graphs, target, share or "tree", n_jobs)
     found = call(explain_outputs, model, graphs, target, share, n_jobs)
     return [outputs[0] for outputs in found]
