@@ -349,7 +349,9 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             weights = self._training_weights[own, output]
             noise, scale = likeliest_noise(errors, left[own, output], weights)
             self._noises[output], self._variance[output] = noise, scale
-            self._deviations[own, output] = np.sqrt(left[own, output] + noise / weights)
+            # without the weights of the Huber loss, which depend on the error of the graph itself
+            noises = noise / data.weights[own]
+            self._deviations[own, output] = np.sqrt(left[own, output] + noises)
 
     def _best_alpha(
         self,

@@ -256,7 +256,7 @@ class SparsePosterior:
 
 def robust_weights(problem: _Problem, targets: np.ndarray, alpha: float) -> np.ndarray:
     """Return Huber weights of held-out errors, by iterative reweighting."""
-    weights = np.ones(len(targets))
+    given = problem.weights
     for _ in range(ROUNDS):
         coefficients, _, ones = problem.solve(alpha)
         inverse = ((problem.vectors**2) / (problem.values + alpha)).sum(axis=1)
@@ -264,7 +264,7 @@ def robust_weights(problem: _Problem, targets: np.ndarray, alpha: float) -> np.n
         errors = np.abs(coefficients / diagonal[:, np.newaxis] / problem.roots).max(axis=1)
         spread = max(1.4826 * float(np.median(errors)), 1e-12)
         weights = np.minimum(1.0, BEND * spread / np.maximum(errors, 1e-300))
-        problem = _Problem(problem.K, targets, problem.weights * weights)
+        problem = _Problem(problem.K, targets, given * weights)
     return weights
 
 
