@@ -39,11 +39,11 @@ CLASS_WEIGHT = Described(
 )
 
 
-def balanced(codes: np.ndarray) -> np.ndarray:
-    """Return weights with mean 1 that give all classes the same total weight."""
-    counts = np.bincount(codes)
-    shares = len(codes) / (np.count_nonzero(counts) * np.maximum(counts, 1))
-    return shares[codes]
+def balanced(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the weights of graphs, changed so that all classes have the same total weight."""
+    totals = np.bincount(codes, weights)
+    shares = weights.sum() / (np.count_nonzero(totals) * np.where(totals > 0, totals, 1.0))
+    return weights * shares[codes]
 
 
 def signs_of(codes: np.ndarray, classes: int) -> np.ndarray:
@@ -199,7 +199,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
     def _fit_checked(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         batch, columns = self._read_to_fit(X)
         self.classes_, codes = check_classes(y, len(batch), members=1)
-        weights = self._checked_weights(sample_weight, len(batch)) * self._class_weights(codes)
+        weights = self._weighted(codes, self._checked_weights(sample_weight, len(batch)))
         kept = weights > 0
         check_two_classes(self.classes_[np.unique(codes[kept])], int(kept.sum()))
         rng = np.random.default_rng(self.random_state)
@@ -243,7 +243,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         total = selector.mean(selector.terms)
         scored = validation(total)
         if self.class_weight == AUTO and len(self.classes_) == 2 and self.scoring_ != "accuracy":
-            weights = data.weights * balanced(codes)
+            weights = balanced(codes, data.weights)
             other = replace(validation, weights=weights[sample] * stand_for)
             against = other(total)
             if against.mean > scored.mean:
@@ -302,26 +302,30 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
             return even_sample(codes, size, rng)
         return stratified_sample(codes, size, rng), np.ones(size)
 
-    def _class_weights(self, codes: np.ndarray) -> np.ndarray:
+    def _weighted(self, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return the weights of graphs, multiplied by those of their classes."""
         if self.class_weight in (None, AUTO):
-            return np.ones(len(codes))
-        if isinstance(self.class_weight, dict):
-            known = {str(name): weight for name, weight in self.class_weight.items()}
-            missing = [name for name in self.classes_.tolist() if str(name) not in known]
-            if missing:
-                raise InvalidParameterError(
-                    f"class_weight must have a weight for every class; {missing[0]!r} has none."
-                )
-            found = [known[str(name)] for name in self.classes_.tolist()]
-            if not all(isinstance(weight, Real) for weight in found):
-                raise InvalidParameterError(f"Weights of classes must be numbers; got {found}.")
-            factors = np.array(found, dtype=float)
-            if not (np.isfinite(factors) & (factors > 0)).all():
-                raise InvalidParameterError(
-                    f"Weights of classes must be finite numbers above 0; got {factors.tolist()}."
-                )
-            return factors[codes]
-        return balanced(codes)
+            return weights
+        if not isinstance(self.class_weight, dict):
+            return balanced(codes, weights)
+        # classes may be given as texts, such as those of a file
+        known = {str(name): weight for name, weight in self.class_weight.items()}
+        known |= self.class_weight
+        classes = [name if name in known else str(name) for name in self.classes_.tolist()]
+        missing = [name for name in classes if name not in known]
+        if missing:
+            raise InvalidParameterError(
+                f"class_weight must have a weight for every class; {missing[0]!r} has none."
+            )
+        found = [known[name] for name in classes]
+        if not all(isinstance(weight, Real) for weight in found):
+            raise InvalidParameterError(f"Weights of classes must be numbers; got {found}.")
+        factors = np.array(found, dtype=float)
+        if not (np.isfinite(factors) & (factors > 0)).all():
+            raise InvalidParameterError(
+                f"Weights of classes must be finite numbers above 0; got {factors.tolist()}."
+            )
+        return weights * factors[codes]
 
     # ---------------------------------------------------------------- predict
 

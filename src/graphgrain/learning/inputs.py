@@ -165,6 +165,10 @@ def check_classes(y: Any, graphs: int, *, members: int = 2) -> tuple[np.ndarray,
             "Classes must be integers or strings, all of one kind; got values of the types "
             f"{sorted({type(value).__name__ for value in values})}."
         )
+    if values.dtype.kind not in "biufUO":
+        raise InvalidParameterError(
+            f"Classes must be integers or strings; got an array of {values.dtype}. Convert it."
+        )
     if values.dtype.kind == "f" and (fractions := values[values != np.round(values)]).size:
         raise InvalidParameterError(
             f"Classes must be integers or strings; got continuous values such as {fractions[0]:g}, "
