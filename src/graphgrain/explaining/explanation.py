@@ -235,8 +235,8 @@ class Explanation(Pictured):
         return sum(int(part.tally.times[~part.known].sum()) for part in self.levels) / total
 
     def _picture(self, **options: Any) -> Picture:
-        listed = self.fragments()[: options.pop("fragments", 0)]
-        listed = [fragment for fragment in listed if fragment.vertices]
+        number = options.pop("fragments", 0)
+        listed = [each for each in self.fragments()[:number] if each.vertices] if number else []
         meaning = {"positive": self.target, "negative": self.opposite}
         marks = [fragment.vertices for fragment in listed]
         given = {"marks": marks, **meaning, **options}

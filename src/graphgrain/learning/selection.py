@@ -172,8 +172,9 @@ def possible_terms(
     if is_auto(views):
         offered = [None, StructuralLabels()]
         offered += [PharmacophoreLabels()] if are_molecules(graphs) else []
+    given = offered[:1] if is_auto(views) else list(offered)
     if attributes:
-        offered += _attribute_views(graphs, offered[:1] if is_auto(views) else offered)
+        offered += _attribute_views(graphs, given)
     shown = []
     for view in offered:
         fitted = None if view is None else clone(view).fit(graphs)
@@ -185,7 +186,8 @@ def possible_terms(
         items = [item for item in items if item != "sp"]
     for item in items:
         if not isinstance(item, str):
-            found += _as_it_is(item, shown[0], usual)
+            for view in given:
+                found += _as_it_is(item, view, graphs)
             continue
         grid = KERNELS[item]
         plain = [_with_levels(kernel, max_level) for kernel in _kernels_of(grid)]
@@ -250,10 +252,11 @@ def _kernels_of(grid: KernelGrid) -> list[Any]:
     return list(kernels.values())
 
 
-def _as_it_is(
-    item: Any, shown: tuple[Any, GraphBatch], usual: Sequence[tuple[str, str]]
-) -> list[Term]:
-    """Return the terms of a grid or kernel with its own parameters, up to its own level."""
+def _as_it_is(item: Any, before: Any, graphs: GraphBatch) -> list[Term]:
+    """Return the terms of a grid or kernel with its own parameters, up to its own level.
+
+    ``before`` is a view applied before that of a setting.
+    """
     kernels: list[tuple[str, Any, Any]]
     if isinstance(item, KernelGrid):
         item.check()
@@ -264,11 +267,11 @@ def _as_it_is(
         kernels = [(known.get(type(item), type(item).__name__), clone(item), None)]
     found = []
     for name, kernel, view in kernels:
-        fitted, seen = shown
-        if view is not None:
-            fitted = clone(view).fit(seen)
-            seen = seen_through(fitted, seen)
-        source = Source(name, kernel, fitted, seen.label_kind)
+        steps = [clone(step) for step in (before, view) if step is not None]
+        fitted = None
+        if steps:
+            fitted = (steps[0] if len(steps) == 1 else make_pipeline(*steps)).fit(graphs)
+        source = Source(name, kernel, fitted, seen_through(fitted, graphs).label_kind)
         _check_explicit(source)
         found += _terms(source, [(kernel.counts, kernel.similarity)])
     return found
