@@ -135,7 +135,7 @@ def explain_outputs(
     if not len(batch):
         return []
     biases, beside = form.biases(batch), form.beside(columns, len(batch))
-    own_values = None if form.decisions is None else form.decisions(batch)
+    own_values = form.values(batch) if form.checked else None
     sums = biases + beside
     result: list[list[Explanation]] = []
     for number, (graph, parts) in enumerate(_opened(form, batch, n_jobs)):

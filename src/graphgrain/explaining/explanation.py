@@ -170,34 +170,28 @@ class Explanation(Pictured):
         if not self.levels:
             return []
         values = np.concatenate([part.contributions for part in self.levels])
-        sizes = [len(part.tally.hashes) for part in self.levels]
-        owners = np.repeat(np.arange(len(sizes)), sizes)
-        places = np.concatenate([np.arange(size) for size in sizes])
-        order = np.lexsort((places, owners, -np.abs(values)))
+        order = np.argsort(-np.abs(values), kind="stable")
         order = (order[sign * values[order] > 0] if sign else order)[:n]
-        names: dict[tuple[int, int], dict[str, str]] = {}
-        for number, part in enumerate(self.levels):
-            own = np.sort(places[order[owners[order] == number]])
+        found: dict[int, Pattern] = {}  # by index in `values`
+        end = 0
+        for part in self.levels:
+            begin, end = end, end + len(part.contributions)
+            own = np.sort(order[(order >= begin) & (order < end)]) - begin
             if not len(own):
                 continue
             hashes = part.tally.hashes[own]  # ascending, because tally.hashes is sorted
-            short = part.kernel.names_of(part.seen, part.level, hashes)
-            long = part.kernel.descriptions_of(part.seen, part.level, hashes)
-            for place, name, description in zip(own.tolist(), short, long, strict=True):
-                names[number, place] = {"name": name, "description": description}
-        found = []
-        for owner, place in zip(owners[order].tolist(), places[order].tolist(), strict=True):
-            part = self.levels[owner]
-            found.append(
-                Pattern(
+            names = part.kernel.names_of(part.seen, part.level, hashes)
+            descriptions = part.kernel.descriptions_of(part.seen, part.level, hashes)
+            for place, name, description in zip(own.tolist(), names, descriptions, strict=True):
+                found[begin + place] = Pattern(
+                    name=name,
                     contribution=float(part.contributions[place]),
                     count=int(part.tally.times[place]),
                     occurrences=part.found.of(part.tally.hashes[place]),
                     known=bool(part.known[place]),
-                    **names[owner, place],
+                    description=description,
                 )
-            )
-        return found
+        return [found[place] for place in order.tolist()]
 
     def fragments(self) -> list[Fragment]:
         """Return the decision as a sum over named parts of the graph.

@@ -70,8 +70,7 @@ class ColumnWeights:
     def value(self, levels: Sequence[Counts], scale: float) -> np.ndarray:
         """Return the sum of all contributions of one graph, of shape (outputs,)."""
         parts = [self._added(number, counts).sum(axis=0) for number, counts in enumerate(levels)]
-        total: np.ndarray = scale * np.sum(parts, axis=0)
-        return total
+        return scale * np.sum(parts, axis=0)
 
     def contributions(
         self, levels: Sequence[Counts], scale: float, output: int
@@ -121,8 +120,7 @@ class MachineTerm:
 
     @cached_property
     def kernel(self) -> FeatureKernel:
-        kernel: FeatureKernel = self.fitted.term.kernel
-        return kernel
+        return self.fitted.term.kernel
 
     @property
     def view(self) -> Any:
@@ -140,8 +138,7 @@ class MachineTerm:
         return np.ones(len(seen))
 
     def value(self, levels: Sequence[Counts], scale: float) -> np.ndarray:
-        total: np.ndarray = self.fitted.value(levels, self.coefficients) * self.factors
-        return total
+        return self.fitted.value(levels, self.coefficients) * self.factors
 
     def contributions(
         self, levels: Sequence[Counts], scale: float, output: int
@@ -150,13 +147,11 @@ class MachineTerm:
         return [part * self.factors[output] for part in parts]
 
     def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
-        known: np.ndarray = self.fitted.known(level, hashes)
-        return known
+        return self.fitted.known(level, hashes)
 
     def without_patterns(self) -> np.ndarray | float:
         """Return the similarity to training graphs that have no patterns either."""
-        added: np.ndarray = self.fitted.without_patterns(self.coefficients) * self.factors
-        return added
+        return self.fitted.without_patterns(self.coefficients) * self.factors
 
 
 Term = ColumnWeights | MachineTerm
@@ -173,8 +168,7 @@ class LinearForm:
     values: Callable[[GraphBatch], np.ndarray]  # computed by the model itself
     #: Class of each graph (None for regression); if None, the class with the largest decision.
     predictions: Callable[[GraphBatch], list[Any]] | None
-    #: The model's own values, if the sums of contributions are to be checked against them.
-    decisions: Callable[[GraphBatch], np.ndarray] | None = None
+    checked: bool  # whether the sums of contributions are to be checked against the values
     #: Converts user input to graphs and table columns.
     read: Callable[[Any], tuple[GraphBatch, dict[str, np.ndarray]]] = lambda X: (as_graphs(X), {})
     #: Contribution of the table columns; a single 0 if they are unused.
@@ -244,7 +238,7 @@ def _of_estimator(model: GraphEstimator) -> LinearForm:
     part = machine.columns
     columns = None if part is None else lambda table: part.values(table) * factors
     terms = [MachineTerm(term, machine.coefficients, factors) for term in machine.terms]
-    return LinearForm(outputs, two, terms, biases, values, predictions, None, model._read, columns)
+    return LinearForm(outputs, two, terms, biases, values, predictions, False, model._read, columns)
 
 
 def _meaning(model: Any, width: int) -> tuple[list[Any], tuple[Any, Any] | None]:
@@ -336,7 +330,7 @@ def _of_pipeline(model: Pipeline) -> LinearForm:
         return result
 
     term = ColumnWeights(kernel, view, pulled.weights, row_scales)
-    return LinearForm(outputs, two, [term], biases, decisions, _predictions(model), decisions)
+    return LinearForm(outputs, two, [term], biases, decisions, _predictions(model), True)
 
 
 def _coefficients(final: Any, kernel: FeatureKernel) -> tuple[np.ndarray, np.ndarray]:

@@ -168,7 +168,6 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
     scoring: str = parameter(OneOf((AUTO, *SCORES_OF_CLASSES)), default=AUTO)
     class_weight: Any = parameter(CLASS_WEIGHT, default=AUTO)
 
-    _tuned = "alpha"
     _usual = OF_CLASSES
     _rounds = (400, 1000, 2000)
     _clear = 3.75  # p = 0.01 with five folds
@@ -193,29 +192,26 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         self : GraphClassifier
         """
         with self._all_or_nothing():
-            self._fit_checked(X, y, sample_weight, groups)
+            batch, columns = self._read_to_fit(X)
+            self.classes_, codes = check_classes(y, len(batch), members=1)
+            weights = self._weighted(codes, self._checked_weights(sample_weight, len(batch)))
+            kept = weights > 0
+            check_two_classes(self.classes_[np.unique(codes[kept])], int(kept.sum()))
+            rng = np.random.default_rng(self.random_state)
+            self.scoring_ = for_classes(self.scoring, codes[kept])
+            data = self._training(batch, columns, codes, weights, kept, groups, rng)
+            pairs = np.unique(np.column_stack([data.folds, data.targets]), axis=0)[:, 0]
+            if self.scoring_ in ("roc_auc", "average_precision") and np.bincount(pairs).max() < 2:
+                if self.scoring != AUTO:
+                    raise InvalidParameterError(
+                        f"scoring={self.scoring!r} needs folds with graphs of several classes; "
+                        f"those of cv={self.cv!r} have one class each. Use fewer folds, or "
+                        "scoring='accuracy'."
+                    )
+                self.scoring_ = "accuracy"
+            with self._blas():
+                self._fit(data._replace(weights=data.weights / data.weights.mean()), rng)
         return self
-
-    def _fit_checked(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
-        batch, columns = self._read_to_fit(X)
-        self.classes_, codes = check_classes(y, len(batch), members=1)
-        weights = self._weighted(codes, self._checked_weights(sample_weight, len(batch)))
-        kept = weights > 0
-        check_two_classes(self.classes_[np.unique(codes[kept])], int(kept.sum()))
-        rng = np.random.default_rng(self.random_state)
-        self.scoring_ = for_classes(self.scoring, codes[kept])
-        data = self._training(batch, columns, codes, weights, kept, groups, rng)
-        pairs = np.unique(np.column_stack([data.folds, data.targets]), axis=0)[:, 0]
-        if self.scoring_ in ("roc_auc", "average_precision") and np.bincount(pairs).max() < 2:
-            if self.scoring != AUTO:
-                raise InvalidParameterError(
-                    f"scoring={self.scoring!r} needs folds with graphs of several classes; those "
-                    f"of cv={self.cv!r} have one class each. Use fewer folds, or "
-                    "scoring='accuracy'."
-                )
-            self.scoring_ = "accuracy"
-        with self._blas():
-            self._fit(data._replace(weights=data.weights / data.weights.mean()), rng)
 
     def _fit(self, data: Training, rng: np.random.Generator) -> None:
         codes = data.targets
@@ -267,7 +263,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
                 K, signs, alpha, data.weights, data.folds
             )
             machine.set_coefficients(coefficients, intercept, share)
-        self.best_params_[self._tuned] = alpha
+        self.best_params_["alpha"] = alpha
         machine, held_out, _ = self._with_forest(machine, held_out, data, selector.validation)
         self._calibrate(machine, held_out, data)
         self.n_graphs_ = len(codes)
@@ -344,8 +340,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         """Predict the class with the largest probability for each graph."""
         values = self._values(X)
         codes = (values[:, 0] > 0).astype(int) if values.shape[1] == 1 else values.argmax(axis=1)
-        found: np.ndarray = self.classes_[codes]
-        return found
+        return self.classes_[codes]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the given graphs."""

@@ -155,7 +155,14 @@ class ColumnEncoder:
             one_hot = OneHotEncoder().fit(_texts(categories, columns))
             values = [[str(value) for value in own] for own in one_hot.categories_]
             for name, own in zip(categories, values, strict=True):
-                _warn_of_names(name, len(own), len(columns[name]))
+                rows = len(columns[name])
+                if rows >= MANY_ROWS and len(own) > rows / 2:
+                    warnings.warn(
+                        f"The column {name!r} has {len(own):,} different categories in {rows:,} "
+                        "rows. If these are names of the graphs, leave it out.",
+                        GraphgrainWarning,
+                        stacklevel=2,
+                    )
         return cls(numbers, categories, medians, marked, quantiles, values)
 
     def transform(self, columns: dict[str, np.ndarray]) -> np.ndarray:
@@ -178,13 +185,8 @@ class ColumnEncoder:
                 if set(known) <= {*_TRUTH.values(), ""}:  # trained on booleans
                     own = np.array([_TRUTH.get(v, v) for v in own], dtype=object)
                 found = own[:, np.newaxis] == np.array(known, dtype=object)
-                texts_only = not any(map(is_float, known))
-                if (
-                    texts_only
-                    and columns[name].dtype.kind in "fiu"
-                    and any(own)
-                    and not found.any()
-                ):
+                numbers = columns[name].dtype.kind in "fiu" and not any(map(is_float, known))
+                if numbers and any(own) and not found.any():
                     raise InvalidParameterError(
                         f"The column {name!r} held categories in training, such as {known[-1]!r}; "
                         f"got numbers, such as {next(filter(None, own))}. Convert it."
@@ -214,16 +216,6 @@ def _texts(names: list[str], columns: dict[str, np.ndarray]) -> np.ndarray:
             for name in names
         ]
     )
-
-
-def _warn_of_names(name: str, distinct: int, rows: int) -> None:
-    if rows >= MANY_ROWS and distinct > rows / 2:
-        warnings.warn(
-            f"The column {name!r} has {distinct:,} different categories in {rows:,} rows. If these "
-            "are names of the graphs, leave it out.",
-            GraphgrainWarning,
-            stacklevel=2,
-        )
 
 
 def _check_no_dates(name: str, values: np.ndarray) -> None:
@@ -316,8 +308,7 @@ class ColumnKernel:
 
         if not len(rows):  # which scikit-learn refuses
             return np.empty((0, len(self.rows)))
-        similar: np.ndarray = rbf_kernel(rows, self.rows, self.gamma)
-        return similar
+        return rbf_kernel(rows, self.rows, self.gamma)
 
 
 @dataclass(frozen=True, eq=False)

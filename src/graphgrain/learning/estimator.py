@@ -132,8 +132,6 @@ class GraphEstimator(Declared, BaseEstimator):
     n_jobs: int | None = parameter(JOBS, default=None)
     verbose: int = parameter(VERBOSITY, default=0)
 
-    #: Name of the regularisation parameter.
-    _tuned: ClassVar[str]
     #: Candidate pairs of count map and similarity.
     _usual: ClassVar[Sequence[tuple[str, str]]]
     #: Sample sizes of the first and the last round, and for the evaluation of the sum.
@@ -338,14 +336,15 @@ class GraphEstimator(Declared, BaseEstimator):
         grid = selector.validation.learner.grid
         self.terms_ = [term.parameters() for term in selector.terms]
         self.best_params_: dict[str, Any] = {
-            "terms": self.terms_, self._tuned: float(grid[scored.place]),
-        }  # fmt: skip
+            "terms": self.terms_,
+            "alpha": float(grid[scored.place]),
+        }
         self.best_score_ = scored.mean
         self.skipped_ = [term.parameters() for term in selector.skipped]
         params: list[dict[str, Any]] = []
         for term, _, _ in selector.tried:
             own = term.parameters()
-            params += [{**own, self._tuned: value} for value in grid]
+            params += [{**own, "alpha": value} for value in grid]
         sizes = [graphs for _, _, graphs in selector.tried for _ in grid]
         scores = [by_fold for _, one, _ in selector.tried for by_fold in one.scores]
         means = np.array([float(np.mean(by_fold)) for by_fold in scores])
@@ -607,8 +606,7 @@ class GraphEstimator(Declared, BaseEstimator):
     def _diagonal(self) -> np.ndarray:
         """Return the similarity of each training graph with itself."""
         terms = self._similar_to().terms
-        total: np.ndarray = np.sum([term.own_similarity(term.features) for term in terms], axis=0)
-        return total
+        return np.sum([term.own_similarity(term.features) for term in terms], axis=0)
 
     def _similar_to(self) -> KernelMachine:
         """Return the machine with the graphs to compare with: all training graphs or landmarks."""

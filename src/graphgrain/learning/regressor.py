@@ -108,7 +108,6 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
     loss: str = parameter(OneOf(("squared", "huber")), default="squared")
     scoring: str = parameter(OneOf((AUTO, *SCORES_OF_NUMBERS)), default=AUTO)
 
-    _tuned = "alpha"
     _usual = OF_NUMBERS
     _rounds = (300, 700, 1000)
     _clear = 1.0
@@ -139,28 +138,25 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         self : GraphRegressor
         """
         with self._all_or_nothing():
-            self._fit_checked(X, y, sample_weight, groups)
+            batch, columns = self._read_to_fit(X)
+            values = check_values(y, len(batch), gaps=True)
+            weights = self._checked_weights(sample_weight, len(batch))
+            self._one_target = values.ndim == 1
+            targets = values.reshape(len(batch), -1)
+            kept = (weights > 0) & np.isfinite(targets).any(axis=1)
+            rng = np.random.default_rng(self.random_state)
+            data = self._training(batch, columns, targets, weights, kept, groups, rng)
+            self.scoring_ = self.scoring
+            if self.scoring == AUTO:
+                self.scoring_ = "mae" if self.loss == "huber" else "rmse"
+            if self.scoring_ in ("r2", "spearman") and np.bincount(data.folds).max() < 2:
+                raise InvalidParameterError(
+                    f"scoring={self.scoring_!r} needs folds of two graphs or more; those of "
+                    f"cv={self.cv!r} have one. Use fewer folds, or scoring='rmse'."
+                )
+            with self._blas():
+                self._fit(data._replace(weights=data.weights / data.weights.mean()), rng)
         return self
-
-    def _fit_checked(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
-        batch, columns = self._read_to_fit(X)
-        values = check_values(y, len(batch), gaps=True)
-        weights = self._checked_weights(sample_weight, len(batch))
-        self._one_target = values.ndim == 1
-        targets = values.reshape(len(batch), -1)
-        kept = (weights > 0) & np.isfinite(targets).any(axis=1)
-        rng = np.random.default_rng(self.random_state)
-        data = self._training(batch, columns, targets, weights, kept, groups, rng)
-        self.scoring_ = self.scoring
-        if self.scoring == AUTO:
-            self.scoring_ = "mae" if self.loss == "huber" else "rmse"
-        if self.scoring_ in ("r2", "spearman") and np.bincount(data.folds).max() < 2:
-            raise InvalidParameterError(
-                f"scoring={self.scoring_!r} needs folds of two graphs or more; those of "
-                f"cv={self.cv!r} have one. Use fewer folds, or scoring='rmse'."
-            )
-        with self._blas():
-            self._fit(data._replace(weights=data.weights / data.weights.mean()), rng)
 
     def _fit(self, data: Training, rng: np.random.Generator) -> None:
         targets = data.targets
@@ -303,7 +299,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             self._training_weights[here] = posterior.weights[:, np.newaxis]
             if len(groups) == 1:
                 self._factored = posterior
-        self.best_params_[self._tuned] = float(self._alphas[0])
+        self.best_params_["alpha"] = float(self._alphas[0])
         machine.set_coefficients(coefficients, intercept, share)
         self._scaled_targets = targets
         self.machine_ = machine
@@ -315,7 +311,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
                 f"Targets with gaps need solver='kernel'; {len(data.targets):,} graphs are too "
                 "many for it here. Fit a model for each target."
             )
-        alpha = self.best_params_[self._tuned]
+        alpha = self.best_params_["alpha"]
         self.machine_, self._held_out, variance = self._train_features(
             selector.terms,
             data,
@@ -574,8 +570,7 @@ class TargetScale:
             moved = np.column_stack([_power(own / unit, power) for own, unit, power in columns])
         else:
             moved = values
-        result: np.ndarray = (moved - self.mean) / self.spread
-        return result
+        return (moved - self.mean) / self.spread
 
     def original(self, scaled: np.ndarray) -> np.ndarray:
         """Transform scaled values back to the original units.
@@ -620,8 +615,7 @@ class TargetScale:
             weight * (self.original(scaled + node * std) - center) ** 2
             for node, weight in zip(nodes, weights / weights.sum(), strict=True)
         )
-        found: np.ndarray = np.sqrt(squares)
-        return found
+        return np.sqrt(squares)
 
 
 def _power(values: np.ndarray, power: float) -> np.ndarray:

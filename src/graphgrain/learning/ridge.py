@@ -115,8 +115,7 @@ class Posterior:
     def _solved(self, right: np.ndarray) -> np.ndarray:
         from scipy.linalg import cho_solve
 
-        solved: np.ndarray = cho_solve(self.factor, right, check_finite=False)
-        return solved
+        return cho_solve(self.factor, right, check_finite=False)
 
     def solve(self, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return coefficients (outputs, graphs) and intercepts for targets (graphs, outputs)."""
