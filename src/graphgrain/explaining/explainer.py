@@ -134,7 +134,8 @@ def explain_outputs(
     wanted = None if every else _wanted(form, target, is_classifier(model))
     if not len(batch):
         return []
-    biases, beside = form.biases(batch), form.beside(columns, len(batch))
+    biases = form.biases(batch)
+    beside = np.broadcast_to(form.columns(columns), biases.shape)
     own_values = form.values(batch) if form.checked else None
     sums = biases + beside
     result: list[list[Explanation]] = []

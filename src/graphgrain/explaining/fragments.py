@@ -604,7 +604,7 @@ class _FragmentFinder:
         if not carbons:
             return self._heteroatom_name(group, count)
         if len(carbons) == 1:
-            return self._carbon_name(carbons[0], group, count)
+            return self._carbon_name(carbons[0], group)
         return self._joined_name(carbons, group, count)
 
     def _oxo(self, vertex: int, inside: set[int]) -> list[int]:
@@ -708,7 +708,7 @@ class _FragmentFinder:
             return "silyl ether"
         return f"group {_formula(self.symbols[v] for v in group)}"
 
-    def _carbon_name(self, carbon: int, group: list[int], count: Counter[str]) -> str:
+    def _carbon_name(self, carbon: int, group: list[int]) -> str:
         """Name a group around one carbon atom with multiple bonds to heteroatoms."""
         near = self._heavy_near(carbon)
         halogens = [v for v in near if self.symbols[v] in _HALOGENS]

@@ -172,12 +172,7 @@ class LinearForm:
     #: Converts user input to graphs and table columns.
     read: Callable[[Any], tuple[GraphBatch, dict[str, np.ndarray]]] = lambda X: (as_graphs(X), {})
     #: Contribution of the table columns; a single 0 if they are unused.
-    columns: Callable[[dict[str, np.ndarray]], np.ndarray] | None = None
-
-    def beside(self, columns: dict[str, np.ndarray], graphs: int) -> np.ndarray:
-        """Return the contribution of the table columns, of shape (graphs, outputs)."""
-        added = 0.0 if self.columns is None else self.columns(columns)
-        return np.broadcast_to(added, (graphs, len(self.outputs)))
+    columns: Callable[[dict[str, np.ndarray]], Any] = lambda table: 0.0
 
     def prediction(self, batch: GraphBatch, number: int, decision: np.ndarray) -> Any:
         """Return the class predicted for one graph; None for regression."""
@@ -235,8 +230,10 @@ def _of_estimator(model: GraphEstimator) -> LinearForm:
         return (machine.graph_values(batch, model.n_jobs) * factors) + shifts
 
     predictions = None if is_classifier(model) else _predictions(model)
-    part = machine.columns
-    columns = None if part is None else lambda table: part.values(table) * factors
+
+    def columns(table: dict[str, np.ndarray]) -> Any:
+        return 0.0 if machine.columns is None else machine.columns.values(table) * factors
+
     terms = [MachineTerm(term, machine.coefficients, factors) for term in machine.terms]
     return LinearForm(outputs, two, terms, biases, values, predictions, False, model._read, columns)
 

@@ -11,8 +11,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InvalidParameterError
-from ..parameters import Described, Number, OneOf, Whole, parameter
-from .estimator import GraphEstimator, Training, check_coverage
+from ..parameters import Described, Number, OneOf, Whole, check_value, parameter
+from .estimator import COVERAGE, GraphEstimator, Training
 from .folds import even_sample, stratified_sample
 from .inputs import check_classes, check_two_classes
 from .machine import KernelMachine
@@ -384,7 +384,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         [[True]]
         """
         check_is_fitted(self, "machine_")
-        check_coverage(coverage)
+        check_value("coverage", coverage, COVERAGE)
         new = self.predict_proba(X)
         inside = class_sets(self.held_out_probabilities_, self.held_out_classes_, new, coverage)
         order = np.argsort(-new, axis=1, kind="stable")
@@ -458,14 +458,6 @@ def class_sets(
     A class is excluded if its probability is below the ``1 - coverage`` quantile of the held-out
     probabilities of the training graphs of this class. Coverage therefore holds for each class
     separately, including rare ones.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from graphgrain.learning.classifier import class_sets
-    >>> held_out = np.linspace([0.99, 0.01], [0.51, 0.49], 9)
-    >>> class_sets(held_out, np.zeros(9, int), np.array([[0.9, 0.1], [0.3, 0.7]]), 0.9).tolist()
-    [[True, True], [False, True]]
     """
     sets = np.ones(new.shape, dtype=bool)
     for code in range(new.shape[1]):

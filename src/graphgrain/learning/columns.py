@@ -52,12 +52,6 @@ def molecule_descriptors(molecules: Any, verbose: int = 0) -> dict[str, np.ndarr
     molecules : sequence of SMILES strings or RDKit molecules
     verbose : int
         1 shows a progress bar on standard error after two seconds.
-
-    Examples
-    --------
-    >>> from graphgrain.learning.columns import molecule_descriptors
-    >>> molecule_descriptors(["CCO", "c1ccccc1"])["HeavyAtomCount"].tolist()
-    [3.0, 6.0]
     """
     try:
         from rdkit.Chem import Descriptors, Mol, MolToSmiles

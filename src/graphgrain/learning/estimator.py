@@ -84,19 +84,14 @@ LANDMARKS = 1000
 SHARES = (0.25, 0.5, 0.75, 1.0)
 HALF = 0.5
 
-
+COVERAGE = Described(
+    "a number above 0 and below 1",
+    lambda v: isinstance(v, Real) and not isinstance(v, bool) and 0 < float(v) < 1,
+)
 FOLDS = Described(
     "an integer of 2 or more, 'scaffold', or a splitter of scikit-learn",
     lambda v: v == "scaffold" if isinstance(v, str) else hasattr(v, "split") or Whole(2).allows(v),
 )
-
-
-def check_coverage(coverage: Any) -> None:
-    """Raise an error unless the coverage is strictly between 0 and 1."""
-    if isinstance(coverage, bool) or not isinstance(coverage, Real) or not 0 < float(coverage) < 1:
-        raise InvalidParameterError(
-            f"coverage must be a number above 0 and below 1; got {coverage!r}."
-        )
 
 
 class Training(NamedTuple):

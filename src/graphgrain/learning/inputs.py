@@ -145,13 +145,6 @@ def check_classes(y: Any, graphs: int, *, members: int = 2) -> tuple[np.ndarray,
         Required number of entries.
     members : int
         Minimum number of graphs per class.
-
-    Examples
-    --------
-    >>> from graphgrain.learning.inputs import check_classes
-    >>> classes, codes = check_classes(["b", "a", "b", "a"], 4)
-    >>> classes.tolist(), codes.tolist()
-    (['a', 'b'], [1, 0, 1, 0])
     """
     values = _one_per_graph(y, graphs, "classes")
     if values.ndim == 2 and values.shape[1] == 1:

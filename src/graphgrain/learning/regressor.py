@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..parameters import Number, OneOf, parameter
-from .estimator import GraphEstimator, Training, check_coverage
+from ..parameters import Number, OneOf, check_value, parameter
+from .estimator import COVERAGE, GraphEstimator, Training
 from .inputs import check_values
 from .machine import Term
 from .ridge import Posterior, Ridge, SparsePosterior, likeliest_noise, sparse_ridge
@@ -474,7 +474,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         low, high : arrays of shape (graphs,) or (graphs, targets)
         """
         check_is_fitted(self, "machine_")
-        check_coverage(coverage)
+        check_value("coverage", coverage, COVERAGE)
         batch, columns = self._read(X)
         values = self._values_of(batch, columns)
         low, high = np.empty(values.shape), np.empty(values.shape)

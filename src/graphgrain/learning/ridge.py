@@ -318,15 +318,6 @@ def fit_with_folds(
     coefficients : array of shape (outputs, graphs)
     intercepts : array of shape (outputs,)
     held_out : array of shape (graphs, outputs)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from graphgrain.learning.ridge import fit_with_folds
-    >>> K, y = np.eye(4) + 1, np.array([[1.0], [1.0], [-1.0], [-1.0]])
-    >>> coefficients, intercepts, held_out = fit_with_folds(K, y, 1.0, np.ones(4), np.arange(4))
-    >>> coefficients.round(3).tolist(), held_out.round(3).ravel().tolist()
-    ([[0.5, 0.5, -0.5, -0.5]], [-0.333, -0.333, 0.333, 0.333])
     """
     graphs, outputs = targets.shape
     numbers = np.unique(folds)

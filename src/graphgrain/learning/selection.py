@@ -127,14 +127,7 @@ VIEW = Described(
 
 
 def explicit_kernels() -> list[str]:
-    """Return the names of the kernels with explicit features.
-
-    Examples
-    --------
-    >>> from graphgrain.learning.selection import explicit_kernels
-    >>> explicit_kernels()[:4]
-    ['tree++', 'path-pattern', 'wl', 'sp']
-    """
+    """Return the names of the kernels with explicit features."""
     return [name for name, grid in KERNELS.items() if all(map(_is_explicit, _kernels_of(grid)))]
 
 
@@ -156,17 +149,6 @@ def possible_terms(
 
     The parameters are those of :class:`GraphClassifier`; ``usual`` are the pairs of count map and
     similarity for "auto".
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> from graphgrain.learning.selection import OF_CLASSES, possible_terms
-    >>> graphs, _ = gg.load_drugs()
-    >>> terms = possible_terms(graphs, "auto", path_depth=6, max_level=3, centrality="degree",
-    ...     edge_labels=False, views=None, attributes=True, counts="auto", similarity="auto",
-    ...     usual=OF_CLASSES)
-    >>> [(term.source.name, term.similarity) for term in terms[::8]]
-    [('tree++', 'minmax'), ('tree++', 'cosine'), ('wl', 'cosine'), ('sp', 'minmax')]
     """
     offered = alternatives(views)
     if is_auto(views):
