@@ -8,13 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.drawing.picture import Pictured, card, fragment_list, picture, picture_or_reason
 from ..graphs.drawing.shapes import Picture
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.features import Occurrences, Tally
-from .fragments import Fragment, fragments_of
+from .fragments import Fragment, cut
 
+#: Relative threshold above which an unassigned contribution is not rounding error.
+_ROUNDING = 1e-9
 #: Number of patterns shown in a notebook.
 _PATTERNS = 8
 _SHARED = {
@@ -218,7 +221,22 @@ class Explanation(Pictured):
         >>> [fragment.name for fragment in why.fragments()[:3]]
         ['carbons of fused rings (5,6,6,6)', 'benzene ring', 'tertiary amine']
         """
-        return fragments_of(self)
+        if self.share == "removal":
+            raise InvalidParameterError(
+                "fragments sum the contributions of vertices; values of share='removal' are losses "
+                "that do not add up. Explain with share='tree', 'path' or 'equal'."
+            )
+        found = [
+            Fragment(part.name, float(self.vertices[list(part.vertices)].sum()), part.vertices)
+            for part in cut(self.graph, self.vertices)
+        ]
+        found.sort(key=lambda fragment: (-abs(fragment.contribution), fragment.vertices))
+        rest = self.decision - self.bias - float(self.vertices.sum())
+        if abs(rest) > _ROUNDING * max(1.0, abs(self.decision), abs(self.bias)):
+            # from columns of the table other than the graph, such as descriptors
+            found.append(Fragment("other columns", rest, ()))
+        found.append(Fragment("bias", self.bias, ()))
+        return found
 
     @property
     def unknown(self) -> float:
