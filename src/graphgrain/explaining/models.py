@@ -174,6 +174,11 @@ class LinearForm:
     #: Contribution of the table columns; a single 0 if they are unused.
     columns: Callable[[dict[str, np.ndarray]], Any] = lambda table: 0.0
 
+    @property
+    def classes(self) -> list[Any]:
+        """Classes of a classifier, in the order of its decisions."""
+        return list(self.two_classes or self.outputs)
+
     def prediction(self, batch: GraphBatch, number: int, decision: np.ndarray) -> Any:
         """Return the class predicted for one graph; None for regression."""
         if self.predictions is not None:

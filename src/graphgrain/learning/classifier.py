@@ -246,7 +246,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
                 selector.validation, scored, data = other, against, data._replace(weights=weights)
         self._keep(selector, scored)
         if linear:
-            alpha, self._column_share_ = float(learner.grid[scored.place]), 0.0
+            alpha = float(learner.grid[scored.place])
             machine, held_out, _ = self._train_features(
                 selector.terms,
                 data,
@@ -254,15 +254,12 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
             )
         else:
             precision = np.float64 if len(codes) <= DOUBLE else np.float32
-            machine, K, share, scored = self._kernel_matrix(
-                data, selector, scored, total, precision
-            )
-            self._column_share_ = share
+            machine, K, scored = self._kernel_matrix(data, selector, scored, total, precision)
             alpha = float(learner.grid[scored.place])
             coefficients, intercept, held_out = fit_with_folds(
                 K, signs, alpha, data.weights, data.folds
             )
-            machine.set_coefficients(coefficients, intercept, share)
+            machine.set_coefficients(coefficients, intercept, self._column_share_)
         self.best_params_["alpha"] = alpha
         machine, held_out, _ = self._with_forest(machine, held_out, data, selector.validation)
         self._calibrate(machine, held_out, data)

@@ -195,6 +195,7 @@ class GraphEstimator(Declared, BaseEstimator):
                 f"{type(self).__name__} needs graphs to learn from; got an empty list."
             )
         self._check_folds(len(batch))
+        self._column_share_ = 0.0
         # Only set by models trained on features, see _learn_landmarks.
         self._landmarks: KernelMachine | None = None
         self._landmark_rows: np.ndarray | None = None
@@ -446,8 +447,8 @@ class GraphEstimator(Declared, BaseEstimator):
         scored: FoldScores,
         sample_gram: np.ndarray,
         dtype: type,
-    ) -> tuple[KernelMachine, np.ndarray, float, FoldScores]:
-        """Return a machine without coefficients, the kernel matrix, column share and score.
+    ) -> tuple[KernelMachine, np.ndarray, FoldScores]:
+        """Return a machine without coefficients, the kernel matrix and its score.
 
         The column kernel is mixed in with a share selected by cross-validation. ``scored`` is the
         score without it, ``sample_gram`` the graph kernel matrix of the evaluation sample.
@@ -459,13 +460,13 @@ class GraphEstimator(Declared, BaseEstimator):
         if data.encoder is not None:
             machine.columns = ColumnPart(data.encoder)
         if machine.columns is None or not differ(data.rows):
-            return machine, K, 0.0, scored
+            return machine, K, scored
         rows = data.rows[selector.validation.rows]
         own = ColumnKernel.of(rows, np.random.default_rng(0)).compare(rows)
         found = {0.0: scored} | {
             tried: selector.validation((1 - tried) * sample_gram + tried * own) for tried in SHARES
         }
-        share = _best_share(found, self._clear)
+        share = self._column_share_ = _best_share(found, self._clear)
         self.best_score_ = found[share].mean
         if share:
             kernel = ColumnKernel.of(data.rows, np.random.default_rng(0))
@@ -475,7 +476,7 @@ class GraphEstimator(Declared, BaseEstimator):
                 here = slice(begin, begin + 2048)
                 K[here] *= number(1 - share)
                 K[here] += number(share) * kernel.compare(data.rows[here]).astype(K.dtype)
-        return machine, K, share, found[share]
+        return machine, K, found[share]
 
     def _with_forest(
         self,

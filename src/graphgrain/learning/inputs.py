@@ -171,11 +171,10 @@ def check_classes(y: Any, graphs: int, *, members: int = 2) -> tuple[np.ndarray,
     check_two_classes(classes, graphs)
     counts = np.bincount(codes)
     if counts.min() < members:
-        small = classes[counts.argmin()]
         raise InvalidParameterError(
             f"Each class must have at least {members} graphs, so that one can be left out for "
-            f"testing; class {small.item() if hasattr(small, 'item') else small!r} has "
-            f"{counts.min()}. Remove its graphs, or join it with another class."
+            f"testing; class {classes.tolist()[counts.argmin()]!r} has {counts.min()}. Remove its "
+            "graphs, or join it with another class."
         )
     return classes, codes.reshape(-1).astype(np.int64)
 
@@ -185,9 +184,8 @@ def check_known_classes(y: np.ndarray, classes: list[Any]) -> None:
     for value in y.tolist():
         if value not in classes:
             raise InvalidParameterError(
-                "y must hold classes of the model ("
-                + ", ".join(repr(getattr(c, "item", lambda c=c: c)()) for c in classes)
-                + f"); got {value!r}."
+                f"y must hold classes of the model ({', '.join(map(repr, classes))}); got "
+                f"{value!r}."
             )
 
 

@@ -268,14 +268,13 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
     ) -> None:
         """Train on the kernel matrix of all graphs, with leave-one-out errors in closed form."""
         targets, learner = data.targets, selector.validation.learner
-        machine, K, share, scored = self._kernel_matrix(data, selector, scored, total, np.float64)
+        machine, K, scored = self._kernel_matrix(data, selector, scored, total, np.float64)
         outputs = targets.shape[1]
         coefficients, intercept = np.zeros((outputs, len(K))), np.zeros(outputs)
         self._held_out, left = np.full((2, *targets.shape), np.nan)
         self._shifts = np.full(targets.shape, np.nan)
         self._alphas = np.zeros(outputs)
         self._training_weights = np.ones(targets.shape)
-        self._column_share_ = share
         groups: dict[bytes, list[int]] = {}
         for output, known in enumerate(np.isfinite(targets).T):
             groups.setdefault(known.tobytes(), []).append(output)
@@ -300,7 +299,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             if len(groups) == 1:
                 self._factored = posterior
         self.best_params_["alpha"] = float(self._alphas[0])
-        machine.set_coefficients(coefficients, intercept, share)
+        machine.set_coefficients(coefficients, intercept, self._column_share_)
         self._scaled_targets = targets
         self.machine_ = machine
         self._finish(data, selector.validation, left)
@@ -325,7 +324,6 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         self._shifts = np.zeros(data.targets.shape)
         self._alphas = np.full(outputs, alpha)
         self._scaled_targets = data.targets
-        self._column_share_ = 0.0
         self._finish(data, selector.validation, np.tile(variance[:, np.newaxis], (1, outputs)))
 
     def _finish(self, data: Training, validation: CrossValidation, left: np.ndarray) -> None:
