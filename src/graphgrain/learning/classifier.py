@@ -24,6 +24,7 @@ from .selection import (
     CrossValidation,
     OneOrMore,
     alternatives,
+    classes_of,
     for_classes,
 )
 
@@ -335,9 +336,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class with the largest probability for each graph."""
-        values = self._values(X)
-        codes = (values[:, 0] > 0).astype(int) if values.shape[1] == 1 else values.argmax(axis=1)
-        return self.classes_[codes]
+        return self.classes_[classes_of(self.decision_function(X))]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the given graphs."""

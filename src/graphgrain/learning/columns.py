@@ -224,8 +224,7 @@ def _check_no_dates(name: str, values: np.ndarray) -> None:
 def _is_number(name: str, values: np.ndarray) -> bool:
     _check_no_dates(name, values)
     if values.dtype.kind in "fiu":
-        known = values[np.isfinite(values)] if values.dtype.kind == "f" else values
-        _require_some(name, len(known))
+        _require_some(name, int(np.isfinite(values).sum()))
         return True
     if values.dtype.kind == "b":
         return False

@@ -167,6 +167,8 @@ def check_classes(y: Any, graphs: int, *, members: int = 2) -> tuple[np.ndarray,
             f"Classes must be integers or strings; got continuous values such as {fractions[0]:g}, "
             "as for regression. Use GraphRegressor, or cut the values into classes."
         )
+    if values.dtype.kind == "f" and values.itemsize not in (4, 8):  # files hold no others
+        values = values.astype(np.float64)
     classes, codes = np.unique(values, return_inverse=True)
     check_two_classes(classes, graphs)
     counts = np.bincount(codes)
