@@ -268,6 +268,8 @@ def test_uncertainty_is_a_sum_over_patterns():
         total = why.bias + why.vertices.sum()
         assert abs(total - why.decision) <= 1e-9 * max(1.0, why.decision)
         assert why.bias >= -1e-12
+    with pytest.raises(InvalidParameterError, match="path, tree or equal with of='uncertainty'"):
+        gg.explain(model, NEW, of="uncertainty", share="removal")
 
 
 @functools.cache

@@ -122,6 +122,16 @@ def test_removal_asks_the_model_again(model):
         assert why.edges[row] == pytest.approx(whole - model.decision_function(part)[0])
 
 
+def test_losses_are_drawn(model):
+    [why] = gg.explain(model, GRAPHS[4], share="removal")
+    expected = gg.draw(
+        why.graph, vertices=why.vertices, edges=why.edges, positive="yes", negative="no"
+    )
+    assert why.to_svg() == expected
+    with pytest.raises(InvalidParameterError, match="losses that do not add up"):
+        why.to_svg(fragments=2)
+
+
 def test_values_do_not_depend_on_how_vertices_are_numbered(model):
     graph = GRAPHS[7]
     order = np.random.default_rng(0).permutation(graph.n_vertices)

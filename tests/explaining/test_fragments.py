@@ -179,6 +179,14 @@ def test_names_of_functional_groups_are_those_of_chemists():
         ("CC(=O)NN", ["hydrazide", "methyl"]),
         ("O=c1cc[nH]cc1", ["pyridine ring", "carbonyl of an aromatic ring"]),
         ("O", ["water"]),
+        ("C[N+]#[C-]", ["isonitrile", "methyl"]),
+        ("C[n+]1ccc([O-])cc1", ["pyridine ring", "phenol", "methyl"]),
+        ("[O-][n+]1ccccc1", ["pyridine ring", "N-oxide"]),
+        ("On1nnc2ccccc21", ["benzotriazole rings", "N-oxide or N-hydroxy"]),
+        ("NS(N)(=O)=O", ["sulfamide"]),
+        ("COS(N)(=O)=O", ["sulfamate", "methyl"]),
+        ("COS(=O)(=O)O", ["sulfate", "methyl"]),
+        ("c1ccc2cccc2cc1", ["aromatic ring of 10"]),
     ],
 )
 def test_names(smiles, names):
@@ -186,6 +194,53 @@ def test_names(smiles, names):
     for options in ({}, {"hydrogens": True}, {"charge": True, "aromatic": True}):
         found = [name for name, _ in parts_of(gg.from_smiles([smiles], **options))]
         assert sorted(found) == sorted(names)
+
+
+#: Names of fused rings, and the rings as SMARTS: no other isomer has the name.
+FUSED = {
+    "indole": "c1ccc2nccc2c1",
+    "isoindole": "c1ccc2cncc2c1",
+    "benzofuran": "c1ccc2occc2c1",
+    "isobenzofuran": "c1ccc2cocc2c1",
+    "benzothiophene": "c1ccc2sccc2c1",
+    "benzimidazole": "c1ccc2ncnc2c1",
+    "indazole": "c1ccc2nncc2c1",
+    "benzoxazole": "c1ccc2ocnc2c1",
+    "benzisoxazole": "[$(c1ccc2oncc2c1),$(c1ccc2conc2c1)]",
+    "benzothiazole": "c1ccc2scnc2c1",
+    "benzisothiazole": "[$(c1ccc2sncc2c1),$(c1ccc2csnc2c1)]",
+    "benzotriazole": "c1ccc2nnnc2c1",
+    "purine": "c1ncc2ncnc2n1",
+    "quinoline": "c1ccc2ncccc2c1",
+    "isoquinoline": "c1ccc2cnccc2c1",
+    "carbazole": "c1ccc2c(c1)nc1ccccc12",
+    "acridine": "c1ccc2nc3ccccc3cc2c1",
+}
+ISOMERS = [
+    "c1ccc2[nH]ccc2c1", "c1ccc2c[nH]cc2c1", "c1ccn2cccc2c1", "c1ccc2occc2c1", "c1ccc2cocc2c1",
+    "c1ccc2sccc2c1", "c1ccc2[nH]cnc2c1", "c1ccc2[nH]ncc2c1", "c1ccc2n[nH]cc2c1", "c1ccn2ccnc2c1",
+    "c1ccn2cncc2c1", "c1ccn2nccc2c1", "c1cnc2[nH]ccc2c1", "c1ccc2ocnc2c1", "c1ccc2oncc2c1",
+    "c1ccc2conc2c1", "c1cnc2occc2c1", "c1ccc2scnc2c1", "c1ccc2sncc2c1", "c1ccc2csnc2c1",
+    "c1ccc2[nH]nnc2c1", "c1cnc2[nH]cnc2c1", "c1ccn2ncnc2c1", "c1ncc2[nH]cnc2n1",
+    "c1ncc2cn[nH]c2n1", "c1cnc2[nH]cnc2n1", "c1nncc2[nH]cnc12", "c1cnc2ncnn2c1", "c1ccc2ncccc2c1",
+    "c1ccc2cnccc2c1", "c1cc[n+]2ccccc2c1", "c1ccc2c(c1)[nH]c1ccccc12", "c1ccc2c(c1)ccc1cc[nH]c12",
+    "c1ccc2cc3[nH]ccc3cc2c1", "c1ccc2nc3ccccc3cc2c1", "c1ccc2c(c1)cnc1ccccc12",
+    "c1ccc2c(c1)ccc1cccnc12", "c1ccc2cc3ncccc3cc2c1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("smiles", ISOMERS)
+def test_names_of_fused_rings_are_those_of_one_isomer(smiles):
+    chem = pytest.importorskip("rdkit.Chem")
+    molecule = chem.MolFromSmiles(smiles)
+    expected = [
+        f"{name} rings"
+        for name, rings in FUSED.items()
+        if molecule.HasSubstructMatch(chem.MolFromSmarts(rings))
+        and molecule.GetRingInfo().NumRings() == (3 if name in ("carbazole", "acridine") else 2)
+    ]
+    [(name, _)] = parts_of(gg.from_smiles([smiles]))
+    assert [name] == expected or (not expected and name.startswith("fused aromatic rings ("))
 
 
 def test_names_do_not_depend_on_numbers():
@@ -291,6 +346,14 @@ class TestDecisions:
         assert np.isnan(own[0].precision)
         for each in own:  # the number of atoms: each counts one
             assert each.contribution > 0
+        both = np.column_stack([sizes, -sizes])
+        model = make_pipeline(gg.VertexHistogram(output="features"), Ridge()).fit(batch, both)
+        first, second = gg.class_fragments(model, batch[:40], both[:40], n=5).fragments.values()
+        for each, opposite, alone in zip(first, second, own, strict=True):
+            assert each.name == opposite.name == alone.name
+            assert each.contribution == pytest.approx(alone.contribution)
+            assert opposite.contribution == pytest.approx(-alone.contribution)
+            assert np.isnan(opposite.precision)
 
     def test_mistakes(self, drugs):
         batch, y, _, model = drugs

@@ -274,6 +274,37 @@ def test_balanced_weights(families):
     )
 
 
+def test_balanced_classes_have_the_same_total_weight(families):
+    graphs, y = families
+    weights = np.random.default_rng(0).uniform(0.2, 4.0, len(y))
+    weights[np.flatnonzero(y == "opioids")[::2]] = 0.0
+    kept = np.flatnonzero(weights)
+    own = weights[kept].copy()
+    for name in np.unique(y):
+        own[y[kept] == name] /= own[y[kept] == name].sum()
+    balanced = gg.GraphClassifier(**ONE, class_weight="balanced").fit(graphs, y, weights)
+    explicit = gg.GraphClassifier(**ONE, class_weight=None).fit(graphs[kept], y[kept], own)
+    np.testing.assert_allclose(
+        balanced.decision_function(graphs), explicit.decision_function(graphs), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("kind", [bool, int, float, str])
+@pytest.mark.parametrize("given", [{0: 1.0, 1: 5.0}, {False: 1.0, True: 5.0}])
+def test_weights_of_classes_belong_to_equal_classes(families, kind, given):
+    graphs, y = families
+    positive = y == "opioids"
+    low, high = map(str, given)
+    classes = np.where(positive, high, low)
+    classes = classes if kind is str else positive.astype(kind)
+    model = gg.GraphClassifier(**ONE, class_weight=given).fit(graphs, classes)
+    weights = np.where(positive, 5.0, 1.0)
+    peer = gg.GraphClassifier(**ONE, class_weight=None).fit(graphs, positive, weights)
+    np.testing.assert_allclose(
+        model.decision_function(graphs), peer.decision_function(graphs), atol=1e-9
+    )
+
+
 def test_weights_that_are_better_in_cross_validation(drugs):
     """Where one of two classes is rare, balanced weights are taken if they help."""
     graphs, y = drugs

@@ -42,6 +42,7 @@ def test_classes_of_any_kind(y):
         ([[1, 2], [1, 2], [2, 1], [2, 1]], r"one class per graph; y has the shape \(4, 2\)"),
         (np.array([1, "a", 1, "a"], dtype=object), r"all numbers or all strings; got .*int, str"),
         (None, r"must be classes to learn; got y=None"),
+        (np.array([b"a", b"b", b"a", b"b"]), r"integers or strings; got an array of \|S1"),
     ],
 )
 def test_wrong_classes(y, message):

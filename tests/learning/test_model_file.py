@@ -117,7 +117,11 @@ def test_kernels_as_estimators_and_grids(kind, families, tmp_path):
     np.testing.assert_allclose(fresh._values(graphs), model._values(graphs), atol=1e-9)
 
 
-@pytest.mark.parametrize("classes", [[3, 7], [True, False], ["a", "b", "c"], [0.0, 1.0]], ids=str)
+@pytest.mark.parametrize(
+    "classes",
+    [[3, 7], [True, False], ["a", "b", "c"], [0.0, 1.0], [np.float16(0), np.float16(1)]],
+    ids=str,
+)
 def test_classes_of_any_kind(classes, families, tmp_path):
     graphs, _ = families
     y = np.array(classes)[np.arange(len(graphs)) % len(classes)]

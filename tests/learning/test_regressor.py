@@ -289,6 +289,19 @@ def test_intervals_cover_what_they_promise(chains, noise):
     assert binom.ppf(1e-6, total, 0.9) - 0.03 * total <= hits
 
 
+def test_intervals_of_huber_cover_what_they_promise(chains):
+    hits = total = 0
+    for seed in range(8):
+        graphs, count = chains(500, seed)
+        y = count + np.random.default_rng(seed).standard_t(1.5, size=500)
+        options = {**ONE, "alpha": 1.0, "loss": "huber"}
+        model = gg.GraphRegressor(**options).fit(graphs[:100], y[:100])
+        low, high = model.predict_interval(graphs[100:], 0.9)
+        hits += np.sum((low <= y[100:]) & (y[100:] <= high))
+        total += 400
+    assert abs(hits / total - 0.9) < 3 * np.sqrt(0.09 * (1 / total + 1 / 800))
+
+
 def test_intervals_grow_with_coverage_and_distance(chains):
     graphs, count = chains(150)
     model = gg.GraphRegressor(**ONE, alpha=0.1).fit(graphs, count)

@@ -163,6 +163,24 @@ def test_wild_values_do_not_rule_with_huber():
     assert np.abs(held_out[0, 4:, 0] - clean[4:]).mean() < 0.15
 
 
+def test_huber_weights_are_those_of_models_that_are_trained_again():
+    """Iterative reweighting, with each model solved by scikit-learn."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = X @ np.arange(4.0) + 0.1 * rng.standard_t(1.5, size=60)
+    given = rng.uniform(0.5, 2.0, 60)
+    expected = np.ones(60)
+    for _ in range(5):
+        errors = np.empty(60)
+        for left_out in range(60):
+            rest = np.arange(60) != left_out
+            peer = Peer(0.1).fit(X[rest], y[rest], (given * expected)[rest])
+            errors[left_out] = np.abs(y[left_out] - peer.predict(X[[left_out]])[0])
+        expected = np.minimum(1.0, 1.345 * 1.4826 * np.median(errors) / errors)
+    posterior = Ridge([0.1], "huber").fit(X @ X.T, y[:, np.newaxis], 0.1, given)
+    np.testing.assert_allclose(posterior.weights, given * expected, rtol=1e-6)
+
+
 def test_ridge_on_features_is_that_of_scikit_learn(problem):
     X, targets, weights = problem
     for several in (targets, targets[:, :1]):

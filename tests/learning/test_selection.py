@@ -384,6 +384,25 @@ def test_a_single_view_is_the_same_as_graphs_seen_through_it(complete):
     np.testing.assert_array_equal(inside.decision_function(graphs), before.decision_function(seen))
 
 
+def test_kernels_with_parameters_of_their_own_are_tried_in_every_view(complete):
+    graphs, y = complete
+    kernel = gg.WeisfeilerLehman(2)
+    model = gg.GraphClassifier(kernel, views=[None, BONDS], cv=2).fit(graphs[:12], y[:12])
+    assert model.score(graphs[12:], y[12:]) == 1.0
+    assert gg.GraphClassifier(kernel, views=None, cv=2).fit(graphs[:12], y[:12]).best_score_ < 1.0
+
+
+def test_the_view_of_a_setting_comes_after_that_of_the_estimator(complete):
+    graphs, y = complete
+    grid = KernelGrid("wl", gg.WeisfeilerLehman, "WL", (Setting({}, gg.StructuralLabels()),))
+    seen = clone(BONDS).fit_transform(graphs)
+    inside = gg.GraphClassifier(grid, views=BONDS, cv=3).fit(graphs[:12], y[:12])
+    before = gg.GraphClassifier(grid, views=None, cv=3).fit(seen[:12], y[:12])
+    np.testing.assert_array_equal(inside.decision_function(graphs), before.decision_function(seen))
+    plain = gg.GraphClassifier(grid, views=None, cv=3).fit(graphs[:12], y[:12])
+    assert not np.allclose(inside.decision_function(graphs), plain.decision_function(graphs))
+
+
 @pytest.mark.parametrize(
     ("views", "tried"),
     [

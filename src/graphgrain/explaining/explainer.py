@@ -110,6 +110,10 @@ def explain(
         model = model.best_estimator_
     # One call to the worker instead of one for each of many short steps.
     if of == "uncertainty":
+        if share == "removal":
+            raise InvalidParameterError(
+                "share must be path, tree or equal with of='uncertainty'; got 'removal'."
+            )
         return call(explain_uncertainty, model, graphs, target, share or "tree", n_jobs)
     found = call(explain_outputs, model, graphs, target, share, n_jobs)
     return [outputs[0] for outputs in found]
@@ -130,8 +134,9 @@ def explain_outputs(
     wanted = None if every else _wanted(form, target, is_classifier(model))
     if not len(batch):
         return []
-    biases, beside = form.biases(batch), form.beside(columns, len(batch))
-    own_values = None if form.decisions is None else form.decisions(batch)
+    biases = form.biases(batch)
+    beside = np.broadcast_to(form.columns(columns), biases.shape)
+    own_values = form.values(batch) if form.checked else None
     sums = biases + beside
     result: list[list[Explanation]] = []
     for number, (graph, parts) in enumerate(_opened(form, batch, n_jobs)):

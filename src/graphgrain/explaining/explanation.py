@@ -8,13 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.drawing.picture import Pictured, card, fragment_list, picture, picture_or_reason
 from ..graphs.drawing.shapes import Picture
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.features import Occurrences, Tally
-from .fragments import Fragment, fragments_of
+from .fragments import Fragment, cut
 
+#: Relative threshold above which an unassigned contribution is not rounding error.
+_ROUNDING = 1e-9
 #: Number of patterns shown in a notebook.
 _PATTERNS = 8
 _SHARED = {
@@ -170,34 +173,28 @@ class Explanation(Pictured):
         if not self.levels:
             return []
         values = np.concatenate([part.contributions for part in self.levels])
-        sizes = [len(part.tally.hashes) for part in self.levels]
-        owners = np.repeat(np.arange(len(sizes)), sizes)
-        places = np.concatenate([np.arange(size) for size in sizes])
-        order = np.lexsort((places, owners, -np.abs(values)))
+        order = np.argsort(-np.abs(values), kind="stable")
         order = (order[sign * values[order] > 0] if sign else order)[:n]
-        names: dict[tuple[int, int], dict[str, str]] = {}
-        for number, part in enumerate(self.levels):
-            own = np.sort(places[order[owners[order] == number]])
+        found: dict[int, Pattern] = {}  # by index in `values`
+        end = 0
+        for part in self.levels:
+            begin, end = end, end + len(part.contributions)
+            own = np.sort(order[(order >= begin) & (order < end)]) - begin
             if not len(own):
                 continue
             hashes = part.tally.hashes[own]  # ascending, because tally.hashes is sorted
-            short = part.kernel.names_of(part.seen, part.level, hashes)
-            long = part.kernel.descriptions_of(part.seen, part.level, hashes)
-            for place, name, description in zip(own.tolist(), short, long, strict=True):
-                names[number, place] = {"name": name, "description": description}
-        found = []
-        for owner, place in zip(owners[order].tolist(), places[order].tolist(), strict=True):
-            part = self.levels[owner]
-            found.append(
-                Pattern(
+            names = part.kernel.names_of(part.seen, part.level, hashes)
+            descriptions = part.kernel.descriptions_of(part.seen, part.level, hashes)
+            for place, name, description in zip(own.tolist(), names, descriptions, strict=True):
+                found[begin + place] = Pattern(
+                    name=name,
                     contribution=float(part.contributions[place]),
                     count=int(part.tally.times[place]),
                     occurrences=part.found.of(part.tally.hashes[place]),
                     known=bool(part.known[place]),
-                    **names[owner, place],
+                    description=description,
                 )
-            )
-        return found
+        return [found[place] for place in order.tolist()]
 
     def fragments(self) -> list[Fragment]:
         """Return the decision as a sum over named parts of the graph.
@@ -224,7 +221,22 @@ class Explanation(Pictured):
         >>> [fragment.name for fragment in why.fragments()[:3]]
         ['carbons of fused rings (5,6,6,6)', 'benzene ring', 'tertiary amine']
         """
-        return fragments_of(self)
+        if self.share == "removal":
+            raise InvalidParameterError(
+                "fragments sum the contributions of vertices; values of share='removal' are losses "
+                "that do not add up. Explain with share='tree', 'path' or 'equal'."
+            )
+        found = [
+            Fragment(part.name, float(self.vertices[list(part.vertices)].sum()), part.vertices)
+            for part in cut(self.graph, self.vertices)
+        ]
+        found.sort(key=lambda fragment: (-abs(fragment.contribution), fragment.vertices))
+        rest = self.decision - self.bias - float(self.vertices.sum())
+        if abs(rest) > _ROUNDING * max(1.0, abs(self.decision), abs(self.bias)):
+            # from columns of the table other than the graph, such as descriptors
+            found.append(Fragment("other columns", rest, ()))
+        found.append(Fragment("bias", self.bias, ()))
+        return found
 
     @property
     def unknown(self) -> float:
@@ -235,8 +247,8 @@ class Explanation(Pictured):
         return sum(int(part.tally.times[~part.known].sum()) for part in self.levels) / total
 
     def _picture(self, **options: Any) -> Picture:
-        listed = self.fragments()[: options.pop("fragments", 0)]
-        listed = [fragment for fragment in listed if fragment.vertices]
+        number = options.pop("fragments", 0)
+        listed = [each for each in self.fragments()[:number] if each.vertices] if number else []
         meaning = {"positive": self.target, "negative": self.opposite}
         marks = [fragment.vertices for fragment in listed]
         given = {"marks": marks, **meaning, **options}

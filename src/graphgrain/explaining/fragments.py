@@ -1,4 +1,4 @@
-"""Divide graphs into named parts and express decisions as sums over them.
+"""Divide graphs into named parts, over which decisions are sums.
 
 Parts are connected and each vertex belongs to exactly one, so the sum over parts equals the sum
 over vertices.
@@ -17,37 +17,19 @@ Other graphs are divided into regions around the vertices with the largest value
 from __future__ import annotations
 
 import heapq
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ..core.threads import call
-from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..graphs.convert.dispatch import as_graphs
 from ..graphs.drawing.molecule import Molecule, read_molecule
-from ..graphs.drawing.picture import card, picture, picture_or_reason, save_png, save_svg
-from ..graphs.drawing.shapes import Picture
-from ..learning.inputs import check_known_classes
-from ..parameters import Whole, check_value
-
-if TYPE_CHECKING:
-    from .explanation import Explanation
 
 #: Maximum number of regions with the largest values in a graph that is not a molecule.
 _MOST_REGIONS = 6
-#: Relative threshold above which an unassigned contribution is not rounding error.
-_ROUNDING = 1e-9
-#: Number of example graphs per fragment.
-_EXAMPLES = 3
-#: Number of fragments per class shown in a notebook.
-_SHOWN = 8
 
 
 class Part(NamedTuple):
@@ -91,261 +73,6 @@ def cut(graph: GraphBatch, values: np.ndarray | None = None) -> list[Part]:
         return _FragmentFinder(molecule).parts()
     strength = np.zeros(graph.n_vertices) if values is None else np.asarray(values, dtype=float)
     return _regions(graph, strength)
-
-
-def fragments_of(why: Explanation) -> list[Fragment]:
-    """Return the decision of an explanation as a sum over parts of its graph."""
-    if why.share == "removal":
-        raise InvalidParameterError(
-            "fragments sum the contributions of vertices; values of share='removal' are losses "
-            "that do not add up. Explain with share='tree', 'path' or 'equal'."
-        )
-    found = [
-        Fragment(part.name, float(why.vertices[list(part.vertices)].sum()), part.vertices)
-        for part in cut(why.graph, why.vertices)
-    ]
-    found.sort(key=lambda fragment: (-abs(fragment.contribution), fragment.vertices))
-    rest = why.decision - why.bias - float(why.vertices.sum())
-    if abs(rest) > _ROUNDING * max(1.0, abs(why.decision), abs(why.bias)):
-        # from columns of the table other than the graph, such as descriptors
-        found.append(Fragment("other columns", rest, ()))
-    found.append(Fragment("bias", why.bias, ()))
-    return found
-
-
-# -------------------------------------------------------------------- a set of graphs
-
-
-@dataclass(frozen=True)
-class ClassFragment:
-    """A fragment in a set of graphs and its mean contribution to decisions.
-
-    Attributes
-    ----------
-    name : str
-        Name of the fragment, see :class:`Fragment`.
-    count : int
-        Number of graphs that contain it.
-    contribution : float
-        Contribution to the decision for the class: the sum over all occurrences in a graph,
-        averaged over the graphs that contain the fragment.
-    interval : tuple of two float
-        95 % confidence interval of that mean (Student's t over graphs); NaN for a single graph.
-    precision : float
-        Fraction of these graphs that belong to the class; NaN for regression.
-    examples : tuple of (int, tuple of int)
-        Up to three graphs with the largest contribution of the sign of the mean, each as graph
-        index and vertices of the fragment.
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> nan = float("nan")
-    >>> gg.ClassFragment("thioether", 1, -0.12, (nan, nan), 1.0, ((7, (3,)),)).count
-    1
-    """
-
-    name: str
-    count: int
-    contribution: float
-    interval: tuple[float, float]
-    precision: float
-    examples: tuple[tuple[int, tuple[int, ...]], ...]
-
-
-@dataclass(frozen=True, repr=False)
-class ClassFragments:
-    """Fragments of each class, as returned by :func:`graphgrain.class_fragments`.
-
-    Attributes
-    ----------
-    fragments : dict
-        Maps each class to its fragments, by decreasing absolute total contribution. For
-        regression the only key is None.
-    graphs : GraphBatch
-        The explained graphs.
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.pipeline import make_pipeline
-    >>> acid = ([(0, 1), (1, 2), (1, 3)], list("CCOO"), ["single", "double", "single"])
-    >>> amine = ([(0, 1), (1, 2)], list("CCN"), ["single", "single"])
-    >>> graphs, y = gg.as_graphs([acid, amine] * 5), ["acid", "base"] * 5
-    >>> kernel = gg.VertexHistogram(output="features")
-    >>> model = make_pipeline(kernel, LogisticRegression()).fit(graphs, y)
-    >>> [each.name for each in gg.class_fragments(model, graphs, y).fragments["acid"]][:2]
-    ['carboxylic acid', 'primary amine']
-    """
-
-    fragments: dict[Any, list[ClassFragment]]
-    graphs: GraphBatch
-
-    def to_svg(
-        self,
-        fragment: ClassFragment,
-        path: str | os.PathLike[str] | None = None,
-        **options: Any,
-    ) -> str:
-        """Draw the examples of a fragment side by side, with its vertices coloured.
-
-        Parameters
-        ----------
-        fragment : ClassFragment
-        path : path, optional
-            File to write the picture to; must end in ``.svg``.
-        options
-            As in :func:`graphgrain.draw`; ``width`` and ``height`` apply to each graph.
-
-        Returns
-        -------
-        str
-            The SVG.
-        """
-        return save_svg(partial(self._picture, fragment), path, **options)
-
-    def to_png(
-        self,
-        fragment: ClassFragment,
-        path: str | os.PathLike[str] | None = None,
-        *,
-        scale: float = 2.0,
-        **options: Any,
-    ) -> bytes:
-        """Draw as PNG with matplotlib (``pip install 'graphgrain[plot]'``); see :meth:`to_svg`."""
-        return save_png(partial(self._picture, fragment), path, scale, **options)
-
-    def _picture(self, fragment: ClassFragment, **options: Any) -> Picture:
-        given = {"legend": False, "width": 220, "height": 160, **options}
-        sign = 1.0 if fragment.contribution >= 0 else -1.0
-        drawn = []
-        for number, vertices in fragment.examples:
-            graph = self.graphs[number]
-            values = np.zeros(graph.n_vertices)
-            values[list(vertices)] = sign
-            bonds = [sign if {u, v} <= set(vertices) else 0.0 for u, v in graph.edges.tolist()]
-            drawn.append(picture(graph, vertices=values, edges=bonds, **given))
-        return reduce(Picture.beside, drawn)
-
-    def __repr__(self) -> str:
-        lines = []
-        for label, found in self.fragments.items():
-            lines += [f"for {label}:"] if label is not None else []
-            for each in found:
-                low, high = each.interval
-                between = "" if np.isnan(low) else f" ({low:+.3g} to {high:+.3g})"
-                inside = "" if np.isnan(each.precision) else f", {each.precision:.0%} in the class"
-                lines.append(
-                    f"  {each.contribution:+.3g}{between}  {each.name}  "
-                    f"({each.count} graph{'s' if each.count > 1 else ''}{inside})"
-                )
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        rows = [
-            (label, each, picture_or_reason(partial(self.to_svg, each), width=150, height=110))
-            for label, own in self.fragments.items()
-            for each in own[:_SHOWN]
-        ]
-        return card("graphgrain.explaining", "parts.html", "class_fragments", rows)
-
-
-def class_fragments(model: Any, graphs: Any, y: Any, *, n: int = 10) -> ClassFragments:
-    """Find the rings and functional groups that favour or disfavour each class or larger values.
-
-    Every graph is explained and divided into fragments, and fragments of the same name are
-    pooled.
-
-    Parameters
-    ----------
-    model : fitted model
-        As in :func:`explain`.
-    graphs : GraphBatch or sequence of graphs
-    y : array-like
-        Class or value of each graph.
-    n : int, default=10
-        Number of fragments kept per class: those with the largest absolute total contribution.
-
-    Returns
-    -------
-    ClassFragments
-
-    See Also
-    --------
-    class_patterns : The same for patterns of the kernel.
-    Explanation.fragments : Fragments of a single graph.
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.pipeline import make_pipeline
-    >>> graphs, y = gg.load_drugs()
-    >>> kernel = gg.TreePlusPlus(3, 1, output="features", counts="binary", edge_labels=True)
-    >>> model = make_pipeline(kernel, LogisticRegression()).fit(graphs, y == "beta-lactams")
-    >>> found = gg.class_fragments(model, graphs, y == "beta-lactams", n=3)
-    >>> [(each.name, each.count) for each in found.fragments[True]]
-    [('carboxylic acid', 77), ('beta-lactam', 28), ('secondary amide', 35)]
-    """
-    check_value("n", n, Whole(1))
-    batch = as_graphs(graphs)
-    targets = np.asarray(y)
-    if targets.shape != (len(batch),):
-        raise InvalidParameterError(
-            f"y must have one target per graph ({len(batch)}); got the shape {targets.shape}."
-        )
-    from .explainer import explain_outputs  # explainer imports explanation, which imports this
-
-    by_class: dict[Any, list[Explanation]] = {}
-    for outputs in call(partial(explain_outputs, every=True), model, batch):
-        for why in outputs:
-            # With two classes the only output counts for one and against the other.
-            for label in [why.target] if why.opposite is None else [why.opposite, why.target]:
-                by_class.setdefault(label, []).append(why)
-    if None not in by_class and by_class:
-        check_known_classes(targets, list(by_class))
-    found = {}
-    for label, whys in by_class.items():
-        sign = -1.0 if whys and label is not None and label == whys[0].opposite else 1.0
-        belongs = None if label is None else targets == label
-        found[label] = _of_class(whys, sign, belongs, n)
-    return ClassFragments(found, batch)
-
-
-def _of_class(
-    whys: list[Explanation], sign: float, belongs: np.ndarray | None, n: int
-) -> list[ClassFragment]:
-    places: dict[str, dict[int, list[Fragment]]] = {}
-    for number, why in enumerate(whys):
-        for fragment in why.fragments():
-            if fragment.vertices:
-                places.setdefault(fragment.name, {}).setdefault(number, []).append(fragment)
-    found = []
-    for name, by_graph in places.items():
-        graphs = np.array(list(by_graph))
-        values = np.array([sign * sum(f.contribution for f in own) for own in by_graph.values()])
-        mean = float(values.mean())
-        order = np.lexsort((graphs, -np.sign(mean) * values))[:_EXAMPLES]
-        examples = []
-        for number in graphs[order].tolist():
-            best = max(by_graph[number], key=lambda f: np.sign(mean) * sign * f.contribution)
-            examples.append((number, best.vertices))
-        precision = float("nan") if belongs is None else float(belongs[graphs].mean())
-        found.append(
-            ClassFragment(name, len(graphs), mean, _interval(values), precision, tuple(examples))
-        )
-    found.sort(key=lambda each: (-abs(each.contribution) * each.count, each.name))
-    return found[:n]
-
-
-def _interval(values: np.ndarray) -> tuple[float, float]:
-    if len(values) < 2:
-        return float("nan"), float("nan")
-    from scipy.stats import t
-
-    half = float(t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
-    return float(values.mean()) - half, float(values.mean()) + half
 
 
 # -------------------------------------------------------------------- any graph
@@ -424,6 +151,10 @@ _FUSED = {
     (6, 6): {"": "naphthalene", "N": "quinoline"},
     (5, 6, 6): {"N": "carbazole"},
     (6, 6, 6): {"N": "acridine"},
+}  # fmt: skip
+_FUSED_ADJACENT = {
+    "benzimidazole": "indazole", "benzoxazole": "benzisoxazole",
+    "benzothiazole": "benzisothiazole",
 }  # fmt: skip
 _CYCLOALKANES = {3: "cyclopropane", 4: "cyclobutane", 5: "cyclopentane", 6: "cyclohexane"}
 
@@ -506,28 +237,16 @@ class _FragmentFinder:
         rings = [ring for ring in self.molecule.aromatic_rings if set(ring) <= set(system)]
         hetero = [v for v in system if self.symbols[v] != "C"]
         formula = _formula(self.symbols[v] for v in hetero)
-        sizes = tuple(sorted(len(ring) for ring in rings))
+        sizes = tuple(sorted(len(ring) for ring in rings)) or (len(system),)
         name = None
         if sizes == (5,):
             name = _FIVE.get(formula)
             if len(hetero) == 2 and hetero[1] in self.near[hetero[0]]:
                 name = _FIVE_ADJACENT.get(formula, name)
         elif sizes == (6,):
-            name = _SIX.get(formula)
-            if formula == "N2":
-                steps = abs(rings[0].index(hetero[0]) - rings[0].index(hetero[1]))
-                name = _SIX_TWO[min(steps, 6 - steps)]  # number of bonds between the two
+            name = _SIX_TWO[_steps(rings[0], *hetero)] if formula == "N2" else _SIX.get(formula)
         elif formula in _FUSED.get(sizes, ()):
-            name = _FUSED[sizes][formula]
-            five = min(rings, key=len)
-            inside = sum(v in five for v in hetero)
-            if sizes == (6, 6) and formula == "N":
-                both = set(rings[0]) & set(rings[1])
-                name = name if both & set(self.near[hetero[0]]) else "isoquinoline"
-            elif sizes == (5, 6) and formula == "N2" and hetero[1] in self.near[hetero[0]]:
-                name = "indazole"
-            elif sizes == (5, 6) and inside != (2 if formula == "N4" else len(hetero)):
-                return f"fused aromatic ring (5,6) of {formula} rings"
+            name = self._fused_name(rings, hetero, _FUSED[sizes][formula])
         if name is not None:
             return f"{name} ring" if len(sizes) == 1 else f"{name} rings"
         listed = ",".join(map(str, sizes))
@@ -535,6 +254,30 @@ class _FragmentFinder:
             f"aromatic ring of {listed}" if len(sizes) == 1 else f"fused aromatic rings ({listed})"
         )
         return name + (f" with {formula}" if formula else "")
+
+    def _fused_name(self, rings: list[tuple[int, ...]], hetero: list[int], name: str) -> str | None:
+        """Return the name of fused rings, or that of an isomer; None if the isomer has none."""
+        shared = {v for ring in rings for v in ring if sum(v in other for other in rings) > 1}
+        if shared & set(hetero):
+            return None
+        beside = [len(shared & set(self.near[v])) for v in hetero]
+        if name == "naphthalene":
+            return name
+        if name in ("carbazole", "acridine"):  # the heteroatom links the outer rings
+            return name if beside == [2] else None
+        if name == "quinoline":
+            return name if beside == [1] else "isoquinoline"
+        five, six = sorted(rings, key=len)
+        inside = [v for v in hetero if v in five]
+        if name == "purine":
+            outside = [v for v in hetero if v in six]
+            apart = len(inside) == 2 and _steps(five, *inside) == _steps(six, *outside) == 2
+            return name if apart else None
+        if len(inside) < len(hetero):
+            return None
+        if len(hetero) == 1:
+            return name if beside == [1] else f"iso{name}"
+        return _FUSED_ADJACENT.get(name, name) if _steps(five, *hetero[:2]) == 1 else name
 
     def _unsaturated_name(self, group: list[int]) -> str:
         if any(o in group and self.kind(v, o) == "triple" for v in group for o in self.near[v]):
@@ -586,7 +329,7 @@ class _FragmentFinder:
         if not carbons:
             return self._heteroatom_name(group, count)
         if len(carbons) == 1:
-            return self._carbon_name(carbons[0], group, count)
+            return self._carbon_name(carbons[0], group)
         return self._joined_name(carbons, group, count)
 
     def _oxo(self, vertex: int, inside: set[int]) -> list[int]:
@@ -623,6 +366,8 @@ class _FragmentFinder:
             if double:
                 return "carbonyl of an aromatic ring"
             if hydrogens or len(near) == 1:
+                if aryl and self.symbols[near[0]] == "N":
+                    return "N-oxide" if atom.charge < 0 else "N-oxide or N-hydroxy"
                 return "phenol" if aryl else "alcohol"
             return "aromatic ether" if aryl else "ether"
         if symbol == "S":
@@ -639,8 +384,13 @@ class _FragmentFinder:
         symbols = Counter(self.symbols[v] for v in others)
         if len(oxo) >= 2:
             if symbols["N"]:
-                carbonyl = any(self.symbols[v] == "C" for v in group)
-                return "sulfonylurea or acylsulfonamide" if carbonyl else "sulfonamide"
+                if any(self.symbols[v] == "C" for v in group):
+                    return "sulfonylurea or acylsulfonamide"
+                if symbols["O"]:
+                    return "sulfamate"
+                return "sulfamide" if symbols["N"] > 1 else "sulfonamide"
+            if symbols["O"] > 1:
+                return "sulfate"
             if symbols["O"]:
                 acid = any(self.hydrogens(v) or self._is_anion(v) for v in others)
                 return "sulfonic acid" if acid else "sulfonate"
@@ -683,7 +433,7 @@ class _FragmentFinder:
             return "silyl ether"
         return f"group {_formula(self.symbols[v] for v in group)}"
 
-    def _carbon_name(self, carbon: int, group: list[int], count: Counter[str]) -> str:
+    def _carbon_name(self, carbon: int, group: list[int]) -> str:
         """Name a group around one carbon atom with multiple bonds to heteroatoms."""
         near = self._heavy_near(carbon)
         halogens = [v for v in near if self.symbols[v] in _HALOGENS]
@@ -692,7 +442,8 @@ class _FragmentFinder:
             return f"tri{_HALOGENS[kinds.pop()]}omethyl" if len(kinds) == 1 else "trihalomethyl"
         for v in near:
             if self.kind(carbon, v) == "triple":
-                names = {"N": "nitrile", "O": "carbon monoxide"}
+                nitrogen = "nitrile" if len(self._heavy_near(v)) == 1 else "isonitrile"
+                names = {"N": nitrogen, "O": "carbon monoxide"}
                 return names.get(self.symbols[v], "C triple")
         double = [self.symbols[v] for v in near if self.kind(carbon, v) == "double"]
         single = [v for v in near if v in group and self.kind(carbon, v) == "single"]
@@ -757,6 +508,12 @@ class _FragmentFinder:
         if not oxo and count["N"] >= 2 and set(count) == {"C", "N"}:
             return "biguanide" if count["N"] >= 5 else "linked amidines"
         return f"group {_formula(self.symbols[v] for v in group)}"
+
+
+def _steps(ring: Sequence[int], first: int, second: int) -> int:
+    """Return the number of bonds between two atoms of a ring."""
+    steps = abs(ring.index(first) - ring.index(second))
+    return min(steps, len(ring) - steps)
 
 
 def _formula(symbols: Iterable[str]) -> str:

@@ -70,8 +70,7 @@ class ColumnWeights:
     def value(self, levels: Sequence[Counts], scale: float) -> np.ndarray:
         """Return the sum of all contributions of one graph, of shape (outputs,)."""
         parts = [self._added(number, counts).sum(axis=0) for number, counts in enumerate(levels)]
-        total: np.ndarray = scale * np.sum(parts, axis=0)
-        return total
+        return scale * np.sum(parts, axis=0)
 
     def contributions(
         self, levels: Sequence[Counts], scale: float, output: int
@@ -121,8 +120,7 @@ class MachineTerm:
 
     @cached_property
     def kernel(self) -> FeatureKernel:
-        kernel: FeatureKernel = self.fitted.term.kernel
-        return kernel
+        return self.fitted.term.kernel
 
     @property
     def view(self) -> Any:
@@ -140,8 +138,7 @@ class MachineTerm:
         return np.ones(len(seen))
 
     def value(self, levels: Sequence[Counts], scale: float) -> np.ndarray:
-        total: np.ndarray = self.fitted.value(levels, self.coefficients) * self.factors
-        return total
+        return self.fitted.value(levels, self.coefficients) * self.factors
 
     def contributions(
         self, levels: Sequence[Counts], scale: float, output: int
@@ -150,13 +147,11 @@ class MachineTerm:
         return [part * self.factors[output] for part in parts]
 
     def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
-        known: np.ndarray = self.fitted.known(level, hashes)
-        return known
+        return self.fitted.known(level, hashes)
 
     def without_patterns(self) -> np.ndarray | float:
         """Return the similarity to training graphs that have no patterns either."""
-        added: np.ndarray = self.fitted.without_patterns(self.coefficients) * self.factors
-        return added
+        return self.fitted.without_patterns(self.coefficients) * self.factors
 
 
 Term = ColumnWeights | MachineTerm
@@ -173,17 +168,16 @@ class LinearForm:
     values: Callable[[GraphBatch], np.ndarray]  # computed by the model itself
     #: Class of each graph (None for regression); if None, the class with the largest decision.
     predictions: Callable[[GraphBatch], list[Any]] | None
-    #: The model's own values, if the sums of contributions are to be checked against them.
-    decisions: Callable[[GraphBatch], np.ndarray] | None = None
+    checked: bool  # whether the sums of contributions are to be checked against the values
     #: Converts user input to graphs and table columns.
     read: Callable[[Any], tuple[GraphBatch, dict[str, np.ndarray]]] = lambda X: (as_graphs(X), {})
     #: Contribution of the table columns; a single 0 if they are unused.
-    columns: Callable[[dict[str, np.ndarray]], np.ndarray] | None = None
+    columns: Callable[[dict[str, np.ndarray]], Any] = lambda table: 0.0
 
-    def beside(self, columns: dict[str, np.ndarray], graphs: int) -> np.ndarray:
-        """Return the contribution of the table columns, of shape (graphs, outputs)."""
-        added = 0.0 if self.columns is None else self.columns(columns)
-        return np.broadcast_to(added, (graphs, len(self.outputs)))
+    @property
+    def classes(self) -> list[Any]:
+        """Classes of a classifier, in the order of its decisions."""
+        return list(self.two_classes or self.outputs)
 
     def prediction(self, batch: GraphBatch, number: int, decision: np.ndarray) -> Any:
         """Return the class predicted for one graph; None for regression."""
@@ -241,10 +235,12 @@ def _of_estimator(model: GraphEstimator) -> LinearForm:
         return (machine.graph_values(batch, model.n_jobs) * factors) + shifts
 
     predictions = None if is_classifier(model) else _predictions(model)
-    part = machine.columns
-    columns = None if part is None else lambda table: part.values(table) * factors
+
+    def columns(table: dict[str, np.ndarray]) -> Any:
+        return 0.0 if machine.columns is None else machine.columns.values(table) * factors
+
     terms = [MachineTerm(term, machine.coefficients, factors) for term in machine.terms]
-    return LinearForm(outputs, two, terms, biases, values, predictions, None, model._read, columns)
+    return LinearForm(outputs, two, terms, biases, values, predictions, False, model._read, columns)
 
 
 def _meaning(model: Any, width: int) -> tuple[list[Any], tuple[Any, Any] | None]:
@@ -336,7 +332,7 @@ def _of_pipeline(model: Pipeline) -> LinearForm:
         return result
 
     term = ColumnWeights(kernel, view, pulled.weights, row_scales)
-    return LinearForm(outputs, two, [term], biases, decisions, _predictions(model), decisions)
+    return LinearForm(outputs, two, [term], biases, decisions, _predictions(model), True)
 
 
 def _coefficients(final: Any, kernel: FeatureKernel) -> tuple[np.ndarray, np.ndarray]:

@@ -211,7 +211,7 @@ def class_patterns(
         raise InvalidParameterError(
             f"y must have one class per graph ({len(batch)}); got the shape {labels.shape}."
         )
-    check_known_classes(labels, list(form.two_classes or form.outputs))
+    check_known_classes(labels, form.classes)
     check_two_classes(np.unique(labels), len(batch))
     chosen = _strongest(form, batch, labels, n)
     again = _again(model, batch, labels, n, n_resamples, random_state)
@@ -242,8 +242,7 @@ class _Table(NamedTuple):
 
 
 def _tables(form: LinearForm, batch: GraphBatch, y: np.ndarray) -> list[_Table]:
-    classes = list(form.two_classes or form.outputs)
-    belongs = np.array([y == label for label in classes])
+    belongs = np.array([y == label for label in form.classes])
     tables = []
     for terms in sources(form.terms):
         seen = seen_through(terms[0].view, batch)
@@ -264,7 +263,7 @@ def _tables(form: LinearForm, batch: GraphBatch, y: np.ndarray) -> list[_Table]:
             rows = np.repeat(np.arange(len(batch)), counts.lengths)
             added = parts[level]
             distinct, place = np.unique(counts.hashes, return_inverse=True)
-            sums = np.zeros((len(classes), len(distinct), len(form.outputs)))
+            sums = np.zeros((len(belongs), len(distinct), len(form.outputs)))
             for number, inside in enumerate(belongs):
                 np.add.at(sums[number], place[inside[rows]], added[inside[rows]])
             tables.append(_Table(kernel, seen, level, rows, added, distinct, place, sums))
@@ -286,7 +285,7 @@ def _strongest(
     owners = np.repeat(np.arange(len(tables)), [len(table.distinct) for table in tables])
     places = np.concatenate([np.arange(len(table.distinct)) for table in tables])
     result = {}
-    for number, label in enumerate(form.two_classes or form.outputs):
+    for number, label in enumerate(form.classes):
         output, direction = _signed(form, label)
         sums = direction * np.concatenate([t.sums[:, :, output] for t in tables], axis=1)
         separation = _separation(sums, number, y == label)
@@ -327,7 +326,7 @@ def _described(
     lines = np.flatnonzero(table.place == place)
     owners = table.rows[lines]
     added = sign * direction * table.added[lines, output]
-    number = list(form.two_classes or form.outputs).index(label)
+    number = form.classes.index(label)
     sums = direction * table.sums[:, place : place + 1, output]
     inside = (y[owners] == label) == (sign > 0)
     example = int(owners[np.lexsort((owners, -added, ~inside))[0]])

@@ -11,8 +11,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InvalidParameterError
-from ..parameters import Described, Number, OneOf, Whole, parameter
-from .estimator import GraphEstimator, Training, check_coverage
+from ..parameters import Described, Number, OneOf, Whole, check_value, parameter
+from .estimator import COVERAGE, GraphEstimator, Training
 from .folds import even_sample, stratified_sample
 from .inputs import check_classes, check_two_classes
 from .machine import KernelMachine
@@ -24,6 +24,7 @@ from .selection import (
     CrossValidation,
     OneOrMore,
     alternatives,
+    classes_of,
     for_classes,
 )
 
@@ -39,11 +40,11 @@ CLASS_WEIGHT = Described(
 )
 
 
-def balanced(codes: np.ndarray) -> np.ndarray:
-    """Return weights with mean 1 that give all classes the same total weight."""
-    counts = np.bincount(codes)
-    shares = len(codes) / (np.count_nonzero(counts) * np.maximum(counts, 1))
-    return shares[codes]
+def balanced(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the weights of graphs, changed so that all classes have the same total weight."""
+    totals = np.bincount(codes, weights)
+    shares = weights.sum() / (np.count_nonzero(totals) * np.where(totals > 0, totals, 1.0))
+    return weights * shares[codes]
 
 
 def signs_of(codes: np.ndarray, classes: int) -> np.ndarray:
@@ -168,7 +169,6 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
     scoring: str = parameter(OneOf((AUTO, *SCORES_OF_CLASSES)), default=AUTO)
     class_weight: Any = parameter(CLASS_WEIGHT, default=AUTO)
 
-    _tuned = "alpha"
     _usual = OF_CLASSES
     _rounds = (400, 1000, 2000)
     _clear = 3.75  # p = 0.01 with five folds
@@ -193,29 +193,26 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         self : GraphClassifier
         """
         with self._all_or_nothing():
-            self._fit_checked(X, y, sample_weight, groups)
+            batch, columns = self._read_to_fit(X)
+            self.classes_, codes = check_classes(y, len(batch), members=1)
+            weights = self._weighted(codes, self._checked_weights(sample_weight, len(batch)))
+            kept = weights > 0
+            check_two_classes(self.classes_[np.unique(codes[kept])], int(kept.sum()))
+            rng = np.random.default_rng(self.random_state)
+            self.scoring_ = for_classes(self.scoring, codes[kept])
+            data = self._training(batch, columns, codes, weights, kept, groups, rng)
+            pairs = np.unique(np.column_stack([data.folds, data.targets]), axis=0)[:, 0]
+            if self.scoring_ in ("roc_auc", "average_precision") and np.bincount(pairs).max() < 2:
+                if self.scoring != AUTO:
+                    raise InvalidParameterError(
+                        f"scoring={self.scoring!r} needs folds with graphs of several classes; "
+                        f"those of cv={self.cv!r} have one class each. Use fewer folds, or "
+                        "scoring='accuracy'."
+                    )
+                self.scoring_ = "accuracy"
+            with self._blas(len(data.targets)):
+                self._fit(data._replace(weights=data.weights / data.weights.mean()), rng)
         return self
-
-    def _fit_checked(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
-        batch, columns = self._read_to_fit(X)
-        self.classes_, codes = check_classes(y, len(batch), members=1)
-        weights = self._checked_weights(sample_weight, len(batch)) * self._class_weights(codes)
-        kept = weights > 0
-        check_two_classes(self.classes_[np.unique(codes[kept])], int(kept.sum()))
-        rng = np.random.default_rng(self.random_state)
-        self.scoring_ = for_classes(self.scoring, codes[kept])
-        data = self._training(batch, columns, codes, weights, kept, groups, rng)
-        pairs = np.unique(np.column_stack([data.folds, data.targets]), axis=0)[:, 0]
-        if self.scoring_ in ("roc_auc", "average_precision") and np.bincount(pairs).max() < 2:
-            if self.scoring != AUTO:
-                raise InvalidParameterError(
-                    f"scoring={self.scoring!r} needs folds with graphs of several classes; those "
-                    f"of cv={self.cv!r} have one class each. Use fewer folds, or "
-                    "scoring='accuracy'."
-                )
-            self.scoring_ = "accuracy"
-        with self._blas(len(data.targets)):
-            self._fit(data._replace(weights=data.weights / data.weights.mean()), rng)
 
     def _fit(self, data: Training, rng: np.random.Generator) -> None:
         codes = data.targets
@@ -243,14 +240,14 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         total = selector.mean(selector.terms)
         scored = validation(total)
         if self.class_weight == AUTO and len(self.classes_) == 2 and self.scoring_ != "accuracy":
-            weights = data.weights * balanced(codes)
+            weights = balanced(codes, data.weights)
             other = replace(validation, weights=weights[sample] * stand_for)
             against = other(total)
             if against.mean > scored.mean:
                 selector.validation, scored, data = other, against, data._replace(weights=weights)
         self._keep(selector, scored)
         if linear:
-            alpha, self._column_share_ = float(learner.grid[scored.place]), 0.0
+            alpha = float(learner.grid[scored.place])
             machine, held_out, _ = self._train_features(
                 selector.terms,
                 data,
@@ -258,16 +255,13 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
             )
         else:
             precision = np.float64 if len(codes) <= DOUBLE else np.float32
-            machine, K, share, scored = self._kernel_matrix(
-                data, selector, scored, total, precision
-            )
-            self._column_share_ = share
+            machine, K, scored = self._kernel_matrix(data, selector, scored, total, precision)
             alpha = float(learner.grid[scored.place])
             coefficients, intercept, held_out = fit_with_folds(
                 K, signs, alpha, data.weights, data.folds
             )
-            machine.set_coefficients(coefficients, intercept, share)
-        self.best_params_[self._tuned] = alpha
+            machine.set_coefficients(coefficients, intercept, self._column_share_)
+        self.best_params_["alpha"] = alpha
         machine, held_out, _ = self._with_forest(machine, held_out, data, selector.validation)
         self._calibrate(machine, held_out, data)
         self.n_graphs_ = len(codes)
@@ -302,26 +296,30 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
             return even_sample(codes, size, rng)
         return stratified_sample(codes, size, rng), np.ones(size)
 
-    def _class_weights(self, codes: np.ndarray) -> np.ndarray:
+    def _weighted(self, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return the weights of graphs, multiplied by those of their classes."""
         if self.class_weight in (None, AUTO):
-            return np.ones(len(codes))
-        if isinstance(self.class_weight, dict):
-            known = {str(name): weight for name, weight in self.class_weight.items()}
-            missing = [name for name in self.classes_.tolist() if str(name) not in known]
-            if missing:
-                raise InvalidParameterError(
-                    f"class_weight must have a weight for every class; {missing[0]!r} has none."
-                )
-            found = [known[str(name)] for name in self.classes_.tolist()]
-            if not all(isinstance(weight, Real) for weight in found):
-                raise InvalidParameterError(f"Weights of classes must be numbers; got {found}.")
-            factors = np.array(found, dtype=float)
-            if not (np.isfinite(factors) & (factors > 0)).all():
-                raise InvalidParameterError(
-                    f"Weights of classes must be finite numbers above 0; got {factors.tolist()}."
-                )
-            return factors[codes]
-        return balanced(codes)
+            return weights
+        if not isinstance(self.class_weight, dict):
+            return balanced(codes, weights)
+        # classes may be given as texts, such as those of a file
+        known = {str(name): weight for name, weight in self.class_weight.items()}
+        known |= self.class_weight
+        classes = [name if name in known else str(name) for name in self.classes_.tolist()]
+        missing = [name for name in classes if name not in known]
+        if missing:
+            raise InvalidParameterError(
+                f"class_weight must have a weight for every class; {missing[0]!r} has none."
+            )
+        found = [known[name] for name in classes]
+        if not all(isinstance(weight, Real) for weight in found):
+            raise InvalidParameterError(f"Weights of classes must be numbers; got {found}.")
+        factors = np.array(found, dtype=float)
+        if not (np.isfinite(factors) & (factors > 0)).all():
+            raise InvalidParameterError(
+                f"Weights of classes must be finite numbers above 0; got {factors.tolist()}."
+            )
+        return weights * factors[codes]
 
     # ---------------------------------------------------------------- predict
 
@@ -338,10 +336,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class with the largest probability for each graph."""
-        values = self._values(X)
-        codes = (values[:, 0] > 0).astype(int) if values.shape[1] == 1 else values.argmax(axis=1)
-        found: np.ndarray = self.classes_[codes]
-        return found
+        return self.classes_[classes_of(self.decision_function(X))]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the given graphs."""
@@ -385,7 +380,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         [[True]]
         """
         check_is_fitted(self, "machine_")
-        check_coverage(coverage)
+        check_value("coverage", coverage, COVERAGE)
         new = self.predict_proba(X)
         inside = class_sets(self.held_out_probabilities_, self.held_out_classes_, new, coverage)
         order = np.argsort(-new, axis=1, kind="stable")
@@ -459,14 +454,6 @@ def class_sets(
     A class is excluded if its probability is below the ``1 - coverage`` quantile of the held-out
     probabilities of the training graphs of this class. Coverage therefore holds for each class
     separately, including rare ones.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from graphgrain.learning.classifier import class_sets
-    >>> held_out = np.linspace([0.99, 0.01], [0.51, 0.49], 9)
-    >>> class_sets(held_out, np.zeros(9, int), np.array([[0.9, 0.1], [0.3, 0.7]]), 0.9).tolist()
-    [[True, True], [False, True]]
     """
     sets = np.ones(new.shape, dtype=bool)
     for code in range(new.shape[1]):

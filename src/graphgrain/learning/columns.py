@@ -3,8 +3,7 @@
 1. A table has one column of graphs; the others are numbers or categories.
    ``descriptors="rdkit"`` adds RDKit's molecular descriptors as such columns.
 2. Numbers are mapped to a normal distribution by their quantiles, missing values are imputed by the
-   median and marked, categories are one-hot encoded; all by scikit-learn, fitted to the training
-   rows only.
+   median and marked, categories are one-hot encoded; all fitted to the training rows only.
 3. The columns contribute to a prediction as a Gaussian kernel in the same machine, as extremely
    randomised trees, or as both.
 """
@@ -52,12 +51,6 @@ def molecule_descriptors(molecules: Any, verbose: int = 0) -> dict[str, np.ndarr
     molecules : sequence of SMILES strings or RDKit molecules
     verbose : int
         1 shows a progress bar on standard error after two seconds.
-
-    Examples
-    --------
-    >>> from graphgrain.learning.columns import molecule_descriptors
-    >>> molecule_descriptors(["CCO", "c1ccccc1"])["HeavyAtomCount"].tolist()
-    [3.0, 6.0]
     """
     try:
         from rdkit.Chem import Descriptors, Mol, MolToSmiles
@@ -133,29 +126,31 @@ class ColumnEncoder:
     @classmethod
     def fit(cls, columns: dict[str, np.ndarray]) -> ColumnEncoder:
         """Fit quantiles, medians and categories to the training rows."""
-        from sklearn.impute import SimpleImputer
-        from sklearn.preprocessing import OneHotEncoder, QuantileTransformer
+        from sklearn.preprocessing import QuantileTransformer
 
         numbers = [name for name, values in columns.items() if _is_number(name, values)]
         categories = [name for name in columns if name not in numbers]
         medians, marked, quantiles = np.zeros(0), np.zeros(0, dtype=np.int64), np.zeros((0, 0))
-        values: list[list[str]] = []
         if numbers:
             table = np.column_stack([_as_numbers(name, columns[name]) for name in numbers])
-            imputer = SimpleImputer(strategy="median", add_indicator=True).fit(table)
-            medians = imputer.statistics_
-            marked = np.asarray(imputer.indicator_.features_, dtype=np.int64)
-            filled = imputer.transform(table)[:, : len(numbers)]
+            medians = np.nanmedian(table, axis=0)
+            marked = np.flatnonzero(np.isnan(table).any(axis=0))
+            filled = np.where(np.isnan(table), medians, table)
             quantiles = (
                 QuantileTransformer(n_quantiles=min(len(table), MOST_QUANTILES), random_state=0)
                 .fit(filled)
                 .quantiles_
             )
-        if categories:
-            one_hot = OneHotEncoder().fit(_texts(categories, columns))
-            values = [[str(value) for value in own] for own in one_hot.categories_]
-            for name, own in zip(categories, values, strict=True):
-                _warn_of_names(name, len(own), len(columns[name]))
+        values = [sorted(set(_texts(columns[name]).tolist())) for name in categories]
+        for name, own in zip(categories, values, strict=True):
+            rows = len(columns[name])
+            if rows >= MANY_ROWS and len(own) > rows / 2:
+                warnings.warn(
+                    f"The column {name!r} has {len(own):,} different categories in {rows:,} rows. "
+                    "If these are names of the graphs, leave it out.",
+                    GraphgrainWarning,
+                    stacklevel=2,
+                )
         return cls(numbers, categories, medians, marked, quantiles, values)
 
     def transform(self, columns: dict[str, np.ndarray]) -> np.ndarray:
@@ -172,24 +167,18 @@ class ColumnEncoder:
             filled = np.where(np.isnan(table), self.medians, table)
             moved = self._normal().transform(filled) if len(filled) else filled
             parts += [np.clip(moved, -FAR, FAR), np.isnan(table[:, self.marked])]
-        if self.categories:
-            texts = _texts(self.categories, columns)
-            for name, own, known in zip(self.categories, texts.T, self.values, strict=True):
-                if set(known) <= {*_TRUTH.values(), ""}:  # trained on booleans
-                    own = np.array([_TRUTH.get(v, v) for v in own], dtype=object)
-                found = own[:, np.newaxis] == np.array(known, dtype=object)
-                texts_only = not any(map(is_float, known))
-                if (
-                    texts_only
-                    and columns[name].dtype.kind in "fiu"
-                    and any(own)
-                    and not found.any()
-                ):
-                    raise InvalidParameterError(
-                        f"The column {name!r} held categories in training, such as {known[-1]!r}; "
-                        f"got numbers, such as {next(filter(None, own))}. Convert it."
-                    )
-                parts.append(found)
+        for name, known in zip(self.categories, self.values, strict=True):
+            own = _texts(columns[name])
+            if set(known) <= {*_TRUTH.values(), ""}:  # trained on booleans
+                own = np.array([_TRUTH.get(v, v) for v in own], dtype=object)
+            found = own[:, np.newaxis] == np.array(known, dtype=object)
+            numbers = columns[name].dtype.kind in "fiu" and not any(map(is_float, known))
+            if numbers and any(own) and not found.any():
+                raise InvalidParameterError(
+                    f"The column {name!r} held categories in training, such as {known[-1]!r}; "
+                    f"got numbers, such as {next(filter(None, own))}. Convert it."
+                )
+            parts.append(found)
         return np.hstack(parts).astype(np.float64)
 
     def _normal(self) -> Any:
@@ -204,26 +193,10 @@ class ColumnEncoder:
         return transformer
 
 
-def _texts(names: list[str], columns: dict[str, np.ndarray]) -> np.ndarray:
-    return np.column_stack(
-        [
-            np.array(
-                ["" if v is None or v != v else category_name(v) for v in columns[name].tolist()],
-                dtype=object,
-            )
-            for name in names
-        ]
-    )
-
-
-def _warn_of_names(name: str, distinct: int, rows: int) -> None:
-    if rows >= MANY_ROWS and distinct > rows / 2:
-        warnings.warn(
-            f"The column {name!r} has {distinct:,} different categories in {rows:,} rows. If these "
-            "are names of the graphs, leave it out.",
-            GraphgrainWarning,
-            stacklevel=2,
-        )
+def _texts(values: np.ndarray) -> np.ndarray:
+    """Return the categories of a column as texts, empty where they are missing."""
+    texts = ["" if v is None or v != v else category_name(v) for v in values.tolist()]
+    return np.array(texts, dtype=object)
 
 
 def _check_no_dates(name: str, values: np.ndarray) -> None:
@@ -238,8 +211,7 @@ def _check_no_dates(name: str, values: np.ndarray) -> None:
 def _is_number(name: str, values: np.ndarray) -> bool:
     _check_no_dates(name, values)
     if values.dtype.kind in "fiu":
-        known = values[np.isfinite(values)] if values.dtype.kind == "f" else values
-        _require_some(name, len(known))
+        _require_some(name, int(np.isfinite(values).sum()))
         return True
     if values.dtype.kind == "b":
         return False
@@ -316,8 +288,7 @@ class ColumnKernel:
 
         if not len(rows):  # which scikit-learn refuses
             return np.empty((0, len(self.rows)))
-        similar: np.ndarray = rbf_kernel(rows, self.rows, self.gamma)
-        return similar
+        return rbf_kernel(rows, self.rows, self.gamma)
 
 
 @dataclass(frozen=True, eq=False)

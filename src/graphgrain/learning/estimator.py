@@ -86,19 +86,14 @@ LANDMARKS = 1000
 SHARES = (0.25, 0.5, 0.75, 1.0)
 HALF = 0.5
 
-
+COVERAGE = Described(
+    "a number above 0 and below 1",
+    lambda v: isinstance(v, Real) and not isinstance(v, bool) and 0 < float(v) < 1,
+)
 FOLDS = Described(
     "an integer of 2 or more, 'scaffold', or a splitter of scikit-learn",
     lambda v: v == "scaffold" if isinstance(v, str) else hasattr(v, "split") or Whole(2).allows(v),
 )
-
-
-def check_coverage(coverage: Any) -> None:
-    """Raise an error unless the coverage is strictly between 0 and 1."""
-    if isinstance(coverage, bool) or not isinstance(coverage, Real) or not 0 < float(coverage) < 1:
-        raise InvalidParameterError(
-            f"coverage must be a number above 0 and below 1; got {coverage!r}."
-        )
 
 
 class Training(NamedTuple):
@@ -134,8 +129,6 @@ class GraphEstimator(Declared, BaseEstimator):
     n_jobs: int | None = parameter(JOBS, default=None)
     verbose: int = parameter(VERBOSITY, default=0)
 
-    #: Name of the regularisation parameter.
-    _tuned: ClassVar[str]
     #: Candidate pairs of count map and similarity.
     _usual: ClassVar[Sequence[tuple[str, str]]]
     #: Sample sizes of the first and the last round, and for the evaluation of the sum.
@@ -204,6 +197,7 @@ class GraphEstimator(Declared, BaseEstimator):
                 f"{type(self).__name__} needs graphs to learn from; got an empty list."
             )
         self._check_folds(len(batch))
+        self._column_share_ = 0.0
         # Only set by models trained on features, see _learn_landmarks.
         self._landmarks: KernelMachine | None = None
         self._landmark_rows: np.ndarray | None = None
@@ -344,14 +338,15 @@ class GraphEstimator(Declared, BaseEstimator):
         grid = selector.validation.learner.grid
         self.terms_ = [term.parameters() for term in selector.terms]
         self.best_params_: dict[str, Any] = {
-            "terms": self.terms_, self._tuned: float(grid[scored.place]),
-        }  # fmt: skip
+            "terms": self.terms_,
+            "alpha": float(grid[scored.place]),
+        }
         self.best_score_ = scored.mean
         self.skipped_ = [term.parameters() for term in selector.skipped]
         params: list[dict[str, Any]] = []
         for term, _, _ in selector.tried:
             own = term.parameters()
-            params += [{**own, self._tuned: value} for value in grid]
+            params += [{**own, "alpha": value} for value in grid]
         sizes = [graphs for _, _, graphs in selector.tried for _ in grid]
         scores = [by_fold for _, one, _ in selector.tried for by_fold in one.scores]
         means = np.array([float(np.mean(by_fold)) for by_fold in scores])
@@ -458,8 +453,8 @@ class GraphEstimator(Declared, BaseEstimator):
         scored: FoldScores,
         sample_gram: np.ndarray,
         dtype: type,
-    ) -> tuple[KernelMachine, np.ndarray, float, FoldScores]:
-        """Return a machine without coefficients, the kernel matrix, column share and score.
+    ) -> tuple[KernelMachine, np.ndarray, FoldScores]:
+        """Return a machine without coefficients, the kernel matrix and its score.
 
         The column kernel is mixed in with a share selected by cross-validation. ``scored`` is the
         score without it, ``sample_gram`` the graph kernel matrix of the evaluation sample.
@@ -471,13 +466,13 @@ class GraphEstimator(Declared, BaseEstimator):
         if data.encoder is not None:
             machine.columns = ColumnPart(data.encoder)
         if machine.columns is None or not differ(data.rows):
-            return machine, K, 0.0, scored
+            return machine, K, scored
         rows = data.rows[selector.validation.rows]
         own = ColumnKernel.of(rows, np.random.default_rng(0)).compare(rows)
         found = {0.0: scored} | {
             tried: selector.validation((1 - tried) * sample_gram + tried * own) for tried in SHARES
         }
-        share = _best_share(found, self._clear)
+        share = self._column_share_ = _best_share(found, self._clear)
         self.best_score_ = found[share].mean
         if share:
             kernel = ColumnKernel.of(data.rows, np.random.default_rng(0))
@@ -487,7 +482,7 @@ class GraphEstimator(Declared, BaseEstimator):
                 here = slice(begin, begin + 2048)
                 K[here] *= number(1 - share)
                 K[here] += number(share) * kernel.compare(data.rows[here]).astype(K.dtype)
-        return machine, K, share, found[share]
+        return machine, K, found[share]
 
     def _with_forest(
         self,
@@ -613,8 +608,7 @@ class GraphEstimator(Declared, BaseEstimator):
     def _diagonal(self) -> np.ndarray:
         """Return the similarity of each training graph with itself."""
         terms = self._similar_to().terms
-        total: np.ndarray = np.sum([term.own_similarity(term.features) for term in terms], axis=0)
-        return total
+        return np.sum([term.own_similarity(term.features) for term in terms], axis=0)
 
     def _similar_to(self) -> KernelMachine:
         """Return the machine with the graphs to compare with: all training graphs or landmarks."""

@@ -145,13 +145,6 @@ def check_classes(y: Any, graphs: int, *, members: int = 2) -> tuple[np.ndarray,
         Required number of entries.
     members : int
         Minimum number of graphs per class.
-
-    Examples
-    --------
-    >>> from graphgrain.learning.inputs import check_classes
-    >>> classes, codes = check_classes(["b", "a", "b", "a"], 4)
-    >>> classes.tolist(), codes.tolist()
-    (['a', 'b'], [1, 0, 1, 0])
     """
     values = _one_per_graph(y, graphs, "classes")
     if values.ndim == 2 and values.shape[1] == 1:
@@ -165,20 +158,25 @@ def check_classes(y: Any, graphs: int, *, members: int = 2) -> tuple[np.ndarray,
             "Classes must be integers or strings, all of one kind; got values of the types "
             f"{sorted({type(value).__name__ for value in values})}."
         )
+    if values.dtype.kind not in "biufUO":
+        raise InvalidParameterError(
+            f"Classes must be integers or strings; got an array of {values.dtype}. Convert it."
+        )
     if values.dtype.kind == "f" and (fractions := values[values != np.round(values)]).size:
         raise InvalidParameterError(
             f"Classes must be integers or strings; got continuous values such as {fractions[0]:g}, "
             "as for regression. Use GraphRegressor, or cut the values into classes."
         )
+    if values.dtype.kind == "f" and values.itemsize not in (4, 8):  # files hold no others
+        values = values.astype(np.float64)
     classes, codes = np.unique(values, return_inverse=True)
     check_two_classes(classes, graphs)
     counts = np.bincount(codes)
     if counts.min() < members:
-        small = classes[counts.argmin()]
         raise InvalidParameterError(
             f"Each class must have at least {members} graphs, so that one can be left out for "
-            f"testing; class {small.item() if hasattr(small, 'item') else small!r} has "
-            f"{counts.min()}. Remove its graphs, or join it with another class."
+            f"testing; class {classes.tolist()[counts.argmin()]!r} has {counts.min()}. Remove its "
+            "graphs, or join it with another class."
         )
     return classes, codes.reshape(-1).astype(np.int64)
 
@@ -188,9 +186,8 @@ def check_known_classes(y: np.ndarray, classes: list[Any]) -> None:
     for value in y.tolist():
         if value not in classes:
             raise InvalidParameterError(
-                "y must hold classes of the model ("
-                + ", ".join(repr(getattr(c, "item", lambda c=c: c)()) for c in classes)
-                + f"); got {value!r}."
+                f"y must hold classes of the model ({', '.join(map(repr, classes))}); got "
+                f"{value!r}."
             )
 
 

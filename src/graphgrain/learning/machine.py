@@ -223,8 +223,7 @@ class _PatternSum(ABC):
             places = [_places(level.hashes, own, offset) for level, own, offset in known]
             found = (prepared, places, *self._minima_and_maxima(prepared, places))
             last = self.__dict__["_last"] = (first, found)
-        compared: tuple[Features, list[np.ndarray], np.ndarray, np.ndarray] = last[1]
-        return compared
+        return last[1]
 
     def _minima_and_maxima(
         self, prepared: Features, places: list[np.ndarray]
@@ -303,8 +302,7 @@ class FittedTerm(_PatternSum):
                 running = np.concatenate(([0.0], np.cumsum(values * row[rows])))
                 found[:, output] = np.diff(running[indptr])
             remembered = self.__dict__["_weights_of"] = (coefficients, found)
-        weights: np.ndarray = remembered[1]
-        return weights
+        return remembered[1]
 
     def without_patterns(self, coefficients: np.ndarray) -> np.ndarray:
         """Return the value of a graph that equals the training graphs without patterns."""
@@ -317,18 +315,15 @@ class FittedTerm(_PatternSum):
     ) -> np.ndarray:
         if self.term.similarity != "minmax":
             return super().values(features, coefficients, n_jobs)
-        values: np.ndarray = self.compare(features, n_jobs) @ coefficients.T
-        return values
+        return self.compare(features, n_jobs) @ coefficients.T
 
     def value(self, levels: Sequence[Counts], coefficients: np.ndarray) -> np.ndarray:
         """Return the total contribution of the patterns of one graph, (outputs,)."""
         if self.term.similarity == "minmax":
             _, _, minima, maxima = self._compared(levels)
-            value: np.ndarray = coefficients @ (self.scale * minima / maxima)
-            return value
+            return coefficients @ (self.scale * minima / maxima)
         products = self._products(levels, coefficients, slice(None))
-        total: np.ndarray = np.sum([part.sum(axis=0) for part in products], axis=0)
-        return total
+        return np.sum([part.sum(axis=0) for part in products], axis=0)
 
     def contributions(
         self, levels: Sequence[Counts], coefficients: np.ndarray, output: int = 0
@@ -481,14 +476,12 @@ class KernelMachine:
     def compare(self, counted: dict[int, Features], n_jobs: int | None = None) -> np.ndarray:
         """Return the kernel matrix between new graphs (rows) and training graphs."""
         parts = [t.compare(counted[id(t.term.source)], n_jobs) for t in self.terms]
-        total: np.ndarray = np.sum(parts, axis=0)
-        return total
+        return np.sum(parts, axis=0)
 
     def own_similarity(self, counted: dict[int, Features]) -> np.ndarray:
         """Return the similarity of each new graph with itself."""
         parts = [t.own_similarity(counted[id(t.term.source)]) for t in self.terms]
-        total: np.ndarray = np.sum(parts, axis=0)
-        return total
+        return np.sum(parts, axis=0)
 
     def unseen(self, counted: dict[int, Features]) -> np.ndarray:
         """Return the share of pattern occurrences whose pattern is in no training graph."""

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..parameters import Number, OneOf, parameter
-from .estimator import GraphEstimator, Training, check_coverage
+from ..parameters import Number, OneOf, check_value, parameter
+from .estimator import COVERAGE, GraphEstimator, Training
 from .inputs import check_values
 from .machine import Term
 from .ridge import Posterior, Ridge, SparsePosterior, likeliest_noise, sparse_ridge
@@ -108,7 +108,6 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
     loss: str = parameter(OneOf(("squared", "huber")), default="squared")
     scoring: str = parameter(OneOf((AUTO, *SCORES_OF_NUMBERS)), default=AUTO)
 
-    _tuned = "alpha"
     _usual = OF_NUMBERS
     _rounds = (300, 700, 1000)
     _clear = 1.0
@@ -139,28 +138,25 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         self : GraphRegressor
         """
         with self._all_or_nothing():
-            self._fit_checked(X, y, sample_weight, groups)
+            batch, columns = self._read_to_fit(X)
+            values = check_values(y, len(batch), gaps=True)
+            weights = self._checked_weights(sample_weight, len(batch))
+            self._one_target = values.ndim == 1
+            targets = values.reshape(len(batch), -1)
+            kept = (weights > 0) & np.isfinite(targets).any(axis=1)
+            rng = np.random.default_rng(self.random_state)
+            data = self._training(batch, columns, targets, weights, kept, groups, rng)
+            self.scoring_ = self.scoring
+            if self.scoring == AUTO:
+                self.scoring_ = "mae" if self.loss == "huber" else "rmse"
+            if self.scoring_ in ("r2", "spearman") and np.bincount(data.folds).max() < 2:
+                raise InvalidParameterError(
+                    f"scoring={self.scoring_!r} needs folds of two graphs or more; those of "
+                    f"cv={self.cv!r} have one. Use fewer folds, or scoring='rmse'."
+                )
+            with self._blas(len(data.targets)):
+                self._fit(data._replace(weights=data.weights / data.weights.mean()), rng)
         return self
-
-    def _fit_checked(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
-        batch, columns = self._read_to_fit(X)
-        values = check_values(y, len(batch), gaps=True)
-        weights = self._checked_weights(sample_weight, len(batch))
-        self._one_target = values.ndim == 1
-        targets = values.reshape(len(batch), -1)
-        kept = (weights > 0) & np.isfinite(targets).any(axis=1)
-        rng = np.random.default_rng(self.random_state)
-        data = self._training(batch, columns, targets, weights, kept, groups, rng)
-        self.scoring_ = self.scoring
-        if self.scoring == AUTO:
-            self.scoring_ = "mae" if self.loss == "huber" else "rmse"
-        if self.scoring_ in ("r2", "spearman") and np.bincount(data.folds).max() < 2:
-            raise InvalidParameterError(
-                f"scoring={self.scoring_!r} needs folds of two graphs or more; those of "
-                f"cv={self.cv!r} have one. Use fewer folds, or scoring='rmse'."
-            )
-        with self._blas(len(data.targets)):
-            self._fit(data._replace(weights=data.weights / data.weights.mean()), rng)
 
     def _fit(self, data: Training, rng: np.random.Generator) -> None:
         targets = data.targets
@@ -272,14 +268,13 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
     ) -> None:
         """Train on the kernel matrix of all graphs, with leave-one-out errors in closed form."""
         targets, learner = data.targets, selector.validation.learner
-        machine, K, share, scored = self._kernel_matrix(data, selector, scored, total, np.float64)
+        machine, K, scored = self._kernel_matrix(data, selector, scored, total, np.float64)
         outputs = targets.shape[1]
         coefficients, intercept = np.zeros((outputs, len(K))), np.zeros(outputs)
         self._held_out, left = np.full((2, *targets.shape), np.nan)
         self._shifts = np.full(targets.shape, np.nan)
         self._alphas = np.zeros(outputs)
         self._training_weights = np.ones(targets.shape)
-        self._column_share_ = share
         groups: dict[bytes, list[int]] = {}
         for output, known in enumerate(np.isfinite(targets).T):
             groups.setdefault(known.tobytes(), []).append(output)
@@ -303,8 +298,8 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             self._training_weights[here] = posterior.weights[:, np.newaxis]
             if len(groups) == 1:
                 self._factored = posterior
-        self.best_params_[self._tuned] = float(self._alphas[0])
-        machine.set_coefficients(coefficients, intercept, share)
+        self.best_params_["alpha"] = float(self._alphas[0])
+        machine.set_coefficients(coefficients, intercept, self._column_share_)
         self._scaled_targets = targets
         self.machine_ = machine
         self._finish(data, selector.validation, left)
@@ -315,7 +310,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
                 f"Targets with gaps need solver='kernel'; {len(data.targets):,} graphs are too "
                 "many for it here. Fit a model for each target."
             )
-        alpha = self.best_params_[self._tuned]
+        alpha = self.best_params_["alpha"]
         self.machine_, self._held_out, variance = self._train_features(
             selector.terms,
             data,
@@ -329,7 +324,6 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         self._shifts = np.zeros(data.targets.shape)
         self._alphas = np.full(outputs, alpha)
         self._scaled_targets = data.targets
-        self._column_share_ = 0.0
         self._finish(data, selector.validation, np.tile(variance[:, np.newaxis], (1, outputs)))
 
     def _finish(self, data: Training, validation: CrossValidation, left: np.ndarray) -> None:
@@ -349,7 +343,9 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             weights = self._training_weights[own, output]
             noise, scale = likeliest_noise(errors, left[own, output], weights)
             self._noises[output], self._variance[output] = noise, scale
-            self._deviations[own, output] = np.sqrt(left[own, output] + noise / weights)
+            # without the weights of the Huber loss, which depend on the error of the graph itself
+            noises = noise / data.weights[own]
+            self._deviations[own, output] = np.sqrt(left[own, output] + noises)
 
     def _best_alpha(
         self,
@@ -476,7 +472,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         low, high : arrays of shape (graphs,) or (graphs, targets)
         """
         check_is_fitted(self, "machine_")
-        check_coverage(coverage)
+        check_value("coverage", coverage, COVERAGE)
         batch, columns = self._read(X)
         values = self._values_of(batch, columns)
         low, high = np.empty(values.shape), np.empty(values.shape)
@@ -572,8 +568,7 @@ class TargetScale:
             moved = np.column_stack([_power(own / unit, power) for own, unit, power in columns])
         else:
             moved = values
-        result: np.ndarray = (moved - self.mean) / self.spread
-        return result
+        return (moved - self.mean) / self.spread
 
     def original(self, scaled: np.ndarray) -> np.ndarray:
         """Transform scaled values back to the original units.
@@ -618,8 +613,7 @@ class TargetScale:
             weight * (self.original(scaled + node * std) - center) ** 2
             for node, weight in zip(nodes, weights / weights.sum(), strict=True)
         )
-        found: np.ndarray = np.sqrt(squares)
-        return found
+        return np.sqrt(squares)
 
 
 def _power(values: np.ndarray, power: float) -> np.ndarray:

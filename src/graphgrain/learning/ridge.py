@@ -115,8 +115,7 @@ class Posterior:
     def _solved(self, right: np.ndarray) -> np.ndarray:
         from scipy.linalg import cho_solve
 
-        solved: np.ndarray = cho_solve(self.factor, right, check_finite=False)
-        return solved
+        return cho_solve(self.factor, right, check_finite=False)
 
     def solve(self, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return coefficients (outputs, graphs) and intercepts for targets (graphs, outputs)."""
@@ -256,7 +255,7 @@ class SparsePosterior:
 
 def robust_weights(problem: _Problem, targets: np.ndarray, alpha: float) -> np.ndarray:
     """Return Huber weights of held-out errors, by iterative reweighting."""
-    weights = np.ones(len(targets))
+    given = problem.weights
     for _ in range(ROUNDS):
         coefficients, _, ones = problem.solve(alpha)
         inverse = ((problem.vectors**2) / (problem.values + alpha)).sum(axis=1)
@@ -264,7 +263,7 @@ def robust_weights(problem: _Problem, targets: np.ndarray, alpha: float) -> np.n
         errors = np.abs(coefficients / diagonal[:, np.newaxis] / problem.roots).max(axis=1)
         spread = max(1.4826 * float(np.median(errors)), 1e-12)
         weights = np.minimum(1.0, BEND * spread / np.maximum(errors, 1e-300))
-        problem = _Problem(problem.K, targets, problem.weights * weights)
+        problem = _Problem(problem.K, targets, given * weights)
     return weights
 
 
@@ -319,15 +318,6 @@ def fit_with_folds(
     coefficients : array of shape (outputs, graphs)
     intercepts : array of shape (outputs,)
     held_out : array of shape (graphs, outputs)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from graphgrain.learning.ridge import fit_with_folds
-    >>> K, y = np.eye(4) + 1, np.array([[1.0], [1.0], [-1.0], [-1.0]])
-    >>> coefficients, intercepts, held_out = fit_with_folds(K, y, 1.0, np.ones(4), np.arange(4))
-    >>> coefficients.round(3).tolist(), held_out.round(3).ravel().tolist()
-    ([[0.5, 0.5, -0.5, -0.5]], [-0.333, -0.333, 0.333, 0.333])
     """
     graphs, outputs = targets.shape
     numbers = np.unique(folds)

@@ -130,14 +130,7 @@ VIEW = Described(
 
 
 def explicit_kernels() -> list[str]:
-    """Return the names of the kernels with explicit features.
-
-    Examples
-    --------
-    >>> from graphgrain.learning.selection import explicit_kernels
-    >>> explicit_kernels()[:4]
-    ['tree++', 'path-pattern', 'wl', 'sp']
-    """
+    """Return the names of the kernels with explicit features."""
     return [name for name, grid in KERNELS.items() if all(map(_is_explicit, _kernels_of(grid)))]
 
 
@@ -159,24 +152,14 @@ def possible_terms(
 
     The parameters are those of :class:`GraphClassifier`; ``usual`` are the pairs of count map and
     similarity for "auto".
-
-    Examples
-    --------
-    >>> import graphgrain as gg
-    >>> from graphgrain.learning.selection import OF_CLASSES, possible_terms
-    >>> graphs, _ = gg.load_drugs()
-    >>> terms = possible_terms(graphs, "auto", path_depth=6, max_level=3, centrality="degree",
-    ...     edge_labels=False, views=None, attributes=True, counts="auto", similarity="auto",
-    ...     usual=OF_CLASSES)
-    >>> [(term.source.name, term.similarity) for term in terms[::8]]
-    [('tree++', 'minmax'), ('tree++', 'cosine'), ('wl', 'cosine'), ('sp', 'minmax')]
     """
     offered = alternatives(views)
     if is_auto(views):
         offered = [None, StructuralLabels()]
         offered += [PharmacophoreLabels()] if are_molecules(graphs) else []
+    given = offered[:1] if is_auto(views) else list(offered)
     if attributes:
-        offered += _attribute_views(graphs, offered[:1] if is_auto(views) else offered)
+        offered += _attribute_views(graphs, given)
     shown = []
     for view in offered:
         fitted = None if view is None else clone(view).fit(graphs)
@@ -188,7 +171,8 @@ def possible_terms(
         items = [item for item in items if item != "sp"]
     for item in items:
         if not isinstance(item, str):
-            found += _as_it_is(item, shown[0], usual)
+            for view in given:
+                found += _as_it_is(item, view, graphs)
             continue
         grid = KERNELS[item]
         plain = [_with_levels(kernel, max_level) for kernel in _kernels_of(grid)]
@@ -253,10 +237,11 @@ def _kernels_of(grid: KernelGrid) -> list[Any]:
     return list(kernels.values())
 
 
-def _as_it_is(
-    item: Any, shown: tuple[Any, GraphBatch], usual: Sequence[tuple[str, str]]
-) -> list[Term]:
-    """Return the terms of a grid or kernel with its own parameters, up to its own level."""
+def _as_it_is(item: Any, before: Any, graphs: GraphBatch) -> list[Term]:
+    """Return the terms of a grid or kernel with its own parameters, up to its own level.
+
+    ``before`` is a view applied before that of a setting.
+    """
     kernels: list[tuple[str, Any, Any]]
     if isinstance(item, KernelGrid):
         item.check()
@@ -267,11 +252,11 @@ def _as_it_is(
         kernels = [(known.get(type(item), type(item).__name__), clone(item), None)]
     found = []
     for name, kernel, view in kernels:
-        fitted, seen = shown
-        if view is not None:
-            fitted = clone(view).fit(seen)
-            seen = seen_through(fitted, seen)
-        source = Source(name, kernel, fitted, seen.label_kind)
+        steps = [clone(step) for step in (before, view) if step is not None]
+        fitted = None
+        if steps:
+            fitted = (steps[0] if len(steps) == 1 else make_pipeline(*steps)).fit(graphs)
+        source = Source(name, kernel, fitted, seen_through(fitted, graphs).label_kind)
         _check_explicit(source)
         found += _terms(source, [(kernel.counts, kernel.similarity)])
     return found
