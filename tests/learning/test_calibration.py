@@ -9,7 +9,8 @@ from sklearn.calibration import _SigmoidCalibration
 
 from graphgrain.errors import InvalidParameterError
 from graphgrain.learning.classifier import class_sets, fit_sigmoids, probabilities
-from graphgrain.learning.estimator import check_coverage
+from graphgrain.learning.estimator import COVERAGE
+from graphgrain.parameters import check_value
 
 
 def scored(seed, graphs, rate=0.3):
@@ -101,9 +102,9 @@ def test_every_class_is_covered_rare_ones_too(coverage):
 @pytest.mark.parametrize("coverage", [0, 1, 0.0, 1.0, -0.5, 90, np.nan, "0.9", None, True])
 def test_coverage_is_a_probability(coverage):
     with pytest.raises(InvalidParameterError, match="coverage must be a number above 0 and below"):
-        check_coverage(coverage)
+        check_value("coverage", coverage, COVERAGE)
 
 
 @pytest.mark.parametrize("coverage", [0.5, np.float64(0.9), np.float32(0.9)])
 def test_coverage_of_numpy(coverage):
-    check_coverage(coverage)
+    check_value("coverage", coverage, COVERAGE)

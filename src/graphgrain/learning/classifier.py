@@ -336,7 +336,8 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class with the largest probability for each graph."""
-        return self.classes_[classes_of(self.decision_function(X))]
+        codes = classes_of(self.decision_function(X))
+        return self.classes_[codes]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the given graphs."""
