@@ -162,12 +162,13 @@ def test_results_have_public_names():
             assert not ours or value in public, f"{function.__qualname__} returns {name}"
 
 
-@pytest.mark.skipif(not (ROOT / "scripts").is_dir(), reason="not part of an installed package")
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / "scripts").glob("*.py")), ids=lambda path: path.name
-)
-def test_scripts_import_what_there_is(path):
-    """Names that scripts import from the package exist; nothing else would notice a rename."""
+OUTSIDE = [path for folder in ("scripts", "benchmarks") for path in (ROOT / folder).glob("*.py")]
+
+
+@pytest.mark.skipif(not OUTSIDE, reason="not part of an installed package")
+@pytest.mark.parametrize("path", sorted(OUTSIDE), ids=lambda path: path.name)
+def test_names_that_scripts_and_benchmarks_import_exist(path):
+    """Nothing else would notice that one is gone."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("graphgrain"):
             module = importlib.import_module(node.module)
