@@ -62,6 +62,10 @@ class EdgeHistogram(FeatureKernel):
         return self.vertex_labels
 
     def count_features(self, batch: GraphBatch) -> list[Counts]:
+        if not (self.vertex_labels or self.edge_labels):  # all edges have the hash 0
+            counts = batch.edge_counts
+            some = counts[counts > 0]
+            return [Counts((counts > 0).astype(int), np.zeros(len(some), np.uint64), some)]
         return [count_hashes(edge_pointers(batch), self._hashes(batch))]
 
     def _hashes(self, batch: GraphBatch) -> np.ndarray:
