@@ -403,6 +403,22 @@ def test_the_view_of_a_setting_comes_after_that_of_the_estimator(complete):
     assert not np.allclose(inside.decision_function(graphs), plain.decision_function(graphs))
 
 
+def test_a_view_is_fitted_once_for_all_settings_of_a_grid(complete):
+    fits = []
+
+    class Counted(gg.EdgeFilter):
+        def fit(self, X, y=None):
+            fits.append(len(X))
+            return super().fit(X, y)
+
+    graphs, y = complete
+    grid = KernelGrid(
+        "wl", gg.WeisfeilerLehman, "WL", tuple(Setting({"n_iter": n}) for n in range(3))
+    )
+    gg.GraphClassifier(grid, views=Counted(drop=[1]), cv=2).fit(graphs, y)
+    assert fits == [len(graphs)]
+
+
 @pytest.mark.parametrize(
     ("views", "tried"),
     [

@@ -171,8 +171,8 @@ def possible_terms(
         items = [item for item in items if item != "sp"]
     for item in items:
         if not isinstance(item, str):
-            for view in given:
-                found += _as_it_is(item, view, graphs)
+            for each in shown[: len(given)]:
+                found += _as_it_is(item, *each)
             continue
         grid = KERNELS[item]
         plain = [_with_levels(kernel, max_level) for kernel in _kernels_of(grid)]
@@ -240,7 +240,8 @@ def _kernels_of(grid: KernelGrid) -> list[Any]:
 def _as_it_is(item: Any, before: Any, graphs: GraphBatch) -> list[Term]:
     """Return the terms of a grid or kernel with its own parameters, up to its own level.
 
-    ``before`` is a view applied before that of a setting.
+    ``before`` is a fitted view or None, ``graphs`` are seen through it. The view of a setting
+    comes after it.
     """
     kernels: list[tuple[str, Any, Any]]
     if isinstance(item, KernelGrid):
@@ -252,11 +253,12 @@ def _as_it_is(item: Any, before: Any, graphs: GraphBatch) -> list[Term]:
         kernels = [(known.get(type(item), type(item).__name__), clone(item), None)]
     found = []
     for name, kernel, view in kernels:
-        steps = [clone(step) for step in (before, view) if step is not None]
-        fitted = None
-        if steps:
-            fitted = (steps[0] if len(steps) == 1 else make_pipeline(*steps)).fit(graphs)
-        source = Source(name, kernel, fitted, seen_through(fitted, graphs).label_kind)
+        fitted, seen = before, graphs
+        if view is not None:
+            own = clone(view).fit(graphs)
+            fitted = own if before is None else make_pipeline(before, own)
+            seen = seen_through(own, graphs)
+        source = Source(name, kernel, fitted, seen.label_kind)
         _check_explicit(source)
         found += _terms(source, [(kernel.counts, kernel.similarity)])
     return found
