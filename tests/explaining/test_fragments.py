@@ -243,6 +243,16 @@ def test_names_of_fused_rings_are_those_of_one_isomer(smiles):
     assert [name] == expected or (not expected and name.startswith("fused aromatic rings ("))
 
 
+@pytest.mark.parametrize(
+    ("atoms", "name"),
+    [("CNCCNC", "aromatic chain of 6 with N2"), ("CCCCC", "aromatic chain of 5")],
+)
+def test_part_of_an_aromatic_ring_is_no_ring(atoms, name):
+    bonds = [(i, i + 1) for i in range(len(atoms) - 1)]
+    graph = gg.as_graphs([(bonds, list(atoms), ["aromatic"] * len(bonds))])
+    assert parts_of(graph) == [(name, set(range(len(atoms))))]
+
+
 def test_names_do_not_depend_on_numbers():
     batch, _ = gg.load_drugs()
     rng = np.random.default_rng(0)

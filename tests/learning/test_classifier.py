@@ -419,6 +419,8 @@ def test_wrong_input(families):
         gg.GraphClassifier().fit(graphs, np.linspace(0, 1, len(graphs)))
     with pytest.raises(InvalidParameterError, match="at least two classes to tell apart"):
         gg.GraphClassifier().fit(graphs, ["one"] * len(graphs))
+    with pytest.raises(InvalidParameterError, match="weight for every class; 1 has none"):
+        gg.GraphClassifier(class_weight={0: 2.0}).fit(graphs, np.arange(len(graphs)) % 2)
 
 
 def test_five_graphs(families):

@@ -30,6 +30,15 @@ def test_classes_of_any_kind(y):
     assert sorted(classes.tolist()) == classes.tolist()
 
 
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="needs NumPy 2")
+def test_strings_of_any_length():
+    classes, codes = check_classes(np.array(["a", "b", "a", "b"], np.dtypes.StringDType()), 4)
+    assert (classes.tolist(), codes.tolist()) == (["a", "b"], [0, 1, 0, 1])
+    gap = np.array(["a", "b", None, "b"], np.dtypes.StringDType(na_object=None))
+    with pytest.raises(InvalidParameterError, match="graph 2 has None"):
+        check_classes(gap, 4)
+
+
 @pytest.mark.parametrize(
     ("y", "message"),
     [

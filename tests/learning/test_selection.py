@@ -403,6 +403,22 @@ def test_the_view_of_a_setting_comes_after_that_of_the_estimator(complete):
     assert not np.allclose(inside.decision_function(graphs), plain.decision_function(graphs))
 
 
+def test_a_view_is_fitted_once_for_all_settings_of_a_grid(complete):
+    fits = []
+
+    class Counted(gg.EdgeFilter):
+        def fit(self, X, y=None):
+            fits.append(len(X))
+            return super().fit(X, y)
+
+    graphs, y = complete
+    grid = KernelGrid(
+        "wl", gg.WeisfeilerLehman, "WL", tuple(Setting({"n_iter": n}) for n in range(3))
+    )
+    gg.GraphClassifier(grid, views=Counted(drop=[1]), cv=2).fit(graphs, y)
+    assert fits == [len(graphs)]
+
+
 @pytest.mark.parametrize(
     ("views", "tried"),
     [
@@ -560,7 +576,7 @@ class Clock:
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
-@pytest.mark.parametrize(("times", "groups"), [((0, 99), 1), ((0, 1, 2, 3, 10), 3)])
+@pytest.mark.parametrize(("times", "groups"), [((0, 99), 1), ((0, 1, 2, 10), 3)])
 def test_nothing_is_begun_once_the_time_is_over(kind, times, groups, families, monkeypatch):
     graphs, y = families
     monkeypatch.setattr(estimator, "perf_counter", Clock(*times))
@@ -575,6 +591,25 @@ def test_nothing_is_begun_once_the_time_is_over(kind, times, groups, families, m
     assert len(dict.fromkeys(tried + skipped)) == 8
     assert not set(tried) & set(skipped)
     assert len(model.predict(graphs)) == len(graphs)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_what_was_counted_in_time_is_evaluated(n_jobs, families, monkeypatch):
+    """Each of four kernels takes a second to count; three of them are begun in time."""
+    now = [0.0]
+    monkeypatch.setattr(estimator, "perf_counter", lambda: now[0])
+
+    class Slow(gg.VertexHistogram):
+        def count_features(self, batch):
+            now[0] += 1.0
+            return super().count_features(batch)
+
+    graphs, y = families
+    kernels = [Slow(counts=counts) for counts in ("raw", "sqrt", "log", "binary")]
+    model = gg.GraphClassifier(kernels, time_budget=2.5, cv=2, n_jobs=n_jobs).fit(graphs, y)
+    tried = dict.fromkeys(model.cv_results_["param_counts"])
+    assert list(tried) == ["raw", "sqrt", "log"]
+    assert [term["counts"] for term in model.skipped_] == ["binary"]
 
 
 def test_without_a_budget_all_is_tried(families, monkeypatch):

@@ -237,7 +237,12 @@ class _FragmentFinder:
         rings = [ring for ring in self.molecule.aromatic_rings if set(ring) <= set(system)]
         hetero = [v for v in system if self.symbols[v] != "C"]
         formula = _formula(self.symbols[v] for v in hetero)
-        sizes = tuple(sorted(len(ring) for ring in rings)) or (len(system),)
+        contents = f" with {formula}" if formula else ""
+        if not rings:  # larger ones than those above, or a ring that was cut open
+            bonds = sum(self.kind(v, o) == "aromatic" for v in system for o in self.near[v]) / 2
+            shape = "ring" if bonds >= len(system) else "chain"
+            return f"aromatic {shape} of {len(system)}{contents}"
+        sizes = tuple(sorted(len(ring) for ring in rings))
         name = None
         if sizes == (5,):
             name = _FIVE.get(formula)
@@ -253,7 +258,7 @@ class _FragmentFinder:
         name = (
             f"aromatic ring of {listed}" if len(sizes) == 1 else f"fused aromatic rings ({listed})"
         )
-        return name + (f" with {formula}" if formula else "")
+        return name + contents
 
     def _fused_name(self, rings: list[tuple[int, ...]], hetero: list[int], name: str) -> str | None:
         """Return the name of fused rings, or that of an isomer; None if the isomer has none."""

@@ -305,13 +305,14 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         # classes may be given as texts, such as those of a file
         known = {str(name): weight for name, weight in self.class_weight.items()}
         known |= self.class_weight
-        classes = [name if name in known else str(name) for name in self.classes_.tolist()]
-        missing = [name for name in classes if name not in known]
-        if missing:
-            raise InvalidParameterError(
-                f"class_weight must have a weight for every class; {missing[0]!r} has none."
-            )
-        found = [known[name] for name in classes]
+        found = []
+        for name in self.classes_.tolist():
+            key = name if name in known else str(name)
+            if key not in known:
+                raise InvalidParameterError(
+                    f"class_weight must have a weight for every class; {name!r} has none."
+                )
+            found.append(known[key])
         if not all(isinstance(weight, Real) for weight in found):
             raise InvalidParameterError(f"Weights of classes must be numbers; got {found}.")
         factors = np.array(found, dtype=float)

@@ -325,10 +325,8 @@ class GraphEstimator(Declared, BaseEstimator):
         graphs = (
             data.batch if len(validation.rows) == len(data.batch) else data.batch[validation.rows]
         )
-
-        def in_time() -> bool:
-            return self.time_budget is None or perf_counter() - begin < self.time_budget
-
+        budget = self.time_budget
+        in_time = None if budget is None else lambda: perf_counter() - begin < budget
         selector = Selector(graphs, validation, rounds, self.max_terms, self._report, in_time)
         selector.run(terms)
         return selector

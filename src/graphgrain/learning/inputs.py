@@ -153,6 +153,8 @@ def check_classes(y: Any, graphs: int, *, members: int = 2) -> tuple[np.ndarray,
         raise InvalidParameterError(
             f"There must be one class per graph; y has the shape {values.shape}. Choose a column."
         )
+    if values.dtype.kind == "T":  # NumPy's strings of any length, which files do not hold
+        values = values.astype(object)
     if values.dtype.kind == "O" and not all(isinstance(value, str) for value in values):
         raise InvalidParameterError(
             "Classes must be integers or strings, all of one kind; got values of the types "

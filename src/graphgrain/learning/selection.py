@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import groupby, product
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -44,6 +44,7 @@ from ..views.pharmacophore_labels import PharmacophoreLabels
 from ..views.structural_labels import StructuralLabels
 from .machine import Source, Term
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 AUTO = "auto"
@@ -171,8 +172,8 @@ def possible_terms(
         items = [item for item in items if item != "sp"]
     for item in items:
         if not isinstance(item, str):
-            for view in given:
-                found += _as_it_is(item, view, graphs)
+            for each in shown[: len(given)]:
+                found += _as_it_is(item, *each)
             continue
         grid = KERNELS[item]
         plain = [_with_levels(kernel, max_level) for kernel in _kernels_of(grid)]
@@ -240,7 +241,8 @@ def _kernels_of(grid: KernelGrid) -> list[Any]:
 def _as_it_is(item: Any, before: Any, graphs: GraphBatch) -> list[Term]:
     """Return the terms of a grid or kernel with its own parameters, up to its own level.
 
-    ``before`` is a view applied before that of a setting.
+    ``before`` is a fitted view or None, ``graphs`` are seen through it. The view of a setting
+    comes after it.
     """
     kernels: list[tuple[str, Any, Any]]
     if isinstance(item, KernelGrid):
@@ -252,11 +254,12 @@ def _as_it_is(item: Any, before: Any, graphs: GraphBatch) -> list[Term]:
         kernels = [(known.get(type(item), type(item).__name__), clone(item), None)]
     found = []
     for name, kernel, view in kernels:
-        steps = [clone(step) for step in (before, view) if step is not None]
-        fitted = None
-        if steps:
-            fitted = (steps[0] if len(steps) == 1 else make_pipeline(*steps)).fit(graphs)
-        source = Source(name, kernel, fitted, seen_through(fitted, graphs).label_kind)
+        fitted, seen = before, graphs
+        if view is not None:
+            own = clone(view).fit(graphs)
+            fitted = own if before is None else make_pipeline(before, own)
+            seen = seen_through(own, graphs)
+        source = Source(name, kernel, fitted, seen.label_kind)
         _check_explicit(source)
         found += _terms(source, [(kernel.counts, kernel.similarity)])
     return found
@@ -398,7 +401,7 @@ class Selector:
     report : callable
         Receives progress messages.
     in_time : callable
-        Returns whether another group of terms may be started.
+        Returns whether another group of terms may be started; None if there is no time budget.
     terms : list of Term
         The selected terms.
     tried : list of (Term, FoldScores, int)
@@ -412,7 +415,7 @@ class Selector:
     rounds: Sequence[np.ndarray] = ()
     most: int = 1
     report: Callable[[str], None] = print
-    in_time: Callable[[], bool] = lambda: True
+    in_time: Callable[[], bool] | None = None
     terms: list[Term] = field(default_factory=list)
     tried: list[tuple[Term, FoldScores, int]] = field(default_factory=list)
     skipped: list[Term] = field(default_factory=list)
@@ -447,27 +450,42 @@ class Selector:
         self, groups: Sequence[Sequence[Term]], sample: np.ndarray, first_round: bool
     ) -> list[list[tuple[Term, FoldScores]]]:
         """Evaluate groups in parallel; empty lists for those beyond the time budget."""
+        in_time = self.in_time
+        if in_time is None or not first_round:
+            return self._evaluate_together(groups, sample, lambda: True)
+        found: list[list[tuple[Term, FoldScores]]] = []
+        # Source after source: what is counted in time is also evaluated.
+        for _, part in groupby(groups, lambda group: id(group[0].source)):
+            own = list(part)
+            if not found or in_time():
+                found += self._evaluate_together(own, sample, in_time)
+            else:
+                found += [[] for _ in own]
+        return found
 
-        def in_time(place: int) -> bool:
-            return place == 0 or not first_round or self.in_time()
+    def _evaluate_together(
+        self, groups: Sequence[Sequence[Term]], sample: np.ndarray, in_time: Callable[[], bool]
+    ) -> list[list[tuple[Term, FoldScores]]]:
+        """Evaluate the first group, and in parallel to it the others that begin in time."""
+        for group in groups:  # counted with all threads, before each works alone
+            self.features(group[0].source)
 
-        for place, group in enumerate(groups):  # with all threads, before each works alone
-            if id(group[0].source) not in self._features and in_time(place):
-                self.features(group[0].source)
+        def evaluate(group: Sequence[Term]) -> list[tuple[Term, FoldScores]]:
+            begun = group is groups[0] or in_time()
+            return list(self._evaluate(group, sample)) if begun else []
 
-        def evaluate(place: int) -> list[tuple[Term, FoldScores]]:
-            return list(self._evaluate(groups[place], sample)) if in_time(place) else []
-
-        return self._in_parallel(evaluate, len(groups))
+        return self._in_parallel(evaluate, groups)
 
     def _scores(self, matrices: Sequence[np.ndarray], sample: np.ndarray) -> list[FoldScores]:
         """Evaluate kernel matrices in parallel."""
-        return self._in_parallel(lambda i: self.validation(matrices[i], sample), len(matrices))
+        return self._in_parallel(lambda K: self.validation(K, sample), matrices)
 
-    def _in_parallel(self, function: Callable[[int], Result], how_many: int) -> list[Result]:
-        """Call ``function(i)`` for i below ``how_many``; results in order."""
-        ranges = [(i, i + 1) for i in range(how_many)]
-        return run(lambda i, _: function(i), ranges, self.validation.n_jobs)
+    def _in_parallel(
+        self, function: Callable[[Item], Result], items: Sequence[Item]
+    ) -> list[Result]:
+        """Call a function for every item; results in order."""
+        ranges = [(i, i + 1) for i in range(len(items))]
+        return run(lambda i, _: function(items[i]), ranges, self.validation.n_jobs)
 
     def mean(self, terms: Sequence[Term], sample: np.ndarray | None = None) -> np.ndarray:
         """Return the mean of the scaled kernel matrices of terms, on some graphs or all."""
