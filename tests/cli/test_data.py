@@ -83,8 +83,8 @@ def test_tables_are_as_wide_as_the_terminal_and_lose_no_word(width):
 def test_columns_called_id_and_similarity_do_not_replace_ours(here):
     pytest.importorskip("rdkit")
     drugs = ["CCO", "CCN", "CCOC", "c1ccccc1O"]
-    rows = [f"{smiles},mine-{place},0.123\n" for place, smiles in enumerate(drugs)]
-    (here / "m.csv").write_text("smiles,id,similarity\n" + "".join(rows))
+    rows = [f"{smiles},mine-{place},0.123,7\n" for place, smiles in enumerate(drugs)]
+    (here / "m.csv").write_text("smiles,id,similarity,input_similarity\n" + "".join(rows))
     call("index", "m.csv", "-o", "m.ggi")
     index = gg.GraphIndex.open("m.ggi")
     index.verify()
@@ -95,7 +95,8 @@ def test_columns_called_id_and_similarity_do_not_replace_ours(here):
     )
     [hit] = found["hits"]
     assert (hit["id"], hit["similarity"], hit["smiles"]) == (1, 1.0, "CCO")
-    assert (hit["input_id"], hit["input_similarity"]) == ("mine-0", "0.123")
+    assert (hit["input_id"], hit["input_similarity"]) == ("mine-0", "7")
+    assert hit["input_input_similarity"] == "0.123"
     assert "1.0000" in call("search", "m.ggi", "CCO").stdout
     call("index", "m.csv", "-o", "own.ggi", "--ids", "id")
     own = gg.GraphIndex.open("own.ggi")

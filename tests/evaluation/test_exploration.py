@@ -111,3 +111,17 @@ def test_a_rare_class_stays_in_the_sample_and_few_graphs_are_told(quick_model: A
         explore("chains", chains[:6], numbers[:6])
     with pytest.raises(InvalidParameterError, match="two graphs of every class; 'rare' has one"):
         explore("chains", chains[:59], y[:59])
+
+
+def test_graphs_without_a_name_are_shown_by_their_smiles_or_number() -> None:
+    """Lines of .smi files need no name, which makes their names empty."""
+    pytest.importorskip("rdkit")
+    names = np.array(["ethanol", "", ""])
+    for graphs, shown in (
+        (gg.from_smiles(["CCO", "CCN", "CCC"]), ["ethanol", "CCN", "CCC"]),
+        (
+            gg.from_smiles(["CCO", "CCN", "CCC"]).with_labels(None),
+            ["ethanol", "graph 2", "graph 3"],
+        ),
+    ):
+        assert [seen.name for seen in explore("x", graphs, None, names).graphs] == shown

@@ -347,6 +347,8 @@ def test_tuples_there_and_back(batch):
         ([([("a", "b")], None)], "dictionary of labels"),
         ([([("a", "b")], {"a": 1})], r"edge at 'b'"),
         ([({"a": ["b"], "b": [], "c": []}, {"a": 1, "b": 1})], r"vertex 'c' of graph 0 has none"),
+        ([({"a": ["b"], "b": [], None: []}, {"a": 1, "b": 1})], "vertex None of graph 0 has none"),
+        ([([("a", None)], {"a": 1, "b": 1})], "edge at None, which is not among its vertices"),
         ([([("a", "b")], {"a": 1, "b": 2}, {("a", "c"): 1})], r"edge \('a', 'b'\) .* has none"),
         ([([("a", "b")], {"a": 1, "b": 2}, [1])], "dictionary from"),
         ([(np.zeros((2, 3)), None)], r"square; graph 0 has shape \(2, 3\)"),

@@ -152,6 +152,9 @@ def test_columns_that_look_like_numbers_or_line_numbers(tmp_path):
     assert stray_text(np.array([f"{n}.5" for n in range(20)] + ["12_3"])) == 20
     assert columns["input_line"].tolist() == ["HeLa", "A549"]
     assert columns["line"].tolist() == [2, 3]
+    file.write_text("smiles,line,input_line\nCCO,HeLa,7\n")
+    columns = gg.load_molecules(file)[1]
+    assert (columns["input_line"].tolist(), columns["input_input_line"].tolist()) == ([7], ["HeLa"])
 
 
 def test_sdf_files(tmp_path):

@@ -23,7 +23,7 @@ from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.rdkit import LabelOptions
 from ..graphs.datasets.fetch import tu_datasets
-from ..graphs.files.molecules import is_molecule_file
+from ..graphs.files.molecules import is_molecule_file, names_beside
 from ..searching.graph_index import GraphIndex, described_kernel
 from ..searching.index_files import KINDS
 from .app import Interrupted, answer, command, err, out
@@ -229,19 +229,17 @@ def search(
     )
     found = []
     for name, row, each_value, known in zip(names, ids, values, columns, strict=True):
-        # Columns of the file must not replace what is found here.
-        beside = {
-            f"input_{column}" if column in ("id", "similarity") else column: each.tolist()
-            for column, each in known.items()
-            if column != "id" or each.tolist() != row.tolist()
-        }
+        keys, beside = row.tolist(), {column: each.tolist() for column, each in known.items()}
+        if beside.get("id") == keys:
+            del beside["id"]
+        shown = names_beside(("id", "similarity"), beside)
         hits = [
             {
                 "id": key,
                 "similarity": float(value),
-                **{column: each[place] for column, each in beside.items()},
+                **{shown[column]: each[place] for column, each in beside.items()},
             }
-            for place, (key, value) in enumerate(zip(row.tolist(), each_value, strict=True))
+            for place, (key, value) in enumerate(zip(keys, each_value, strict=True))
         ]
         found.append({"query": name, "hits": hits})
     if html is not None:

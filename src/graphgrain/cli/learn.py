@@ -23,6 +23,7 @@ from ..graphs.files.molecules import (
     MoleculeFile,
     Record,
     missing_values,
+    names_beside,
     record_columns,
     stray_text,
     typed,
@@ -321,12 +322,8 @@ def _predicted(
     ours = {"line", "molecule", *results, "problem"}
     table: dict[str, list[Any]] = {"line": columns["line"].tolist()}
     table["molecule"] = [record.structure.strip().split("\n")[0] for record in records]
-    for name in columns:
-        shown = name
-        while shown in ours or (shown != name and shown in columns):
-            shown = f"input_{shown}"
-        if name != "line":
-            table[shown] = columns[name].tolist()
+    own = [name for name in columns if name != "line"]
+    table |= {shown: columns[name].tolist() for name, shown in names_beside(ours, own).items()}
     if places:
         molecules: Any = parsed.graphs
         if model.descriptors is not None:

@@ -74,8 +74,9 @@ def drawn_graphs(
 
 
 def graph_name(number: int, names: Any = None) -> str:
-    """Return the name of a graph, or its 1-based number in the data set."""
-    return f"graph {number + 1}" if names is None else str(names[number])
+    """Return the name of a graph, or its 1-based number in the data set if it has none."""
+    name = "" if names is None else str(names[number])
+    return name or f"graph {number + 1}"
 
 
 @dataclass(frozen=True)
@@ -451,7 +452,7 @@ def _nearest(
 
 def _name(graph: GraphBatch, number: int, names: Any) -> str:
     """Return the name of a graph; by default its SMILES if RDKit can write it, or its number."""
-    if names is None:
+    if names is None or not str(names[number]):
         molecule = read_molecule(graph) if graph.edge_labels is not None else None
         smiles = None if molecule is None else smiles_of(molecule)
         if smiles and len(smiles) <= _LONGEST_SMILES:

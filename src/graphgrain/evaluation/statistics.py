@@ -285,7 +285,8 @@ def wilcoxon_p(differences: Any) -> float:
     Parameters
     ----------
     differences : array-like
-        Difference in mean accuracy of two methods on each data set.
+        Difference in mean accuracy of two methods on each data set. Differences are rounded to
+        ten decimals; scale scores that are as small as that.
 
     Returns
     -------

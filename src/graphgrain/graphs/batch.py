@@ -238,8 +238,9 @@ class GraphBatch:
     @property
     def edges(self) -> np.ndarray:
         """Each edge once, as a row ``(smaller vertex, larger vertex)``."""
-        both = np.column_stack((self.sources, self.indices.astype(np.int64)))
-        return both[both[:, 0] < both[:, 1]]
+        sources = self.sources
+        entries = np.flatnonzero(sources < self.indices)
+        return np.column_stack((sources[entries], self.indices[entries]))
 
     def __repr__(self) -> str:
         vertices = f"{self.n_vertices:,} {'vertex' if self.n_vertices == 1 else 'vertices'}"

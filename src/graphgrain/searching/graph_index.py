@@ -181,8 +181,8 @@ class GraphIndex:
             with the ids. By default graphs are numbered.
         columns : dictionary of arrays, or list of str, optional
             Columns to store: arrays with one value per graph, or names of columns of the source.
-            By default all columns of the source. A column ``"id"`` that does not hold the ids is
-            stored as ``"input_id"``.
+            By default all columns of the source. A column ``"id"`` is one like any other: it
+            holds the ids only with ``ids="id"``.
         similarity : {"minmax", "cosine", "dot", "containment"}, default="minmax"
             Default similarity of :meth:`search`.
         overwrite : bool, default=False

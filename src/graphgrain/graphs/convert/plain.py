@@ -6,6 +6,7 @@ GraKeL uses the same representations, and a ``Graph`` class that wraps them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -175,18 +176,18 @@ def _from_named(structure: Any, labels: Any, edge_labels: Any, number: int) -> P
         vertices = _in_order(dict.fromkeys([*keys, *(end for edge in edges for end in edge)]))
     else:
         vertices = _in_order(labels)
-        lost = next((vertex for vertex in keys if vertex not in labels), None)
-        if lost is not None:
-            raise InvalidGraphError(
-                f"Every vertex needs a label; vertex {lost!r} of graph {number} has none."
-            )
+        for vertex in keys:
+            if vertex not in labels:
+                raise InvalidGraphError(
+                    f"Every vertex needs a label; vertex {vertex!r} of graph {number} has none."
+                )
     place = {vertex: position for position, vertex in enumerate(vertices)}
-    lost = next((end for edge in edges for end in edge if end not in place), None)
-    if lost is not None:
-        raise InvalidGraphError(
-            f"Every end of an edge must be a vertex; graph {number} has an edge at {lost!r}, which "
-            "is not among its vertices and so has no label."
-        )
+    for end in chain.from_iterable(edges):
+        if end not in place:
+            raise InvalidGraphError(
+                f"Every end of an edge must be a vertex; graph {number} has an edge at {end!r}, "
+                "which is not among its vertices and so has no label."
+            )
     part = Part(len(vertices), [(place[u], place[v]) for u, v in edges])
     if labels is not None:
         values = [labels[vertex] for vertex in vertices]

@@ -7,7 +7,7 @@ import csv
 import os
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -257,13 +257,22 @@ def record_columns(records: list[Record]) -> dict[str, np.ndarray]:
     """
     names = dict.fromkeys(name for record in records for name in record.fields)
     columns = {
-        "input_line" if name == "line" else name: np.array(
-            [record.fields.get(name, "") for record in records], dtype=str
-        )
-        for name in names
+        shown: np.array([record.fields.get(name, "") for record in records], dtype=str)
+        for name, shown in names_beside({"line"}, names).items()
     }
     columns["line"] = np.array([record.line for record in records], dtype=np.int64)
     return columns
+
+
+def names_beside(ours: Collection[str], names: Collection[str]) -> dict[str, str]:
+    """Return a name for each column of a file beside ours: input_NAME for one called like ours."""
+    found = {}
+    for name in names:
+        shown = name
+        while shown in ours or (shown != name and shown in names):
+            shown = f"input_{shown}"
+        found[name] = shown
+    return found
 
 
 #: Markers of missing values, as in pandas.
