@@ -1,8 +1,9 @@
-"""Declaration and validation of estimator parameters."""
+"""Declaration and validation of estimator parameters, and fits that fail."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from inspect import get_annotations
 from numbers import Integral, Real
@@ -173,3 +174,15 @@ def check_value(name: str, value: Any, rule: Rule) -> Any:
     if not rule.allows(value):
         raise InvalidParameterError(f"{name} must be {rule}; got {value!r}.")
     return value
+
+
+@contextmanager
+def all_or_nothing(estimator: Declared) -> Iterator[None]:
+    """Leave an estimator as an earlier fit left it if the fit in this block fails."""
+    before = dict(estimator.__dict__)
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__.clear()
+        estimator.__dict__.update(before)
+        raise

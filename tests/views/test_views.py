@@ -326,3 +326,20 @@ def test_graphs_without_edges_need_no_attributes(view):
     for batch in bare:
         assert fitted.transform(batch).n_vertices == batch.n_vertices
         assert clone(view).fit_transform(batch).n_edges == 0
+
+
+def test_a_fit_that_fails_leaves_the_earlier_one(monkeypatch):
+    near, far = (
+        gg.GraphBatch.from_edges([3], [], vertex_attributes=factor * np.arange(3.0)[:, np.newaxis])
+        for factor in (1.0, 100.0)
+    )
+    view = gg.AttributeBins(n_bins=2, strategy="kmeans").fit(near)
+    before = view.transform(near).labels.tolist()
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sklearn.cluster.KMeans.fit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        view.fit(far)
+    assert view.transform(near).labels.tolist() == before

@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InvalidParameterError
-from ..parameters import Described, Number, OneOf, Whole, check_value, parameter
+from ..parameters import Described, Number, OneOf, Whole, all_or_nothing, check_value, parameter
 from .estimator import COVERAGE, GraphEstimator, Training
 from .folds import even_sample, stratified_sample
 from .inputs import check_classes, check_two_classes
@@ -192,7 +192,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         -------
         self : GraphClassifier
         """
-        with self._all_or_nothing():
+        with all_or_nothing(self):
             batch, columns = self._read_to_fit(X)
             self.classes_, codes = check_classes(y, len(batch), members=1)
             weights = self._weighted(codes, self._checked_weights(sample_weight, len(batch)))

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
@@ -168,17 +167,6 @@ class GraphEstimator(Declared, BaseEstimator):
             )
         items = list(items)
         return as_graphs(items), molecule_descriptors(items, self.verbose)
-
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        """Restore the model of an earlier fit if this one fails."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
 
     def _read_to_fit(self, X: Any) -> tuple[GraphBatch, dict[str, np.ndarray]]:
         check_parameters(self)

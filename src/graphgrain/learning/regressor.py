@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
-from ..parameters import Number, OneOf, check_value, parameter
+from ..parameters import Number, OneOf, all_or_nothing, check_value, parameter
 from .estimator import COVERAGE, GraphEstimator, Training
 from .inputs import check_values
 from .machine import Term
@@ -137,7 +137,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         -------
         self : GraphRegressor
         """
-        with self._all_or_nothing():
+        with all_or_nothing(self):
             batch, columns = self._read_to_fit(X)
             values = check_values(y, len(batch), gaps=True)
             weights = self._checked_weights(sample_weight, len(batch))

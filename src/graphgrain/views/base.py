@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..parameters import Declared, check_parameters
+from ..parameters import Declared, all_or_nothing, check_parameters
 
 if TYPE_CHECKING:
     # scikit-learn has no type hints, and an untyped base class would accept any parameter.
@@ -56,8 +56,9 @@ class View(GraphTransformer):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the view to graphs."""
         check_parameters(self)
-        self._fit(as_graphs(X))
-        self.is_fitted_ = True
+        with all_or_nothing(self):
+            self._fit(as_graphs(X))
+            self.is_fitted_ = True
         return self
 
     def transform(self, X: Any) -> GraphBatch:

@@ -17,7 +17,14 @@ from ...errors import InvalidGraphError, InvalidParameterError
 from ...graphs.batch import GraphBatch
 from ...graphs.convert.dispatch import as_graphs
 from ...graphs.processes import progress_bar
-from ...parameters import JOBS, VERBOSITY, OneOf, check_parameters, parameter
+from ...parameters import (
+    JOBS,
+    VERBOSITY,
+    OneOf,
+    all_or_nothing,
+    check_parameters,
+    parameter,
+)
 from ...views.base import GraphTransformer
 
 if TYPE_CHECKING:
@@ -127,14 +134,9 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
 
     def _fit_batch(self, batch: GraphBatch, fit: Callable[[GraphBatch], None]) -> None:
         """Fit with ``fit``; if it fails, the kernel stays as an earlier fit left it."""
-        before = dict(self.__dict__)
-        try:
+        with all_or_nothing(self):
             self._begin_fit(batch)
             fit(batch)
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
 
     def _begin_fit(self, batch: GraphBatch) -> None:
         if not len(batch):
