@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+import graphgrain as gg
 from graphgrain.core.threads import as_finished, call, run, stop_flag
 
 #: Seconds of the processor, whatever else the machine does; without interrupts it would be minutes.
@@ -155,6 +156,34 @@ def test_an_interrupted_process_ends():
     # 1 was seen where a worker was compiling meanwhile; a crash would be another signal
     assert server.process.returncode in (-signal.SIGINT, 130, 1)
     assert output.startswith("KeyboardInterrupt")
+
+
+def test_brief_work_in_the_main_thread_survives_signals():
+    graphs, _ = gg.load_drugs()
+    kernels = [gg.VertexHistogram(), gg.EdgeHistogram(vertex_labels=False)]
+    expected = [kernel.fit_transform(graphs) for kernel in kernels]
+    rng = np.random.default_rng(0)
+    interrupted = 0
+
+    def send(delay: float) -> None:
+        until = time.perf_counter() + delay
+        while time.perf_counter() < until:
+            pass
+        signal.raise_signal(signal.SIGINT)  # handled by the main thread, whoever raises it
+
+    for delay in rng.uniform(0, 6e-4, 300):
+        try:
+            sender = threading.Thread(target=send, args=(delay,))
+            sender.start()
+            while True:
+                for kernel in kernels:
+                    kernel.fit_transform(graphs)
+        except KeyboardInterrupt:  # and nothing else
+            interrupted += 1
+        sender.join()
+    assert interrupted == 300
+    for kernel, K in zip(kernels, expected, strict=True):
+        assert (kernel.fit_transform(graphs) == K).all()
 
 
 def interrupt_after(begun: list[int], number: int) -> None:

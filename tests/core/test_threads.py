@@ -44,11 +44,23 @@ def crossings(monkeypatch, work) -> int:
     return len(number)
 
 
-@pytest.mark.parametrize("kernel", [gg.VertexHistogram(), gg.TreePlusPlus(), gg.RandomWalk()])
+@pytest.mark.parametrize("kernel", [gg.EdgeHistogram(), gg.TreePlusPlus(), gg.RandomWalk()])
 def test_a_small_gram_matrix_crosses_to_a_worker_once(kernel, monkeypatch):
     graphs = gg.as_graphs([([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])])
     assert crossings(monkeypatch, lambda: kernel.fit_transform(graphs)) == 1
     assert crossings(monkeypatch, lambda: kernel.transform(graphs)) == 1
+
+
+@pytest.mark.skipif(threads.PLAIN_PYTHON, reason="plain Python needs no worker")
+@pytest.mark.parametrize("kernel", [gg.VertexHistogram(), gg.EdgeHistogram(vertex_labels=False)])
+def test_brief_work_stays_in_the_main_thread_until_it_is_long(kernel, monkeypatch):
+    few = gg.as_graphs([([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])])
+    many = gg.GraphBatch.concatenate([few] * 600)
+    expected = kernel.fit_transform(few)
+    assert crossings(monkeypatch, lambda: kernel.fit_transform(few)) == 0
+    assert crossings(monkeypatch, lambda: kernel.fit(few)) == 0
+    assert crossings(monkeypatch, lambda: kernel.fit_transform(many)) == 1
+    assert (kernel.fit_transform(many)[:2, :2] == expected).all()
 
 
 def test_workers_stay_for_the_next_call():

@@ -22,7 +22,7 @@ from .compiling import compiled, subroutine
 from .hashing import GOLDEN, mix
 from .memory import require_memory
 from .structures import find_key
-from .threads import call, chunks, entry_point, run, thread_count
+from .threads import call, chunks, entry_point, plain_entry_point, run, thread_count
 
 # --------------------------------------------------------------------
 # Hash tables that count 64-bit hashes.
@@ -258,24 +258,24 @@ def count_hashes(pointers: np.ndarray, hashes: np.ndarray) -> Counts:
     >>> gg.count_hashes(np.array([0, 3, 4]), np.array([7, 5, 7, 5], dtype=np.uint64)).counts
     array([2, 1, 1])
     """
-    return Counts(*_count_hashes(pointers, hashes))
+    most = int(pointers[-1] - pointers[0])
+    lengths = np.empty(len(pointers) - 1, dtype=np.int64)
+    distinct, counts = np.empty(most, dtype=np.uint64), np.empty(most, dtype=np.int64)
+    total = _count_hashes(pointers, hashes, lengths, distinct, counts)
+    return Counts(lengths, distinct[:total].copy(), counts[:total].copy())
 
 
-@entry_point
-def _count_hashes(pointers, hashes):
-    """Return ``(lengths, hashes, counts)`` of the segments ``pointers[i]:pointers[i + 1]``."""
-    segments = len(pointers) - 1
+@plain_entry_point
+def _count_hashes(pointers, hashes, lengths, distinct, counts):
+    """Fill ``lengths``, ``distinct`` and ``counts`` of all segments; return the total length."""
     tables = make_tables(1, 1024)
-    lengths = np.empty(segments, dtype=np.int64)
-    out_hashes = np.empty(pointers[segments] - pointers[0], dtype=np.uint64)
-    out_counts = np.empty(len(out_hashes), dtype=np.int64)
     total = 0
-    for i in range(segments):
+    for i in range(len(lengths)):
         part = hashes[pointers[i] : pointers[i + 1]]
         tables = count_into(tables, 0, part, len(part))
         lengths[i] = tables.distinct[0]
-        total = read_out(tables, 0, out_hashes, out_counts, total)
-    return lengths, out_hashes[:total].copy(), out_counts[:total].copy()
+        total = read_out(tables, 0, distinct, counts, total)
+    return total
 
 
 # --------------------------------------------------------------------
@@ -569,7 +569,7 @@ class Columns(NamedTuple):
     indptr: np.ndarray
 
 
-@entry_point
+@plain_entry_point
 def _group(lengths, hashes, counts, bits, ends, squares, columns):
     """Fill the columns, and the sum of squares of each row; return the number of columns.
 

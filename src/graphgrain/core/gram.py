@@ -22,7 +22,7 @@ import numpy as np
 
 from .compiling import subroutine
 from .structures import Csc
-from .threads import entry_point, run, thread_count
+from .threads import entry_point, plain_entry_point, run, thread_count
 
 #: A column is common if about this fraction of the graphs has it.
 COMMON = 1 / 8
@@ -91,7 +91,7 @@ def _add_tiles(tiles, x, y, lower, begin, end, K):
             row[np.uint64(rows[other])] += value * values[other]
 
 
-@entry_point
+@plain_entry_point
 def _scatter(x, chosen, block):
     """Write the chosen columns into a dense block."""
     for column in range(len(chosen)):
@@ -229,7 +229,7 @@ def _fill(K, left, right, symmetric, similarity, begin, end, factor, add, out):
             line[i] = (line[i] if add else 0.0) + factor * (1.0 if similarity else left[i])
 
 
-@entry_point
+@plain_entry_point
 def _mirror(begin, end, out):
     """Copy the lower triangle of some rows to the upper triangle."""
     # a few columns at a time, so that one cache line is read of each row
@@ -270,7 +270,7 @@ def finish(
     return out
 
 
-@entry_point
+@plain_entry_point
 def _multiply_and_fill(block, norms, similarity, begin, end, out):
     """Compute rows of the finished matrix up to the diagonal from a dense block of columns."""
     products = np.empty(block.shape[1], dtype=block.dtype)

@@ -11,6 +11,8 @@ bytecodes, so compiled work there would block Ctrl-C until it ends.
    discarded.
 4. Code in a worker uses one BLAS thread: with parallel workers, BLAS threads would wait for each
    other, and sums would depend on their number (:func:`blas_threads`).
+5. Work of less than about a millisecond, shorter than a user notices, may stay in the calling
+   thread (``brief`` in :func:`in_one_worker`): waking a worker and the caller would take as long.
 
 Workers are reused by the next call: waking one takes a few microseconds, starting a thread, with
 its own memory arena, many times that. A worker that has been idle for a minute ends.
@@ -22,7 +24,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from inspect import signature
 from itertools import count, pairwise
 from queue import Empty, SimpleQueue
@@ -106,7 +108,9 @@ def run(
     watch = getattr(_local, "watch", None)
     alone = getattr(_local, "alone", ())
     if watch is None and alone and (n_jobs in alone or thread_count(n_jobs) == 1):
-        return [call(function, *bounds) for bounds in ranges]
+        # brief work stays in the main thread
+        step = partial(call, function) if _may_compute() else function
+        return [step(*bounds) for bounds in ranges]
     _local.watch = None  # nested runs show no progress of their own
     found = {}
     try:
@@ -176,11 +180,14 @@ def call(function: Callable[..., Result], *arguments: Any) -> Result:
     return result
 
 
-def in_one_worker(function: Callable[[], Result], n_jobs: int | None) -> Result:
+def in_one_worker(
+    function: Callable[[], Result], n_jobs: int | None, brief: bool = False
+) -> Result:
     """Call ``function()`` and everything it runs in one worker, if ``n_jobs`` is one thread.
 
-    Work with many short steps then switches to a worker once instead of at each step. Progress is
-    shown as in the calling thread. BLAS must already be limited to one thread
+    Work with many short steps then switches to a worker once instead of at each step. If it is
+    ``brief``, it does not switch at all, except in an :func:`entry_point` that returns arrays.
+    Progress is shown as in the calling thread. BLAS must already be limited to one thread
     (:func:`blas_threads`).
     """
     if thread_count(n_jobs) > 1 or _may_compute():
@@ -195,7 +202,7 @@ def in_one_worker(function: Callable[[], Result], n_jobs: int | None) -> Result:
         finally:
             _local.alone = ()
 
-    return call(whole)
+    return whole() if brief else call(whole)
 
 
 def _may_compute() -> bool:
@@ -217,6 +224,23 @@ def entry_point(function: Callable[..., Any]) -> Callable[..., Any]:
     def interruptible(*arguments: Any) -> Any:
         if stoppable:
             return call(lambda: inner(*arguments, stop_flag()))
+        return call(inner, *arguments)
+
+    return interruptible
+
+
+def plain_entry_point(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile an :func:`entry_point` that returns nothing or a number.
+
+    Numba survives signals during such calls. Brief work in the main thread therefore calls the
+    function there, except for the first time, when it is compiled.
+    """
+    inner = compiled(function)
+
+    @wraps(function)
+    def interruptible(*arguments: Any) -> Any:
+        if getattr(_local, "alone", ()) and (PLAIN_PYTHON or inner.signatures):
+            return inner(*arguments)
         return call(inner, *arguments)
 
     return interruptible

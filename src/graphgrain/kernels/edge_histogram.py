@@ -68,6 +68,9 @@ class EdgeHistogram(FeatureKernel):
             return [Counts((counts > 0).astype(int), np.zeros(len(some), np.uint64), some)]
         return [count_hashes(edge_pointers(batch), self._hashes(batch))]
 
+    def _is_quick(self, batch: GraphBatch) -> bool:
+        return self.similarity != "minmax" and not (self.vertex_labels or self.edge_labels)
+
     def _hashes(self, batch: GraphBatch) -> np.ndarray:
         """Return one hash per edge."""
         ends = batch.arrays.label_hashes[batch.label_codes] if self.vertex_labels else None

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..core.counting import count_hashes
+from ..core.gram import FEW_COLUMNS
 from ..graphs.batch import GraphBatch
 from .bases.feature_kernel import FeatureKernel
 from .features import Counts, Occurrences, located_vertices
@@ -41,6 +42,9 @@ class VertexHistogram(FeatureKernel):
     def count_features(self, batch: GraphBatch) -> list[Counts]:
         hashes = batch.arrays.label_hashes[batch.label_codes]
         return [count_hashes(batch.offsets, hashes)]
+
+    def _is_quick(self, batch: GraphBatch) -> bool:
+        return self.similarity != "minmax" and len(batch.label_table) <= FEW_COLUMNS
 
     def locate_each(self, batch: GraphBatch) -> Iterator[list[Occurrences]]:
         return located_vertices(batch, [batch.arrays.label_hashes[batch.label_codes]])

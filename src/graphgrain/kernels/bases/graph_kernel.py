@@ -37,6 +37,8 @@ Result = TypeVar("Result")
 
 #: Seconds after which a step shows a progress bar.
 _PATIENCE = 2.0
+#: Up to this number of graphs, quick kernels take less than about a millisecond.
+_FEW = 1024
 
 
 class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
@@ -114,13 +116,21 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         """
         check_parameters(self)
         batch = as_graphs(X)
-        self._at_work(lambda: self._fit_batch(batch, self._fit))
+        self._at_work(lambda: self._fit_batch(batch, self._fit), batch)
         return self
 
-    def _at_work(self, work: Callable[[], Result]) -> Result:
+    def _is_quick(self, batch: GraphBatch) -> bool:
+        """Return whether ``fit_transform`` takes about a microsecond per graph.
+
+        It may then call each ``plain_entry_point`` in the main thread, and should call no other.
+        """
+        return False
+
+    def _at_work(self, work: Callable[[], Result], fitted: GraphBatch | None = None) -> Result:
         """Run ``work`` with a progress bar if requested, and with BLAS limited to one thread.
 
         Results must not depend on ``n_jobs``, and BLAS sums depend on its number of threads.
+        ``fitted`` are the graphs to fit, if this is a fit.
         """
         bar = None
         if self.verbose:
@@ -129,7 +139,13 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         with watched(bar), blas_threads(1):
             # User-defined kernels may run Python, which Ctrl-C only stops in the main thread.
             if type(self).__module__.startswith("graphgrain."):
-                return in_one_worker(work, self.n_jobs)
+                brief = (
+                    fitted is not None
+                    and len(fitted) <= _FEW
+                    and fitted.n_vertices <= 32 * _FEW
+                    and self._is_quick(fitted)
+                )
+                return in_one_worker(work, self.n_jobs, brief)
             return work()
 
     def _fit_batch(self, batch: GraphBatch, fit: Callable[[GraphBatch], None]) -> None:
@@ -163,7 +179,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
             self._fit_batch(batch, self._fit)
             return self._output_of_fitted(batch)
 
-        return self._at_work(work)
+        return self._at_work(work, batch)
 
     def gram(self) -> np.ndarray:
         """Return the Gram matrix of the fitted graphs, equal to that of ``fit_transform``.
