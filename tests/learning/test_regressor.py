@@ -687,3 +687,44 @@ def test_rows_of_weight_zero_keep_their_places(drugs, masses):
     without = gg.GraphClassifier(max_level=1, max_terms=1)
     without.fit(graphs[10:], masses[10:60] > 250)
     assert classifier.predict_set(graphs[:9]) == without.predict_set(graphs[:9])
+
+
+@pytest.fixture(scope="module")
+def with_gaps(drugs, masses):
+    """A model of three targets, each of which other graphs lack, and graphs it was not given."""
+    graphs, _ = drugs
+    rng = np.random.default_rng(0)
+    y = np.column_stack([masses, masses**2, rng.normal(size=len(graphs))])
+    y[:30, 0], y[20:60, 1] = np.nan, np.nan
+    return gg.GraphRegressor(**ONE).fit(graphs[:150], y[:150]), graphs[150:170]
+
+
+def test_features_are_counted_once_for_all_targets(with_gaps, monkeypatch):
+    model, new = with_gaps
+    counted = []
+    whole = gg.WeisfeilerLehman.count_features
+
+    def watched(self, batch):
+        counted.append(len(batch))
+        return whole(self, batch)
+
+    monkeypatch.setattr(gg.WeisfeilerLehman, "count_features", watched)
+    for ask in (
+        lambda: model.predict(new, return_std=True),
+        lambda: model.predict_interval(new, 0.8),
+        lambda: model.domain(new),
+    ):
+        counted.clear()
+        ask()
+        assert counted == [len(new)]
+
+
+@pytest.mark.parametrize("target", [0, 1, 2])
+def test_the_uncertainty_explained_is_that_of_the_prediction(with_gaps, target):
+    model, new = with_gaps
+    _, std = model.predict(new, return_std=True)
+    explained = gg.explain(model, new, of="uncertainty", target=target)
+    found = [why.decision for why in explained]
+    np.testing.assert_allclose(found, std[:, target] ** 2, rtol=1e-12)
+    for why in explained:
+        assert why.bias + why.vertices.sum() == pytest.approx(why.decision, rel=1e-9)

@@ -239,7 +239,7 @@ def explain_uncertainty(
         )
     output = 0 if is_classifier(model) else _wanted(linear_form(model), target, False) or 0
     batch, columns = model._read(graphs)
-    posterior, machine = model._posterior(output), model._similar_to()
+    (there, posterior), machine = model._process(output), model._similar_to()
     variance, noise = model._process_units(output)
     of_graphs = 1.0 - model._column_share_
     located = {
@@ -247,13 +247,15 @@ def explain_uncertainty(
         for source in machine.sources
     }
     known = [MachineTerm(term, None, np.ones(1)) for term in model.machine_.terms]
-    result = []
-    for number in range(len(batch)):
-        graph = batch[number]
-        here = {name: values[number : number + 1] for name, values in columns.items()}
-        K, own = model._pair_similarities(graph, here)
+    influences, totals = np.zeros((len(batch), machine.n_graphs)), np.empty(len(batch))
+    for here, counted, some in model._counted_blocks(batch, columns):
+        K, own = model._pair_similarities(counted, some)
+        K = K[:, there]
         v = posterior.influence(K)
-        total = posterior.variance(K, own, v)[0] * variance
+        influences[here, there], totals[here] = v, posterior.variance(K, own, v) * variance
+    result = []
+    for number, (influence, total) in enumerate(zip(influences, totals.tolist(), strict=True)):
+        graph, v = batch[number], influence[np.newaxis]
         levels = []
         for source in machine.sources:
             found = _Found.of(source.kernel, source.see(graph), next(located[id(source)]))
@@ -271,11 +273,10 @@ def explain_uncertainty(
             ]
             levels += found.levels(added, [term for term in known if term.place == id(source)])
         patterns = float(sum(part.contributions.sum() for part in levels))
-        decision = float(total + noise)
         result.append(
             Explanation(
-                decision,
-                float(total + noise - patterns),
+                total + noise,
+                total + noise - patterns,
                 0.0,
                 *shared_values(graph, levels, share),
                 prediction=None,

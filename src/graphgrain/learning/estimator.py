@@ -30,7 +30,7 @@ from ..core.threads import blas_threads, thread_count
 from ..errors import InvalidGraphError, InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..kernels.features import COUNT_MAPS, SIMILARITIES
+from ..kernels.features import COUNT_MAPS, SIMILARITIES, Features
 from ..kernels.tree_plus_plus import CENTRALITIES
 from ..parameters import (
     BOOLEAN,
@@ -566,19 +566,18 @@ class GraphEstimator(Declared, BaseEstimator):
         nearest, similarity = np.zeros(len(batch), dtype=int), np.zeros(len(batch))
         leverage = np.zeros(len(batch))
         with self._blas(self.n_graphs_):
-            posterior = self._posterior()
+            there, posterior = self._process()
             roots = np.sqrt(np.maximum(self._diagonal(), 1e-300))
-            for begin, end in machine.blocks(len(batch)):
-                counted = machine.count(batch[begin:end], self.n_jobs)
+            for here, counted, some in self._counted_blocks(batch, columns):
                 K, own = machine.compare(counted, self.n_jobs), machine.own_similarity(counted)
                 cosine = K / roots / np.sqrt(np.maximum(own, 1e-300))[:, np.newaxis]
-                nearest[begin:end] = cosine.argmax(axis=1)
-                similarity[begin:end] = cosine.max(axis=1)
-                unseen[begin:end] = self.machine_.unseen(counted)
-                some = {name: values[begin:end] for name, values in columns.items()}
+                nearest[here] = cosine.argmax(axis=1)
+                similarity[here] = cosine.max(axis=1)
+                unseen[here] = self.machine_.unseen(counted)
                 K, own = self._with_columns(K, own, some)
+                K = K[:, there]
                 left = posterior.variance(K, own, posterior.influence(K))
-                leverage[begin:end] = np.minimum(left / np.maximum(own, 1e-300), 1.0)
+                leverage[here] = np.minimum(left / np.maximum(own, 1e-300), 1.0)
         if self._landmark_rows is not None:
             nearest = self._landmark_rows[nearest]
         if self._kept is not None:
@@ -600,13 +599,16 @@ class GraphEstimator(Declared, BaseEstimator):
         """Return the machine with the graphs to compare with: all training graphs or landmarks."""
         return self.machine_ if self._landmarks is None else self._landmarks
 
-    def _posterior(self, output: int = 0) -> Posterior | SparsePosterior:
-        """Return the Gaussian process on the training graphs; the factorisation is cached."""
+    def _process(self, output: int = 0) -> tuple[Any, Posterior | SparsePosterior]:
+        """Return the graphs to compare with that have a target, and the process on them.
+
+        The factorisation of the Gaussian process on all training graphs is cached.
+        """
         if self._landmark_inverse is not None:
-            return SparsePosterior(self._landmark_inverse)
+            return slice(None), SparsePosterior(self._landmark_inverse)
         if "_factored" not in vars(self):
             self._factored = Posterior(self._training_gram(), *self._noise())
-        return self._factored
+        return slice(None), self._factored
 
     def _noise(self) -> tuple[float, np.ndarray]:
         """Return the noise of the process and the weights of the training graphs."""
@@ -625,12 +627,21 @@ class GraphEstimator(Declared, BaseEstimator):
             K = (1 - share) * K + share * part.kernel.compare(part.kernel.rows)
         return K
 
-    def _pair_similarities(
+    def _counted_blocks(
         self, batch: GraphBatch, columns: dict[str, np.ndarray]
+    ) -> Iterator[tuple[slice, dict[int, Features], dict[str, np.ndarray]]]:
+        """Yield the positions, counted features and columns of blocks of graphs."""
+        machine = self._similar_to()
+        for begin, end in machine.blocks(len(batch)):
+            here = slice(begin, end)
+            some = {name: values[here] for name, values in columns.items()}
+            yield here, machine.count(batch[here], self.n_jobs), some
+
+    def _pair_similarities(
+        self, counted: dict[int, Features], columns: dict[str, np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return similarities of new graphs to the training graphs and to themselves."""
         machine = self._similar_to()
-        counted = machine.count(batch, self.n_jobs)
         K = machine.compare(counted, self.n_jobs)
         return self._with_columns(K, machine.own_similarity(counted), columns)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, Self
 
@@ -395,56 +395,57 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         array of shape (graphs,) or (graphs, targets); with ``return_std`` a pair of such arrays
         """
         check_is_fitted(self, "machine_")
-        batch, columns = self._read(X)
-        values = self._values_of(batch, columns)
-        predicted = self._shaped(self._target_scale.original(values))
         if not return_std:
-            return predicted
-        deviations = np.empty(values.shape)
-        for output, begin, std, _ in self._std_blocks(batch, columns):
-            deviations[begin : begin + len(std), output] = std
+            return self._shaped(self._target_scale.original(self._values(X)))
+        batch, columns = self._read(X)
+        values, deviations = np.empty((2, len(batch), self.machine_.n_outputs))
+        for output, here, value, std, _ in self._with_std(batch, columns):
+            values[here, output], deviations[here, output] = value, std
+        predicted = self._shaped(self._target_scale.original(values))
         return predicted, self._shaped(self._target_scale.deviation(values, deviations))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination (R2)."""
         return float(super().score(X, y, sample_weight))
 
-    def _std_blocks(
+    def _with_std(
         self, batch: GraphBatch, columns: dict[str, np.ndarray]
-    ) -> Iterator[tuple[int, int, np.ndarray, np.ndarray | None]]:
-        """Yield target, start of the block, standard deviations and shares for blocks of graphs.
+    ) -> Iterator[tuple[int, slice, np.ndarray, np.ndarray, np.ndarray | None]]:
+        """Yield target, positions, values, standard deviations and shares for blocks of graphs.
 
-        Standard deviations are those of the scaled targets. The shares (graphs, training graphs)
-        are the weights of the training targets in the value of a graph; None if the model does not
-        keep its training graphs.
+        Values and standard deviations are those of the scaled targets. The shares (graphs, training
+        graphs) are the weights of the training targets in the value of a graph; None if the model
+        does not keep its training graphs.
         """
+        targets: dict[bytes, list[int]] = {}  # those that the same training graphs have
+        for output, known in enumerate(np.isfinite(self._scaled_targets).T):
+            targets.setdefault(known.tobytes(), []).append(output)
+        blocks: Iterable[Any] = self._counted_blocks(batch, columns)
+        if len(targets) > 1:
+            blocks = list(blocks)
         with self._blas(self.n_graphs_):
-            for output, known in enumerate(np.isfinite(self._scaled_targets).T):
-                if known.all():
-                    posterior = super()._posterior()
-                else:
-                    gram = self._training_gram()[np.ix_(known, known)]
-                    weights = self._training_weights[known, output]
-                    posterior = Posterior(gram, float(self._alphas[output]), weights)
-                for begin, end in self._similar_to().blocks(len(batch)):
-                    some = {name: values[begin:end] for name, values in columns.items()}
-                    K, own = self._pair_similarities(batch[begin:end], some)
-                    K = K if known.all() else K[:, known]
+            for members in targets.values():
+                there, posterior = self._process(members[0])
+                for here, counted, some in blocks:
+                    values = self.machine_.counted_values(counted, some, self.n_jobs)
+                    K, own = self._pair_similarities(counted, some)
+                    K = K[:, there]
                     influence = posterior.influence(K)
                     left = posterior.variance(K, own, influence)
-                    std = np.sqrt(self._variance[output] * (left + self._noises[output]))
                     shares = None
                     if isinstance(posterior, Posterior):
                         shares = posterior.shares(K, influence)
-                    yield output, begin, std, shares
+                    for output in members:
+                        std = np.sqrt(self._variance[output] * (left + self._noises[output]))
+                        yield output, here, values[:, output], std, shares
 
-    def _posterior(self, output: int = 0) -> Posterior | SparsePosterior:
-        """Return the process of a target; graphs without it get a negligible weight."""
+    def _process(self, output: int = 0) -> tuple[Any, Posterior | SparsePosterior]:
         known = np.isfinite(self._scaled_targets[:, output])
         if known.all():
-            return super()._posterior()
-        weights = np.where(known, self._training_weights[:, output], 1e-12)
-        return Posterior(self._training_gram(), float(self._alphas[output]), weights)
+            return super()._process()
+        gram = self._training_gram()[np.ix_(known, known)]
+        weights = self._training_weights[known, output]
+        return known, Posterior(gram, float(self._alphas[output]), weights)
 
     def _process_units(self, output: int = 0) -> tuple[float, float]:
         variance = float(self._variance[output]) * float(self._target_scale.spread[output]) ** 2
@@ -474,16 +475,14 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         check_is_fitted(self, "machine_")
         check_value("coverage", coverage, COVERAGE)
         batch, columns = self._read(X)
-        values = self._values_of(batch, columns)
-        low, high = np.empty(values.shape), np.empty(values.shape)
-        for output, begin, std, shares in self._std_blocks(batch, columns):
+        low, high = np.empty((2, len(batch), self.machine_.n_outputs))
+        for output, here, value, std, shares in self._with_std(batch, columns):
             own = np.isfinite(self._scaled_targets[:, output])
             errors = np.abs(self._scaled_targets - self._held_out)[own, output]
             spread = self._deviations[own, output] * np.sqrt(self._variance[output])
             place = _upper_place(len(errors), coverage)
             room = std[:, np.newaxis] * (errors / np.maximum(spread, 1e-300))
-            here = slice(begin, begin + len(std))
-            without = values[here, output : output + 1]
+            without = value[:, np.newaxis]
             if shares is not None:
                 without = without - shares * self._shifts[own, output]
             low[here, output] = -np.partition(room - without, place, axis=1)[:, place]
