@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import graphgrain as gg
+from graphgrain.cli.unfinished import UnfinishedOutput
 
 from .running import SOURCE, call, fails
 
@@ -171,7 +172,7 @@ def test_what_is_done_is_kept(folder, monkeypatch):
     call("predict", folder / "mass.ggm", folder / "new.smi", "-o", other)
     assert len(calls) == 3 + 2  # the first two were kept
     assert other.read_text() == whole.read_text()
-    assert not list(folder.glob("*.part"))
+    assert not list(folder.glob(".*.part"))
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
@@ -185,7 +186,7 @@ def test_killed_runs_go_on(folder):
         env={**os.environ, "PYTHONPATH": SOURCE},
         stderr=subprocess.DEVNULL,
     )
-    while running.poll() is None and not list(folder.glob(".many.csv.*.part")):
+    while running.poll() is None and not list(folder.glob(".many.csv.part/block-*")):
         time.sleep(0.05)
     running.kill()
     running.wait()
@@ -263,7 +264,7 @@ def test_a_changed_file_is_predicted_anew(assays, folder):
     rows = [f"CCCO,1,{number % 5}" for number in range(520)]
     place.write_text("\n".join(["smiles,assay,dose", *rows, "CCCO,1,lots"]) + "\n")
     fails("predict", assays, place, "-o", output)
-    assert list(folder.glob(".long_out.csv.*.part"))
+    assert list(folder.glob(".long_out.csv.part/block-*"))
     place.write_text("\n".join(["smiles,assay,dose", *("CCCO,2,4" for _ in rows)]) + "\n")
     call("predict", assays, place, "-o", output)
     assert {row["assay"] for row in table(output)} == {"2"}
@@ -404,3 +405,29 @@ def test_infinite_numbers_are_named_by_their_line(assays, folder):
     (folder / "some.csv").write_text("smiles,assay,dose\nnonsense,1,3\nCCCO,1,inf\n")
     message = fails("predict", assays, folder / "some.csv", "-o", folder / "some_out.csv")
     assert "line 3 has 'inf'" in message
+
+
+def test_columns_that_begin_late_are_kept(folder, monkeypatch):
+    """Records of a file of mol blocks have properties of their own."""
+    from rdkit import Chem
+
+    monkeypatch.setattr("graphgrain.cli.learn.CHUNK", 2)
+    place, output = folder / "late.sdf", folder / "late.csv"
+    block = Chem.MolToMolBlock(Chem.MolFromSmiles("CCO"))
+    properties = ["", "", "", ">  <assay>\nA7\n\n", ""]
+    place.write_text("".join(f"{block}{own}$$$$\n" for own in properties))
+    call("predict", folder / "mass.ggm", place, "-o", output)
+    assert [row["assay"] for row in table(output)] == ["", "", "", "A7", ""]
+    message = fails("predict", folder / "mass.ggm", place, "-o", "-")
+    assert "'assay'" in message
+    assert "-o out.csv" in message
+
+
+def test_two_commands_do_not_write_the_same_table(folder):
+    output = folder / "twice.csv"
+    with UnfinishedOutput(output, "another command"):
+        message = fails("predict", folder / "mass.ggm", folder / "new.smi", "-o", output)
+    assert "Another process is writing" in message
+    call("predict", folder / "mass.ggm", folder / "new.smi", "-o", output)
+    assert len(table(output)) > 1
+    assert not list(folder.glob(".twice.csv*"))

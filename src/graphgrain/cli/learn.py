@@ -5,18 +5,20 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import IO, Annotated, Any
 
 import numpy as np
 import typer
 from rich.markup import escape
 
+from ..archives import parsed_json
 from ..errors import InvalidFileError, InvalidParameterError
 from ..graphs.convert.rdkit import LabelOptions, parse_molecules
 from ..graphs.files.molecules import (
@@ -35,11 +37,12 @@ from ..learning.estimator import GraphEstimator
 from ..learning.inputs import GRAPH_COLUMN, are_classes
 from ..learning.model_file import load_model
 from ..learning.regressor import GraphRegressor
-from ..writing import check_output, is_standard_output, put_in_place, suffix_of
+from ..writing import atomic_write, check_output, is_standard_output, suffix_of
 from .app import Interrupted, answer, command, err, out
 from .arguments import Data, Jobs, Json, Reading, check_choice, listed, output_file
 from .kernel_options import combined
 from .loading import Loaded, load
+from .unfinished import UnfinishedOutput, is_resumable
 
 #: Number of molecules predicted at a time; finished chunks are on disk.
 CHUNK = 500
@@ -259,23 +262,31 @@ def predict(
     trained = trained_with(loaded)
     loaded.set_params(n_jobs=n_jobs)
     file = MoleculeFile.opened(data, smiles)
-    part = _Part(output, _key(data, model, (interval, smiles, domain)))
-    rows, bad = part.done, part.unread
-    try:
-        with part.opened() as stream, progress_bar(err().is_terminal, None) as bar:
-            records = (record for record in file.records if record.line > part.last)
-            while some := list(islice(records, CHUNK)):
-                table, unread = _predicted(loaded, file, some, trained, interval, domain)
-                part.write(stream, table)
-                rows += len(some)
-                bad += unread
-                bar.update(len(some))
-    except KeyboardInterrupt:
-        again = "" if part.streams else "Run the same command again to continue."
-        raise Interrupted(again) from None
-    if not rows:
-        raise InvalidFileError(f"{file.name} contains no molecule. Is it the right file?")
-    part.finish()
+    rows = bad = 0
+    saved = None
+    with ExitStack() as stack:
+        if is_resumable(output):
+            settings = _settings(data, model, (interval, smiles, domain))
+            saved = stack.enter_context(UnfinishedOutput(output, settings))
+        else:
+            stream = _Stream(stack.enter_context(_opened(output)))
+        bar = stack.enter_context(progress_bar(err().is_terminal, None))
+        try:
+            for table in _tables(
+                file, saved, lambda some: _predicted(loaded, file, some, trained, interval, domain)
+            ):
+                if saved is None:
+                    stream.write(table)
+                rows += len(table["line"])
+                bad += sum(map(bool, table["problem"]))
+                bar.update(len(table["line"]))
+        except KeyboardInterrupt:
+            again = "" if saved is None else "Run the same command again to continue."
+            raise Interrupted(again) from None
+        if not rows:
+            raise InvalidFileError(f"{file.name} contains no molecule. Is it the right file?")
+        if saved is not None:
+            _join(saved)
     if as_json:
         answer({"molecules": rows, "unreadable": bad, "output": str(output)})
         return
@@ -294,11 +305,85 @@ def trained_with(model: Any) -> dict[str, Any]:
     return {"labels": list(LabelOptions()), "columns": columns}
 
 
-def _key(data: str, model: Path, options: tuple[Any, ...]) -> str:
-    """Return a hash of the file of molecules, the model and the options."""
+def _settings(data: str, model: Path, options: tuple[Any, ...]) -> list[Any]:
+    """Return everything that the predictions depend on."""
     state = os.stat(data) if os.path.exists(data) else None
-    about = (str(data), state and (state.st_size, state.st_mtime_ns), *options)
-    return hashlib.sha256(repr(about).encode() + model.read_bytes()).hexdigest()[:12]
+    version = [state and state.st_size, state and state.st_mtime_ns]
+    return [data, version, hashlib.sha256(model.read_bytes()).hexdigest(), CHUNK, *options]
+
+
+def _tables(
+    file: MoleculeFile,
+    saved: UnfinishedOutput | None,
+    predicted: Callable[[list[Record]], dict[str, list[Any]]],
+) -> Iterator[dict[str, list[Any]]]:
+    """Yield the table of each chunk: the saved ones, then new ones, which are saved when found."""
+    last = 0
+    for table in () if saved is None else saved.read(_table):
+        last = table["line"][-1]
+        yield table
+    records = (record for record in file.records if record.line > last)
+    while some := list(islice(records, CHUNK)):
+        table = predicted(some)
+        if saved is not None:
+            saved.add(json.dumps(table).encode())
+        yield table
+
+
+def _table(path: Path) -> dict[str, list[Any]]:
+    table = parsed_json(path.read_bytes())
+    if not isinstance(table, dict):
+        raise InvalidFileError(f"{str(path)!r} is damaged. Run the command again.")
+    return table
+
+
+def _join(saved: UnfinishedOutput) -> None:
+    """Write the saved tables as one; a column may begin in any of them."""
+    header = list(dict.fromkeys(name for path in saved.blocks for name in _table(path)))
+    with atomic_write(saved.output, "The table of predictions") as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+        csv.writer(text).writerow(header)
+        for path in saved.blocks:
+            csv.writer(text).writerows(_rows(_table(path), header))
+        text.detach()
+    saved.delete()
+
+
+def _rows(table: dict[str, list[Any]], header: list[str]) -> Iterator[tuple[Any, ...]]:
+    missing = [""] * len(table["line"])
+    return zip(*(table.get(name, missing) for name in header), strict=True)
+
+
+@contextmanager
+def _opened(output: Path) -> Iterator[IO[str]]:
+    """Open standard output, a pipe or a device."""
+    place: Any = os.dup(1) if is_standard_output(output) else output
+    with open(place, "w", newline="", encoding="utf-8") as stream:
+        yield stream
+
+
+class _Stream:
+    """A table written row by row, with the columns of its first chunk."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self.stream = stream
+        self.header: list[str] = []
+
+    def write(self, table: dict[str, list[Any]]) -> None:
+        """Append rows."""
+        writer = csv.writer(self.stream)
+        if not self.header:
+            self.header = list(table)
+            writer.writerow(self.header)
+        new = [name for name in table if name not in self.header]
+        if new:
+            raise InvalidFileError(
+                f"The column {new[0]!r} begins after line {table['line'][0]} of the file, when the "
+                "names of the columns were already written. Write to a file (-o out.csv), which "
+                "gets all columns."
+            )
+        writer.writerows(_rows(table, self.header))
+        self.stream.flush()
 
 
 def _predicted(
@@ -308,8 +393,8 @@ def _predicted(
     trained: dict[str, Any],
     interval: float,
     domain: bool,
-) -> tuple[dict[str, list[Any]], int]:
-    """Return the rows of a chunk and the number of unreadable molecules."""
+) -> dict[str, list[Any]]:
+    """Return the rows of a chunk, as columns."""
     parsed = parse_molecules(
         [record.structure for record in records], LabelOptions(*trained["labels"]), file.blocks
     )
@@ -344,7 +429,7 @@ def _predicted(
         table[name] = [by_place.get(place, "") for place in range(len(records))]
     reasons = dict(parsed.problems)
     table["problem"] = [reasons.get(place, "") for place in range(len(records))]
-    return table, len(reasons)
+    return table
 
 
 def new_table(
@@ -388,66 +473,3 @@ def _results(model: GraphEstimator, X: Any, interval: float) -> dict[str, list[A
         "probability": [f"{row[code]:.4f}" for row, code in zip(probabilities, best, strict=True)],
         "set": ["|".join(map(str, one)) for one in sets],
     }
-
-
-class _Part:
-    """Hidden file with the finished rows of a table, renamed when all rows are written."""
-
-    def __init__(self, output: Path, key: str) -> None:
-        self.output = output
-        self.streams = is_standard_output(output) or (output.exists() and not output.is_file())
-        self.path = output.with_name(f".{output.name}.{key}.part")
-        self.header: list[str] | None = None
-        self.done = self.last = 0  # rows written by an earlier call; line of the last one
-        self.unread = 0  # unreadable molecules among them
-        if not self.streams and self.path.exists():
-            self._read()
-
-    def _read(self) -> None:
-        """Read the rows of an earlier call and drop an incomplete last row."""
-        text = self.path.read_text(encoding="utf-8")
-        rows = list(csv.reader(io.StringIO(text[: text.rfind("\n") + 1])))
-        if len(rows) < 2 or not all(row and row[0].isdigit() for row in rows[1:]):
-            self.path.unlink()
-            return
-        self.header = rows[0]
-        while rows and len(rows[-1]) != len(self.header):
-            rows.pop()
-        self.done, self.last = len(rows) - 1, int(rows[-1][0])
-        self.unread = sum(bool(row[self.header.index("problem")]) for row in rows[1:])
-        kept = io.StringIO(newline="")
-        csv.writer(kept).writerows(rows)
-        self.path.write_bytes(kept.getvalue().encode())
-
-    @contextmanager
-    def opened(self) -> Iterator[Any]:
-        """Open the file for rows; remove it afterwards if it is empty."""
-        if self.streams:
-            place: Any = os.dup(1) if is_standard_output(self.output) else self.output
-            with open(place, "w", newline="", encoding="utf-8") as stream:
-                yield stream
-            return
-        try:
-            with open(self.path, "a", newline="", encoding="utf-8") as stream:
-                yield stream
-        finally:
-            if self.path.exists() and not self.path.stat().st_size:
-                self.path.unlink()
-
-    def write(self, stream: Any, table: dict[str, list[Any]]) -> None:
-        """Append rows and flush them to disk."""
-        writer = csv.writer(stream)
-        if self.header is None:
-            self.header = list(table)
-            writer.writerow(self.header)
-        width = len(table["line"])
-        columns = [table.get(name, [""] * width) for name in self.header]
-        writer.writerows(zip(*columns, strict=True))
-        stream.flush()
-        if not self.streams:
-            os.fsync(stream.fileno())
-
-    def finish(self) -> None:
-        """Move the complete table to its final path."""
-        if not self.streams:
-            put_in_place(self.path, self.output)

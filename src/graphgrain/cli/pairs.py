@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-import shutil
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from typing import IO, Annotated, Any
@@ -15,15 +15,15 @@ import numpy as np
 import typer
 from rich.markup import escape
 
-from ..archives import parsed_json, read_npz
-from ..errors import InvalidFileError, InvalidParameterError
+from ..archives import read_npz
+from ..errors import InvalidParameterError
 from ..graphs.processes import progress_bar
 from ..scaling.feature_shards import pyarrow
 from ..searching.graph_index import GraphIndex
 from ..searching.groups import near_duplicates
 from ..searching.index_files import KINDS
 from ..searching.similar_pairs import BLOCK, PART, Pairs, capped_pairs, iter_pairs, joined_pairs
-from ..writing import atomic_write, check_output, is_standard_output, suffix_of, write_csv
+from ..writing import atomic_write, check_output, suffix_of, write_csv
 from .app import Interrupted, answer, command, err, out
 from .arguments import (
     Jobs,
@@ -37,6 +37,7 @@ from .arguments import (
 from .index import IndexOrData, labels, labels_of, opened, reading_of
 from .loading import load, row_names
 from .tables import text_table
+from .unfinished import UnfinishedOutput, is_resumable
 
 _SHOWN = 10
 _FORMS = (".csv", ".jsonl", ".parquet")
@@ -97,30 +98,31 @@ def pairs(
             "part": PART,
             "files": sorted(index._snapshot.manifest.files),
         }
-        saved = None
-        if output is not None and not is_standard_output(output):
-            saved = _Saved(output.with_name(f".{output.name}.pairs"), settings)
-        with progress_bar(err().is_terminal, 2 * len(index)) as bar:
+        with ExitStack() as stack:
+            saved = None
+            if output is not None and is_resumable(output):
+                saved = stack.enter_context(UnfinishedOutput(output, settings))
+            bar = stack.enter_context(progress_bar(err().is_terminal, 2 * len(index)))
             try:
                 blocks: Iterable[Pairs]
                 blocks = _blocks(index, min_similarity, similarity, saved, bar.update)
                 blocks = list(blocks) if saved is None else blocks
                 count = sum(map(len, blocks))
             except KeyboardInterrupt:
-                kept = saved is not None and saved.blocks > 0
                 raise Interrupted(
-                    "Run the same command again to continue." if kept else ""
+                    "Run the same command again to continue." if saved and saved.blocks else ""
                 ) from None
-        if saved is not None:
-            blocks = saved.every()
-        if max_per_graph is not None:
-            capped = capped_pairs(joined_pairs(blocks), max_per_graph)
-            blocks, count = [capped], len(capped)
-        if output is not None:
-            with atomic_write(output, "The table of pairs") as file:
-                _write(file, form, index, blocks)
             if saved is not None:
-                saved.forget()
+                blocks = map(_block, saved.blocks)
+            if max_per_graph is not None:
+                capped = capped_pairs(joined_pairs(blocks), max_per_graph)
+                blocks, count = [capped], len(capped)
+            if output is not None:
+                with atomic_write(output, "The table of pairs") as file:
+                    _write(file, form, index, blocks)
+            if saved is not None:
+                saved.delete()
+        if output is not None:
             err().print(f"{count:,} pairs written to {escape(str(output))}.")
         if as_json:
             rows = [] if output is not None else [_named(row) for row in _rows(index, blocks)]
@@ -138,65 +140,28 @@ def pairs(
 
 
 def _blocks(
-    index: GraphIndex, least: float, similarity: str | None, saved: _Saved | None, progress: Any
+    index: GraphIndex,
+    least: float,
+    similarity: str | None,
+    saved: UnfinishedOutput | None,
+    progress: Any,
 ) -> Iterator[Pairs]:
     """Yield all blocks of pairs: the saved ones, then new ones, which are saved when found."""
     done = 0
     if saved is not None:
-        for block in saved.read():
-            done += 1
-            yield block
-    stream = iter_pairs(index, least, similarity=similarity, after=done, progress=progress)
-    for block in stream:
+        yield from saved.read(_block)
+        done = len(saved.blocks)
+    for block in iter_pairs(index, least, similarity=similarity, after=done, progress=progress):
         if saved is not None:
-            saved.add(block)
+            content = io.BytesIO()
+            np.savez(content, **block._asdict())
+            saved.add(content.getvalue())
         yield block
 
 
-class _Saved:
-    """Blocks of pairs in a hidden folder next to the table until it is written."""
-
-    def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
-        self.folder = folder
-        self.blocks = 0
-        about = folder / "settings.json"
-        written = about.read_bytes() if about.is_file() else b""
-        if folder.is_dir() and parsed_json(written) != settings:
-            shutil.rmtree(folder)
-        folder.mkdir(exist_ok=True)
-        with atomic_write(about, "The pairs so far") as file:
-            file.write(json.dumps(settings).encode())
-
-    def _path(self, number: int) -> Path:
-        return self.folder / f"block-{number:06d}.npz"
-
-    def read(self) -> Iterator[Pairs]:
-        """Yield the saved blocks up to the first missing or damaged one."""
-        while self._path(self.blocks).is_file():
-            try:
-                block = self._block(self.blocks)
-            except (InvalidFileError, KeyError):
-                return
-            self.blocks += 1
-            yield block
-
-    def every(self) -> Iterator[Pairs]:
-        """Return all saved blocks."""
-        return map(self._block, range(self.blocks))
-
-    def _block(self, number: int) -> Pairs:
-        arrays = read_npz(self._path(number), "a block of pairs", "Run the command again")
-        return Pairs(*(arrays[name] for name in Pairs._fields))
-
-    def add(self, block: Pairs) -> None:
-        """Save one more block."""
-        with atomic_write(self._path(self.blocks), "The pairs so far") as file:
-            np.savez(file, **block._asdict())
-        self.blocks += 1
-
-    def forget(self) -> None:
-        """Remove the saved blocks after the table is written."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+def _block(path: Path) -> Pairs:
+    arrays = read_npz(path, "a block of pairs", "Run the command again")
+    return Pairs(*(arrays[name] for name in Pairs._fields))
 
 
 # -------------------------------------------------------------------- tables
