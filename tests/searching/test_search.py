@@ -193,6 +193,25 @@ def test_empty_graphs_in_the_index(tmp_path):
     assert index.graphs() == graphs
 
 
+@pytest.mark.parametrize("counts", ["raw", "binary", "sqrt", "intersection"])
+@pytest.mark.parametrize("similarity", ["minmax", "cosine", "dot"])
+def test_graphs_without_features_are_as_similar_as_in_the_kernel(tmp_path, similarity, counts):
+    path = ([(0, 1)], ["C", "O"])
+    graphs = gg.as_graphs([path, ([], ["C"]), ([(0, 1), (1, 2)], ["C", "O", "O"]), ([], [])])
+    kernel = gg.ShortestPath(similarity=similarity, counts=counts)
+    index = built(tmp_path, graphs, kernel, similarity=similarity)
+    K = kernel.fit_transform(graphs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GraphgrainWarning)
+        places, values = index.search(graphs, k=4)
+    for row, own in enumerate(places):
+        np.testing.assert_allclose(values[row], K[row, own], rtol=1e-12)
+        np.testing.assert_allclose(values[row], -np.sort(-K[row]), rtol=1e-12)
+    index.verify()
+    _, share = index.search(graphs[3], k=2, similarity="containment")
+    assert share.tolist() == [[1.0, 1.0]]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -487,7 +487,7 @@ class GraphIndex:
             found += call(ranker.search, part, wanted, threshold or 0.0)
         if threshold is None or not threshold:
             for number, hits in enumerate(found):
-                if not len(hits.places) and len(live):
+                if not (hits.similarities > 0.0).any() and len(live):
                     nothing.append(number)
                 found[number] = _filled(hits, live, k)
         if nothing:

@@ -260,6 +260,9 @@ _ATTEMPTS = 5
 
 # -------------------------------------------------------------------- features of graphs
 
+#: Key of graphs without features.
+FEATURELESS = np.uint64(0x9AE16A3B2F90404F)
+
 
 class KeyedFeatures(NamedTuple):
     """The features of graphs as 64-bit keys over all levels, with their values.
@@ -293,7 +296,8 @@ def values_differ(kernel: FeatureKernel) -> bool:
 def keyed_features(kernel: FeatureKernel, batch: GraphBatch) -> KeyedFeatures:
     """Compute the features of all levels of a kernel, grouped by graph.
 
-    A key is the hash mixed with its level, as in :func:`columns_of_hashes`.
+    A key is the hash mixed with its level, as in :func:`columns_of_hashes`. A graph without
+    features has the key ``FEATURELESS``, so that such graphs equal each other as in the kernel.
     """
     levels = kernel.count(batch).mapped(kernel.counts).levels
     graphs = np.concatenate([np.repeat(np.arange(len(batch)), level.lengths) for level in levels])
@@ -301,10 +305,16 @@ def keyed_features(kernel: FeatureKernel, batch: GraphBatch) -> KeyedFeatures:
         salted = [level.hashes + np.uint64(n) * GOLDEN for n, level in enumerate(levels, start=1)]
     scales = kernel.level_scales.tolist()
     values = [level.counts * scale for level, scale in zip(levels, scales, strict=True)]
+    keys = mix_array(np.concatenate(salted))
+    bare = np.setdiff1d(np.arange(len(batch)), graphs)
+    if len(bare):
+        graphs = np.concatenate((graphs, bare))
+        keys = np.concatenate((keys, np.full(len(bare), FEATURELESS)))
+        values.append(np.ones(len(bare)))
     order = np.argsort(graphs, kind="stable")
     return KeyedFeatures(
         running_sum(np.bincount(graphs, minlength=len(batch))),
-        mix_array(np.concatenate(salted))[order],
+        keys[order],
         np.concatenate(values)[order],
     )
 

@@ -21,7 +21,14 @@ from ..core.sketches import Best, Query, overlaps, scan
 from ..core.threads import run, thread_count
 from ..graphs.batch import GraphBatch
 from ..kernels.bases.feature_kernel import FeatureKernel
-from .index_files import KINDS, KeyedFeatures, Snapshot, keyed_features, values_differ
+from .index_files import (
+    FEATURELESS,
+    KINDS,
+    KeyedFeatures,
+    Snapshot,
+    keyed_features,
+    values_differ,
+)
 
 #: Number of graphs whose features are in memory at a time.
 _TOGETHER = 2048
@@ -74,6 +81,9 @@ class Ranker:
     def search(self, graphs: GraphBatch, k: int | None, threshold: float) -> list[Hits]:
         """Find the k best graphs (all if None) that reach the threshold, for each query."""
         features = keyed_features(self.kernel, graphs).sorted()
+        if self.kind == DOT:  # graphs without features are not similar to any
+            bare = features.keys == FEATURELESS
+            features = features._replace(values=np.where(bare, 0.0, features.values))
         state = [_Progress(query, k, threshold) for query in self.queries(features)]
         if k is None:
             self._scan_all(state)
@@ -190,7 +200,7 @@ class Ranker:
 def exact_similarity(
     kind: int, overlap: np.ndarray, own: np.ndarray, other: np.ndarray
 ) -> np.ndarray:
-    """Compute similarities from overlaps and measures; 0 for graphs without features."""
+    """Compute similarities from overlaps and measures."""
     if kind == DOT:
         return overlap
     below = own
