@@ -137,7 +137,7 @@ KERNELS: dict[str, KernelGrid] = {grid.name: grid for grid in _GRIDS}
 
 
 def list_kernels() -> dict[str, type[GraphKernel]]:
-    """Return all kernels by their short names.
+    """Return the kernels by their short names, except those for attributes alone.
 
     Examples
     --------

@@ -124,7 +124,8 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
     random_state : int or None, default=0
         Seed for samples and folds.
     n_jobs : int, optional
-        Number of threads; -1 uses all cores. Results do not depend on it.
+        Number of threads; -1 uses all cores. Up to 4,000 training graphs, results do not depend on
+        it; beyond, BLAS uses several threads, which may change the last bits.
     verbose : int, default=0
         1 reports the progress of the search on standard error.
 

@@ -40,7 +40,7 @@ def save_gram(
     dtype: Any = np.float64,
     dask: bool = False,
     n_jobs: int | None = None,
-    verbose: bool = False,
+    verbose: int = 0,
 ) -> Path:
     """Compute a Gram matrix that does not fit in memory, and write it to a file.
 
@@ -63,8 +63,8 @@ def save_gram(
     n_jobs : int, optional
         Number of processes if ``dask`` is False. None uses the current process only, -1 one
         process per core.
-    verbose : bool, default=False
-        Whether to show a progress bar.
+    verbose : int, default=0
+        If 1 or more, show a progress bar.
 
     Returns
     -------

@@ -159,7 +159,7 @@ class GraphIndex:
         overwrite: bool = False,
         first_id: int = 0,
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: int = 0,
         **options: Any,
     ) -> GraphIndex:
         """Build an index from graphs, a stream of graphs or a file.
@@ -192,8 +192,8 @@ class GraphIndex:
         n_jobs : int, optional
             Number of processes for reading a file of molecules, and of threads for counting
             features.
-        verbose : bool, default=False
-            Whether to show a progress bar.
+        verbose : int, default=0
+            If 1 or more, show a progress bar.
         **options
             Passed on to the file reader, such as ``errors="skip"`` or ``charge=True``.
 
@@ -325,7 +325,7 @@ class GraphIndex:
     # ---------------------------------------------------------------- changing
 
     def add(
-        self, source: Any, *, ids: Any = None, columns: Any = None, verbose: bool = False,
+        self, source: Any, *, ids: Any = None, columns: Any = None, verbose: int = 0,
         **options: Any,
     ) -> None:  # fmt: skip
         """Add graphs; the parameters are those of :meth:`build`.
@@ -425,8 +425,9 @@ class GraphIndex:
         Notes
         -----
         As in the kernel, patterns that do not occur in the index reduce the similarity of a query
-        to all graphs. A query that has nothing in common with any graph, such as an empty graph,
-        returns graphs with similarity 0 in the order of the index, with a warning.
+        to all graphs, and graphs without any patterns are equal to each other. A query that has
+        nothing in common with any graph returns graphs with similarity 0 in the order of the index,
+        with a warning.
         """
         if k is None and threshold is None:
             raise InvalidParameterError("k=None returns all graphs above a threshold; give one.")
