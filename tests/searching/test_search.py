@@ -290,6 +290,26 @@ def test_columns_keep_their_type_and_their_length(tmp_path, drugs):
             gg.GraphIndex.build(tmp_path / "wrong.ggi", graphs, columns={"y": wrong})
 
 
+def test_ids_of_64_bits_are_not_rounded(tmp_path, drugs):
+    """NumPy makes floats of unsigned numbers beside smaller ones."""
+    hashes = np.array([2**64 - 1, 1, 2**63, 7], dtype=np.uint64)
+    index = built(tmp_path, drugs[0][:4], ids=hashes, columns={"y": hashes.astype(object)})
+    assert index.ids.tolist() == index.columns()["y"].tolist() == hashes.tolist()
+    assert index.search(drugs[0][:4], k=1)[0][:, 0].tolist() == hashes.tolist()
+    assert index.columns(hashes[:1])["y"].tolist() == [2**64 - 1]
+
+
+def test_columns_of_several_types_are_not_converted(tmp_path, drugs):
+    """Graphs that are added one by one are stored together with those before."""
+    index = built(tmp_path, drugs[0][:0], gg.VertexHistogram())
+    values = ["a", 1.5, True, 7, 2**63, -1]
+    for graph, value in zip(drugs[0], values, strict=False):
+        index.add(graph, columns={"y": [value]})
+    found = index.columns()["y"].tolist()
+    assert found == values
+    assert [type(value) for value in found] == [type(value) for value in values]
+
+
 def test_columns_of_a_build_that_is_interrupted(tmp_path, monkeypatch):
     pytest.importorskip("rdkit")
     monkeypatch.setattr("graphgrain.searching.graph_index.LARGEST", 20)

@@ -121,16 +121,18 @@ def cut(chunks: Iterable[Chunk], chunk_size: int) -> Iterator[Chunk]:
 def join_chunks(chunks: Sequence[Chunk]) -> Chunk:
     """Concatenate chunks, in order.
 
-    Missing columns are filled with empty strings if they are texts, else with None.
+    Missing columns are filled with empty strings if they are texts, else with None. Values of
+    different types become objects, so that none is converted to the type of another.
     """
     if len(chunks) == 1:
         return chunks[0]
     columns = {}
     for name in dict.fromkeys(name for chunk in chunks for name in chunk.columns):
-        texts = all(c.columns[name].dtype.kind == "U" for c in chunks if name in c.columns)
-        blank: np.ndarray = np.array("" if texts else None, dtype=str if texts else object)
+        kinds = {c.columns[name].dtype.kind for c in chunks if name in c.columns}
+        blank: np.ndarray = np.array("") if kinds == {"U"} else np.array(None, dtype=object)
         columns[name] = np.concatenate(
-            [c.columns.get(name, np.repeat(blank, len(c.graphs))) for c in chunks]
+            [c.columns.get(name, np.repeat(blank, len(c.graphs))) for c in chunks],
+            dtype=None if len(kinds) == 1 or kinds == {"i", "f"} else object,
         )
     return Chunk(GraphBatch.concatenate([chunk.graphs for chunk in chunks]), columns)
 

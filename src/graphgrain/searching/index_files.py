@@ -514,11 +514,8 @@ def plain(value: Any) -> Any:
 def as_array(values: list[Any]) -> np.ndarray:
     """Return an array of numbers, strings or bools if possible, otherwise of objects."""
     kinds = {type(value) for value in values}
-    if kinds and (kinds <= {int} or kinds <= {float, int} or kinds <= {str} or kinds <= {bool}):
-        try:
-            return np.array(values)
-        except OverflowError:
-            pass
+    if kinds in ({float}, {int, float}, {str}, {bool}) or (kinds and all(map(_is_int64, values))):
+        return np.array(values)
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
