@@ -203,6 +203,9 @@ def test_pairs_of_other_graphs(drugs):
     found = gg.pairs(graphs, 0.5)
     with pytest.raises(InvalidParameterError, match="pairs of these 5 graphs"):
         gg.cliffs(graphs[:5], np.arange(5.0), similar=found)
+    with pytest.raises(InvalidParameterError, match="it has number -1"):
+        gg.cliffs(graphs[:5], np.arange(5.0), similar=([0], [-1], [0.5]))
+    assert not len(gg.cliffs(graphs[:5], np.arange(5.0), similar=([], [], [])))
     lists = tuple(map(list, found))
     y = np.arange(len(graphs))
     assert gg.cliffs(graphs, y, similar=lists).cliffs == gg.cliffs(graphs, y, 0.5).cliffs

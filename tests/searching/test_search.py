@@ -310,6 +310,37 @@ def test_columns_of_several_types_are_not_converted(tmp_path, drugs):
     assert [type(value) for value in found] == [type(value) for value in values]
 
 
+def test_columns_of_several_values_a_graph(tmp_path, drugs):
+    graphs = drugs[0][:4]
+    y = np.array([[1.5, 2.5], [3.0, np.inf], [5.0, 6.0], [7.0, 8.0]])
+    gg.save_tu(tmp_path / "DS", graphs[:3], y[:3])
+    index = built(tmp_path, tmp_path / "DS")
+    index.add(graphs[3], columns={"target": y[3:]})
+    assert index.columns()["target"].tolist() == y.tolist()
+    index.verify()
+
+
+def test_missing_values_of_pandas_are_none(tmp_path, drugs):
+    pd = pytest.importorskip("pandas")
+    y = pd.array(["a", None], dtype="string")
+    index = built(tmp_path, drugs[0][:2], columns={"y": y})
+    assert index.columns()["y"].tolist() == ["a", None]
+
+
+@pytest.mark.parametrize("column", ["family", 5])
+def test_a_column_is_an_array(tmp_path, drugs, column):
+    with pytest.raises(InvalidParameterError, match="'y' has 1"):
+        built(tmp_path, drugs[0][:2], columns={"y": column})
+
+
+def test_queries_that_are_no_list_of_graphs(drug_index):
+    nx = pytest.importorskip("networkx")
+    with pytest.raises(InvalidGraphError, match=r"Graphs are expected .* got None"):
+        drug_index.search(None)
+    with pytest.raises(InvalidGraphError, match="a single networkx graph"):
+        drug_index.search(nx.path_graph(3))
+
+
 def test_columns_of_a_build_that_is_interrupted(tmp_path, monkeypatch):
     pytest.importorskip("rdkit")
     monkeypatch.setattr("graphgrain.searching.graph_index.LARGEST", 20)

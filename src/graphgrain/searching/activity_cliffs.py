@@ -193,11 +193,12 @@ def cliffs(
     if similar is None:
         found = pairs(graphs, min_similarity, kernel=kernel, similarity=similarity, n_jobs=n_jobs)
     else:
-        found = Pairs(*map(np.asarray, similar))
-    if max(found.first.max(initial=-1), found.second.max(initial=-1)) >= count:
+        first, second, similarities = similar
+        found = Pairs(np.asarray(first, int), np.asarray(second, int), np.asarray(similarities))
+    numbers = np.concatenate(found[:2])
+    for number in numbers[(numbers < 0) | (numbers >= count)][:1]:
         raise InvalidParameterError(
-            f"similar must hold pairs of these {count:,} graphs; it has number "
-            f"{max(found.first.max(), found.second.max()):,}."
+            f"similar must hold pairs of these {count:,} graphs; it has number {number:,}."
         )
     missing = np.flatnonzero(np.isnan(values))
     warn_of_missing(len(missing), count)

@@ -451,9 +451,10 @@ class GraphIndex:
         manifest = self._snapshot.manifest
         if isinstance(queries, str) or is_rdkit(queries):
             queries = [queries]
-        items = column_items(queries) if not isinstance(queries, GraphBatch) else []
-        smiles = bool(items) and all(isinstance(item, str) for item in items)
-        if smiles or (items and all(map(is_rdkit, items))):
+        queries, are_molecules = with_kind(queries)
+        if are_molecules:
+            items = column_items(queries)
+            smiles = isinstance(items[0], str)
             name, convert = ("SMILES", from_smiles) if smiles else ("Molecules", from_rdkit)
             if manifest.molecules is None:
                 raise InvalidGraphError(
@@ -461,7 +462,7 @@ class GraphIndex:
                     f"Give graphs, such as graphgrain.{convert.__name__}(list)."
                 )
             return convert(items, **cast(LabelFlags, manifest.molecules))
-        batch = as_graphs(items or queries)
+        batch = as_graphs(queries)
         if batch.n_vertices and manifest.label_kind and batch.label_kind != manifest.label_kind:
             raise InvalidGraphError(
                 f"Queries must have labels of the kind in the index ({manifest.label_kind}); got "
@@ -804,7 +805,7 @@ def pieces_of(
         )
     given = {}
     if isinstance(columns, Mapping):
-        given = {name: np.asarray(column) for name, column in columns.items()}
+        given = {name: np.atleast_1d(column) for name, column in columns.items()}
     values = None if ids is None or isinstance(ids, str) else iter(ids)
     begin = 0
     for chunk in as_chunks(source, chunk_size=CHUNK, **options):
@@ -814,8 +815,11 @@ def pieces_of(
                 raise InvalidParameterError(
                     f"A column needs a value for each graph; {name!r} has {len(column)}."
                 )
-        more = {name: column[begin:end] for name, column in given.items()}
-        chunk = chunk._replace(columns={**chunk.columns, **more})
+        every = chunk.columns | {name: column[begin:end] for name, column in given.items()}
+        for name, column in every.items():
+            if getattr(column, "ndim", 1) > 1:  # a stream may hold lists
+                every[name] = as_array(column.tolist())
+        chunk = chunk._replace(columns=every)
         own: Sequence[Any] | None = None
         if isinstance(ids, str):
             own = _column(chunk, ids).tolist()

@@ -51,6 +51,7 @@ from ..core.sketches import (
 )
 from ..errors import InvalidFileError, InvalidParameterError, UnwritableFileError
 from ..graphs.batch import GraphBatch, gathered_ranges, running_sum
+from ..graphs.convert.parts import is_missing
 from ..graphs.convert.rdkit import LabelOptions
 from ..graphs.streams import Chunk, join_chunks
 from ..kernels.bases.feature_kernel import FeatureKernel
@@ -507,8 +508,10 @@ def _encode_column(name: str, values: Sequence[Any]) -> tuple[str, dict[str, np.
 
 
 def plain(value: Any) -> Any:
-    """Convert a NumPy scalar to a Python value."""
-    return value.item() if isinstance(value, np.generic) else value
+    """Convert a NumPy scalar to a Python value, and pandas' NA to None."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return None if is_missing(value) and not isinstance(value, float) else value
 
 
 def as_array(values: list[Any]) -> np.ndarray:
