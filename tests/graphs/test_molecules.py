@@ -157,6 +157,24 @@ def test_columns_that_look_like_numbers_or_line_numbers(tmp_path):
     assert (columns["input_line"].tolist(), columns["input_input_line"].tolist()) == ([7], ["HeLa"])
 
 
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["12345678901234567890", "12345678901234567891"], None),
+        (["12345678901234567", ""], None),
+        (["-9223372036854775808", "12345678901234567"], [-(2**63), 12345678901234567]),
+        (["-4503599627370497", ""], [-4503599627370497.0, np.nan]),
+        (["12345678901234567", "0.5"], [12345678901234568.0, 0.5]),
+    ],
+)
+def test_long_integers_are_not_rounded(tmp_path, texts, expected):
+    """As floats, identifiers of twenty digits, or of seventeen beside a blank, could be equal."""
+    file = tmp_path / "long.csv"
+    file.write_text("smiles,number\n" + "".join(f"CCO,{text}\n" for text in texts))
+    numbers = gg.load_molecules(file)[1]["number"]
+    np.testing.assert_array_equal(numbers, texts if expected is None else expected)
+
+
 def test_sdf_files(tmp_path):
     records = []
     for smiles, name, active in (("CCO", "ethanol", "1"), ("c1ccccc1N", "aniline", "0")):

@@ -202,6 +202,28 @@ def test_a_worker_that_is_killed(tmp_path):
     assert contents(folder) == contents(tmp_path / "whole")
 
 
+@pytest.mark.parametrize("form", ["npz", "parquet"])
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([1, 2**64 - 1, 7], dtype=np.uint64),
+        np.array([True, False, True]),
+        np.array([1, "a", 2.5], dtype=object),
+        np.array([[0.5, 1.0], [2.0, 3.0], [4.0, 5.0]]),
+    ],
+    ids=["unsigned", "bools", "mixed", "several"],
+)
+def test_columns_that_are_neither_integers_nor_floats_are_text(tmp_path, form, values):
+    if form == "parquet":
+        pytest.importorskip("pyarrow")
+    graphs = gg.load_drugs()[0][:3]
+    stream = iter([gg.Chunk(graphs, {"y": values})])
+    manifest = gg.save_features(stream, tmp_path / "f", n_features=64, format=form)
+    assert manifest["columns"] == {"y": "text"}
+    [shard] = gg.FeatureShards(tmp_path / "f")
+    assert shard.columns["y"].tolist() == [str(value) for value in values.tolist()]
+
+
 # ---------------------------------------------------------------- bad input
 
 

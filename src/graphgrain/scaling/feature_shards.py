@@ -262,8 +262,9 @@ def _checked_csr(
 
 def _kind(values: np.ndarray) -> str:
     """Return the type of a column of a shard: integer, number, text or blank."""
-    found = typed(_as_text(values.tolist()) if values.dtype.kind == "O" else values)
-    if found.dtype.kind in "iub":
+    numeric = values.dtype.kind in "if" and values.ndim == 1
+    found = values if numeric else typed(_as_text(values.tolist()))
+    if found.dtype.kind == "i":
         return "integer"
     if found.dtype.kind == "f":
         return "number"
@@ -401,7 +402,13 @@ def _write_parquet(file: Any, X: csr_array, columns: dict[str, np.ndarray]) -> N
         PARQUET_COLUMNS: pa.ListArray.from_arrays(offsets, pa.array(X.indices, type=pa.int32())),
         PARQUET_VALUES: pa.ListArray.from_arrays(offsets, pa.array(X.data)),
     }
-    table = pa.table({**{name: pa.array(values) for name, values in columns.items()}, **lists})
+    arrays = {}
+    for name, values in columns.items():
+        try:
+            arrays[name] = pa.array(values)
+        except pa.ArrowException:  # values of several types, or several for each row
+            arrays[name] = pa.array(_as_text(values.tolist()))
+    table = pa.table({**arrays, **lists})
     pa.parquet.write_table(table, file, compression="zstd", use_dictionary=False)
 
 

@@ -169,7 +169,8 @@ def load_molecules(
         file becomes ``"input_line"``), and the columns of a table, the ``"name"`` of a ``.smi``
         file, or the ``"name"`` and properties of an ``.sdf`` file.
         Columns are integer or float arrays (with NaN for missing values) if all entries are
-        numbers, otherwise string arrays (with empty strings for missing values). Empty entries
+        numbers, otherwise string arrays (with empty strings for missing values). Codes such as 007,
+        and integers that a float would round, stay strings. Empty entries
         and the markers that pandas recognises (NA, NaN, null, ...) are missing values. Targets
         are taken from the columns: ``y = columns["active"]``.
 
@@ -320,8 +321,8 @@ def stray_text(values: np.ndarray) -> int | None:
 def typed(values: np.ndarray) -> np.ndarray:
     """Convert text to integers or floats (missing: NaN) if all entries are numbers.
 
-    Other columns, also of codes such as 007 and 12_3, stay strings, with empty strings for
-    missing values.
+    Other columns, also of codes such as 007 and 12_3 and of integers that a float would round, stay
+    strings, with empty strings for missing values.
     """
     if values.dtype.kind != "U":
         return values
@@ -331,9 +332,12 @@ def typed(values: np.ndarray) -> np.ndarray:
     present = values[~missing].tolist()
     if any(_CODE.match(value) for value in present):
         return np.where(missing, "", values)
-    with contextlib.suppress(ValueError, OverflowError):
-        if not missing.any():
-            return np.array([int(value) for value in present], dtype=np.int64)
+    with contextlib.suppress(ValueError):
+        whole = [int(value) for value in present]
+        if not missing.any() and all(-(2**63) <= number < 2**63 for number in whole):
+            return np.array(whole, dtype=np.int64)
+        if whole != [float(value) for value in present]:
+            return np.where(missing, "", values)
     numbers = [_number(value) for value in present]
     if None in numbers:
         return np.where(missing, "", values)
