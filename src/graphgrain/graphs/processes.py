@@ -141,13 +141,18 @@ def progress_bar(
     unit: str = "molecules",
     description: str | None = None,
     delay: float = 0.0,
+    initial: int = 0,
 ) -> Any:
-    """Return a tqdm bar that appears after ``delay`` seconds, or never if ``verbose`` is 0."""
+    """Return a tqdm bar that appears after ``delay`` seconds, or never if ``verbose`` is 0.
+
+    ``initial`` items were finished by an earlier run.
+    """
     from tqdm import tqdm
 
     return tqdm(
         desc=description,
         total=total,
+        initial=initial,
         unit=f" {unit}",
         unit_scale=True,
         delay=delay,

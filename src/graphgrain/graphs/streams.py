@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InvalidGraphError, InvalidParameterError
+from ..parameters import Whole, check_value
 from .batch import GraphBatch
 from .convert.dispatch import as_graphs
 from .convert.parts import column_items
@@ -79,7 +80,7 @@ def as_chunks(source: Any, *, chunk_size: int = CHUNK_SIZE, **options: Any) -> I
     >>> [len(chunk.graphs) for chunk in gg.as_chunks(paths, chunk_size=2)]
     [2, 2, 1]
     """
-    check_chunk_size(chunk_size)
+    check_value("chunk_size", chunk_size, Whole(1))
     if isinstance(source, str | os.PathLike):
         return _file_chunks(Path(source), chunk_size, options)
     if options:
@@ -135,14 +136,6 @@ def join_chunks(chunks: Sequence[Chunk]) -> Chunk:
             dtype=None if len(kinds) == 1 or kinds == {"i", "f"} else object,
         )
     return Chunk(GraphBatch.concatenate([chunk.graphs for chunk in chunks]), columns)
-
-
-def check_chunk_size(chunk_size: Any) -> None:
-    """Raise an error unless ``chunk_size`` is a positive integer."""
-    if not isinstance(chunk_size, int | np.integer) or chunk_size < 1:
-        raise InvalidParameterError(
-            f"chunk_size must be an integer of 1 or more; got {chunk_size!r}."
-        )
 
 
 def _file_chunks(path: Path, chunk_size: int, options: dict[str, Any]) -> Iterator[Chunk]:

@@ -112,7 +112,7 @@ def save_gram(
             _with_dask(write, batch, size, places)
         else:
             tiles = ((r, c, batch[r : r + size], batch[c : c + size]) for r, c in places)
-            with progress_bar(verbose, len(places)) as bar:
+            with progress_bar(verbose, len(places), "tiles") as bar:
                 for _ in map_processes(write, tiles, n_jobs):
                     bar.update(1)
         if place.is_dir():

@@ -37,11 +37,13 @@ from ..graphs.convert.dispatch import as_graphs
 from ..graphs.convert.parts import column_items
 from ..graphs.convert.rdkit import LabelFlags, LabelOptions, from_rdkit, from_smiles, is_rdkit
 from ..graphs.files.molecules import is_molecule_file
+from ..graphs.processes import progress_bar
 from ..graphs.streams import Chunk, as_chunks
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.registry import describe_kernel, kernel_from_json, kernel_to_json
 from ..kernels.tree_plus_plus import TreePlusPlus
 from ..parameters import JOBS, Number, OneOf, Whole, check_parameters, check_value
+from ..writing import unwritable
 from .index_files import (
     CHUNK,
     JOURNAL,
@@ -62,7 +64,6 @@ from .index_files import (
     make_sketches,
     only_writer,
     read_manifest,
-    unwritable,
     write_manifest,
     write_segment,
 )
@@ -245,7 +246,8 @@ class GraphIndex:
                 next_id=int(first_id),
             )
             writer = SegmentWriter(folder, used, manifest, origin)
-            with progress_of(verbose, sum(entry.graphs for entry in manifest.segments)) as bar:
+            done = sum(entry.graphs for entry in manifest.segments)
+            with progress_bar(verbose, None, "graphs", initial=done) as bar:
                 writer.write(chain(first, pieces), bar.update)
         return cls(path, kernel=kernel, n_jobs=n_jobs)
 
@@ -363,7 +365,7 @@ class GraphIndex:
             stay = len(now.segments) - merged
             manifest = replace(now.manifest, segments=now.manifest.segments[:stay])
             writer = SegmentWriter(self.path, self.kernel, manifest)
-            with progress_of(verbose, 0) as bar:
+            with progress_bar(verbose, None, "graphs") as bar:
                 writer.write(chain(now.pieces(stay), first, pieces), bar.update)
         self.refresh()
 
@@ -965,7 +967,7 @@ def make_folder(folder: Path, overwrite: bool) -> None:
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
-        raise unwritable(folder, error) from None
+        raise unwritable("The index", folder, error) from None
 
 
 def origin_of(
@@ -992,9 +994,3 @@ def interrupted(folder: Path, origin: dict[str, Any] | None) -> Manifest | None:
         return None
     same = earlier.extra.get("origin") == json.loads(json.dumps(origin))
     return earlier if same and type(earlier.extra.get("line")) is int else None
-
-
-def progress_of(verbose: bool, done: int) -> Any:
-    from tqdm import tqdm
-
-    return tqdm(disable=not verbose, initial=done, unit=" graphs", unit_scale=True, smoothing=0.05)

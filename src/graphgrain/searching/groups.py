@@ -51,7 +51,8 @@ def sphere_exclusion(index: GraphIndex, threshold: float = 0.6) -> Clusters:
     The graph with the most neighbours and all its neighbours form the first cluster. The next
     graph that is not in a cluster forms a cluster with those of its neighbours that are not in a
     cluster either, and so on. The similarity of every member to its centre is at least
-    ``threshold``, and the similarity of any two centres is below it.
+    ``threshold``, and the similarity of any two centres is below it. (With the
+    similarity "containment", members contain their centre, and centres may contain each other.)
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ from ..graphs.streams import Chunk, join_chunks
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.features import SIMILARITIES
 from ..locking import locked
-from ..writing import atomic_write, delete_if_free, to_disk
+from ..writing import atomic_write, delete_if_free, to_disk, unwritable
 
 # -------------------------------------------------------------------- the manifest
 
@@ -121,7 +121,7 @@ def write_manifest(folder: Path, manifest: Manifest, name: str = MANIFEST) -> No
         finally:
             os.close(descriptor)
     except OSError as error:
-        raise unwritable(path, error) from None
+        raise unwritable("The index", path, error) from None
 
 
 def read_manifest(folder: Path, name: str = MANIFEST) -> Manifest:
@@ -198,7 +198,7 @@ def write_new(
     except BaseException as error:
         path.unlink(missing_ok=True)
         if isinstance(error, OSError):
-            raise unwritable(path, error) from None
+            raise unwritable("The index", path, error) from None
         raise
 
 
@@ -209,15 +209,6 @@ def delete_leftovers(folder: Path, keep: set[str]) -> None:
             delete_if_free(path)
 
 
-def unwritable(path: Path, error: OSError) -> UnwritableFileError:
-    """Return the error for a file of an index that cannot be written."""
-    return UnwritableFileError(
-        f"The index cannot be written: {path.name} in {str(path.parent)!r}: "
-        f"{error.strerror or error}. Existing data are unchanged. Free disk space, or choose "
-        "another folder."
-    )
-
-
 @contextmanager
 def only_writer(folder: Path) -> Iterator[None]:
     """Hold the write lock of an index; the system releases it if the process dies."""
@@ -225,7 +216,7 @@ def only_writer(folder: Path) -> Iterator[None]:
     try:
         file = open(path, "a+b")  # noqa: SIM115 - closed below
     except OSError as error:
-        raise unwritable(path, error) from None
+        raise unwritable("The index", path, error) from None
     with file, locked(file.fileno(), wait=False) as alone:
         if not alone:
             raise UnwritableFileError(

@@ -16,10 +16,11 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from ...errors import InvalidFileError, InvalidParameterError
+from ...parameters import Whole, check_value
 from ..batch import GraphBatch
 from ..convert.rdkit import LabelFlags, LabelOptions, Unreadable, parse_molecules, rdkit
 from ..processes import map_processes, progress_bar
-from ..streams import CHUNK_SIZE, Chunk, check_chunk_size, join_chunks
+from ..streams import CHUNK_SIZE, Chunk, join_chunks
 from .archive import MIB, check_size, text_file, text_lines
 
 
@@ -99,7 +100,7 @@ def iter_molecules(
     2 [1 2] ['ethanol' 'methylamine']
     1 [3] ['methane']
     """
-    check_chunk_size(chunk_size)
+    check_value("chunk_size", chunk_size, Whole(1))
     file = MoleculeFile.opened(path, smiles)
     file = file._replace(records=_after(file, after_line))
     options = LabelOptions.of(labels)

@@ -29,12 +29,13 @@ from typing import Any
 import numpy as np
 
 from ...errors import InvalidFileError, InvalidParameterError
+from ...parameters import Whole, check_value
 from ...writing import atomic_write
 from ..batch import GraphBatch
 from ..convert.dispatch import as_graphs
 from ..convert.parts import cut
 from ..labels import label_kind
-from ..streams import CHUNK_SIZE, Chunk, check_chunk_size
+from ..streams import CHUNK_SIZE, Chunk
 from .archive import Folder
 
 SIDECAR = "graphgrain.json"
@@ -382,7 +383,7 @@ def iter_tu(
         A pair ``(graphs, columns)``; the column ``"target"`` holds the classes or values, if
         there are any.
     """
-    check_chunk_size(chunk_size)
+    check_value("chunk_size", chunk_size, Whole(1))
     files = _Window(Folder(path, in_lines=True))
     return _chunks(files, int(chunk_size), target, label_column, edge_label_column)
 
