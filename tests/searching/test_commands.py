@@ -248,6 +248,9 @@ def test_interrupted_pairs_go_on(library, tmp_path, monkeypatch):
     assert found == sorted(pairs_of(library))
     run(*words[:3], 0.7, *words[4:])  # other settings begin anew
     assert started[-1] == 0
+    started.clear()  # without an index that stays there is nothing to continue
+    assert "continue" not in run("pairs", "drugs", "-o", tmp_path / "d.csv", code=130).stderr
+    assert not list(tmp_path.glob(".d.csv*"))
 
 
 def test_a_table_of_pairs_is_whole_or_not_there(library, tmp_path, monkeypatch):

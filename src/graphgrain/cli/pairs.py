@@ -109,6 +109,8 @@ def pairs(
                 blocks = list(blocks) if saved is None else blocks
                 count = sum(map(len, blocks))
             except KeyboardInterrupt:
+                if saved is not None and index.path != Path(data).expanduser().absolute():
+                    saved.delete()  # the blocks refer to a temporary index
                 raise Interrupted(
                     "Run the same command again to continue." if saved and saved.blocks else ""
                 ) from None
