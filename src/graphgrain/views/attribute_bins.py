@@ -68,9 +68,8 @@ class AttributeBins(View):
         self.borders_ = [np.unique(border) for border in borders]
 
     def _transform(self, batch: GraphBatch) -> GraphBatch:
-        expected = getattr(self, "n_attributes_", None)  # not in files of earlier versions
-        values = attribute_columns(batch, self.on, expected)
-        if expected is None and len(values) and "n_attributes_" in vars(self):
+        values = attribute_columns(batch, self.on, self.n_attributes_)
+        if self.n_attributes_ is None and len(values):
             raise InvalidGraphError(
                 f"AttributeBins has seen no {self.on} attributes at fit. Fit it to graphs that "
                 "have some."
