@@ -7,7 +7,7 @@ from scipy.linalg import expm
 
 import graphgrain as gg
 
-from .peers import matrices_for_grakel, random_graphs
+from .peers import matrices_for_grakel, random_graphs, renumbered
 
 
 def laplacian(A):
@@ -55,6 +55,19 @@ def test_graphs_with_equal_spectra_are_equal():
     K = gg.NetLSD(30).fit_transform([star, bipartite, cycle])
     assert K[0, 1] == pytest.approx(1.0)  # complete bipartite graphs: 0, 1 (n - 2 times), 2
     assert K[0, 2] < 0.99
+
+
+@pytest.mark.parametrize("signature", ["heat", "wave"])
+@pytest.mark.parametrize("scale", ["empty", "none"])
+def test_graphs_that_differ_only_in_rounding_errors_are_equal(signature, scale):
+    """Also if most pairs of graphs are isomorphic, so that the median distance is theirs."""
+    trees = gg.as_graphs(
+        [(list(nx.random_labeled_tree(40, seed=n).edges), [0] * 40) for n in (0, 1)]
+    )
+    many = gg.GraphBatch.concatenate([renumbered(trees[0], n) for n in range(8)] + [trees[1]])
+    K = gg.NetLSD(signature=signature, scale=scale).fit_transform(many)
+    np.testing.assert_allclose(K[:8, :8], 1.0, rtol=1e-9)
+    assert (K[8, :8] < 1.0).all()
 
 
 def test_waves_cannot_be_divided_by_those_of_complete_graphs():

@@ -1,5 +1,6 @@
 """RetGK: return probabilities against powers of P, its MMD against brute force."""
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -54,6 +55,21 @@ def test_the_exact_form_equals_brute_force():
     np.testing.assert_allclose(K, np.exp(-distance / sigma_2), atol=1e-6)
     distance = brute_force(kernel, test, train, kernel.sigma_1_)
     np.testing.assert_allclose(kernel.transform(test), np.exp(-distance / sigma_2), atol=1e-6)
+
+
+def test_vertices_that_differ_only_in_rounding_errors_are_equal():
+    """In a vertex-transitive graph all return probabilities are the same: only labels count."""
+    petersen = nx.petersen_graph()
+    made = [(list(petersen.edges), ["C"] * n + ["N"] * (10 - n)) for n in (10, 8, 5, 3)]
+    kernel = gg.ReturnProbability()
+    K = kernel.fit_transform(made)
+    shares = np.array([[n / 10, 1 - n / 10] for n in (10, 8, 5, 3)])
+    distance = np.linalg.norm(shares[:, None] - shares, axis=2)
+    sigma_2 = np.median(distance[np.triu_indices(4, 1)])
+    assert kernel.sigma_1_ == 1.0
+    np.testing.assert_allclose(K, np.exp(-distance / sigma_2), atol=1e-6)
+    other = renumbered(gg.as_graphs(made), 1)
+    np.testing.assert_allclose(kernel.transform(other), K, atol=1e-6)
 
 
 def test_sigma_1_is_the_median_distance_of_the_vertices():

@@ -16,6 +16,8 @@ from .bases.graph_kernel import GraphKernel
 
 #: Range of times in the paper.
 _FIRST_TIME, _LAST_TIME = 1e-2, 1e2
+#: Distances below this, relative to the longest signature, are rounding errors.
+_ROUNDING = 1e-9
 
 
 class NetLSD(GraphKernel):
@@ -40,7 +42,7 @@ class NetLSD(GraphKernel):
         paper.
     gamma : float, optional
         Decay of the similarity with distance. By default 1 / (2 m^2), with m the median distance
-        between the signatures of the fitted graphs.
+        between the signatures of the fitted graphs, or 1 if m is 0.
     similarity, n_jobs, verbose
         As in :class:`WassersteinWL`.
 
@@ -135,7 +137,8 @@ class NetLSD(GraphKernel):
             return
         apart = pdist(self._fitted)
         median = float(np.median(apart)) if len(apart) else 0.0
-        self.gamma_ = 1.0 / (2.0 * median**2) if median > 0.0 else 1.0
+        rounding = _ROUNDING * float(np.linalg.norm(self._fitted, axis=1).max())
+        self.gamma_ = 1.0 / (2.0 * median**2) if median > rounding else 1.0
 
     def _gram_of_fitted(self) -> np.ndarray:
         return self._similarities(self._fitted)

@@ -19,8 +19,9 @@ from .bases.graph_kernel import GraphKernel
 _SAMPLE = 1000
 #: Number of vertices sampled per graph.
 _PER_GRAPH = 5
-#: Squared distances below this, relative to the norms, are rounding errors.
-_ROUNDING = 1e-13
+#: Squared distances below this, relative to the norms, are rounding errors, and so are medians of
+#: distances below ``_SMALLEST``.
+_ROUNDING, _SMALLEST = 1e-13, 1e-9
 
 
 class _Points(NamedTuple):
@@ -66,9 +67,9 @@ class ReturnProbability(GraphKernel):
     ----------
     sigma_1_ : float
         Median distance between the descriptions of sampled vertices of the fitted graphs: 5 from
-        each graph with at least 5 vertices, 1000 at most.
+        each graph with at least 5 vertices, 1000 at most; 1 if it is 0.
     sigma_2_ : float
-        Median distance between the fitted graphs.
+        Median distance between the fitted graphs; 1 if it is 0.
 
     See Also
     --------
@@ -248,6 +249,6 @@ def _sample(batch: GraphBatch, R: np.ndarray, rng: np.random.Generator) -> np.nd
 
 
 def _median(values: np.ndarray) -> float:
-    """Return the median as a scale: 1 if there are no values or it is 0."""
+    """Return the median as a scale: 1 if there are no values or it is 0 up to rounding errors."""
     median = float(np.median(values)) if len(values) else 0.0
-    return median if median > 0.0 else 1.0
+    return median if median > _SMALLEST else 1.0
