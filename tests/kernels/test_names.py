@@ -163,6 +163,20 @@ def test_names_and_long_forms_both_find_a_feature(chem):
                 assert kernel.occurrences(graph, long_form) == expected
 
 
+@pytest.mark.parametrize("kernel", [*KERNELS, gg.TreePlusPlus(2)], ids=str)
+@pytest.mark.parametrize("hydrogens", [False, True])
+def test_no_two_features_have_the_same_name(chem, kernel, hydrogens):
+    """Also trees of one shape whose labels are in another order, since equal ranks are merged."""
+    chlorine = ["ClC1CCCCC1", "ClC1CCCCC1C", "ClC1CCCC(C)C1", "Clc1ccccc1", "Clc1ccccc1C"]
+    amides = ["CC(=O)NC(C)=O", "CCNC(C)=O", "CC(=O)NC(=O)CC", "OCC(CO)CO", "OCC(CO)CCO"]
+    graphs = gg.from_smiles([*SMILES, *chlorine, *amides], hydrogens=hydrogens)
+    names = kernel.fit(graphs).feature_names().tolist()
+    assert len(set(names)) == len(names)
+    graph = graphs[len(SMILES) + 1]
+    for column in kernel.columns_.of(kernel.count(graph)).indptr[:-1].nonzero()[0][::5].tolist():
+        assert kernel.occurrences(graph, names[column]) == kernel.occurrences(graph, column)
+
+
 def test_patterns_have_both(chem):
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline

@@ -2,7 +2,8 @@
 
 RDKit can parse the SMARTS and finds a match at every occurrence of the pattern. Details that SMARTS
 cannot express follow after a space, where SMARTS parsers expect a title: the level, CIP descriptors
-with the number of the atom in the name, such as ``(2R,5S)``, and rare bond types.
+with the number of the atom in the name, such as ``(2R,5S)``, and rare bond types. If other patterns
+can have the same SMARTS, the hash follows the level.
 """
 
 from __future__ import annotations

@@ -153,43 +153,50 @@ class TreePlusPlus(FeatureKernel):
     def descriptions_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         names = [""] * len(hashes)
         for place, seen in self._examples(batch, level, hashes, first=True):
-            elements = [arrow_tree(tree) for tree in self._elements(seen, level, False)]
+            elements = [arrow_tree(own.tree) for own in self._elements(seen, level, False)]
             names[place] = f"k={level}: {join_path(elements, self._edge_names(batch, seen.bonds))}"
         return names
 
     def names_of(self, batch: GraphBatch, level: int, hashes: np.ndarray) -> list[str]:
         notation = Notation(batch)
         # From level 2 on, trees of different shapes can have the same label sequence. The SMARTS
-        # must match every occurrence, so it lists all shapes.
+        # must match every occurrence, so it lists all shapes. Conversely, trees of one shape can
+        # have several sequences, since vertices of equal rank are merged: such names have a hash.
         every = notation.molecules and level > 1
+        tails = [f" k={level}" if level else ""] * len(hashes)
         forms: dict[int, list[list[Branch]]] = {}
-        bonds: dict[int, list[Any]] = {}
+        orders: dict[int, tuple[list[Any], list[Any]]] = {}
         for place, seen in self._examples(batch, level, hashes, first=not every):
             elements = self._elements(seen, level, notation.molecules)
-            between = self._edge_names(batch, seen.bonds)
-            known = forms.setdefault(place, [[element] for element in elements])
-            if bonds.setdefault(place, between) != between or not _fits(known, elements):
+            if any(own.merged for own in elements):
+                tails[place] = f" k={level} ~{int(hashes[place]):016x}"
+            order = [own.sequence for own in elements], self._edge_names(batch, seen.bonds)
+            if orders.setdefault(place, order) != order:
                 elements.reverse()  # the same path, found from its other end
-            for those, element in zip(known, elements, strict=True):
-                if element not in those:
-                    those.append(element)
-        tail = f" k={level}" if level else ""
+            known = forms.setdefault(place, [[] for _ in elements])
+            for those, own in zip(known, elements, strict=True):
+                if own.tree not in those:
+                    those.append(own.tree)
         return [
-            notation.path([sorted(those) for those in forms[place]], bonds[place], tail)
-            for place in range(len(hashes))
+            notation.path([sorted(those) for those in forms[place]], orders[place][1], tail)
+            for place, tail in enumerate(tails)
         ]
 
-    def _elements(self, seen: _Example, level: int, deep: bool) -> list[Branch]:
+    def _elements(self, seen: _Example, level: int, deep: bool) -> list[_Element]:
         """Return the trees on a path, nested or with all vertices directly below the root."""
         for vertex in seen.path:
             if vertex not in seen.elements:
                 vertices = [v for v in seen.trees[vertex].tolist() if v >= 0]
                 edges = self._edge_names(seen.batch, seen.tree_edges[vertex][1 : len(vertices)])
-                seen.elements[vertex] = (
-                    nested(seen.labels, vertices, [None, *edges], seen.neighbours, level)
+                bonds = [None, *edges]
+                sequence = list(zip(seen.labels[vertices].tolist(), bonds, strict=True))
+                tree = (
+                    nested(seen.labels, vertices, bonds, seen.neighbours, level)
                     if deep
-                    else flat(seen.labels, vertices, [None, *edges])
+                    else flat(seen.labels, vertices, bonds)
                 )
+                merged = _breadth_first(tree) != sequence
+                seen.elements[vertex] = _Element(tree, sequence, merged)
         return [seen.elements[vertex] for vertex in seen.path]
 
     def _edge_names(self, batch: GraphBatch, codes: np.ndarray) -> list[Any]:
@@ -220,7 +227,7 @@ class TreePlusPlus(FeatureKernel):
                 {int(w) - base for w in batch.indices[batch.indptr[v] : batch.indptr[v + 1]]}
                 for v in range(base, end)
             ]
-            elements: dict[int, Branch] = {}
+            elements: dict[int, _Element] = {}
             if first:
                 found, rows = np.unique(found, return_index=True)
             else:
@@ -248,18 +255,18 @@ class _Example(NamedTuple):
     bonds: np.ndarray
     trees: np.ndarray
     tree_edges: np.ndarray
-    elements: dict[int, Branch]  # trees of the graph decoded so far
+    elements: dict[int, _Element]  # trees of the graph decoded so far
 
 
-def _fits(known: list[list[Branch]], elements: list[Branch]) -> bool:
-    """Check that both have the same labels, read breadth first, from left to right."""
-    return all(
-        _breadth_first(those[0]) == _breadth_first(element)
-        for those, element in zip(known, elements, strict=True)
-    )
+class _Element(NamedTuple):
+    """A tree on a path."""
+
+    tree: Branch
+    sequence: list[tuple[Any, Any]]  # labels of vertices and edges, in the order of their ranks
+    merged: bool  # whether the sequence is another than that of the tree, read breadth first
 
 
-def _breadth_first(tree: Branch) -> list[Any]:
+def _breadth_first(tree: Branch) -> list[tuple[Any, Any]]:
     queue = [tree]
     for branch in queue:
         queue.extend(branch.below)
