@@ -20,7 +20,7 @@ from graphgrain.report.figures import (
 )
 
 from . import oracle
-from .made_up import FOLDS, made_up_fold, save, small_set
+from .made_up import FOLDS, made_up_fold, made_up_kernel, save, small_set
 
 pytest.importorskip("matplotlib")
 MAGIC = {"pdf": b"%PDF-", "svg": b"<?xml", "png": b"\x89PNG"}
@@ -74,6 +74,28 @@ def test_every_figure_in_every_format(sets: dict[str, Any], tmp_path: Path, form
         text = paths[0].read_text(encoding="utf-8")
         assert "KKI" in text
         assert "accuracy in percent" in text
+
+
+def test_figures_of_several_protocols_keep_their_files(
+    sets: dict[str, Any], tmp_path: Path
+) -> None:
+    folds = [
+        made_up_fold(sets["KKI"], "wl", [0.6], 0, fold, seed=seed)
+        for seed in range(3)
+        for fold in range(FOLDS)
+    ]
+    paths = write_figures(save(folds, tmp_path / "results.jsonl"), tmp_path / "figures", "svg")
+    assert [path.stem for path in paths[:3]] == ["accuracy", "accuracy-2", "accuracy-3"]
+    assert sorted(paths) == sorted((tmp_path / "figures").iterdir())
+
+
+def test_times_are_labelled_with_numbers_not_formulas(sets: dict[str, Any], tmp_path: Path) -> None:
+    costs = [made_up_kernel(sets[name], "wl", s) for name, s in (("KKI", 0.002), ("BZR", 0.3))]
+    paths = write_figures(save(costs, tmp_path / "results.jsonl"), tmp_path / "figures", "svg")
+    [runtime] = [path for path in paths if path.stem == "runtime"]
+    text = runtime.read_text(encoding="utf-8")
+    assert "1e\u221202" in text
+    assert "mathdefault" not in text
 
 
 def test_dots_stand_where_the_records_say(records: list[Any], compared: list[Any]) -> None:

@@ -170,9 +170,11 @@ def write_figures(
     paths: list[Path] = []
     with matplotlib.rc_context(STYLE):
         for name, figure in _figures(shown, paper):
-            stem = stem_of(name)
-            taken = sum(path.stem == stem for path in paths)
-            path = place / (f"{stem}-{taken + 1}.{format}" if taken else f"{stem}.{format}")
+            stem, number = stem_of(name), 1
+            path = place / f"{stem}.{format}"
+            while path in paths:
+                number += 1
+                path = place / f"{stem}-{number}.{format}"
             buffer = io.BytesIO()
             figure.savefig(buffer, format=format, dpi=200, metadata=METADATA[format])
             with atomic_write(path, "The figure") as file:
@@ -218,6 +220,7 @@ def _matplotlib() -> Any:
     try:
         import matplotlib.colors
         import matplotlib.figure
+        import matplotlib.ticker
     except ImportError:
         raise MissingDependencyError(
             "Plots are made with matplotlib, which is not installed. Install it with: "
@@ -264,7 +267,11 @@ def runtime_figure(runtimes: Runtimes, paper: bool = True) -> Any:
     ]
     names = [name for name, _ in runtimes.rows]
     figure = _dots(names, runtimes.columns, cells, "seconds for the kernel matrices", paper)
-    figure.axes[0].set_xscale("log")
+    axes = figure.axes[0]
+    axes.set_xscale("log")
+    # The usual formatters write formulas, which STYLE turns off.
+    axes.xaxis.set_major_formatter(_matplotlib().ticker.LogFormatter())
+    axes.xaxis.set_minor_formatter(_matplotlib().ticker.LogFormatter())
     return figure
 
 
