@@ -33,10 +33,16 @@ from graphgrain.cli.app import out
 from graphgrain.cli.evaluate import running
 from graphgrain.cli.tables import percent, print_table
 from graphgrain.evaluation import paper
-from graphgrain.evaluation.experiment import SELF_TUNED, TREE_ROW
+from graphgrain.evaluation.experiment import TREE_ROW
 from graphgrain.evaluation.labelled_graphs import LabelledGraphs, prepare
 from graphgrain.evaluation.protocol import Protocol
-from graphgrain.evaluation.records import FoldRecord, Record, fold_records, read_results
+from graphgrain.evaluation.records import (
+    SELF_TUNED,
+    FoldRecord,
+    Record,
+    fold_records,
+    read_results,
+)
 from graphgrain.evaluation.statistics import (
     Folds,
     Scores,

@@ -12,11 +12,11 @@ import graphgrain as gg
 from benchmarks import beyond
 from benchmarks.beyond import best_competitor, compare, competitor, over_all
 from benchmarks.limits import Entrant
-from graphgrain.evaluation.experiment import SELF_TUNED, TREE_ROW, run
+from graphgrain.evaluation.experiment import TREE_ROW, run
 from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.evaluation.paper import TABLE2
 from graphgrain.evaluation.protocol import Protocol
-from graphgrain.evaluation.records import ResultsFile, fold_records, read_results
+from graphgrain.evaluation.records import SELF_TUNED, ResultsFile, fold_records, read_results
 from graphgrain.evaluation.summary import summarise
 from graphgrain.kernels.registry import KERNELS
 

@@ -10,7 +10,6 @@ import pytest
 import graphgrain as gg
 from graphgrain.evaluation.experiment import (
     AUTO_ROW,
-    SELF_TUNED,
     TREE_ROW,
     TunedRow,
     regression_row,
@@ -19,7 +18,13 @@ from graphgrain.evaluation.experiment import (
 )
 from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.evaluation.protocol import Protocol
-from graphgrain.evaluation.records import ResultsFile, fold_records, from_line, to_line
+from graphgrain.evaluation.records import (
+    SELF_TUNED,
+    ResultsFile,
+    fold_records,
+    from_line,
+    to_line,
+)
 from graphgrain.evaluation.summary import summarise
 from graphgrain.kernels.registry import KERNELS, Setting
 

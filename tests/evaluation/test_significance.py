@@ -50,6 +50,16 @@ def test_ranks_and_friedman_agree_with_scipy(ties: bool) -> None:
     assert found.p == pytest.approx(stats.friedmanchisquare(*scores.T).pvalue, rel=1e-9)
 
 
+def test_ranks_do_not_depend_on_the_unit() -> None:
+    """Errors can be far below 1; equal ones that differ by rounding are ties."""
+    scores = np.random.default_rng(2).random((8, 4))
+    scores[:, 1] = scores[:, 0] * (1 + 1e-14)
+    found = rank(scores)
+    assert found.average[0] == found.average[1]
+    for unit in (1e-13, 1e9):
+        np.testing.assert_array_equal(rank(scores * unit).average, found.average)
+
+
 # Demsar 2006, table 5: critical values for the Nemenyi test at 5 %.
 @pytest.mark.parametrize(
     ("kernels", "quantile"),

@@ -309,3 +309,54 @@ def test_the_title_is_a_number_of_the_page(sets: dict[str, Any], tmp_path: Path)
     page = write_report(save([*curve, *usual], tmp_path / "r"), tmp_path / "r.html").read_text()
     [mean] = oracle.accuracies(usual, "KKI", "wl")
     assert f"<h1>WL classifies {mean:.1f} % of" in page
+
+
+def test_the_title_compares_kernels_under_one_protocol(
+    sets: dict[str, Any], tmp_path: Path
+) -> None:
+    """SP is far better on the test graphs of another seed."""
+    usual = [
+        made_up_fold(sets[name], kernel, [skill], 0, fold)
+        for name in ("KKI", "BZR")
+        for kernel, skill in (("wl", 0.9), ("sp", 0.6))
+        for fold in range(FOLDS)
+    ]
+    other = [
+        made_up_fold(sets[name], "sp", [1.0], 0, fold, seed=1)
+        for name in ("KKI", "BZR")
+        for fold in range(FOLDS)
+    ]
+    page = write_report(save([*usual, *other], tmp_path / "r"), tmp_path / "r.html").read_text()
+    assert "<h1>WL is the most accurate kernel on 2 of 2 data sets" in page
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-12])
+def test_the_least_error_is_the_best_in_every_unit(sets: dict[str, Any], unit: float) -> None:
+    """Errors of concentrations in mol/l can be far below 1e-9."""
+    found = []
+    errors = {"tree++": 0.3, "wl": 0.2, "sp": 0.4}
+    for name in ("KKI", "BZR", "COX2_MD", "drugs"):
+        for kernel, error in errors.items():
+            for fold in range(FOLDS):
+                record = made_up_fold(sets[name], kernel, [0.5], 0, fold)
+                truth = [unit * value for value in record.truth]
+                said = [value + unit * error for value in truth]
+                level = replace(record.levels[0], predictions=said, scores=[])
+                found.append(replace(record, classes=[], truth=truth, levels=[level]))
+    [compared] = comparisons(found)
+    for row in compared.rows:
+        assert [cell.best for cell in row.cells if cell] == [False, False, True]
+    assert compared.ranks is not None
+    assert compared.ranks.average.tolist() == [2.0, 3.0, 1.0]
+
+
+def test_self_tuned_estimators_have_no_map(sets: dict[str, Any], tmp_path: Path) -> None:
+    """They combine several settings, which differ between folds."""
+    data = sets["KKI"]
+    folds = [
+        made_up_fold(data, "tree++", [0.7], 0, f, variant="self-tuned", settings={})
+        for f in range(FOLDS)
+    ]
+    shown = content(save(folds, tmp_path / "r"), {"KKI": (data.graphs, data.codes)})
+    assert shown.maps == []
+    assert shown.unseen == {"KKI, Tree++ (self-tuned)": "maps show single kernels only"}

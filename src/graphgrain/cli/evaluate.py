@@ -22,7 +22,6 @@ from rich.progress import Progress as Bars
 from ..errors import InvalidParameterError
 from ..evaluation.experiment import (
     AUTO_ROW,
-    SELF_TUNED,
     TREE_ROW,
     Progress,
     TunedRow,
@@ -31,7 +30,14 @@ from ..evaluation.experiment import (
 )
 from ..evaluation.labelled_graphs import LabelledGraphs, prepare
 from ..evaluation.protocol import MODES, Protocol
-from ..evaluation.records import AUTO, ResultsFile, read_results, under_protocol, versions
+from ..evaluation.records import (
+    AUTO,
+    SELF_TUNED,
+    ResultsFile,
+    read_results,
+    under_protocol,
+    versions,
+)
 from ..evaluation.splits import DRAWN, FOLDS, NAMED, parts_of
 from ..evaluation.summary import SELECTIONS, Summary, summarise
 from ..graphs.files.molecules import typed

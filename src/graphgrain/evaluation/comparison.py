@@ -14,6 +14,7 @@ from . import paper
 from .records import (
     AUTO,
     REFERENCE,
+    SELF_TUNED,
     FoldRecord,
     KernelRecord,
     LimitRecord,
@@ -210,8 +211,10 @@ def _comparison(
     rows = []
     for place, name in dataset_labels(firsts).items():
         row = [cells.get((place, column)) for column in columns]
-        top = max((round(cell.merit, 9) for cell in row if cell), default=0.0)
-        several = sum(cell is not None for cell in row) > 1
+        merits = [cell.merit for cell in row if cell]
+        # Relative, as errors are in the unit of the target.
+        top = max(merits, default=0.0)
+        least = top - 1e-9 * abs(top)
         reference = folds.get((place, Column(REFERENCE)))
         for number, (cell, column) in enumerate(zip(row, columns, strict=True)):
             if cell is None:
@@ -219,7 +222,7 @@ def _comparison(
             p = difference = None
             if reference is not None and column != Column(REFERENCE):
                 p, difference = _against(folds[place, column], reference, cell.summary)
-            best = several and round(cell.merit, 9) == top
+            best = len(merits) > 1 and cell.merit >= least
             row[number] = replace(cell, best=best, p=p, difference=difference)
         limited = [
             None if cell else stopped.get((place, column))
@@ -340,7 +343,7 @@ def standings(comparison: Comparison) -> list[Standing]:
 def seen_by(cell: Cell) -> tuple[str, ...] | None:
     """Return the inputs used by the kernel of a cell; None if the kernel is unknown."""
     summary = cell.summary
-    if summary.variant.startswith("self-tuned"):
+    if summary.variant.startswith(SELF_TUNED):
         everything = summary.kernel == AUTO
         return ("vertex labels", "edge labels", *(["attributes"] if everything else []))
     if summary.kernel not in KERNELS:

@@ -30,7 +30,16 @@ from ..views.attribute_bins import AttributeBins
 from ..views.base import view_name
 from .labelled_graphs import LabelledGraphs
 from .protocol import Protocol, TestFold, rounded
-from .records import AUTO, REFERENCE, FoldRecord, KernelRecord, Level, identity_key, kernel_label
+from .records import (
+    AUTO,
+    REFERENCE,
+    SELF_TUNED,
+    FoldRecord,
+    KernelRecord,
+    Level,
+    identity_key,
+    kernel_label,
+)
 from .splits import FOLDS, parts_of
 
 
@@ -52,10 +61,6 @@ class Progress:
     begin: Callable[[str, int], None] = field(default=lambda description, total: None)
     #: Called with the number of newly finished folds.
     advance: Callable[[int], None] = field(default=lambda folds: None)
-
-
-#: Variant name of estimators that choose all settings on the training graphs.
-SELF_TUNED = "self-tuned"
 
 
 @dataclass(frozen=True)

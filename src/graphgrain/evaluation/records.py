@@ -55,6 +55,8 @@ _CHECKSUM = re.compile(r', "checksum": "([0-9a-f]{8})"\}$')
 REFERENCE = "tree++"
 #: Used instead of a kernel's name if the kernels are selected on the training graphs.
 AUTO = "auto"
+#: Beginning of the variant of estimators that choose all settings on the training graphs.
+SELF_TUNED = "self-tuned"
 TITLES = {name: grid.title for name, grid in KERNELS.items()} | {AUTO: "All kernels"}
 
 

@@ -254,8 +254,9 @@ def rank(scores: Any) -> Ranks:
     from scipy.stats import rankdata, studentized_range
 
     n, k = table.shape
-    # Round so that scores that differ only by rounding error are ties.
-    table = table.round(10)
+    # Round so that scores that differ only by rounding error are ties, in any unit.
+    largest = np.abs(table).max(axis=1, keepdims=True)
+    table = (table / np.where(largest > 0, largest, 1.0)).round(10)
     ranks = rankdata(-table, axis=1)
     # The Nemenyi test uses infinite degrees of freedom.
     quantile = float(studentized_range.ppf(0.95, k, np.inf)) / np.sqrt(2)

@@ -18,6 +18,7 @@ from ..evaluation.labelled_graphs import LabelledGraphs, prepare
 from ..evaluation.records import (
     AUTO,
     REFERENCE,
+    SELF_TUNED,
     FoldRecord,
     KernelRecord,
     LimitRecord,
@@ -229,7 +230,7 @@ def _maps(
             parameters = _parameters(own)
             if not all(getattr(record, "classes", True) for record in own):
                 unseen[name] = "maps show classes; this is a regression"
-            elif kernel == AUTO:
+            elif kernel == AUTO or variant.startswith(SELF_TUNED):
                 unseen[name] = "maps show single kernels only"
             elif kernel not in KERNELS:
                 unseen[name] = f"this version of graphgrain has no kernel {kernel!r}"

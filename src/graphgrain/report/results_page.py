@@ -30,9 +30,9 @@ from ..evaluation.comparison import (
     is_figure,
     standings,
 )
-from ..evaluation.experiment import SELF_TUNED
 from ..evaluation.exploration import KernelMap, drawing_of
 from ..evaluation.records import (
+    SELF_TUNED,
     FoldRecord,
     LimitRecord,
     fold_records,
@@ -862,25 +862,29 @@ def write_report(
 
 def _finding(shown: Content) -> str:
     """Return the main result in one sentence: the most accurate kernel."""
-    best: dict[str, Cell] = {}
+    best: dict[str, list[Cell]] = {}  # of each data set under its first protocol
     for comparison in shown.comparisons:
         if comparison.numeric or comparison.select != "validated":
             continue
         for row in comparison.rows:
-            for cell in row.cells:
-                if cell and (row.name not in best or cell.mean > best[row.name].mean):
-                    best[row.name] = cell
+            cells = [cell for cell in row.cells if cell]
+            if cells:
+                best.setdefault(row.name, [c for c in cells if c.best or len(cells) == 1])
     if not best:
         return "Graph kernels compared"
     if len(best) == 1:
-        [(name, cell)] = best.items()
+        [(name, [cell, *_])] = best.items()
         return (
             f"{kernel_label(cell.summary.kernel)} classifies {cell.mean:.1f} % of "
             f"{cell.summary.graphs:,} graphs of {name} correctly"
         )
-    wins = Counter(kernel_label(cell.summary.kernel) for cell in best.values())
+    wins: Counter[str] = Counter()
+    for cells in best.values():
+        wins.update(list(dict.fromkeys(cell.summary.kernel for cell in cells)))
     [(kernel, number)] = wins.most_common(1)
-    return f"{kernel} is the most accurate kernel on {number} of {len(best)} data sets"
+    return (
+        f"{kernel_label(kernel)} is the most accurate kernel on {number} of {len(best)} data sets"
+    )
 
 
 def _lead(shown: Content) -> str:
