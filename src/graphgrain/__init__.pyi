@@ -90,6 +90,7 @@ from .kernels import WLEdge as WLEdge
 from .kernels import WLOptimalAssignment as WLOptimalAssignment
 from .kernels import WLShortestPath as WLShortestPath
 from .kernels import list_kernels as list_kernels
+from .learning import CountedGraphs as CountedGraphs
 from .learning import GraphClassifier as GraphClassifier
 from .learning import GraphRegressor as GraphRegressor
 from .learning import KernelMachine as KernelMachine

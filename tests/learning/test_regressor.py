@@ -728,3 +728,25 @@ def test_the_uncertainty_explained_is_that_of_the_prediction(with_gaps, target):
     np.testing.assert_allclose(found, std[:, target] ** 2, rtol=1e-12)
     for why in explained:
         assert why.bias + why.vertices.sum() == pytest.approx(why.decision, rel=1e-9)
+
+
+def test_counted_graphs_take_the_place_of_graphs(with_gaps, monkeypatch):
+    model, new = with_gaps
+    asked = [model.predict, lambda X: model.predict(X, return_std=True), model.domain]
+    asked += [lambda X: model.predict_interval(X, 0.8)]
+    expected = [ask(new) for ask in asked]
+    explained = [why.decision for why in gg.explain(model, new, of="uncertainty", target=2)]
+    counted = model.count(new)
+    monkeypatch.setattr(gg.WeisfeilerLehman, "count_features", None)  # nothing is counted again
+    for ask, values in zip(asked, expected, strict=True):
+        np.testing.assert_equal(ask(counted), values)
+    found = gg.explain(model, counted, of="uncertainty", target=2)
+    assert [why.decision for why in found] == explained
+
+
+def test_graphs_counted_by_another_model(with_gaps):
+    model, new = with_gaps
+    other = pickle.loads(pickle.dumps(model))
+    for ask in (other.predict, other.domain, other.predict_interval):
+        with pytest.raises(InvalidParameterError, match="Count them again"):
+            ask(model.count(new))

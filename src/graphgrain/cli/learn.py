@@ -414,7 +414,7 @@ def _predicted(
         if model.descriptors is not None:
             molecules = [records[place].structure.strip() for place in places]
         kept = {name: values[parsed.positions] for name, values in columns.items()}
-        X = new_table(model, molecules, kept, trained["columns"])
+        X = model.count(new_table(model, molecules, kept, trained["columns"]))
         results = _results(model, X, interval)
         if domain:
             found = model.domain(X)

@@ -422,6 +422,7 @@ class _Answer:
 
 def _answers(model: Any, graphs: Any) -> list[_Answer]:
     whys = explain(model, graphs)
+    graphs = model.count(graphs)
     doubts = [each.vertices for each in explain(model, graphs, of="uncertainty")]
     if is_classifier(model):
         sure = model.predict_proba(graphs).max(axis=1).tolist()

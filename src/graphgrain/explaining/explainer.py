@@ -130,7 +130,8 @@ def explain_outputs(
     """Explain one output of the model for each graph, or all outputs if ``every`` is True."""
     share = share or ("tree" if is_classifier(model) else "path")
     form = linear_form(model)
-    batch, columns = form.read(graphs)
+    read = form.read(graphs)
+    batch, columns = read.batch, read.columns
     wanted = None if every else _wanted(form, target, is_classifier(model))
     if not len(batch):
         return []
@@ -238,7 +239,8 @@ def explain_uncertainty(
             f"target={target!r}. Leave it out."
         )
     output = 0 if is_classifier(model) else _wanted(linear_form(model), target, False) or 0
-    batch, columns = model._read(graphs)
+    read = model._read(graphs)
+    batch = read.batch
     (there, posterior), machine = model._process(output), model._similar_to()
     variance, noise = model._process_units(output)
     of_graphs = 1.0 - model._column_share_
@@ -248,7 +250,7 @@ def explain_uncertainty(
     }
     known = [MachineTerm(term, None, np.ones(1)) for term in model.machine_.terms]
     influences, totals = np.zeros((len(batch), machine.n_graphs)), np.empty(len(batch))
-    for here, counted, some in model._counted_blocks(batch, columns):
+    for here, counted, some in model._counted_blocks(read):
         K, own = model._pair_similarities(counted, some)
         K = K[:, there]
         v = posterior.influence(K)

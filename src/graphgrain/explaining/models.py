@@ -41,7 +41,7 @@ from ..graphs.convert.dispatch import as_graphs
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.bases.graph_kernel import GraphKernel
 from ..kernels.features import Counts, columns_of_hashes, map_counts, squared_norms
-from ..learning.estimator import GraphEstimator
+from ..learning.estimator import CountedGraphs, GraphEstimator
 from ..views.base import seen_through
 
 #: Maximum relative difference between the model's values and the sums of contributions.
@@ -170,7 +170,7 @@ class LinearForm:
     predictions: Callable[[GraphBatch], list[Any]] | None
     checked: bool  # whether the sums of contributions are to be checked against the values
     #: Converts user input to graphs and table columns.
-    read: Callable[[Any], tuple[GraphBatch, dict[str, np.ndarray]]] = lambda X: (as_graphs(X), {})
+    read: Callable[[Any], CountedGraphs] = lambda X: CountedGraphs(as_graphs(X), {})
     #: Contribution of the table columns; a single 0 if they are unused.
     columns: Callable[[dict[str, np.ndarray]], Any] = lambda table: 0.0
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from pathlib import Path
 from time import perf_counter
@@ -106,6 +106,40 @@ class Training(NamedTuple):
     folds: np.ndarray  # fold number of each graph
 
 
+@dataclass(frozen=True, eq=False)
+class CountedGraphs:
+    """Graphs whose features a model has counted, in the place of graphs for all its predictions.
+
+    Attributes
+    ----------
+    batch : GraphBatch
+    columns : dictionary of arrays
+        Columns beside the graphs.
+    features : dictionary of Features, or None
+        Features by the ids of the sources of the model; None if they are not counted yet.
+
+    See Also
+    --------
+    GraphClassifier.count, GraphRegressor.count
+
+    Examples
+    --------
+    >>> import graphgrain as gg
+    >>> graphs, y = gg.load_drugs()
+    >>> model = gg.GraphClassifier(max_level=1, max_terms=1).fit(graphs, y)
+    >>> counted = model.count(graphs[:5])
+    >>> len(counted), model.predict_proba(counted).shape, len(model.domain(counted)["inside"])
+    (5, (5, 11), 5)
+    """
+
+    batch: GraphBatch
+    columns: dict[str, np.ndarray]
+    features: dict[int, Features] | None = None
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+
 class GraphEstimator(Declared, BaseEstimator):
     """Base class of :class:`GraphClassifier` and :class:`GraphRegressor`."""
 
@@ -149,11 +183,44 @@ class GraphEstimator(Declared, BaseEstimator):
 
     # ---------------------------------------------------------------- input
 
-    def _read(self, X: Any) -> tuple[GraphBatch, dict[str, np.ndarray]]:
+    def _read(self, X: Any) -> CountedGraphs:
         """Return the graphs and the other columns of a table, which is read as in training."""
+        if isinstance(X, CountedGraphs):
+            if X.features is not None and X.features.keys() != set(map(id, self.machine_.sources)):
+                raise InvalidParameterError(
+                    f"Features are counted for one fit of one model, and these for another than "
+                    f"this {type(self).__name__}. Count them again: model.count(graphs)."
+                )
+            return X
         items, _, columns = split_table(X, self.graphs, self._graph_column)
         batch, descriptors = self._with_descriptors(items)
-        return batch, columns | descriptors
+        return CountedGraphs(batch, columns | descriptors)
+
+    def count(self, X: Any) -> CountedGraphs:
+        """Count the features of graphs once, for several predictions.
+
+        Parameters
+        ----------
+        X : as in :meth:`fit`
+
+        Returns
+        -------
+        CountedGraphs
+            All methods of this model that predict accept it in the place of ``X``.
+
+        Examples
+        --------
+        >>> import graphgrain as gg
+        >>> graphs, _ = gg.load_drugs()
+        >>> model = gg.GraphRegressor(max_level=1, max_terms=1).fit(graphs, graphs.vertex_counts)
+        >>> counted = model.count(graphs[:5])
+        >>> values, (low, high) = model.predict(counted), model.predict_interval(counted)
+        >>> bool(((low <= values) & (values <= high)).all())
+        True
+        """
+        check_is_fitted(self, "machine_")
+        read = self._read(X)
+        return replace(read, features=self.machine_.count(read.batch, self.n_jobs))
 
     def _with_descriptors(self, items: Any) -> tuple[GraphBatch, dict[str, np.ndarray]]:
         """Return the graphs, and the descriptors if they are wanted."""
@@ -560,15 +627,14 @@ class GraphEstimator(Declared, BaseEstimator):
         (221, True, 0.0)
         """
         check_is_fitted(self, "machine_")
-        batch, columns = self._read(X)
+        read = self._read(X)
         machine = self._similar_to()
-        unseen = np.zeros(len(batch))
-        nearest, similarity = np.zeros(len(batch), dtype=int), np.zeros(len(batch))
-        leverage = np.zeros(len(batch))
+        unseen, similarity, leverage = np.zeros((3, len(read)))
+        nearest = np.zeros(len(read), dtype=int)
         with self._blas(self.n_graphs_):
             there, posterior = self._process()
             roots = np.sqrt(np.maximum(self._diagonal(), 1e-300))
-            for here, counted, some in self._counted_blocks(batch, columns):
+            for here, counted, some in self._counted_blocks(read):
                 K, own = machine.compare(counted, self.n_jobs), machine.own_similarity(counted)
                 cosine = K / roots / np.sqrt(np.maximum(own, 1e-300))[:, np.newaxis]
                 nearest[here] = cosine.argmax(axis=1)
@@ -628,14 +694,21 @@ class GraphEstimator(Declared, BaseEstimator):
         return K
 
     def _counted_blocks(
-        self, batch: GraphBatch, columns: dict[str, np.ndarray]
+        self, read: CountedGraphs
     ) -> Iterator[tuple[slice, dict[int, Features], dict[str, np.ndarray]]]:
         """Yield the positions, counted features and columns of blocks of graphs."""
         machine = self._similar_to()
-        for begin, end in machine.blocks(len(batch)):
+        blocks = machine.blocks(len(read))
+        for begin, end in blocks:
             here = slice(begin, end)
-            some = {name: values[here] for name, values in columns.items()}
-            yield here, machine.count(batch[here], self.n_jobs), some
+            some = {name: values[here] for name, values in read.columns.items()}
+            if read.features is None:
+                counted = machine.count(read.batch[here], self.n_jobs)
+            elif len(blocks) == 1:
+                counted = read.features
+            else:
+                counted = {source: own[here] for source, own in read.features.items()}
+            yield here, counted, some
 
     def _pair_similarities(
         self, counted: dict[int, Features], columns: dict[str, np.ndarray]
@@ -664,11 +737,12 @@ class GraphEstimator(Declared, BaseEstimator):
     def _values(self, X: Any) -> np.ndarray:
         """Return the outputs of the machine, (graphs, outputs)."""
         check_is_fitted(self, "machine_")
-        return self._values_of(*self._read(X))
-
-    def _values_of(self, batch: GraphBatch, columns: dict[str, np.ndarray]) -> np.ndarray:
+        read = self._read(X)
+        values = np.empty((len(read), self.machine_.n_outputs))
         with self._blas(self.n_graphs_):
-            return self.machine_.values(batch, columns, self.n_jobs)
+            for here, counted, some in self._counted_blocks(read):
+                values[here] = self.machine_.values(counted, some, self.n_jobs)
+        return values
 
     def _explained_units(self) -> tuple[np.ndarray, np.ndarray]:
         """Return factors and shifts from the outputs of the machine to explained values."""

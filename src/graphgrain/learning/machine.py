@@ -443,35 +443,27 @@ class KernelMachine:
         return {id(source): source.count(batch, n_jobs) for source in self.sources}
 
     def values(
-        self, batch: GraphBatch, columns: dict[str, np.ndarray], n_jobs: int | None = None
-    ) -> np.ndarray:
-        """Return the outputs for graphs and their columns, (graphs, outputs)."""
-        return self._with_columns(self.graph_values(batch, n_jobs), columns)
-
-    def counted_values(
         self,
         counted: dict[int, Features],
         columns: dict[str, np.ndarray],
         n_jobs: int | None = None,
     ) -> np.ndarray:
-        """Return the outputs for graphs whose features have been counted, and their columns."""
-        return self._with_columns(self._values(counted, n_jobs), columns)
+        """Return the outputs for counted graphs and their columns, (graphs, outputs)."""
+        values = self._of_counted(counted, n_jobs)
+        return values if self.columns is None else values + self.columns.values(columns)
 
     def graph_values(self, batch: GraphBatch, n_jobs: int | None = None) -> np.ndarray:
         """Return the outputs for graphs without the contribution of columns."""
         result = np.empty((len(batch), self.n_outputs))
         for begin, end in self.blocks(len(batch)):
-            result[begin:end] = self._values(self.count(batch[begin:end], n_jobs), n_jobs)
+            result[begin:end] = self._of_counted(self.count(batch[begin:end], n_jobs), n_jobs)
         return result
 
-    def _values(self, counted: dict[int, Features], n_jobs: int | None) -> np.ndarray:
+    def _of_counted(self, counted: dict[int, Features], n_jobs: int | None) -> np.ndarray:
         result = np.tile(self.intercept, (len(next(iter(counted.values()))), 1))
         for term in self.terms:
             result += term.values(counted[id(term.term.source)], self.coefficients, n_jobs)
         return result
-
-    def _with_columns(self, values: np.ndarray, columns: dict[str, np.ndarray]) -> np.ndarray:
-        return values if self.columns is None else values + self.columns.values(columns)
 
     def blocks(self, graphs: int) -> list[tuple[int, int]]:
         """Return (begin, end) of blocks of graphs that limit the similarities held in memory."""

@@ -11,9 +11,8 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InvalidParameterError
-from ..graphs.batch import GraphBatch
 from ..parameters import Number, OneOf, all_or_nothing, check_value, parameter
-from .estimator import COVERAGE, GraphEstimator, Training
+from .estimator import COVERAGE, CountedGraphs, GraphEstimator, Training
 from .inputs import check_values
 from .machine import Term
 from .ridge import Posterior, Ridge, SparsePosterior, likeliest_noise, sparse_ridge
@@ -397,9 +396,9 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         check_is_fitted(self, "machine_")
         if not return_std:
             return self._shaped(self._target_scale.original(self._values(X)))
-        batch, columns = self._read(X)
-        values, deviations = np.empty((2, len(batch), self.machine_.n_outputs))
-        for output, here, value, std, _ in self._with_std(batch, columns):
+        read = self._read(X)
+        values, deviations = np.empty((2, len(read), self.machine_.n_outputs))
+        for output, here, value, std, _ in self._with_std(read):
             values[here, output], deviations[here, output] = value, std
         predicted = self._shaped(self._target_scale.original(values))
         return predicted, self._shaped(self._target_scale.deviation(values, deviations))
@@ -409,7 +408,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         return float(super().score(X, y, sample_weight))
 
     def _with_std(
-        self, batch: GraphBatch, columns: dict[str, np.ndarray]
+        self, read: CountedGraphs
     ) -> Iterator[tuple[int, slice, np.ndarray, np.ndarray, np.ndarray | None]]:
         """Yield target, positions, values, standard deviations and shares for blocks of graphs.
 
@@ -420,14 +419,14 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         targets: dict[bytes, list[int]] = {}  # those that the same training graphs have
         for output, known in enumerate(np.isfinite(self._scaled_targets).T):
             targets.setdefault(known.tobytes(), []).append(output)
-        blocks: Iterable[Any] = self._counted_blocks(batch, columns)
+        blocks: Iterable[Any] = self._counted_blocks(read)
         if len(targets) > 1:
             blocks = list(blocks)
         with self._blas(self.n_graphs_):
             for members in targets.values():
                 there, posterior = self._process(members[0])
                 for here, counted, some in blocks:
-                    values = self.machine_.counted_values(counted, some, self.n_jobs)
+                    values = self.machine_.values(counted, some, self.n_jobs)
                     K, own = self._pair_similarities(counted, some)
                     K = K[:, there]
                     influence = posterior.influence(K)
@@ -474,9 +473,9 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         """
         check_is_fitted(self, "machine_")
         check_value("coverage", coverage, COVERAGE)
-        batch, columns = self._read(X)
-        low, high = np.empty((2, len(batch), self.machine_.n_outputs))
-        for output, here, value, std, shares in self._with_std(batch, columns):
+        read = self._read(X)
+        low, high = np.empty((2, len(read), self.machine_.n_outputs))
+        for output, here, value, std, shares in self._with_std(read):
             own = np.isfinite(self._scaled_targets[:, output])
             errors = np.abs(self._scaled_targets - self._held_out)[own, output]
             spread = self._deviations[own, output] * np.sqrt(self._variance[output])
