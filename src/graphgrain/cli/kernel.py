@@ -15,7 +15,8 @@ from ..core.threads import thread_count
 from ..errors import InvalidParameterError
 from ..evaluation.experiment import measured
 from ..evaluation.records import versions
-from ..kernels.registry import KERNELS
+from ..kernels.bases.graph_kernel import RUN_PARAMETERS
+from ..kernels.registry import KERNELS, kernel_to_json
 from ..writing import atomic_write, check_output, suffix_of
 from .app import answer, command, err, out
 from .arguments import Data, Jobs, Json, Reading, Set, output_file
@@ -59,11 +60,10 @@ def kernel(
     note_ignored_attributes(loaded, [estimator])
     with err().status(f"{kernel} on {escape(name)}"), measured() as cost:
         K = estimator.fit_transform(graphs)
-    settings = estimator.get_params()
     about = {
         "dataset": name,
         "kernel": kernel,
-        "parameters": {k: v for k, v in settings.items() if k not in ("n_jobs", "verbose")},
+        **kernel_to_json(estimator, leave_out=RUN_PARAMETERS),
         "graphs": len(graphs),
         "seconds": round(cost.seconds, 4),
         "memory": cost.memory,

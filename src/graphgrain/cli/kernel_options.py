@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import views
 from ..errors import InvalidParameterError
+from ..kernels.bases.graph_kernel import OUTPUT_PARAMETERS
 from ..kernels.grid import KernelGrid
 from ..kernels.registry import KERNELS
 from .arguments import listed, nearest
@@ -43,8 +44,7 @@ def chosen_kernel(kernel: str, parameters: Sequence[str] | None, **more: Any) ->
 
 def given(kernel: str, parameters: Sequence[str] | None) -> dict[str, Any]:
     """Return the parameters set by ``--set``."""
-    elsewhere = {"n_jobs", "output", "verbose"}
-    known = sorted(set(KERNELS[kernel].kernel().get_params()) - elsewhere)
+    known = sorted(set(KERNELS[kernel].kernel().get_params()) - OUTPUT_PARAMETERS)
     return given_of(known, kernel, parameters)
 
 

@@ -40,7 +40,7 @@ class DescriptorMatching(Pyramid, Propagated):
     n_draws : int, default=10
         Number of grids.
     attributes : bool, default=False
-        If True, describe vertices by their attributes instead of their labels.
+        Whether to use the vertex attributes, instead of the labels.
     random_state : int or None, default=0
         Seed of the shifts.
     similarity, output, n_features, n_jobs, verbose

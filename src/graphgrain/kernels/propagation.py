@@ -93,7 +93,7 @@ class Propagation(Propagated):
     metric : {"tv", "hellinger", "l2"}, default="tv"
         Distance preserved by the bins: total variation (L1), Hellinger or Euclidean.
     attributes : bool, default=False
-        If True, propagate the vertex attributes instead of the labels. Attributes are not scaled;
+        Whether to use the vertex attributes, instead of the labels. Attributes are not scaled;
         apply :class:`AttributeScaler` first or choose ``bin_width`` accordingly.
     random_state : int or None, default=0
         Seed of the projections.

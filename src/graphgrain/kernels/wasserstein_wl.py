@@ -40,7 +40,7 @@ class WassersteinWL(GraphKernel):
     gamma : float, default=1.0
         Decay of the similarity with distance, lambda in the paper.
     attributes : bool, default=False
-        If True, use the vertex attributes instead of the labels.
+        Whether to use the vertex attributes, instead of the labels.
     edge_labels : bool, default=False
         If True, refine labels by pairs of edge label and neighbour's colour.
     similarity : {"cosine", "dot"}, default="cosine"

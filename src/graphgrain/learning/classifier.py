@@ -92,7 +92,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         structural labels, and for molecules "sp" also with pharmacophore labels. Views are fitted
         to the training graphs only.
     attributes : bool, default=True
-        Whether to also try vertex and edge attributes, clustered, as labels.
+        Whether to use vertex and edge attributes: clustered, they are tried as labels.
     counts : "auto", str or list of str, default="auto"
         As in :class:`TreePlusPlus`.
     similarity : "auto", str or list of str, default="auto"

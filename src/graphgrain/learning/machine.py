@@ -31,6 +31,7 @@ from ..core.gram import GramSum, add_minima, minima_by_column
 from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
 from ..kernels.bases.feature_kernel import FeatureKernel
+from ..kernels.bases.graph_kernel import OUTPUT_PARAMETERS
 from ..kernels.features import Counts, FeatureColumns, Features
 from ..views.base import seen_through, view_name
 from .columns import ColumnPart
@@ -118,7 +119,7 @@ class Term:
             name: value
             for name, value in kernel.get_params(deep=False).items()
             if (name in chosen or repr(value) != repr(usual[name]))
-            and name not in ("n_jobs", "verbose", "output", "n_features")
+            and name not in OUTPUT_PARAMETERS
         }
         view = {} if self.source.view is None else {"view": view_name(self.source.view)}
         return {"kernel": self.source.name, **own, **view}

@@ -29,7 +29,7 @@ from .. import views
 from ..archives import Archive, Format, write_archive
 from ..core.counting import group_hashes, transpose
 from ..errors import InvalidFileError, InvalidParameterError
-from ..kernels.bases.graph_kernel import GraphKernel
+from ..kernels.bases.graph_kernel import RUN_PARAMETERS, GraphKernel
 from ..kernels.features import Counts, Features
 from ..kernels.grid import KernelGrid, Setting
 from ..kernels.registry import KERNELS, kernel_from_json, kernel_to_json
@@ -209,7 +209,7 @@ class _Encoder:
             return ["target scale", self.encode(vars(value))]
         if isinstance(value, GraphKernel):
             _known_name(type(value))
-            return ["kernel", kernel_to_json(value, leave_out=("n_jobs", "verbose"))]
+            return ["kernel", kernel_to_json(value, leave_out=RUN_PARAMETERS)]
         if isinstance(value, KernelGrid):
             return ["grid", self._grid(value)]
         if SPLITTERS.get(type(value).__name__) is type(value):

@@ -51,6 +51,7 @@ from ..graphs.files.molecules import (
 from ..graphs.processes import map_processes, progress_bar
 from ..graphs.streams import CHUNK_SIZE, Chunk, as_chunks
 from ..kernels.bases.feature_kernel import FeatureKernel
+from ..kernels.bases.graph_kernel import OUTPUT_PARAMETERS
 from ..kernels.registry import kernel_to_json
 from ..kernels.tree_plus_plus import TreePlusPlus
 from ..parameters import Whole, check_value
@@ -528,7 +529,7 @@ def save_features(
             f"The folder {str(place)!r} cannot be made: {error.strerror or error}. Choose another."
         ) from None
     settings = {
-        "kernel": kernel_to_json(kernel, leave_out=("n_jobs", "n_features", "output", "verbose")),
+        "kernel": kernel_to_json(kernel, leave_out=OUTPUT_PARAMETERS),
         "n_features": int(n_features),
         "shard_size": int(shard_size),
         "format": format,

@@ -75,7 +75,7 @@ class FeatureKernel(GraphKernel):
     counts: str = parameter(OneOf(COUNT_MAPS), default="raw")
     n_features: int | None = parameter(Whole(1, 2**31 - 1, optional=True), default=None)
 
-    parameters_after_counting = GraphKernel.parameters_after_counting | {"counts", "n_features"}
+    parameters_after_counting = GraphKernel.parameters_after_counting | {"counts"}
     _used_at_fit = frozenset({"counts"})
     #: Name of the parameter that sets the last level; None for kernels with a single level.
     level_parameter: ClassVar[str | None] = None

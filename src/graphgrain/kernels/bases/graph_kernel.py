@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+#: Parameters that change no result, and those that change no similarity either.
+RUN_PARAMETERS = frozenset({"n_jobs", "verbose"})
+OUTPUT_PARAMETERS = RUN_PARAMETERS | {"output", "n_features"}
 #: Seconds after which a step shows a progress bar.
 _PATIENCE = 2.0
 #: Up to this number of graphs, quick kernels take less than about a millisecond.
@@ -96,9 +99,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
 
     #: Parameters that only affect how extracted features are used. Kernels that differ in no
     #: other parameters can share the extraction.
-    parameters_after_counting: ClassVar[frozenset[str]] = frozenset(
-        {"n_jobs", "similarity", "output", "verbose"}
-    )
+    parameters_after_counting: ClassVar[frozenset[str]] = OUTPUT_PARAMETERS | {"similarity"}
     #: Those of ``parameters_after_counting`` that fit uses; they must not change afterwards.
     _used_at_fit: ClassVar[frozenset[str]] = frozenset()
 
