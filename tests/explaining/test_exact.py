@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_classif
@@ -27,7 +28,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 
 import graphgrain as gg
-from graphgrain.errors import InvalidParameterError
+from graphgrain.errors import InvalidGraphError, InvalidParameterError
 from tests.kernels.found_kernels import EXPLICIT, Y
 from tests.kernels.found_kernels import GRAPHS as WITH_ATTRIBUTES
 from tests.strategies import graphs, to_tuple
@@ -270,6 +271,35 @@ def test_uncertainty_is_a_sum_over_patterns():
         assert why.bias >= -1e-12
     with pytest.raises(InvalidParameterError, match="path, tree or equal with of='uncertainty'"):
         gg.explain(model, NEW, of="uncertainty", share="removal")
+
+
+@pytest.mark.parametrize("solver", ["kernel", "linear"])
+def test_uncertainty_has_the_patterns_of_the_decision(solver):
+    model = gg.GraphRegressor("wl", max_terms=1, max_level=3, cv=2, solver=solver)
+    model.fit(GRAPHS, NUMBERS)
+    assert model.terms_[0]["n_iter"] < 3  # deeper patterns are not patterns of the model
+    decisions, unsure = gg.explain(model, NEW), gg.explain(model, NEW, of="uncertainty")
+    seen = model.domain(NEW)["unseen"]
+    for decision, why, unseen in zip(decisions, unsure, seen, strict=True):
+        assert {p.name for p in why.patterns} == {p.name for p in decision.patterns}
+        assert why.unknown == decision.unknown == pytest.approx(unseen)
+
+
+class WithOneMore(TransformerMixin, BaseEstimator):
+    """A view that adds a vertex to each graph."""
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return gg.as_graphs([([], ["C"] * (vertices + 1)) for vertices in X.vertex_counts])
+
+
+@pytest.mark.parametrize("of", ["decision", "uncertainty"])
+def test_views_must_keep_the_vertices(of):
+    model = gg.GraphRegressor("wl", max_terms=1, views=WithOneMore(), cv=2).fit(GRAPHS, NUMBERS)
+    with pytest.raises(InvalidGraphError, match=r"views that keep the vertices.*WithOneMore\(\)"):
+        gg.explain(model, NEW, of=of)
 
 
 @functools.cache

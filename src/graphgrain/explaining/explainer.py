@@ -140,7 +140,7 @@ def explain_outputs(
     own_values = form.values(batch) if form.checked else None
     sums = biases + beside
     result: list[list[Explanation]] = []
-    for number, (graph, parts) in enumerate(_opened(form, batch, n_jobs)):
+    for number, (graph, parts) in enumerate(_opened(form.terms, batch, n_jobs)):
         bare, value = np.zeros(len(form.outputs)), np.zeros(len(form.outputs))
         for own, terms in parts:
             for term, scale in terms:
@@ -244,36 +244,32 @@ def explain_uncertainty(
     (there, posterior), machine = model._process(output), model._similar_to()
     variance, noise = model._process_units(output)
     of_graphs = 1.0 - model._column_share_
-    located = {
-        id(source): _with_threads(source.kernel, n_jobs).locate_each(source.see(batch))
-        for source in machine.sources
-    }
-    known = [MachineTerm(term, None, np.ones(1)) for term in model.machine_.terms]
     influences, totals = np.zeros((len(batch), machine.n_graphs)), np.empty(len(batch))
     for here, counted, some in model._counted_blocks(read):
         K, own = model._pair_similarities(counted, some)
         K = K[:, there]
         v = posterior.influence(K)
         influences[here, there], totals[here] = v, posterior.variance(K, own, v) * variance
+    # Patterns are known from all training graphs; the process may compare with only some of them.
+    terms = [MachineTerm(term, None, np.ones(1)) for term in model.machine_.terms]
+    compared = dict(zip(map(id, terms), machine.terms, strict=True))
     result = []
-    for number, (influence, total) in enumerate(zip(influences, totals.tolist(), strict=True)):
-        graph, v = batch[number], influence[np.newaxis]
+    for number, (graph, parts) in enumerate(_opened(terms, batch, n_jobs)):
+        v, total = influences[[number]], float(totals[number])
         levels = []
-        for source in machine.sources:
-            found = _Found.of(source.kernel, source.see(graph), next(located[id(source)]))
+        for found, scaled in parts:
             added = [
                 [
                     (more - less) * of_graphs * variance
                     for less, more in zip(
-                        term.contributions(found.counted, v),
-                        term.own_contributions(found.counted),
+                        compared[id(term)].contributions(found.counted, v),
+                        compared[id(term)].own_contributions(found.counted),
                         strict=True,
                     )
                 ]
-                for term in machine.terms
-                if term.term.source is source
+                for term, _ in scaled
             ]
-            levels += found.levels(added, [term for term in known if term.place == id(source)])
+            levels += found.levels(added, [term for term, _ in scaled])
         patterns = float(sum(part.contributions.sum() for part in levels))
         result.append(
             Explanation(
@@ -346,32 +342,30 @@ class _Found(NamedTuple):
 
 
 def _opened(
-    form: LinearForm, batch: GraphBatch, n_jobs: int | None
+    terms: Sequence[Term], batch: GraphBatch, n_jobs: int | None
 ) -> Iterator[tuple[GraphBatch, list[tuple[_Found, list[tuple[Term, float]]]]]]:
     """Yield each graph with its patterns, located once per view and kernel."""
     prepared = []
-    for terms in sources(form.terms):
-        seen = seen_through(terms[0].view, batch)
+    for own in sources(terms):
+        seen = seen_through(own[0].view, batch)
         if not np.array_equal(seen.offsets, batch.offsets):
             raise InvalidGraphError(
-                f"explain needs views that keep the vertices of graphs; {terms[0].view!r} "
+                f"explain needs views that keep the vertices of graphs; {own[0].view!r} "
                 "changes their number, so that values cannot be assigned to vertices."
             )
-        kernel = _with_threads(max(terms, key=lambda term: term.n_levels).kernel, n_jobs)
-        scales = [term.scales(seen) for term in terms]
-        prepared.append((terms, kernel, seen, scales, kernel.locate_each(seen)))
+        kernel = max(own, key=lambda term: term.n_levels).kernel
+        if n_jobs is not None:
+            kernel = copy(kernel).set_params(n_jobs=n_jobs)
+        scales = [term.scales(seen) for term in own]
+        prepared.append((own, kernel, seen, scales, kernel.locate_each(seen)))
     for number in range(len(batch)):
         graph = batch[number]
         parts = []
-        for terms, kernel, seen, scales, located in prepared:
+        for own, kernel, seen, scales, located in prepared:
             found = _Found.of(kernel, graph if seen is batch else seen[number], next(located))
-            own = [(t, float(s[number])) for t, s in zip(terms, scales, strict=True)]
-            parts.append((found, own))
+            scaled = [(t, float(s[number])) for t, s in zip(own, scales, strict=True)]
+            parts.append((found, scaled))
         yield graph, parts
-
-
-def _with_threads(kernel: FeatureKernel, n_jobs: int | None) -> FeatureKernel:
-    return kernel if n_jobs is None else copy(kernel).set_params(n_jobs=n_jobs)
 
 
 def sources(terms: Sequence[Term]) -> list[list[Term]]:
