@@ -18,7 +18,7 @@ from sklearn.model_selection import PredefinedSplit, cross_val_score
 from sklearn.preprocessing import OneHotEncoder, QuantileTransformer
 
 import graphgrain as gg
-from graphgrain.errors import InvalidParameterError
+from graphgrain.errors import InvalidGraphError, InvalidParameterError
 from graphgrain.learning import columns as module
 from graphgrain.learning.columns import (
     ColumnEncoder,
@@ -374,6 +374,9 @@ def test_descriptors_join_the_columns():
     both = gg.GraphRegressor(**ONE, descriptors="rdkit").fit(table, [own[s] for s in train])
     assert {"dose", "MolLogP"} <= set(both.machine_.columns.encoder.numbers)
     assert np.isfinite(both.predict(table)).all()
+    for single, kind in (("CCO", "string"), (MolFromSmiles("CCO"), "RDKit molecule")):
+        with pytest.raises(InvalidGraphError, match=f"single {kind}"):
+            model.predict(single)
 
 
 def test_descriptors_need_molecules():

@@ -13,7 +13,7 @@ All dense linear algebra runs with ``n_jobs`` BLAS threads.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from pathlib import Path
@@ -232,7 +232,9 @@ class GraphEstimator(Declared, BaseEstimator):
                 "got a GraphBatch, which no longer has them. Give these instead, or leave "
                 "descriptors out."
             )
-        items = list(items)
+        # a single string is left to as_graphs, which rejects it: its letters are molecules, too
+        if isinstance(items, Iterable) and not isinstance(items, str):
+            items = list(items)
         return as_graphs(items), molecule_descriptors(items, self.verbose)
 
     def _read_to_fit(self, X: Any) -> tuple[GraphBatch, dict[str, np.ndarray]]:
