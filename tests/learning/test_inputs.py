@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
+import graphgrain as gg
 from graphgrain.errors import InvalidParameterError
 from graphgrain.learning.inputs import check_classes, check_folds, check_values
 from graphgrain.learning.regressor import TargetScale
@@ -34,6 +35,10 @@ def test_classes_of_any_kind(y):
 def test_strings_of_any_length():
     classes, codes = check_classes(np.array(["a", "b", "a", "b"], np.dtypes.StringDType()), 4)
     assert (classes.tolist(), codes.tolist()) == (["a", "b"], [0, 1, 0, 1])
+    graphs = [([(0, 1)], [label, label]) for label in "CNCN"] * 3
+    y = np.array(["ccc", "n"] * 6, np.dtypes.StringDType())
+    model = gg.GraphClassifier("vertex-histogram", cv=2).fit(graphs, y)
+    assert model.predict_set(graphs[:2], coverage=0.5) == [["ccc"], ["n"]]
     gap = np.array(["a", "b", None, "b"], np.dtypes.StringDType(na_object=None))
     with pytest.raises(InvalidParameterError, match="graph 2 has None"):
         check_classes(gap, 4)

@@ -386,9 +386,9 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         check_value("coverage", coverage, COVERAGE)
         new = self.predict_proba(X)
         inside = class_sets(self.held_out_probabilities_, self.held_out_classes_, new, coverage)
-        order = np.argsort(-new, axis=1, kind="stable")
+        order, classes = np.argsort(-new, axis=1, kind="stable"), self.classes_.tolist()
         return [
-            [self.classes_[code].item() for code in row if inside[number, code]]
+            [classes[code] for code in row if inside[number, code]]
             for number, row in enumerate(order.tolist())
         ]
 
