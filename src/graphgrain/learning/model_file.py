@@ -252,6 +252,7 @@ class _Encoder:
             "level_parameter": grid.level_parameter,
             "variant": grid.variant,
             "settings": settings,
+            "attribute_view": self.encode(grid.attribute_view),
         }
 
     def _view(self, view: Any) -> list[Any]:
@@ -325,10 +326,12 @@ class _Decoder:
             return kernel_from_json(content[0])
         if tag == "grid":
             own = content[0]
-            settings = tuple(Setting(*map(self.decode, item)) for item in own["settings"])
-            return KernelGrid(
-                **{**own, "kernel": KERNELS[own["kernel"]].kernel, "settings": settings}
-            )
+            decoded = {
+                "kernel": KERNELS[own["kernel"]].kernel,
+                "settings": tuple(Setting(*map(self.decode, item)) for item in own["settings"]),
+                "attribute_view": self.decode(own.get("attribute_view")),
+            }
+            return KernelGrid(**{**own, **decoded})
         if tag == "splitter":
             return SPLITTERS[content[0]](**self.decode(content[1]))
         if tag == "pipeline":
