@@ -306,8 +306,9 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
     def _train_linear(self, data: Training, selector: Selector) -> None:
         if not np.isfinite(data.targets).all():
             raise InvalidParameterError(
-                f"Targets with gaps need solver='kernel'; {len(data.targets):,} graphs are too "
-                "many for it here. Fit a model for each target."
+                "Targets with gaps need solver='kernel'; got solver='linear', or more graphs "
+                f"({len(data.targets):,}) than 'auto' has the memory for. Fit a model for each "
+                "target."
             )
         alpha = self.best_params_["alpha"]
         self.machine_, self._held_out, variance = self._train_features(
