@@ -250,7 +250,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         if linear:
             alpha = float(learner.grid[scored.place])
             machine, held_out, _ = self._train_features(
-                selector.terms,
+                selector,
                 data,
                 lambda matrix, rows: sparse_ridge(matrix, signs[rows], alpha, data.weights[rows]),
             )

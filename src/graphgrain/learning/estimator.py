@@ -420,12 +420,17 @@ class GraphEstimator(Declared, BaseEstimator):
 
     # ---------------------------------------------------------------- training
 
-    def _fitted_terms(self, terms: Sequence[Term], batch: GraphBatch) -> list[FittedTerm]:
-        """Return the terms with the features of the training graphs, counted once per source."""
-        features = {}
+    def _fitted_terms(self, selector: Selector, batch: GraphBatch) -> list[FittedTerm]:
+        """Return the selected terms with the features of the training graphs."""
+        terms, features = selector.terms, {}
         for source in {id(term.source): term.source for term in terms}.values():
             deepest = max(term.n_levels or 0 for term in terms if term.source is source) or None
-            features[id(source)] = source.count(batch, self.n_jobs).first_levels(deepest)
+            own = (
+                selector.features(source)
+                if selector.batch is batch
+                else source.count(batch, self.n_jobs)
+            )
+            features[id(source)] = own.first_levels(deepest)
         found = []
         for term in terms:
             own = features[id(term.source)]
@@ -434,7 +439,7 @@ class GraphEstimator(Declared, BaseEstimator):
 
     def _train_features(
         self,
-        terms: Sequence[Term],
+        selector: Selector,
         data: Training,
         train: Callable[[Any, np.ndarray], tuple[np.ndarray, np.ndarray]],
         noise: float | None = None,
@@ -446,7 +451,7 @@ class GraphEstimator(Declared, BaseEstimator):
         """
         from scipy.sparse import hstack
 
-        fitted = self._fitted_terms(terms, data.batch)
+        fitted = self._fitted_terms(selector, data.batch)
         variance = self._learn_landmarks(fitted, data, noise)
         matrices, mixings = zip(*map(grouped_columns, fitted), strict=True)
         matrix = hstack(matrices, format="csr")
@@ -514,7 +519,7 @@ class GraphEstimator(Declared, BaseEstimator):
         The column kernel is mixed in with a share selected by cross-validation. ``scored`` is the
         score without it, ``sample_gram`` the graph kernel matrix of the evaluation sample.
         """
-        fitted = self._fitted_terms(selector.terms, data.batch)
+        fitted = self._fitted_terms(selector, data.batch)
         machine = KernelMachine(fitted, None, np.zeros(0))
         K = machine.gram(self.n_jobs, dtype)
         self._learn_domain(K, data.folds)

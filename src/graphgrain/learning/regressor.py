@@ -312,7 +312,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             )
         alpha = self.best_params_["alpha"]
         self.machine_, self._held_out, variance = self._train_features(
-            selector.terms,
+            selector,
             data,
             lambda matrix, rows: sparse_ridge(
                 matrix, data.targets[rows], alpha, data.weights[rows]

@@ -34,7 +34,7 @@ from ..graphs.batch import GraphBatch
 from ..graphs.drawing.molecule import are_molecules
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.bases.graph_kernel import GraphKernel
-from ..kernels.features import FeatureColumns, Features
+from ..kernels.features import Features
 from ..kernels.grid import KernelGrid, Setting
 from ..kernels.registry import KERNELS
 from ..parameters import Described, Rule, check_parameters
@@ -420,17 +420,13 @@ class Selector:
     tried: list[tuple[Term, FoldScores, int]] = field(default_factory=list)
     skipped: list[Term] = field(default_factory=list)
     _features: dict[int, Features] = field(default_factory=dict)
+    _matrices: dict[tuple[int, int], np.ndarray] = field(default_factory=dict)
 
     def features(self, source: Source) -> Features:
         """Return the features of the sample, counted once per source."""
         if id(source) not in self._features:
             self._features[id(source)] = source.count(self.batch, self.validation.n_jobs)
         return self._features[id(source)]
-
-    def _columns(self, term: Term, sample: np.ndarray | None) -> FeatureColumns:
-        """Return the mapped features of some graphs (default: all), by columns."""
-        own = self.features(term.source)
-        return term.prepare(own if sample is None else own[sample]).columns(self.validation.n_jobs)
 
     def _evaluate(
         self, terms: Sequence[Term], sample: np.ndarray
@@ -489,13 +485,27 @@ class Selector:
 
     def mean(self, terms: Sequence[Term], sample: np.ndarray | None = None) -> np.ndarray:
         """Return the mean of the scaled kernel matrices of terms, on some graphs or all."""
-        total = GramSum(len(self.batch) if sample is None else len(sample))
-        for term in terms:
-            scale = term_scale(term, self.features(term.source))
-            columns = self._columns(term, sample)
-            columns.add_gram(term.similarity, total, scale, self.validation.n_jobs)
-        K = total.mirrored(self.validation.n_jobs)
+        K = self._matrix(terms[0], sample).copy()
+        for term in terms[1:]:
+            K += self._matrix(term, sample)
         K /= len(terms)
+        return K
+
+    def _matrix(self, term: Term, sample: np.ndarray | None) -> np.ndarray:
+        """Return the scaled kernel matrix of a term; those of samples are remembered.
+
+        Samples are told apart by their size: those of the rounds have different sizes.
+        """
+        graphs = len(self.batch) if sample is None else len(sample)
+        if (id(term), graphs) in self._matrices:
+            return self._matrices[id(term), graphs]
+        n_jobs, own = self.validation.n_jobs, self.features(term.source)
+        columns = term.prepare(own if sample is None else own[sample]).columns(n_jobs)
+        total = GramSum(graphs)
+        columns.add_gram(term.similarity, total, term_scale(term, own), n_jobs)
+        K = total.mirrored(n_jobs)
+        if sample is not None:
+            self._matrices[id(term), graphs] = K
         return K
 
     def run(self, terms: Sequence[Term]) -> None:
@@ -545,7 +555,6 @@ class Selector:
 
     def _grown(self, start: list[Term], shortlist: list[Term], sample: np.ndarray) -> list[Term]:
         """Extend the terms greedily by those of the shortlist that improve the score."""
-        matrices = {id(t): self.mean([t], sample) for t in shortlist}
         chosen = list(start)
         total = self.mean(start, sample) * len(start)
         best = self.validation(total / len(chosen), sample)
@@ -553,13 +562,13 @@ class Selector:
             left = [t for t in shortlist if t not in chosen]
             if not left:
                 break
-            sums = [(total + matrices[id(t)]) / (len(chosen) + 1) for t in left]
+            sums = [(total + self._matrix(t, sample)) / (len(chosen) + 1) for t in left]
             tried = zip(self._scores(sums, sample), left, strict=True)
             scored, term = max(tried, key=lambda one: one[0].mean)
             if not is_better(scored, best):
                 break
             chosen.append(term)
-            total = total + matrices[id(term)]
+            total = total + self._matrix(term, sample)
             best = scored
         return chosen
 
