@@ -10,6 +10,7 @@ features: a ``FeatureUnion`` of pipelines with ``output="features"``.
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -121,10 +122,10 @@ def view_name(view: Any) -> str:
     """
     if hasattr(view, "steps"):
         return " > ".join(view_name(step) for _, step in view.steps)
-    usual = type(view)().get_params(deep=False)
+    usual = signature(type(view)).parameters
     own = [
         f"{name}={value!r}"
         for name, value in view.get_params(deep=False).items()
-        if repr(value) != repr(usual[name])
+        if repr(value) != repr(usual[name].default)
     ]
     return f"{type(view).__name__}({', '.join(own)})"
