@@ -7,7 +7,7 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from itertools import islice
@@ -262,6 +262,14 @@ def predict(
     trained = trained_with(loaded)
     loaded.set_params(n_jobs=n_jobs)
     file = MoleculeFile.opened(data, smiles)
+    fields: dict[str, None] = {}
+    if file.blocks:  # fields can differ between the records of an .sdf file
+        for record in MoleculeFile.opened(data).records:
+            fields.update(dict.fromkeys(record.fields))
+
+    def predicted(some: list[Record]) -> dict[str, list[Any]]:
+        return _predicted(loaded, file, some, fields, trained, interval, domain)
+
     rows = bad = 0
     saved = None
     with ExitStack() as stack:
@@ -269,14 +277,12 @@ def predict(
             settings = _settings(data, model, (interval, smiles, domain))
             saved = stack.enter_context(UnfinishedOutput(output, settings))
         else:
-            stream = _Stream(stack.enter_context(_opened(output)))
+            stream = csv.writer(stack.enter_context(_opened(output)))
         bar = stack.enter_context(progress_bar(err().is_terminal, None))
         try:
-            for table in _tables(
-                file, saved, lambda some: _predicted(loaded, file, some, trained, interval, domain)
-            ):
+            for table in _tables(file, saved, predicted):
                 if saved is None:
-                    stream.write(table)
+                    stream.writerows([table, *_rows(table)] if not rows else _rows(table))
                 rows += len(table["line"])
                 bad += sum(map(bool, table["problem"]))
                 bar.update(len(table["line"]))
@@ -338,58 +344,34 @@ def _table(path: Path) -> dict[str, list[Any]]:
 
 
 def _join(saved: UnfinishedOutput) -> None:
-    """Write the saved tables as one; a column may begin in any of them."""
-    header = list(dict.fromkeys(name for path in saved.blocks for name in _table(path)))
+    """Write the saved tables as one."""
     with atomic_write(saved.output, "The table of predictions") as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-        csv.writer(text).writerow(header)
+        writer = csv.writer(text)
+        writer.writerow(_table(saved.blocks[0]))
         for path in saved.blocks:
-            csv.writer(text).writerows(_rows(_table(path), header))
+            writer.writerows(_rows(_table(path)))
         text.detach()
     saved.delete()
 
 
-def _rows(table: dict[str, list[Any]], header: list[str]) -> Iterator[tuple[Any, ...]]:
-    missing = [""] * len(table["line"])
-    return zip(*(table.get(name, missing) for name in header), strict=True)
+def _rows(table: dict[str, list[Any]]) -> Iterator[tuple[Any, ...]]:
+    return zip(*table.values(), strict=True)
 
 
 @contextmanager
 def _opened(output: Path) -> Iterator[IO[str]]:
     """Open standard output, a pipe or a device."""
     place: Any = os.dup(1) if is_standard_output(output) else output
-    with open(place, "w", newline="", encoding="utf-8") as stream:
+    with open(place, "w", newline="", encoding="utf-8", buffering=1) as stream:
         yield stream
-
-
-class _Stream:
-    """A table written row by row, with the columns of its first chunk."""
-
-    def __init__(self, stream: IO[str]) -> None:
-        self.stream = stream
-        self.header: list[str] = []
-
-    def write(self, table: dict[str, list[Any]]) -> None:
-        """Append rows."""
-        writer = csv.writer(self.stream)
-        if not self.header:
-            self.header = list(table)
-            writer.writerow(self.header)
-        new = [name for name in table if name not in self.header]
-        if new:
-            raise InvalidFileError(
-                f"The column {new[0]!r} begins after line {table['line'][0]} of the file, when the "
-                "names of the columns were already written. Write to a file (-o out.csv), which "
-                "gets all columns."
-            )
-        writer.writerows(_rows(table, self.header))
-        self.stream.flush()
 
 
 def _predicted(
     model: GraphEstimator,
     file: MoleculeFile,
     records: list[Record],
+    fields: Iterable[str],
     trained: dict[str, Any],
     interval: float,
     domain: bool,
@@ -399,7 +381,7 @@ def _predicted(
         [record.structure for record in records], LabelOptions(*trained["labels"]), file.blocks
     )
     places = parsed.positions.tolist()
-    columns = record_columns(records)
+    columns = record_columns(records, fields)
     beside = ("low", "high") if isinstance(model, GraphRegressor) else ("probability", "set")
     names = [f"{name}{end}" for end in _targets(model) for name in ("prediction", *beside)]
     near = ("nearest", "similarity", "unseen") if domain else ()

@@ -83,7 +83,8 @@ def iter_molecules(
         A pair ``(graphs, columns)``. The columns are ``"line"`` (the line number of the molecule
         as an integer; a column of this name in the file becomes ``"input_line"``) and all columns
         of the file as text, because a column can contain numbers in one chunk and other text in
-        the next. Convert numeric columns with ``columns["active"].astype(float)``.
+        the next. Convert numeric columns with ``columns["active"].astype(float)``. A chunk of an
+        ``.sdf`` file has the properties that at least one of its molecules has.
 
     See Also
     --------
@@ -252,12 +253,13 @@ def no_molecule(name: str) -> InvalidFileError:
     return InvalidFileError(f"{name} holds no molecule. Is it the right file?")
 
 
-def record_columns(records: list[Record]) -> dict[str, np.ndarray]:
+def record_columns(records: list[Record], fields: Iterable[str] = ()) -> dict[str, np.ndarray]:
     """Return all fields of the records as columns of text, and their line numbers.
 
-    A field called line, such as a cell line, becomes the column input_line.
+    A field called line, such as a cell line, becomes the column input_line. ``fields`` get a column
+    even if no record has them.
     """
-    names = dict.fromkeys(name for record in records for name in record.fields)
+    names = dict.fromkeys([*fields, *(name for record in records for name in record.fields)])
     columns = {
         shown: np.array([record.fields.get(name, "") for record in records], dtype=str)
         for name, shown in names_beside({"line"}, names).items()
