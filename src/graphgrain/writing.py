@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO, Any
 from uuid import uuid4
 
@@ -162,7 +163,9 @@ def _open_standard_output() -> Iterator[IO[bytes]]:
 def write_csv(path: str | os.PathLike[str], rows: Iterable[Iterable[object]]) -> None:
     """Write comma-separated values; the first row contains the column names."""
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    # With its own line end, "\r\n", the writer also quotes values that contain "\r".
+    lines = SimpleNamespace(write=lambda line: text.write(line[:-2] + "\n"))
+    csv.writer(lines).writerows(rows)
     with atomic_write(path, "The table") as file:
         file.write(text.getvalue().encode())
 

@@ -209,9 +209,10 @@ def test_a_worker_that_is_killed(tmp_path):
         np.array([1, 2**64 - 1, 7], dtype=np.uint64),
         np.array([True, False, True]),
         np.array([1, "a", 2.5], dtype=object),
+        np.array(["a\rb", "c\r\nd", "e\nf"]),
         np.array([[0.5, 1.0], [2.0, 3.0], [4.0, 5.0]]),
     ],
-    ids=["unsigned", "bools", "mixed", "several"],
+    ids=["unsigned", "bools", "mixed", "lines", "several"],
 )
 def test_columns_that_are_neither_integers_nor_floats_are_text(tmp_path, form, values):
     if form == "parquet":
