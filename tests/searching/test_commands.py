@@ -14,7 +14,7 @@ from graphgrain.cli import index as index_command
 from graphgrain.cli import pairs as pairs_command
 from graphgrain.cli.app import BAD_INPUT, app
 from graphgrain.cli.loading import Loaded
-from graphgrain.searching import similar_pairs
+from graphgrain.searching import graph_index, similar_pairs
 
 pytest.importorskip("rdkit")
 
@@ -222,6 +222,29 @@ def test_pairs_on_the_screen_and_as_json(library, unnamed):
     rows = json.loads(capped)["found"]
     names = [row[side] for row in rows for side in ("first", "second")]
     assert len(names) == len(set(names))
+
+
+def test_an_interrupted_index_goes_on(tmp_path, monkeypatch):
+    """From its last segment; before the first there is nothing to continue."""
+    monkeypatch.setattr(graph_index, "LARGEST", 20)
+    monkeypatch.setattr(graph_index, "CHUNK", 10)
+    (tmp_path / "some.smi").write_text("".join(f"{'C' * n}O\n" for n in range(1, 51)))
+    words = ("index", tmp_path / "some.smi", "-o", tmp_path / "some.ggi", "-j", 1)
+    real = graph_index.write_segment
+    allowed = iter([True, False, False])
+
+    def interrupted(*arguments):
+        if not next(allowed):
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    monkeypatch.setattr(graph_index, "write_segment", interrupted)
+    assert "again to continue" in run(*words, code=130).stderr
+    other = (*words[:3], tmp_path / "other.ggi")
+    assert "continue" not in run(*other, code=130).stderr
+    monkeypatch.setattr(graph_index, "write_segment", real)
+    run(*words)
+    assert len(gg.GraphIndex(tmp_path / "some.ggi")) == 50
 
 
 def test_interrupted_pairs_go_on(library, tmp_path, monkeypatch):

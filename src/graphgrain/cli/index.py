@@ -25,7 +25,7 @@ from ..graphs.convert.rdkit import LabelOptions
 from ..graphs.datasets.fetch import tu_datasets
 from ..graphs.files.molecules import is_molecule_file, names_beside
 from ..searching.graph_index import GraphIndex, described_kernel
-from ..searching.index_files import KINDS
+from ..searching.index_files import JOURNAL, KINDS
 from .app import Interrupted, answer, command, err, out
 from .arguments import Data, Jobs, Json, Reading, Set, check_choice, output_file
 from .kernel_options import chosen_kernel
@@ -83,7 +83,8 @@ def index(
     try:
         made = build(data, reading, output, kernel=chosen, ids=ids, **options)
     except KeyboardInterrupt:
-        raise Interrupted("Run the same command again to continue.") from None
+        begun = (output.expanduser() / JOURNAL).is_file()
+        raise Interrupted("Run the same command again to continue." if begun else "") from None
     seconds = time.perf_counter() - begin
     size = made.nbytes()
     if as_json:
