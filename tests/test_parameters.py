@@ -84,3 +84,13 @@ def test_a_fixed_parameter_is_none():
     assert Fixed().largest == 2
     with pytest.raises(TypeError, match="positional"):
         Fixed(3)
+
+
+def test_words_from_arrays_are_words():
+    """A grid of parameters may be an array, as in scikit-learn."""
+    for counts in np.array(["raw", "log", "binary"]):
+        kernel = gg.VertexHistogram(counts=counts)
+        expected = gg.VertexHistogram(counts=counts.item()).fit_transform(GRAPHS)
+        np.testing.assert_array_equal(kernel.fit_transform(GRAPHS), expected)
+    with pytest.raises(InvalidParameterError, match="edge_labels must be one of True, False"):
+        gg.TreePlusPlus(edge_labels=1).fit(GRAPHS)

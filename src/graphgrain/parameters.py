@@ -73,7 +73,7 @@ class OneOf:
 
     def allows(self, value: Any) -> bool:
         return any(
-            value is option or (type(value) is type(option) and value == option)
+            value is option or (isinstance(value, type(option)) and value == option)
             for option in self.values
         )
 
