@@ -176,6 +176,24 @@ def test_refit_forgets(Kernel):
     np.testing.assert_array_equal(again, fresh)
 
 
+@pytest.mark.parametrize(
+    ("kernel", "other"),
+    [
+        (gg.ReturnProbability(), {"approximate": True}),
+        (gg.Propagation(attributes=True), {"attributes": False}),
+        (gg.WassersteinWL(attributes=True), {"attributes": False}),
+        (gg.DeepGraphKernel(), {"word_similarity": "identity"}),
+        (gg.TreePlusPlus(output="features"), {"n_features": 8}),
+    ],
+    ids=str,
+)
+def test_refit_with_other_parameters_leaves_nothing_of_the_earlier_fit(kernel, other):
+    again = clone(kernel).fit(GRAPHS[:5]).set_params(**other).fit(GRAPHS)
+    fresh = clone(kernel).set_params(**other).fit(GRAPHS)
+    learned = [{name for name in vars(one) if name.endswith("_")} for one in (again, fresh)]
+    assert learned[0] == learned[1]
+
+
 @every_kernel
 def test_a_fit_that_fails_leaves_the_earlier_one(Kernel, monkeypatch):
     kernel = Kernel().fit(GRAPHS[:5])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -192,6 +194,26 @@ def test_hashing_tends_to_the_closeness_of_attributes():
     np.testing.assert_allclose(K[0], expected, atol=0.04)  # three standard errors
 
 
+def test_the_kernel_on_hashed_attributes_keeps_its_parameters():
+    model = gg.HashedAttributes(gg.TreePlusPlus(2, 1), n_draws=2).fit(BATCH)
+    model.set_params(kernel__n_jobs=2).transform(BATCH[:2])
+    model.set_params(kernel__tree_depth=0)
+    with pytest.raises(InvalidParameterError, match="kernel__tree_depth was 1 at fit and is 0"):
+        model.transform(BATCH[:2])
+    expected = clone(model).fit_transform(BATCH)
+    np.testing.assert_array_equal(model.fit(BATCH).gram(), expected)
+
+
+def test_hashed_attributes_beyond_64_bits_are_far_from_each_other():
+    far = gg.GraphBatch.from_edges([1] * 4, [], vertex_attributes=[0.0, 1.0, 1e30, -1e30])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        K = gg.HashedAttributes(gg.VertexHistogram()).fit(far[:2]).transform(far[2:])
+    np.testing.assert_array_equal(K, 0.0)
+    kernel = gg.HashedAttributes(gg.VertexHistogram(), width=1e-30).fit(far)
+    assert kernel.gram()[2, 3] == 0.0
+
+
 def test_feature_union_adds_the_kernels():
     views = [
         gg.TreePlusPlus(3, 1, output="features"),
@@ -270,6 +292,20 @@ def test_bonds_only_helps_on_complete_graphs():
         ),
         (lambda: gg.EdgeLengths(columns=[7]).fit_transform(BATCH), InvalidParameterError, "0 to 2"),
         (lambda: gg.HashedAttributes("wl").fit(BATCH), InvalidParameterError, "got 'wl'"),
+        (
+            lambda: gg.HashedAttributes(gg.TreePlusPlus(), on="edge").fit(BATCH),
+            InvalidParameterError,
+            "kernel must be one that uses them",
+        ),
+        (
+            lambda: (
+                gg.HashedAttributes()
+                .fit(BATCH)
+                .transform(gg.GraphBatch.from_edges([1], [], [0], vertex_attributes=[1.0]))
+            ),
+            InvalidGraphError,
+            "as many vertex attributes as at fit",
+        ),
         (lambda: gg.HashedAttributes(width=0).fit(BATCH), InvalidParameterError, "above 0; got 0"),
     ],
 )

@@ -109,7 +109,6 @@ class DeepGraphKernel(GraphKernel):
             self.substructures_ = ShortestPath(output="features", n_jobs=self.n_jobs)
         self.substructures_.set_output(transform="default")  # ignore the global setting
         counts = self.substructures_.fit_transform(batch)
-        self.__dict__.pop("vectors_", None)  # of an earlier fit
         if self.word_similarity != "identity":
             self.vectors_ = self._word_vectors(counts)
         self._fitted = self._embedded(counts)

@@ -14,12 +14,14 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
+from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..parameters import BOOLEAN, SEED, Described, Number, OneOf, Whole, check_parameters, parameter
 from ..views.attribute_bins import with_bins
 from ..views.base import attribute_columns
 from .bases.graph_kernel import GraphKernel
 from .features import SIMILARITIES
+from .propagation import LARGEST_BIN
 
 KERNEL = Described(
     "a graph kernel, such as TreePlusPlus(tree_depth=2), or None",
@@ -109,12 +111,22 @@ class HashedAttributes(GraphKernel):
         if "output" in kernel.get_params():
             kernel.set_params(output="gram")
         check_parameters(kernel)
+        if self.on == "edge" and "edge labels" not in kernel.sees:
+            raise InvalidParameterError(
+                "on='edge' makes edge labels of edge attributes, so kernel must be one that uses "
+                f"them, such as TreePlusPlus(edge_labels=True); got {self.kernel!r}."
+            )
         return kernel
 
+    def _fixed_by_fit(self) -> dict[str, Any]:
+        own = {} if self.kernel is None else self.kernel._fixed_by_fit()
+        return super()._fixed_by_fit() | {f"kernel__{name}": own[name] for name in own}
+
     def _hashed(self, batch: GraphBatch, draw: int) -> GraphBatch:
-        values = attribute_columns(batch, self.on)
+        values = attribute_columns(batch, self.on, len(self.scale_))
         projected = (values / self.scale_) @ self.directions_[draw] / self.width
-        bins = np.floor(projected + self.offsets_[draw]).astype(np.int64)
+        bins = np.floor(projected + self.offsets_[draw])
+        bins = np.clip(bins, -LARGEST_BIN, LARGEST_BIN).astype(np.int64)
         return with_bins(batch, self.on, bins.reshape(-1, 1), self.keep_labels)
 
     def _gram_of_fitted(self) -> np.ndarray:

@@ -17,7 +17,7 @@ from .bases.feature_kernel import FeatureKernel
 from .features import Counts, Occurrences, located_vertices
 
 #: Bins are clipped to this value, which is exact in float64 and fits into 64 bits.
-_LARGEST_BIN = 2.0**53
+LARGEST_BIN = 2.0**53
 
 
 class Propagated(FeatureKernel):
@@ -173,7 +173,7 @@ class Propagation(Propagated):
         def bins(begin: int, end: int) -> np.ndarray:
             values = project(batch.arrays, attributes, directions, root, begin, end)
             found = np.floor((values + shifts[:, None]) / self._width)
-            return np.clip(found, -_LARGEST_BIN, _LARGEST_BIN).astype(np.int64)
+            return np.clip(found, -LARGEST_BIN, LARGEST_BIN).astype(np.int64)
 
         return bins
 

@@ -219,9 +219,6 @@ class FeatureKernel(GraphKernel):
     def _fit(self, batch: GraphBatch) -> None:
         if not self._stateless:
             self._fit_features(batch, self._counted(batch))
-            return
-        for name in ("graphs_", "columns_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
 
     def _checked(self, X: Any) -> GraphBatch:
         if self._stateless and not hasattr(self, "n_graphs_"):

@@ -156,6 +156,8 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
             fit(batch)
 
     def _begin_fit(self, batch: GraphBatch) -> None:
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)  # learned by an earlier fit
         if not len(batch):
             raise InvalidGraphError(
                 f"{type(self).__name__} needs at least one graph to fit; got an empty list."
@@ -163,11 +165,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
         self.label_kind_ = batch.label_kind
         self.n_graphs_ = len(batch)
         self._empty = batch.vertex_counts == 0
-        self._fitted_with = {
-            name: getattr(self, name)
-            for name in _parameter_names(type(self))
-            if name not in self.parameters_after_counting - self._used_at_fit
-        }
+        self._fitted_with = self._fixed_by_fit()
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Output:
         """Fit to the graphs and return their Gram matrix (or features)."""
@@ -235,13 +233,21 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
     def _check_unchanged(self) -> None:
         """Raise an error if parameters are invalid, or if fit has used others."""
         check_parameters(self)
-        for name, value in self._fitted_with.items():
-            now = getattr(self, name)
+        for name, now in self._fixed_by_fit().items():
+            value = self._fitted_with[name]
             if not (now is value or (type(now) is type(value) and np.array_equal(now, value))):
                 raise InvalidParameterError(
                     f"A fitted kernel keeps its parameters; {name} was {value!r} at fit and is "
                     f"{now!r} now. Call fit again."
                 )
+
+    def _fixed_by_fit(self) -> dict[str, Any]:
+        """Return the parameters that must not change after fit."""
+        return {
+            name: getattr(self, name)
+            for name in _parameter_names(type(self))
+            if name not in self.parameters_after_counting - self._used_at_fit
+        }
 
     #: Whether the kernel requires graphs with attributes.
     needs_attributes: ClassVar[bool] = False
