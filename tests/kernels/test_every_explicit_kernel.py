@@ -68,8 +68,11 @@ def test_hashed_columns_need_no_fit_and_any_chunk_gives_the_same(Kernel):
     assert len(pickle.dumps(two)) < 2000
     assert kernel.transform([]).shape == (0, 2**12)
     assert len(Kernel(output="features", n_features=5).get_feature_names_out()) == 5
-    with pytest.raises(gg.errors.InvalidParameterError, match="n_features=None"):
-        two.feature_names()
+    for use in (two.feature_names, two.gram, two.gram_levels, lambda: two.at_level(0)):
+        with pytest.raises(gg.errors.InvalidParameterError, match="Fit with n_features=None"):
+            use()
+    with pytest.raises(NotFittedError):
+        two.set_params(n_features=None).occurrences(GRAPHS[0], 0)
     model = SGDClassifier(random_state=0)
     for part, y in zip(parts, np.split(Y, range(5, len(Y), 5)), strict=True):
         model.partial_fit(part, y, classes=[0, 1])

@@ -257,6 +257,16 @@ class FeatureKernel(GraphKernel):
         self._forget_names()
         self.columns_: FeatureColumns = counted.mapped(self.counts).columns(self.n_jobs)
 
+    def _check_counted(self) -> None:
+        """Raise an error unless fit has stored the features, with the current parameters."""
+        if self._stateless and not hasattr(self, "columns_"):
+            raise InvalidParameterError(
+                "With output='features' and n_features, fit learns no features: columns are "
+                "shared and have no names. Fit with n_features=None."
+            )
+        check_is_fitted(self, "columns_")
+        self._check_unchanged()
+
     @property
     def vocabulary_(self) -> list[np.ndarray]:
         """Sorted feature hashes of each level."""
@@ -296,7 +306,7 @@ class FeatureKernel(GraphKernel):
         >>> kernel.at_level(0).transform(graphs).astype(int).tolist()
         [[17, 7], [7, 6]]
         """
-        check_is_fitted(self, "columns_")
+        self._check_counted()
         name = self.level_parameter
         allowed = Whole(0, len(self.vocabulary_) - 1)
         if not allowed.allows(level):
@@ -317,8 +327,7 @@ class FeatureKernel(GraphKernel):
     # ---------------------------------------------------------------- Gram matrices
 
     def gram(self) -> np.ndarray:
-        check_is_fitted(self, "columns_")
-        self._check_unchanged()
+        self._check_counted()
         return self._at_work(self._gram_of_fitted)
 
     def _gram_of_fitted(self) -> np.ndarray:
@@ -350,8 +359,7 @@ class FeatureKernel(GraphKernel):
         >>> kernel.gram_levels().astype(int).tolist()
         [[[17, 7], [7, 6]], [[32, 8], [8, 12]]]
         """
-        check_is_fitted(self, "columns_")
-        self._check_unchanged()
+        self._check_counted()
         new = None if X is None else self._mapped(self._checked(X))
         rows = self.n_graphs_ if new is None else len(new)
         self._check_memory(rows, self.n_graphs_, len(self.vocabulary_))
@@ -362,8 +370,7 @@ class FeatureKernel(GraphKernel):
 
     def each_gram_level(self) -> Iterator[np.ndarray]:
         """Yield the matrices of :meth:`gram_levels` one by one, to save memory."""
-        check_is_fitted(self, "columns_")
-        self._check_unchanged()
+        self._check_counted()
         yield from self._grams(every_level=True)
 
     def _grams(
@@ -382,7 +389,7 @@ class FeatureKernel(GraphKernel):
     def _output_with_fitted(self, batch: GraphBatch) -> Output:
         if self._stateless:
             return self._hashed(batch)
-        check_is_fitted(self, "columns_")
+        self._check_counted()
         if self.output == "gram":
             return self._gram_with_fitted(batch)
         return self._sparse(self._mapped(batch))
@@ -433,22 +440,13 @@ class FeatureKernel(GraphKernel):
         >>> gg.VertexHistogram().fit([([(0, 1)], ["C", "O"])]).feature_names().tolist()
         ['O', 'C']
         """
-        self._check_named()
+        self._check_counted()
         names = [name for level in range(len(self.vocabulary_)) for name in self._names(level)]
         return np.array(names, dtype=object)
 
-    def _check_named(self) -> None:
-        if self._stateless and not hasattr(self, "columns_"):
-            raise InvalidParameterError(
-                f"Features have names if fit has seen them; with n_features={self.n_features} "
-                "columns are shared and nothing is learned. Fit with n_features=None."
-            )
-        check_is_fitted(self, "columns_")
-        self._check_unchanged()
-
     def _decoded_names(self, level: int, write: Callable[..., list[str]]) -> list[str]:
         """Return the fitted names of a level, written by ``names_of`` or ``descriptions_of``."""
-        self._check_named()
+        self._check_counted()
         vocabulary = self.vocabulary_[level]
         if self.counts != "intersection":
             return write(self.graphs_, level, vocabulary)
@@ -583,6 +581,7 @@ class FeatureKernel(GraphKernel):
         raise KeyError(f"No feature has the name {feature!r}; feature_names() lists them.")
 
     def _level_of_column(self, column: int) -> tuple[int, np.uint64]:
+        self._check_counted()
         offsets = self.level_offsets_
         if not 0 <= column < offsets[-1]:
             raise IndexError(f"Feature {column} is out of range: there are {offsets[-1]} columns.")
