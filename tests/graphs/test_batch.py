@@ -159,9 +159,22 @@ BAD = {
         "graph 0 to graph 1",
     ),
     "edges of three": (lambda: gg.GraphBatch.from_edges([3], [(0, 1, 2)]), r"shape \(1, 3\)"),
+    "edges of two and of three": (
+        lambda: gg.GraphBatch.from_edges([3], [(0, 1), (0, 1, 2)]),
+        "pairs of vertex numbers",
+    ),
     "edges of floats": (lambda: gg.GraphBatch.from_edges([3], [(0.5, 1)]), "integers"),
     "negative size": (lambda: gg.GraphBatch.from_edges([-1], []), "0 or more; got -1"),
     "too few labels": (lambda: gg.GraphBatch.from_edges([2], [], [1]), "1 labels for 2 vertices"),
+    "dictionary of labels": (
+        lambda: gg.GraphBatch.from_edges([2], [], {0: "C", 1: "N"}),
+        "vertex labels must be a sequence, in the order of the vertices; got a dict",
+    ),
+    "dictionary of edge labels": (
+        lambda: gg.GraphBatch.from_edges([2], [(0, 1)], edge_labels={(0, 1): "single"}),
+        "edge labels must be a sequence, in the order of the edges; got a dict",
+    ),
+    "set of labels": (lambda: gg.as_graphs([([(0, 1)], {"C", "N"})]), "Labels are a sequence"),
     "mixed labels": (lambda: gg.GraphBatch.from_edges([2], [], [1, "C"]), "1 and 'C'"),
     "missing label": (lambda: gg.GraphBatch.from_edges([2], [], ["C", None]), "position 1"),
     "NaN label": (lambda: gg.GraphBatch.from_edges([2], [], [1, float("nan")]), "position 1"),

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..core.structures import Graphs
 from ..errors import GraphgrainWarning, InvalidGraphError
-from .labels import encode_labels, label_kind, merge_tables
+from .labels import PLURALS, encode_labels, label_kind, merge_tables
 
 
 class GraphBatch:
@@ -438,7 +438,11 @@ def checked_offsets(sizes: Iterable[int]) -> np.ndarray:
 
 def checked_pairs(edges: Any, offsets: np.ndarray) -> np.ndarray:
     """Return the edges as an int64 array of shape (m, 2); each must lie within one graph."""
-    array = np.asarray(list(edges) if not isinstance(edges, np.ndarray) else edges)
+    edges = list(edges) if not isinstance(edges, np.ndarray) else edges
+    try:
+        array = np.asarray(edges)
+    except ValueError:  # rows of different lengths
+        array = np.asarray(edges, dtype=object)
     if array.size == 0:
         return np.empty((0, 2), dtype=np.int64)
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
@@ -492,9 +496,7 @@ def checked_attributes(values: Any, rows: int, what: str) -> np.ndarray | None:
         ) from None
     if array.ndim == 1:
         array = array.reshape(-1, 1)
-    check_length(
-        len(array), rows, f"rows of {what} attributes", "vertices" if what == "vertex" else "edges"
-    )
+    check_length(len(array), rows, f"rows of {what} attributes", PLURALS[what])
     if array.ndim != 2:
         raise InvalidGraphError(
             f"The {what} attributes must have one row per {what}; got {array.ndim} dimensions."

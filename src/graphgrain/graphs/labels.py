@@ -6,11 +6,15 @@ numerically, strings by code points), so comparing codes compares labels.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from typing import Any
 
 import numpy as np
 
 from ..errors import InvalidGraphError
+
+#: What labels and attributes belong to, for error messages.
+PLURALS = {"vertex": "vertices", "edge": "edges"}
 
 
 def label_kind(table: np.ndarray) -> str:
@@ -23,10 +27,15 @@ def encode_labels(values: Any, what: str = "vertex") -> tuple[np.ndarray, np.nda
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         if values.dtype == np.uint64 and values.size and values.max() > np.iinfo(np.int64).max:
             raise InvalidGraphError(
-                f"A {what} label must fit in 64 signed bits; got {values.max()}. Use a string."
+                f"Each {what} label must fit in 64 signed bits; got {values.max()}. Use a string."
             )
         table, codes = np.unique(values, return_inverse=True)
         return codes.reshape(-1).astype(np.int32), table.astype(np.int64)
+    if isinstance(values, Mapping | Set):
+        raise InvalidGraphError(
+            f"The {what} labels must be a sequence, in the order of the {PLURALS[what]}; got a "
+            f"{type(values).__name__}."
+        )
     values = values.tolist() if isinstance(values, np.ndarray) else list(values)
     # Check types first: True, 1 and 1.0 are equal as dictionary keys but not as labels.
     kinds = {type(value) for value in values}
@@ -38,7 +47,7 @@ def encode_labels(values: Any, what: str = "vertex") -> tuple[np.ndarray, np.nda
         for value in distinct_integers[:1] + distinct_integers[-1:]:
             if not -(2**63) <= value < 2**63:
                 raise InvalidGraphError(
-                    f"A {what} label must fit in 64 signed bits; got {value}. Use a string."
+                    f"Each {what} label must fit in 64 signed bits; got {value}. Use a string."
                 )
         table = np.array(distinct_integers, dtype=np.int64)
     else:
@@ -57,7 +66,7 @@ def _type_error(values: list[Any], what: str) -> str:
             )
         if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer | str):
             return (
-                f"A {what} label must be an integer or a string; position {position} holds "
+                f"Each {what} label must be an integer or a string; position {position} holds "
                 f"{value!r} of type {type(value).__name__}. Convert it with int() or str(); "
                 "numbers with a fraction belong in the attributes."
             )

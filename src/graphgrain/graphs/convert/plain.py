@@ -324,7 +324,7 @@ def _from_adjacency(adjacency: Any, labels: Any, number: int, values: str | None
 
 def _label_list(labels: Any, size: int | None, number: int) -> list[Any]:
     """Return the labels in vertex order, from a sequence or a dictionary."""
-    if isinstance(labels, str) or not isinstance(labels, Iterable):
+    if isinstance(labels, str | Set) or not isinstance(labels, Iterable):
         raise InvalidGraphError(
             f"Labels are a sequence with one item per vertex; graph {number} has {shown(labels)}. "
             "Use list(...) if each letter of a string is a label."
