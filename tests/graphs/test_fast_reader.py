@@ -21,7 +21,7 @@ Chem = pytest.importorskip("rdkit.Chem", reason="RDKit is not installed")
 
 #: One of each that the fast path might get wrong: rings, brackets, charges that RDKit moves,
 #: rare bonds, metals, hydrogens as atoms, dummies, several parts, names of elements that begin
-#: like others, text around the SMILES.
+#: like others, text around the SMILES, radicals in rings.
 ODD = [
     "C", "[H][H]", "[H]C", "[2H]C", "C[H+]", "[H]O[H]", "O=[N+]([O-])c1ccccc1", "CN(=O)=O",
     "c1cc[nH]c1", "c1cc[se]c1", "C[Si](C)(C)C", "[Na+].[Cl-]", "Cl[Pt](Cl)(N)N", "[Fe]",
@@ -29,7 +29,8 @@ ODD = [
     "Sc1ccccc1", "Cn1cccc1", "CS(=O)(=O)C", "[13CH4]", "[#6]C", "C/C=C/C", "C[C@H](N)O",
     "OC(=O)C1CC1", "Brc1ccc(I)cc1", "  CCO ", "[CH3]", "[O][O]", "C1=CC=CC=C1", "c1ccc2ccccc2c1",
     "CC#N", "[C-]#[O+]", "F[P-](F)(F)(F)(F)F", "C1CC2CCC1C2", "[As](C)(C)C", "[te]1cccc1",
-    "CCO |$a;b;c$|", "[H]C([H])=O", "[U]", "C" * 300,
+    "CCO |$a;b;c$|", "[H]C([H])=O", "[U]", "C" * 300, "[c]1ccccc1", "[13c]1[13c]cccc1",
+    "[c]1cc[nH]c1", "[C]1=CC=CC=C1", "Oc1[c]c2ccccc2[nH]1",
 ]  # fmt: skip
 
 

@@ -346,14 +346,15 @@ class _Reader:
         self.parameters = chem.SmilesParserParams()
         self.parameters.sanitize = self.parameters.removeHs = False
         flags = chem.SanitizeFlags
-        # Bond types are final after these steps; the others (conjugation, hybridisation,
-        # chirality, ...) do not affect labels.
+        # Bond types are final after these steps (aromaticity depends on radicals); the others
+        # (conjugation, hybridisation, chirality, ...) do not affect labels.
         self.bonds_only = (
             flags.SANITIZE_CLEANUP
             | flags.SANITIZE_CLEANUP_ORGANOMETALLICS
             | flags.SANITIZE_PROPERTIES
             | flags.SANITIZE_SYMMRINGS
             | flags.SANITIZE_KEKULIZE
+            | flags.SANITIZE_FINDRADICALS
             | flags.SANITIZE_SETAROMATICITY
         )
 
