@@ -163,3 +163,16 @@ def test_grid_search_over_tree_depth():
     search.fit(GRAPHS, Y)
     assert search.best_params_["treeplusplus__tree_depth"] in (0, 1, 2)
     assert search.best_score_ > 0.6
+
+
+def test_hashes_of_labels_depend_on_values_not_on_types():
+    words = ["C", "O"]
+    expected = gg.hash_labels(np.array(words, dtype=object))
+    for same in (words, np.array(words), np.array([*words, "Cl"])[:2]):
+        np.testing.assert_array_equal(gg.hash_labels(same), expected)
+    expected = gg.hash_labels(np.array([3, 5]))
+    np.testing.assert_array_equal(gg.hash_labels(np.array([3, 5], dtype=np.uint8)), expected)
+    assert not set(expected) & set(gg.hash_labels(["3", "5"]))
+    assert gg.hash_labels(np.array([])).tolist() == []
+    with pytest.raises(gg.errors.InvalidParameterError, match="got an array of type float64"):
+        gg.hash_labels(np.array([1.2, 1.7]))

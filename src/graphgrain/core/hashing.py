@@ -14,6 +14,7 @@ from hashlib import blake2b
 
 import numpy as np
 
+from ..errors import InvalidParameterError
 from .compiling import inlined
 
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
@@ -52,7 +53,7 @@ def hash_labels(table: np.ndarray, purpose: int = 0) -> np.ndarray:
 
     Parameters
     ----------
-    table : int64 array, or object array of strings
+    table : array of integers or strings
     purpose : int, default=0
         Separates different uses, such as vertex labels (0) and edge labels (1).
 
@@ -68,7 +69,13 @@ def hash_labels(table: np.ndarray, purpose: int = 0) -> np.ndarray:
     >>> [f"{code:x}" for code in gg.hash_labels(np.array(["C", "O"], dtype=object))]
     ['893390aac4649549', '3830b4258d18f414']
     """
-    if table.dtype == object:
+    table = np.asarray(table)
+    if table.dtype.kind not in "biuOU" and table.size:
+        raise InvalidParameterError(
+            f"The labels to hash must be integers or strings; got an array of type {table.dtype}. "
+            "Divide numbers with a fraction into bins first."
+        )
+    if table.dtype.kind in "OU":
         key = bytes([purpose])
         digests = [
             blake2b(label.encode("utf-8", "surrogatepass"), digest_size=8, key=key).digest()
