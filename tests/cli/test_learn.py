@@ -47,6 +47,19 @@ def with_columns(folder):
     return folder / "columns.ggm"
 
 
+def test_the_score_keeps_its_sign(folder, tmp_path):
+    """R2 below 0 is worse than the mean; errors are shown without the sign of their score."""
+    smiles = ["C" * size for size in range(1, 21)]
+    noise = np.random.default_rng(0).normal(size=len(smiles))
+    rows = "".join(f"{text},{value:.3f}\n" for text, value in zip(smiles, noise, strict=True))
+    (tmp_path / "noise.csv").write_text("smiles,y\n" + rows)
+    words = ("fit", tmp_path / "noise.csv", "--target", "y", "-o", tmp_path / "m.ggm", "--scoring")
+    for scoring, sign in (("r2", 1), ("rmse", -1)):
+        score = json.loads(call(*words, scoring, "--json").stdout)["score"]
+        assert score < 0
+        assert f"{scoring} {sign * score:.3g} in cross-validation" in call(*words, scoring).stdout
+
+
 def table(path: Path) -> list[dict[str, str]]:
     with open(path, newline="") as file:
         return list(csv.DictReader(file))

@@ -87,6 +87,12 @@ def test_rows_keep_their_numbers_when_missing_targets_are_skipped(table, monkeyp
     assert y[:3] == ["yes", "", "yes"]
 
 
+def test_a_page_counts_the_graphs_that_were_learned_from(table, here):
+    """Of 60 graphs 40 have a target; one of them, and one of the others, is explained."""
+    call("explain", table, "--target", "text", "--missing", "skip", "--row", "1,2", "-o", "w.html")
+    assert "fitted to 39 other graphs of x: text" in (here / "w.html").read_text()
+
+
 def test_what_is_missing_is_what_pandas_takes_for_it(tmp_path):
     file = tmp_path / "x.csv"
     rows = "\n".join(f"{'C' * (n + 1)},{word}" for n, word in enumerate(WORDS))

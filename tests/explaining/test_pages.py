@@ -271,6 +271,23 @@ class TestInTheBrowser:
         assert page.inner_text("#graph-title") == names[5]  # round about
         assert page.locator("#neighbours article").count() == 4
 
+    def test_graphs_too_large_to_draw_are_not_called_contained(self, opened, found, tmp_path):
+        number = found.graphs[0].neighbours[0].graph
+        large = [
+            replace(seen, drawing=None) if place == number else seen
+            for place, seen in enumerate(found.graphs)
+        ]
+        undrawn = replace(found.graphs[0].neighbours[0], differs=[], shared=[])
+        large[0] = replace(large[0], neighbours=[undrawn])
+        path = tmp_path / "large.html"
+        path.write_text(explore_page(replace(found, graphs=large)), encoding="utf-8")
+        page = opened(file=path)
+        page.fill("#search", large[0].name)
+        assert page.inner_text("#graph-title") == large[0].name
+        told = page.inner_text("#neighbours article")
+        assert "too large to be drawn" in told
+        assert "contained" not in told
+
     def test_one_explanation(self, opened, drugs, tmp_path, quick_model):
         graphs, y, names = drugs
         all_seen, [why] = explain_rows(graphs, y, [5], names)

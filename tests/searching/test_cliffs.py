@@ -175,6 +175,20 @@ def test_the_page_and_the_table(assays, tmp_path):
     assert "cliffs; " in run(*words).stdout
 
 
+def test_rows_are_those_of_the_file_when_some_have_no_value(assays):
+    lines = assays.read_text().splitlines()
+    assays.write_text("\n".join([lines[0], "CCO,,unmeasured", *lines[1:]]) + "\n")
+    words = ("--target", "y", "--min-similarity", 0.3, "--missing", "skip", "-j", 1)
+    result = run("cliffs", assays, *words, "--json")
+    found = json.loads(result.stdout)
+    assert (found["graphs"], found["missing"]) == (6, 1)
+    names = [line.split(",")[2] for line in assays.read_text().splitlines()[1:]]
+    for cliff in found["cliffs"]:
+        assert [names[row - 1] for row in cliff["rows"]] == [cliff["first"], cliff["second"]]
+    assert found["cliffs"]
+    assert "y is missing for 1 of 6 graphs" in " ".join(result.stderr.split())
+
+
 def test_a_page_without_pairs(assays, tmp_path):
     words = ("cliffs", assays, "--target", "y", "--min-difference", 50, "-j", 1)
     run(*words, "-o", tmp_path / "none.html")

@@ -69,6 +69,19 @@ def test_a_page_with_drawings(library, tmp_path):
     assert "2 graphs similar to" in text
 
 
+@pytest.mark.parametrize("kind", ["dot", "containment"])
+def test_a_page_says_only_what_the_similarity_means(library, tmp_path, kind):
+    """A dot product has no scale, and a graph that contains the query need not be similar."""
+    page = tmp_path / "found.html"
+    words = ("search", library, "CCO", "-n", 1, "--similarity", kind, "--html", page, "--json")
+    [value] = [hit["similarity"] for hit in json.loads(run(*words).stdout)[0]["hits"]]
+    text = page.read_text()
+    assert "identical" not in text
+    assert (f"contains {100 * value:.0f} % of the query" in text) == (kind == "containment")
+    assert f'aria-label="similarity {value:.2f}' in text
+    assert (f"{value:.2f} of 1" in text) == (kind != "dot")
+
+
 def test_names_cannot_break_the_page(tmp_path):
     source = tmp_path / "odd.smi"
     source.write_text("CCO <script>alert(1)</script>\n")
@@ -170,6 +183,7 @@ def test_queries_are_data_sets_too(tmp_path, monkeypatch):
         (("index", "drugs", "-o", "x.ggi", "--ids", "nobody"), "no column 'nobody'"),
         (("index", "drugs", "-o", "x.ggi", "--kernel", "retgk"), "explicit features"),
         (("cluster", "LIBRARY", "--min-similarity", 0), "--min-similarity is above 0"),
+        (("cluster", "LIBRARY", "--pick", 293), "--pick must be an integer from 1 to 292"),
         (("overlap", "LIBRARY", "nothing.smi"), "no file or folder"),
     ],
 )
@@ -210,6 +224,10 @@ def test_pairs(library, tmp_path, form):
 def test_pairs_on_the_screen_and_as_json(library, unnamed):
     told = run("pairs", library, "--min-similarity", 0.6).stdout
     assert f"{len(pairs_of(library)):,} pairs of similarity 0.6 or more among 292 graphs" in told
+    assert (
+        "1 pair of similarity 0.95 or more"
+        in run("pairs", library, "--min-similarity", 0.95).stdout
+    )
     found = json.loads(
         run("pairs", unnamed / "plain.smi", "--min-similarity", 0.3, "--json").stdout
     )

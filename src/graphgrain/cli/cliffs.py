@@ -9,6 +9,7 @@ import typer
 from rich.markup import escape
 
 from ..errors import InvalidParameterError
+from ..graphs.batch import counted
 from ..searching.activity_cliffs import Cliffs
 from ..searching.activity_cliffs import cliffs as find_cliffs
 from ..writing import atomic_write, check_output, suffix_of
@@ -71,7 +72,7 @@ def cliffs(
                 f"Cliffs are written as .html or .csv; got {str(output)!r}."
             )
         check_output(output, "The page")
-    loaded = load(data, reading).with_classes()
+    loaded = load(data, reading, all_rows=True).with_classes()
     if loaded.y is None or loaded.y.dtype.kind not in "iuf":
         raise InvalidParameterError(
             f"cliffs needs numeric targets, and {data} has "
@@ -98,7 +99,7 @@ def cliffs(
             text = cliffs_page(found, names, title, target, min_difference, most)
         with atomic_write(output, "The page") as file:
             file.write(text.encode())
-        err().print(f"{len(found):,} cliffs written to {escape(str(output))}.")
+        err().print(f"{counted(len(found), 'cliff')} written to {escape(str(output))}.")
     if as_json:
         answer(
             {
@@ -124,7 +125,9 @@ def cliffs(
 
 def _show(found: Cliffs, names: list[str]) -> None:
     graphs = int((found.counts > 0).sum())
-    out().print(f"{len(found):,} cliffs; {graphs:,} of {len(found.y):,} graphs are part of one.")
+    out().print(
+        f"{counted(len(found), 'cliff')}; {graphs:,} of {len(found.y):,} graphs are part of one."
+    )
     if not len(found):
         return
     rows = [

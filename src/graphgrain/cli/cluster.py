@@ -9,6 +9,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from ..graphs.batch import counted
 from ..searching.graph_index import GraphIndex
 from ..searching.groups import Clusters, pick_diverse, sphere_exclusion
 from ..searching.index_files import KINDS
@@ -34,9 +35,9 @@ def cluster(
     min_similarity: Annotated[
         float, typer.Option(help="Minimum similarity of a member to the centre.")
     ] = 0.6,
-    pick: Annotated[
+    count: Annotated[
         int | None,
-        typer.Option(help="Pick this number of diverse graphs instead of clustering."),
+        typer.Option("--pick", help="Pick this number of diverse graphs instead of clustering."),
     ] = None,
     similarity: Similarity = "minmax",
     output: Annotated[Path | None, output_file("Write the full result to this .csv file.")] = None,
@@ -53,11 +54,11 @@ def cluster(
     rows: list[tuple[Any, ...]]
     with opened(data, reading, n_jobs, similarity) as index:
         ids = index.ids
-        if pick is not None:
+        if count is not None:
             with err().status("picking"):
-                chosen = ids[pick_diverse(index, pick)].tolist()
+                chosen = ids[pick_diverse(index, count)].tolist()
             labels = labels_of(index, chosen)
-            rows = [("rank", "id", "name"), *zip(range(1, pick + 1), chosen, labels, strict=True)]
+            rows = [("rank", "id", "name"), *zip(range(1, count + 1), chosen, labels, strict=True)]
             if as_json:
                 answer({"picks": chosen, "names": labels})
             else:
@@ -97,7 +98,8 @@ def cluster(
 def _show(index: GraphIndex, found: Clusters, centers: list[Any]) -> None:
     alone = int((found.sizes == 1).sum())
     out().print(
-        f"{len(index):,} graphs in {len(centers):,} clusters, {alone:,} of them with one graph."
+        f"{counted(len(index), 'graph')} in {counted(len(centers), 'cluster')}, {alone:,} of them "
+        "with one graph."
     )
     first = centers[:_SHOWN]
     sizes = [f"{size:,}" for size in found.sizes[:_SHOWN].tolist()]

@@ -40,6 +40,7 @@ from ..evaluation.records import (
 )
 from ..evaluation.splits import DRAWN, FOLDS, NAMED, parts_of
 from ..evaluation.summary import SELECTIONS, Summary, summarise
+from ..graphs.batch import counted
 from ..graphs.files.molecules import typed
 from ..kernels.grid import KernelGrid
 from ..learning.inputs import are_classes
@@ -170,7 +171,9 @@ def evaluate(
         note_ignored_attributes(loaded, kernels)
         prepared = _prepared(loaded, protocol, remove_duplicates, beside, descriptors is not None)
         if prepared.removed:
-            err().print(f"{escape(prepared.name)}: {prepared.removed} duplicates removed.")
+            err().print(
+                f"{escape(prepared.name)}: {counted(prepared.removed, 'duplicate')} removed."
+            )
         offered = _rows(prepared, rows, mode)
         if with_table:
             offered = [_with_table(row, tuple(beside), descriptors) for row in offered]

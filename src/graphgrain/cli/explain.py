@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.markup import escape
 
@@ -12,7 +13,9 @@ from ..errors import InvalidParameterError
 from ..evaluation.exploration import MOST_GRAPHS, Seen, explain_rows
 from ..evaluation.exploration import explore as compute
 from ..explaining.explanation import Explanation
+from ..graphs.batch import counted
 from ..graphs.convert.rdkit import LabelOptions
+from ..graphs.files.molecules import missing_values
 from ..learning.model_file import load_model
 from ..report.graph_pages import explanation_page, explore_page
 from ..writing import atomic_write, suffix_of
@@ -82,11 +85,16 @@ def explain(
         raise InvalidParameterError(
             f"A picture shows one graph, not {len(rows)}; write a page, such as -o why.html."
         )
-    X, learned = None, f"{len(loaded.graphs) - len(rows):,} other graphs of {loaded.name}"
-    if fitted is not None:
+    X = None
+    if fitted is None:
+        assert loaded.y is not None
+        known = np.flatnonzero(~missing_values(loaded.y))
+        others = len(np.setdiff1d(known, rows))
+        learned = f"{counted(others, 'other graph')} of {loaded.name}"
+    else:
         molecules = molecules_of(loaded, fitted.descriptors, reading)
         X = _at(new_table(fitted, molecules, loaded.table, trained["columns"]), rows)
-        learned = f"{fitted.n_graphs_:,} graphs"
+        learned = counted(fitted.n_graphs_, "graph")
     doing = "Learning from" if fitted is None else "Explaining"
     with err().status(f"{doing} {escape(loaded.name)}"):
         seen, whys = explain_rows(
@@ -116,7 +124,7 @@ def _rows(text: str, graphs: int, name: str) -> list[int]:
     found: list[int] = []
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
-        if not first.isdigit() or (dash and not last.isdigit()):
+        if not first.isdecimal() or (dash and not last.isdecimal()):
             raise InvalidParameterError(
                 f"--row is a number, or numbers and ranges, such as 17,20-22; got {text!r}."
             )
@@ -217,6 +225,6 @@ def explore(
     else:
         right = f"predictions with R2 {found.score:.3f}"
     out().print(
-        f"{len(found.graphs):,} graphs, {right}. Open "
+        f"{counted(len(found.graphs), 'graph')}, {right}. Open "
         f"[bold]{escape(str(output))}[/bold] in a browser."
     )

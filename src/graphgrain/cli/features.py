@@ -14,6 +14,7 @@ from ..errors import (
     InvalidParameterError,
     UnwritableFileError,
 )
+from ..graphs.batch import counted
 from ..graphs.files.molecules import is_molecule_file
 from ..graphs.streams import Chunk
 from ..scaling.feature_shards import FORMATS, SHARD_SIZE, save_features
@@ -109,8 +110,9 @@ def features(
         return
     size = sum(file["bytes"] for shard in manifest["shards"] for file in shard["files"].values())
     out().print(
-        f"{kernel} of {manifest['rows']:,} graphs in {len(manifest['shards']):,} shards "
-        f"({size / 1e9:.2f} GB), written to {escape(str(output))}."
+        f"{kernel} of {counted(manifest['rows'], 'graph')} in "
+        f"{counted(len(manifest['shards']), 'shard')} ({size / 1e9:.2f} GB), written to "
+        f"{escape(str(output))}."
     )
 
 

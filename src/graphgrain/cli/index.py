@@ -20,7 +20,7 @@ import typer
 from rich.markup import escape
 
 from ..errors import InvalidGraphError, InvalidParameterError
-from ..graphs.batch import GraphBatch
+from ..graphs.batch import GraphBatch, counted
 from ..graphs.convert.rdkit import LabelOptions
 from ..graphs.datasets.fetch import tu_datasets
 from ..graphs.files.molecules import is_molecule_file, names_beside
@@ -102,7 +102,7 @@ def index(
         return
     each = f", {size / len(made):,.0f} bytes each" if len(made) else ""
     out().print(
-        f"{len(made):,} graphs in {escape(str(output))} ({size / 1e6:,.1f} MB{each}) in "
+        f"{counted(len(made), 'graph')} in {escape(str(output))} ({size / 1e6:,.1f} MB{each}) in "
         f"{seconds:,.1f} s.\nCompared by {made.similarity} of {escape(described_kernel(made))}."
     )
 
@@ -247,8 +247,9 @@ def search(
         from ..report.graph_pages import write_search_page
 
         drawn = [library.graphs(row.tolist()) for row in ids]
-        about = f"{similarity or library.similarity}, {len(library):,} graphs in {index.name}"
-        write_search_page(html, about, graphs, found, drawn)
+        used = similarity or library.similarity
+        about = f"{used}, {counted(len(library), 'graph')} in {index.name}"
+        write_search_page(html, about, graphs, found, drawn, used)
     if as_json:
         answer(found)
     else:

@@ -11,6 +11,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from ..graphs.batch import counted
 from ..graphs.datasets import fetch
 from ..graphs.description import Statistics, describe, text_bars, text_histogram
 from .app import answer, command, err, out
@@ -144,5 +145,8 @@ def _balance(found: Statistics) -> str:
     ordered = sorted((found.class_sizes or {}).items(), key=lambda item: -item[1])
     bars = text_bars(dict(ordered[:MOST_CLASSES]), total=found.graphs)
     if rest := [size for _, size in ordered[MOST_CLASSES:]]:
-        bars += f"\nand {len(rest)} more classes with {rest[-1]} to {rest[0]} graphs each"
+        more = counted(len(rest), "more class", "more classes")
+        sizes = counted(rest[0], "graph")
+        sizes = sizes if rest[-1] == rest[0] else f"{rest[-1]:,} to {sizes}"
+        bars += f"\nand {more} with {sizes} each"
     return bars

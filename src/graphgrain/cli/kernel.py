@@ -15,6 +15,7 @@ from ..core.threads import thread_count
 from ..errors import InvalidParameterError
 from ..evaluation.experiment import measured
 from ..evaluation.records import versions
+from ..graphs.batch import counted
 from ..kernels.bases.graph_kernel import RUN_PARAMETERS
 from ..kernels.registry import KERNELS, kernel_to_json
 from ..writing import atomic_write, check_output, suffix_of
@@ -85,6 +86,6 @@ def kernel(
         answer({**about, "output": str(output)})
         return
     out().print(
-        f"{kernel} of {len(graphs):,} graphs in {cost.seconds:.2f} s, written to "
+        f"{kernel} of {counted(len(graphs), 'graph')} in {cost.seconds:.2f} s, written to "
         f"{escape(str(output))}."
     )

@@ -20,6 +20,7 @@ from rich.markup import escape
 
 from ..archives import parsed_json
 from ..errors import InvalidFileError, InvalidParameterError
+from ..graphs.batch import counted
 from ..graphs.convert.rdkit import LabelOptions, parse_molecules
 from ..graphs.files.molecules import (
     MoleculeFile,
@@ -130,10 +131,10 @@ def fit(
             }
         )
         return
-    kernels = "kernel" if terms == 1 else "kernels"
+    shown = -score if model.scoring_ in ("rmse", "mae") else score  # errors are negative scores
     out().print(
-        f"{name} on {len(loaded.graphs):,} graphs: {terms} {kernels}, "
-        f"{model.scoring_} {abs(score):.3g} in cross-validation, written to "
+        f"{name} on {counted(len(loaded.graphs), 'graph')}: {counted(terms, 'kernel')}, "
+        f"{model.scoring_} {shown:.3g} in cross-validation, written to "
         f"[bold]{escape(str(output))}[/bold]."
     )
 
@@ -141,7 +142,7 @@ def fit(
 def _folds(text: str) -> int | str:
     if text == "scaffold":
         return text
-    if not text.isdigit() or int(text) < 2:
+    if not text.isdecimal() or int(text) < 2:
         raise InvalidParameterError(f"--folds is a number of 2 or more, or scaffold; got {text!r}.")
     return int(text)
 
@@ -297,7 +298,7 @@ def predict(
         answer({"molecules": rows, "unreadable": bad, "output": str(output)})
         return
     words = f", {bad:,} of them unreadable (see the column problem)" if bad else ""
-    err().print(f"{rows:,} molecules{words} written to {escape(str(output))}.")
+    err().print(f"{counted(rows, 'molecule')}{words} written to {escape(str(output))}.")
 
 
 def trained_with(model: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import numpy as np
 from rich.markup import escape
 
 from ..errors import GraphgrainWarning, InvalidParameterError
-from ..graphs.batch import GraphBatch
+from ..graphs.batch import GraphBatch, counted
 from ..graphs.convert.rdkit import LabelOptions
 from ..graphs.datasets.fetch import fetch_tu, load_drugs, tu_datasets
 from ..graphs.files.archive import unknown_format
@@ -139,7 +139,7 @@ def note_ignored_attributes(data: Loaded, kernels: Iterable[GraphKernel]) -> Non
     graphs = data.graphs
     columns = {"vertex": graphs.vertex_attributes, "edge": graphs.edge_attributes}
     found = [
-        f"{values.shape[1]} {kind} attribute{'s' if values.shape[1] > 1 else ''}"
+        counted(values.shape[1], f"{kind} attribute")
         for kind, values in columns.items()
         if values is not None and values.shape[1]
     ]

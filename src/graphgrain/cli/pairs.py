@@ -17,6 +17,7 @@ from rich.markup import escape
 
 from ..archives import read_npz
 from ..errors import InvalidParameterError
+from ..graphs.batch import counted
 from ..graphs.processes import progress_bar
 from ..scaling.feature_shards import pyarrow
 from ..searching.graph_index import GraphIndex
@@ -125,7 +126,7 @@ def pairs(
             if saved is not None:
                 saved.delete()
         if output is not None:
-            err().print(f"{count:,} pairs written to {escape(str(output))}.")
+            err().print(f"{counted(count, 'pair')} written to {escape(str(output))}.")
         if as_json:
             rows = [] if output is not None else [_named(row) for row in _rows(index, blocks)]
             answer(
@@ -213,8 +214,8 @@ def _write(file: IO[bytes], form: str, index: GraphIndex, blocks: Iterable[Pairs
 def _show(index: GraphIndex, found: Pairs, least: float) -> None:
     graphs = len(np.unique(np.concatenate(found[:2])))
     out().print(
-        f"{len(found):,} pairs of similarity {least:g} or more among {len(index):,} graphs; "
-        f"{graphs:,} graphs are part of a pair."
+        f"{counted(len(found), 'pair')} of similarity {least:g} or more among "
+        f"{counted(len(index), 'graph')}; {graphs:,} graphs are part of a pair."
     )
     if not len(found):
         return

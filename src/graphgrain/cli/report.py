@@ -9,6 +9,7 @@ import typer
 from rich.markup import escape
 
 from ..errors import InvalidParameterError
+from ..graphs.batch import counted
 from ..writing import is_standard_output
 from .app import answer, command, err, out
 from .arguments import Jobs, Json, Reading, check_choice
@@ -97,4 +98,6 @@ def report(
     elif format == "html":
         out().print(f"Report written to {escape(str(written[0]))}.")
     else:
-        out().print(f"{len(written)} figures written to {escape(str(written[0].parent))}.")
+        out().print(
+            f"{counted(len(written), 'figure')} written to {escape(str(written[0].parent))}."
+        )

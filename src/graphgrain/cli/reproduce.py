@@ -190,7 +190,7 @@ def _table1(sets: list[LabelledGraphs], console: Console) -> list[dict[str, obje
         paper = paper_figures.TABLE1.get(data.name)
         figures = (ours.graphs, ours.classes, ours.vertices, ours.edges, ours.vertex_labels)
         cells, theirs = (
-            [f"{v:.2f}" if isinstance(v, float) else str(v) for v in values]
+            [f"{v:.2f}" if isinstance(v, float) else str(v or "none") for v in values]
             for values in (figures, paper or figures)
         )
         both = [a if a == b else f"{a} (paper {b})" for a, b in zip(cells, theirs, strict=True)]

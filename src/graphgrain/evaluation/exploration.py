@@ -28,6 +28,7 @@ from ..graphs.batch import GraphBatch
 from ..graphs.drawing.layout import shared_part, smiles_of
 from ..graphs.drawing.molecule import read_molecule
 from ..graphs.drawing.picture import MOST_VERTICES, outline
+from ..graphs.files.molecules import missing_values
 from ..kernels.registry import KERNELS
 from ..kernels.tree_plus_plus import TreePlusPlus
 from ..learning.classifier import GraphClassifier
@@ -373,7 +374,7 @@ def explain_rows(
     """
     wanted = np.array(rows, dtype=np.int64)
     y = np.full(len(graphs), "") if y is None else np.asarray(y)
-    known = np.isfinite(y) if y.dtype.kind == "f" else y != "" if y.dtype.kind in "US" else y == y
+    known = ~missing_values(y)
     others = ~np.isin(np.arange(len(graphs)), wanted)
     if model is None:
         train = np.flatnonzero(known & others)

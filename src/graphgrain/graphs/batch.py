@@ -243,8 +243,8 @@ class GraphBatch:
         return np.column_stack((sources[entries], self.indices[entries]))
 
     def __repr__(self) -> str:
-        vertices = f"{self.n_vertices:,} {'vertex' if self.n_vertices == 1 else 'vertices'}"
-        parts = [_count(len(self), "graph"), vertices, _count(self.n_edges, "edge")]
+        vertices = counted(self.n_vertices, "vertex", "vertices")
+        parts = [counted(len(self), "graph"), vertices, counted(self.n_edges, "edge")]
         if not self.labelled:
             parts.append("no labels")
         for codes, what in (
@@ -252,13 +252,13 @@ class GraphBatch:
             (self.edge_label_codes, "edge label"),
         ):
             if codes is not None:  # after slicing, the table may hold labels that do not occur
-                parts.append(_count(int(np.count_nonzero(np.bincount(codes))), what))
+                parts.append(counted(int(np.count_nonzero(np.bincount(codes))), what))
         for table, what in (
             (self.vertex_attributes, "vertex attribute"),
             (self.edge_attributes, "edge attribute"),
         ):
             if table is not None:
-                parts.append(_count(table.shape[1], what))
+                parts.append(counted(table.shape[1], what))
         return f"GraphBatch({', '.join(parts)})"
 
     def _repr_html_(self) -> str:
@@ -414,8 +414,13 @@ def _restore(arrays: dict[str, Any]) -> GraphBatch:
     return GraphBatch._of(**arrays)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with a noun in singular or plural.
+
+    >>> counted(1, "graph"), counted(1200, "graph"), counted(0, "vertex", "vertices")
+    ('1 graph', '1,200 graphs', '0 vertices')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 # -------------------------------------------------------------------- checks
@@ -555,7 +560,7 @@ def _warn_about_dropped_edges(
             conflicts = int((codes[origin[begins]] != codes[origin[lasts]]).sum()) // 2
     found = [(loops, "self-loop", ""), (repeated, "repeated edge", "")]
     found.append((conflicts, "edge", " with several labels"))
-    words = [_count(count, noun) + rest for count, noun, rest in found if count]
+    words = [counted(count, noun) + rest for count, noun, rest in found if count]
     if words:
         warnings.warn(
             f"The edges hold {' and '.join(words)}. Here a graph has at most one edge between two "

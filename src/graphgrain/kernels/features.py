@@ -43,7 +43,7 @@ from ..core.hashing import GOLDEN, mix_array
 from ..core.structures import Csc
 from ..core.threads import chunks, run
 from ..errors import InvalidParameterError
-from ..graphs.batch import GraphBatch
+from ..graphs.batch import GraphBatch, counted
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -93,8 +93,7 @@ class Features:
 
     def __repr__(self) -> str:
         entries = sum(len(level.hashes) for level in self.levels)
-        graphs = f"{len(self):,} graph{'s' if len(self) != 1 else ''}"
-        levels = f"{len(self.levels)} level{'s' if len(self.levels) != 1 else ''}"
+        graphs, levels = counted(len(self), "graph"), counted(len(self.levels), "level")
         return f"Features({graphs}, {levels}, {entries:,} entries)"
 
     def __getitem__(self, graphs: Any) -> Features:

@@ -322,15 +322,6 @@ def size(value: float) -> str:
     return f"{value:.1f} GiB"
 
 
-def count(number: int, thing: str) -> str:
-    """Format a number with a noun in singular or plural.
-
-    >>> count(1, "kernel"), count(3, "kernel")
-    ('1 kernel', '3 kernels')
-    """
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
-
-
 def listed(words: Sequence[str]) -> str:
     """Join words for use in a sentence.
 

@@ -21,7 +21,7 @@ from ..errors import GraphgrainError
 from ..evaluation.exploration import Exploration, Seen
 from ..explaining.comparison import Comparison, compare
 from ..explaining.fragments import cut
-from ..graphs.batch import GraphBatch
+from ..graphs.batch import GraphBatch, counted
 from ..graphs.drawing import draw
 from ..graphs.drawing.layout import shared_part
 from ..graphs.drawing.picture import MOST_VERTICES
@@ -29,7 +29,6 @@ from ..kernels.bases.feature_kernel import FeatureKernel
 from ..searching.activity_cliffs import Cliffs
 from ..templating import render
 from ..writing import atomic_write
-from .content import count
 
 #: Texts and addresses of links to other pages.
 Links = Sequence[tuple[str, str]]
@@ -37,7 +36,7 @@ Links = Sequence[tuple[str, str]]
 
 def explore_page(found: Exploration, links: Links = ()) -> str:
     """Return the HTML page of an exploration."""
-    graphs = f"{len(found.graphs):,} graphs of {found.name}"
+    graphs = f"{counted(len(found.graphs), 'graph')} of {found.name}"
     sampled = f" A sample of {found.total:,}." if found.total > len(found.graphs) else ""
     classes, score = len(found.classes), found.score
     lead = (
@@ -118,12 +117,16 @@ _WORDS = (
 _SHARED = 3
 
 
-def in_words(similarity: float) -> str:
-    """Describe a similarity between 0 and 1 in words.
+def in_words(similarity: float, kind: str = "minmax") -> str:
+    """Describe a similarity between 0 and 1 in words; dot products have no such scale.
 
-    >>> in_words(0.9), in_words(0.3)
-    ('nearly identical', 'somewhat similar')
+    >>> in_words(0.9), in_words(0.3), in_words(0.9, "containment"), in_words(3.0, "dot")
+    ('nearly identical', 'somewhat similar', 'contains 90 % of the query', '')
     """
+    if kind == "dot":
+        return ""
+    if kind == "containment":
+        return f"contains {100 * similarity:.0f} % of the query"
     return next(words for least, words in _WORDS if similarity >= least)
 
 
@@ -133,11 +136,13 @@ def write_search_page(
     queries: GraphBatch,
     found: Sequence[dict[str, Any]],
     hits: Sequence[GraphBatch],
+    similarity: str = "minmax",
 ) -> None:
     """Write a page with queries and the graphs found for them.
 
     ``about`` describes what was searched and how; ``found`` holds for each query ``{"query": name,
-    "hits": [{"id", "similarity", ...}]}``, and ``hits`` the graphs.
+    "hits": [{"id", "similarity", ...}]}``, and ``hits`` the graphs. ``similarity`` is the kind of
+    the similarities.
     """
     answers = [
         {
@@ -150,6 +155,7 @@ def write_search_page(
                     hit["id"],
                     hit["similarity"],
                     _shared_picture(queries[number], graphs[place], of_shared=True),
+                    words=in_words(hit["similarity"], similarity),
                     details={
                         name: value
                         for name, value in hit.items()
@@ -163,9 +169,9 @@ def write_search_page(
     ]
     total = sum(len(each["hits"]) for each in found)
     if len(found) == 1:
-        title = f"{count(total, 'graph')} similar to {found[0]['query']}"
+        title = f"{counted(total, 'graph')} similar to {found[0]['query']}"
     else:
-        title = f"{count(total, 'graph')} similar to {len(found):,} queries"
+        title = f"{counted(total, 'graph')} similar to {len(found):,} queries"
     _write_cards(path, title, f"Searched by {about}.", "", answers)
 
 
@@ -299,7 +305,7 @@ def cliffs_page(
         "graphgrain.report",
         "cliffs.html",
         version=__version__,
-        title=f"{len(found):,} cliffs of {target} in {title}",
+        title=f"{counted(len(found), 'cliff')} of {target} in {title}",
         lead=f"Pairs of similar graphs that differ by {least:g} or more; {graphs:,} of "
         f"{len(found.y):,} graphs are part of a cliff.{drawn}",
         target=target,

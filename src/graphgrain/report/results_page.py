@@ -42,7 +42,7 @@ from ..evaluation.records import (
 )
 from ..evaluation.splits import FOLDS
 from ..evaluation.summary import Curve, Diagnosis, describe
-from ..graphs.batch import GraphBatch
+from ..graphs.batch import GraphBatch, counted
 from ..templating import render
 from ..writing import atomic_write
 from .content import (
@@ -52,7 +52,6 @@ from .content import (
     Progress,
     compared_p,
     content,
-    count,
     kernel_order,
     listed,
     p_value,
@@ -677,8 +676,8 @@ class Sections:
             yield "Protocol", words
         if folds:
             yield "Seed", listed([str(seed) for seed in sorted({r.seed for r in folds})])
-        kernels = count(len(kernel_records(records)), "kernel")
-        yield "Records", f"{count(len(folds), 'fold')}, {kernels}"
+        kernels = counted(len(kernel_records(records)), "kernel")
+        yield "Records", f"{counted(len(folds), 'fold')}, {kernels}"
         times = [record.time[:16].replace("T", " ") for record in records]
         first, last = min(times), max(times)
         yield "Written", f"{first} UTC" if first == last else f"{first} to {last} UTC"
@@ -778,14 +777,14 @@ def standing_words(comparison: Comparison) -> str:
         measure = "error" if comparison.numeric else "accuracy"
         words = (
             f"Ranks of the kernels by {measure}, averaged over "
-            f"{count(ranks.datasets, 'data set')}; 1 means the best on all data sets{friedman}. "
+            f"{counted(ranks.datasets, 'data set')}; 1 means the best on all data sets{friedman}. "
             "Thick lines join kernels that do not differ significantly: their ranks lie within "
             "the critical difference of the Nemenyi test at the 5 % level, "
             f"{ranks.critical_difference:.2f}. The other columns refer to the same data sets."
         )
         if ranked < len(comparison.columns):
             words += (
-                f" {ranked} of {count(len(comparison.columns), 'kernel')} are ranked: those with a "
+                f" {ranked} of {len(comparison.columns)} kernels are ranked: those with a "
                 "result on every data set."
             )
     if comparison.any_stopped:
@@ -891,7 +890,7 @@ def _lead(shown: Content) -> str:
     kernels = {(r.kernel, "" if is_figure(r.variant) else r.variant) for r in shown.records}
     # The fingerprint of a split by a column includes the column.
     sets = {(r.dataset, r.graphs_fingerprint or r.fingerprint) for r in shown.records}
-    words = f"{count(len(kernels), 'kernel')} on {count(len(sets), 'data set')}"
+    words = f"{counted(len(kernels), 'kernel')} on {counted(len(sets), 'data set')}"
     # Estimators that tune themselves have no C.
     machines = [r for r in fold_records(shown.records) if r.levels[0].C is not None]
     fits = sum(record.fits for record in machines)

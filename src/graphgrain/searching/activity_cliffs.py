@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import GraphgrainWarning, InvalidParameterError
 from ..explaining.comparison import Comparison, compare
-from ..graphs.batch import GraphBatch
+from ..graphs.batch import GraphBatch, counted
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.convert.parts import is_missing
 from ..graphs.drawing.layout import shared_part
@@ -78,7 +78,7 @@ class Cliffs:
     >>> chains = [([(i, i + 1) for i in range(7)], list("CCCCCCC" + end)) for end in "NC"]
     >>> found = gg.cliffs(chains, [4.0, 1.2], min_similarity=0.3)
     >>> found, found.counts.tolist()
-    (Cliffs(1 pairs of 2 graphs), [1, 1])
+    (Cliffs(1 pair of 2 graphs), [1, 1])
     """
 
     cliffs: list[Cliff]
@@ -97,7 +97,7 @@ class Cliffs:
 
     def __repr__(self) -> str:
         graphs = int((self.counts > 0).sum())
-        return f"Cliffs({len(self):,} pairs of {graphs:,} graphs)"
+        return f"Cliffs({counted(len(self), 'pair')} of {graphs:,} graphs)"
 
     def graphs(self, number: int) -> GraphBatch:
         """Return the two graphs of a cliff."""

@@ -32,7 +32,7 @@ from ..errors import (
     InvalidGraphError,
     InvalidParameterError,
 )
-from ..graphs.batch import GraphBatch
+from ..graphs.batch import GraphBatch, counted
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.convert.parts import column_items
 from ..graphs.convert.rdkit import LabelFlags, LabelOptions, from_rdkit, from_smiles, is_rdkit
@@ -275,7 +275,7 @@ class GraphIndex:
 
     def __repr__(self) -> str:
         name = self._snapshot.manifest.kernel["class"]
-        return f"GraphIndex({len(self):,} graphs, {self.similarity} of {name})"
+        return f"GraphIndex({counted(len(self), 'graph')}, {self.similarity} of {name})"
 
     def __len__(self) -> int:
         return len(self._snapshot)

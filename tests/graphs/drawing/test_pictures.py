@@ -215,4 +215,4 @@ def test_the_limit_holds_for_edges_alone():
     assert half == [Palette("light").of(0.75 * share) for share in (0.5, -0.25)]
     assert strokes(edges=[2.0, -1.0]) == strokes(edges=[2.0, -1.0], limit=2.0)
     words = parsed(gg.draw([([(0, 1)], [0, 0])], edges=[1.0])).get("aria-label")
-    assert words == "A graph of 2 vertices and 1 edges"  # vertices have no values
+    assert words == "A graph of 2 vertices and 1 edge"  # vertices have no values

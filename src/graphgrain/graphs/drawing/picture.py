@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 
 from ...errors import InvalidGraphError, InvalidParameterError
 from ...templating import environment
-from ..batch import GraphBatch
+from ..batch import GraphBatch, counted
 from ..convert.dispatch import as_graphs
 from .layout import Placed, place
 from .shapes import (
@@ -297,7 +297,8 @@ def _largest(values: np.ndarray) -> float:
 
 
 def _described(batch: GraphBatch, values: np.ndarray, coloured: bool) -> str:
-    text = f"A graph of {batch.n_vertices} vertices and {batch.n_edges} edges"
+    vertices = counted(batch.n_vertices, "vertex", "vertices")
+    text = f"A graph of {vertices} and {counted(batch.n_edges, 'edge')}"
     if coloured and len(values):
         strongest = np.argsort(-np.abs(values), kind="stable")[:3].tolist()
         labels = batch.labels
@@ -531,7 +532,8 @@ def graphs_html(batch: GraphBatch) -> str:
     """Return HTML with small drawings of the first graphs of a batch."""
     shown = []
     for number, graph in enumerate(batch[:_GRAPHS]):
-        words = f"{number}: {graph.n_vertices} vertices, {graph.n_edges} edges"
+        vertices = counted(graph.n_vertices, "vertex", "vertices")
+        words = f"{number}: {vertices}, {counted(graph.n_edges, 'edge')}"
         shown.append((picture_or_reason(partial(draw, graph), width=180, height=130), words))
     more = len(batch) - len(shown)
     rest = f"{more:,}" if more else ""
