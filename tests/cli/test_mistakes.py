@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -78,6 +79,20 @@ def test_data_that_cannot_be_classified(y, message, here):
     graphs = gg.load_drugs()[0][:20]
     gg.save_tu(here / "D.zip", graphs, y)
     assert message in fails("evaluate", "D.zip")
+
+
+@pytest.mark.parametrize(
+    "command", [("evaluate",), ("explain", "--row", 1), ("explore",), ("cliffs",)]
+)
+def test_several_targets_are_for_fit_alone(command, here):
+    """Some sets of the TU collection, such as QM9, have several values for each graph."""
+    graphs = gg.load_drugs()[0][:20]
+    gg.save_tu(here / "D.zip", graphs, np.random.default_rng(0).normal(size=(20, 3)))
+    name, *options = command
+    assert "takes one target for each graph; D has 3. `graphgrain fit`" in fails(
+        name, "D.zip", *options
+    )
+    assert [path.name for path in here.iterdir()] == ["D.zip"]
 
 
 def test_wrong_usage_is_exit_code_2():

@@ -467,6 +467,8 @@ def in_options(words: str, names: dict[str, str]) -> str:
     >>> in_options("depth must be 1; got np.int64(0). Set it with A(depth=...) or "
     ...            "set_params(depth=...).", {"parameters": "--set"})
     'depth must be 1; got 0. Set it with --set depth=VALUE.'
+    >>> in_options("Use SVC(kernel='precomputed').", {"kernel": "--kernel"})
+    "Use SVC(kernel='precomputed')."
     """
     words = re.sub(r"\bnp\.\w+\(([^()]*)\)", r"\1", words)
 
@@ -480,7 +482,8 @@ def in_options(words: str, names: dict[str, str]) -> str:
     words = re.sub(r"\b\w+=\S+ in Python, (--[^)]*?) on the command line", r"\1", words)
     for name, option in names.items():
         words = re.sub(rf"\b{name}='([^']*)' \({option} \1\)", rf"{option} \1", words)
-        words = re.sub(rf"\b{name}='([^']*)'", rf"{option} \1", words)
+        # Not an argument of a call, such as SVC(kernel='precomputed').
+        words = re.sub(rf"(?<!\w\()\b{name}='([^']*)'", rf"{option} \1", words)
         words = re.sub(rf"\b{name}=\.\.\.", option, words)
         words = re.sub(rf"(^|[.;:] ){name}(?= must be)", rf"\1{option}", words)
     return words.replace("max_bytes=...", "max_bytes=... in Python")

@@ -72,7 +72,7 @@ def cliffs(
                 f"Cliffs are written as .html or .csv; got {str(output)!r}."
             )
         check_output(output, "The page")
-    loaded = load(data, reading, all_rows=True).with_classes()
+    loaded = load(data, reading, all_rows=True).with_classes().with_one_target()
     if loaded.y is None or loaded.y.dtype.kind not in "iuf":
         raise InvalidParameterError(
             f"cliffs needs numeric targets, and {data} has "

@@ -165,7 +165,7 @@ def evaluate(
         )
     work: list[tuple[LabelledGraphs, KernelGrid | TunedRow]] = []
     for item in data:
-        loaded = load(item, reading).with_classes()
+        loaded = load(item, reading).with_classes().with_one_target()
         training_table(loaded, beside, descriptors, reading)
         kernels = [grid.estimator(setting) for grid in grids for setting in grid.settings]
         note_ignored_attributes(loaded, kernels)

@@ -73,7 +73,7 @@ def explain(
     if trained["labels"]:  # read molecules with the label options of training
         labels = dict(zip(LabelOptions._fields, trained["labels"], strict=True))
         reading = with_labels(reading, labels, "The model was trained")
-    loaded = load(data, reading, all_rows=True)
+    loaded = load(data, reading, all_rows=True).with_one_target()
     loaded = loaded if fitted is not None and loaded.y is None else loaded.with_classes()
     if loaded.y is None and fitted is None:
         raise InvalidParameterError(
@@ -208,7 +208,7 @@ def explore(
     model fitted without it, the contributions of fragments and vertices, and its nearest neighbours
     with their differences. Without a target there are only the map and the neighbours.
     """
-    loaded = load(data, reading)
+    loaded = load(data, reading).with_one_target()
     with err().status(f"Exploring {escape(loaded.name)}"):
         found = compute(
             loaded.name, loaded.graphs, loaded.y, loaded.names, most=most, n_jobs=n_jobs

@@ -68,6 +68,15 @@ class Loaded(NamedTuple):
             )
         return self
 
+    def with_one_target(self) -> Loaded:
+        """Return self; raise an error if there are several targets for each graph."""
+        if self.y is not None and self.y.ndim > 1:
+            raise InvalidParameterError(
+                f"This command takes one target for each graph; {self.name} has "
+                f"{self.y.shape[1]}. `graphgrain fit` trains a model on all of them."
+            )
+        return self
+
 
 def load(data: str, reading: Reading | None = None, *, all_rows: bool = False) -> Loaded:
     """Load the data set of a DATA argument.
