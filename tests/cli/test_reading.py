@@ -93,6 +93,14 @@ def test_a_page_counts_the_graphs_that_were_learned_from(table, here):
     assert "fitted to 39 other graphs of x: text" in (here / "w.html").read_text()
 
 
+def test_a_file_without_a_readable_molecule(here):
+    (here / "x.csv").write_text("name,smiles\nethanol,CCO\nethane,CC\n")
+    for command in (("info",), ("explore",), ("explain", "--row", 1)):
+        name, *options = command
+        message = fails(name, "x.csv", "--smiles", "name", "--errors", "skip", *options)
+        assert "No molecule of x.csv can be read." in message
+
+
 def test_what_is_missing_is_what_pandas_takes_for_it(tmp_path):
     file = tmp_path / "x.csv"
     rows = "\n".join(f"{'C' * (n + 1)},{word}" for n, word in enumerate(WORDS))

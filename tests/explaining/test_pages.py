@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 import graphgrain as gg
 from graphgrain.cli.app import app
+from graphgrain.errors import InvalidParameterError
 from graphgrain.evaluation.exploration import explain_rows, explore
 from graphgrain.report.graph_pages import explanation_page, explore_page
 
@@ -112,6 +113,24 @@ def test_numbers_instead_of_classes(drugs, quick_model):
     assert why.decision == pytest.approx(seen.prediction, abs=1e-5)
     assert seen.interval[0] < seen.prediction < seen.interval[1]
     assert seen.probability is None
+
+
+def test_integer_classes_stay_integers_beside_missing_ones(drugs):
+    """Also with a model that was fitted before, and if another graph has no class."""
+    graphs, y, _ = drugs
+    codes = (y == "opioids").astype(np.int64)
+    model = gg.GraphClassifier(max_level=1, max_terms=1, path_depth=0).fit(graphs, codes)
+    gaps = np.where(np.arange(len(codes)) == 3, np.nan, codes)
+    [seen, *_], _ = explain_rows(graphs, gaps, [5], model=model)
+    assert seen.truth == str(codes[5])
+    assert seen.prediction in ("0", "1")
+
+
+def test_a_model_of_numbers_has_no_classes_as_truth(drugs):
+    graphs, y, _ = drugs
+    model = gg.GraphRegressor(max_level=1, path_depth=0).fit(graphs, graphs.vertex_counts + 0.5)
+    with pytest.raises(InvalidParameterError, match="predicts numbers, but a target is"):
+        explain_rows(graphs, y, [3], model=model)
 
 
 def test_numbers_are_shown_in_their_own_units(drugs):

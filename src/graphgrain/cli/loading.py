@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from rich.markup import escape
 
-from ..errors import GraphgrainWarning, InvalidParameterError
+from ..errors import GraphgrainWarning, InvalidFileError, InvalidParameterError
 from ..graphs.batch import GraphBatch, counted
 from ..graphs.convert.rdkit import LabelOptions
 from ..graphs.datasets.fetch import fetch_tu, load_drugs, tu_datasets
@@ -222,6 +222,11 @@ def _molecules(path: Path, data: str, reading: Reading) -> Loaded:
     """Load a file of molecules with the target column."""
     options = {name: getattr(reading, name) for name in MOLECULE_OPTIONS}
     graphs, columns = molecule_texts(path, **options)
+    if not len(graphs):
+        raise InvalidFileError(
+            f"No molecule of {data} can be read. Is it the right file, and the right column of "
+            "SMILES (--smiles)?"
+        )
     name, target = path.name.split(".")[0], reading.target
     written = reading.smiles or next((c for c in columns if "smiles" in c.lower()), None)
     smiles = None if written is None else [str(text) for text in columns[written]]

@@ -375,18 +375,17 @@ def explain_rows(
     wanted = np.array(rows, dtype=np.int64)
     y = np.full(len(graphs), "") if y is None else np.asarray(y)
     known = ~missing_values(y)
+    if y.dtype.kind == "f" and are_classes(y[known]):  # integer classes with missing values
+        y = np.nan_to_num(y).astype(np.int64)
     others = ~np.isin(np.arange(len(graphs)), wanted)
     if model is None:
         train = np.flatnonzero(known & others)
         targets = y[train]
-        if are_classes(targets):
-            if y.dtype.kind == "f":  # integer classes with missing values
-                y, targets = np.nan_to_num(y).astype(np.int64), targets.astype(np.int64)
-            if len(np.unique(targets)) < 2:
-                raise InvalidParameterError(
-                    "A model needs targets that differ to learn from; the other graphs all have "
-                    f"{targets.tolist()[0] if len(targets) else None!r}."
-                )
+        if are_classes(targets) and len(np.unique(targets)) < 2:
+            raise InvalidParameterError(
+                "A model needs targets that differ to learn from; the other graphs all have "
+                f"{targets.tolist()[0] if len(targets) else None!r}."
+            )
         model = usual_model(targets, n_jobs).fit(graphs[train], targets)
     else:
         train = np.flatnonzero(others)
@@ -465,7 +464,15 @@ def _name(graph: GraphBatch, number: int, names: Any) -> str:
 def _plain_target(truth: Any, classification: bool) -> Any:
     if truth is None:
         return None
-    return str(truth) if classification else float(truth)
+    if classification:
+        return str(truth)
+    try:
+        return float(truth)
+    except ValueError:
+        raise InvalidParameterError(
+            f"The model predicts numbers, but a target is {str(truth)!r}. Choose another column of "
+            "targets, or none."
+        ) from None
 
 
 def _out_of_fold(
