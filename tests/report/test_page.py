@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,28 @@ def test_the_same_results_give_the_same_page(
 def test_a_title_of_ones_own(brief: Path, tmp_path: Path) -> None:
     page = write_report(brief, tmp_path / "r.html", title="A & B <c>")
     assert "<h1>A &amp; B &lt;c&gt;</h1>" in page.read_text(encoding="utf-8")
+
+
+def test_every_mark_is_explained_where_it_first_occurs(
+    sets: dict[str, Any], tmp_path: Path
+) -> None:
+    classes = [made_up_fold(sets["BZR"], "wl", [0.5], 0, fold) for fold in range(FOLDS)]
+    values = [
+        replace(
+            record,
+            classes=[],
+            truth=[0.5 * value for value in record.truth],
+            levels=[replace(record.levels[0], scores=[])],
+        )
+        for record in (made_up_fold(sets["KKI"], "wl", [0.5], 0, fold) for fold in range(FOLDS))
+    ]
+    again = [replace(record, seed=1) for record in classes]
+    page = write_report(save([*values, *classes, *again], tmp_path / "r"), tmp_path / "r.html")
+    text = page.read_text(encoding="utf-8")
+    mean, majority = "Mean: error of always", "Majority: accuracy of always"
+    assert text.count(mean) == text.count(majority) == 1
+    assert text.index(mean) < text.index('<section id="accuracy-2"') < text.index(majority)
+    assert text.index(majority) < text.index('<section id="accuracy-3"')
 
 
 def test_partial_results_make_a_page(sets: dict[str, Any], tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ class Part(NamedTuple):
     words: str = ""
     empty: bool = False  # True if the words explain why there is nothing to show
     table: PageTable | None = None
-    legend: dict[str, Any] | None = None  # marks of the table, see templates/page.html
+    legend: dict[str, bool] | None = None  # marks of the table, see templates/page.html
     notes: Sequence[str] = ()
     figure: Place | None = None
     diagram: dict[str, Any] | None = None
@@ -577,7 +577,10 @@ class Sections:
             )
             part = Part(words=words, empty=True, notes=unfinished)
             yield Section("accuracy", "Accuracy", [part])
+        told: set[tuple[str, bool]] = set()  # marks that a legend above has explained
         for number, comparison in enumerate(found):
+            legend = self._legend(comparison)
+            marks = {(name, on) for name, on in legend.items() if on or name == "numeric"}
             title, anchor = measure_of(comparison), "accuracy"
             if number:
                 title, anchor = heading(comparison, found[0]), f"accuracy-{number + 1}"
@@ -585,13 +588,14 @@ class Sections:
             part = Part(
                 words=explanation(comparison),
                 table=accuracy_table(comparison, label, self.paper, anchor),
-                legend=None if number else self._legend(comparison),
+                legend=None if marks <= told else legend,
                 notes=() if number else unfinished,
                 figure=self._dots(accuracy_plot(comparison, self.paper, self.kernels)),
             )
+            told |= marks
             yield Section(anchor, title, [part])
 
-    def _legend(self, comparison: Comparison) -> dict[str, Any]:
+    def _legend(self, comparison: Comparison) -> dict[str, bool]:
         cells = comparison.cells
         return {
             "best": any(cell.best for cell in cells),
