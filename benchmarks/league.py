@@ -30,8 +30,15 @@ from graphgrain.cli.app import err, out
 from graphgrain.cli.evaluate import evaluated_row, running
 from graphgrain.cli.tables import megabytes, print_table, seconds
 from graphgrain.evaluation import paper
-from graphgrain.evaluation.comparison import Cell, Comparison, Row, Standing, comparisons, standings
 from graphgrain.evaluation.experiment import AUTO_ROW, TREE_ROW, TunedRow
+from graphgrain.evaluation.kernel_comparison import (
+    Cell,
+    Comparison,
+    Row,
+    Standing,
+    comparisons,
+    standings,
+)
 from graphgrain.evaluation.labelled_graphs import LabelledGraphs, prepare
 from graphgrain.evaluation.protocol import Protocol
 from graphgrain.evaluation.records import (

@@ -22,8 +22,8 @@ from benchmarks.league import (
 )
 from benchmarks.limits import Entrant, Limits
 from graphgrain.errors import InvalidFileError
-from graphgrain.evaluation.comparison import Column, comparisons
 from graphgrain.evaluation.experiment import AUTO_ROW
+from graphgrain.evaluation.kernel_comparison import Column, comparisons
 from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.evaluation.protocol import Protocol
 from graphgrain.evaluation.records import (

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import graphgrain as gg
-from graphgrain.evaluation.comparison import Comparison, comparisons
+from graphgrain.evaluation.kernel_comparison import Comparison, comparisons
 from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.evaluation.records import Record
 

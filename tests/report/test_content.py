@@ -12,7 +12,7 @@ import pytest
 import graphgrain as gg
 from graphgrain.errors import InvalidFileError
 from graphgrain.evaluation import paper as published
-from graphgrain.evaluation.comparison import comparisons, runtimes
+from graphgrain.evaluation.kernel_comparison import comparisons, runtimes
 from graphgrain.evaluation.labelled_graphs import prepare
 from graphgrain.evaluation.summary import accuracy_against
 from graphgrain.report.content import content

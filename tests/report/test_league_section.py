@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from graphgrain.errors import InvalidParameterError
-from graphgrain.evaluation.comparison import comparisons
+from graphgrain.evaluation.kernel_comparison import comparisons
 from graphgrain.evaluation.records import LimitRecord
 from graphgrain.evaluation.statistics import rank
 from graphgrain.report.rank_diagram import rank_diagram, write_rank_diagram

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from graphgrain.errors import InvalidParameterError, UnwritableFileError
-from graphgrain.evaluation.comparison import runtimes
+from graphgrain.evaluation.kernel_comparison import runtimes
 from graphgrain.evaluation.summary import accuracy_against
 from graphgrain.report.figures import (
     accuracy_figure,

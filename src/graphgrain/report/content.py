@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import GraphgrainError, InvalidFileError
-from ..evaluation.comparison import Comparison, Runtimes, comparisons, is_figure, runtimes
 from ..evaluation.exploration import DrawnGraphs, KernelMap, drawn_graphs, graph_name, kernel_map
+from ..evaluation.kernel_comparison import Comparison, Runtimes, comparisons, is_figure, runtimes
 from ..evaluation.labelled_graphs import LabelledGraphs, prepare
 from ..evaluation.records import (
     AUTO,

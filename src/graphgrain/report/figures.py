@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidParameterError, MissingDependencyError, UnwritableFileError
-from ..evaluation.comparison import Column, Comparison, Runtimes
 from ..evaluation.exploration import KernelMap
+from ..evaluation.kernel_comparison import Column, Comparison, Runtimes
 from ..evaluation.records import kernel_label
 from ..evaluation.summary import Curve
 from ..graphs.batch import GraphBatch

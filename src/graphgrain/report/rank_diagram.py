@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidParameterError
-from ..evaluation.comparison import Comparison
+from ..evaluation.kernel_comparison import Comparison
 from ..evaluation.statistics import Ranks
 from ..templating import render
 from ..writing import atomic_write

@@ -20,7 +20,8 @@ import numpy as np
 from .. import __version__
 from ..errors import InvalidParameterError
 from ..evaluation import paper as tree_paper
-from ..evaluation.comparison import (
+from ..evaluation.exploration import KernelMap, drawing_of
+from ..evaluation.kernel_comparison import (
     Cell,
     Column,
     Comparison,
@@ -30,7 +31,6 @@ from ..evaluation.comparison import (
     is_figure,
     standings,
 )
-from ..evaluation.exploration import KernelMap, drawing_of
 from ..evaluation.records import (
     SELF_TUNED,
     FoldRecord,
