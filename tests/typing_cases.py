@@ -15,6 +15,9 @@ def results() -> None:
     assert_type(gg.from_smiles(["CCO"], stereo=True), gg.GraphBatch)
     assert_type(gg.from_smiles(["CCO"], return_index=True), tuple[gg.GraphBatch, np.ndarray])
     assert_type(gg.as_graphs(["CCO"]), gg.GraphBatch)
+    assert_type(gg.GraphRegressor().predict(["CCO"]), np.ndarray)
+    deviations = gg.GraphRegressor().predict(["CCO"], return_std=True)
+    assert_type(deviations, tuple[np.ndarray, np.ndarray])
 
 
 def a_keyword_that_does_not_exist() -> None:

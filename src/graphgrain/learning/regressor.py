@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, Self
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -378,6 +378,12 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         return float(self._alphas[whole]), self._training_weights[:, whole]
 
     # ---------------------------------------------------------------- predict
+
+    @overload
+    def predict(self, X: Any, return_std: Literal[False] = False) -> np.ndarray: ...
+
+    @overload
+    def predict(self, X: Any, return_std: Literal[True]) -> tuple[np.ndarray, np.ndarray]: ...
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict the target of each graph.
