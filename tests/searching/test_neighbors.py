@@ -96,9 +96,9 @@ def test_bad_numbers(drug_index, drugs):
         drug_index.radius_neighbors(radius=1.0)
     with pytest.raises(InvalidParameterError, match="mode"):
         drug_index.kneighbors_graph(mode="weights")
-    with pytest.raises(InvalidParameterError, match="threshold"):
+    with pytest.raises(InvalidParameterError, match="min_similarity"):
         gg.sphere_exclusion(drug_index, 0.0)
-    with pytest.raises(InvalidParameterError, match="threshold must be"):
+    with pytest.raises(InvalidParameterError, match="min_similarity must be"):
         gg.near_duplicates(drug_index, drugs[0][:2], "0.9")
     with pytest.raises(InvalidParameterError, match="count"):
         gg.pick_diverse(drug_index, 293)
@@ -148,7 +148,7 @@ def test_near_duplicates(drugs, tmp_path):
     train, test = graphs[::2], graphs[1::2]
     index = gg.GraphIndex.build(tmp_path / "n.ggi", train)
     matrix = similarity_matrix(index.kernel, test, train, "minmax")
-    found = gg.near_duplicates(index, test, threshold=0.7)
+    found = gg.near_duplicates(index, test, min_similarity=0.7)
     nearest = matrix.max(axis=1)
     order = np.argsort(-nearest, kind="stable")
     order = order[nearest[order] >= 0.7]

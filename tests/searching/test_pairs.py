@@ -116,7 +116,7 @@ def test_pairs_of_an_index(tmp_path, drugs):
     streamed = module.joined_pairs(index.pairs(0.6))
     assert told(streamed) == expected
     first = next(iter(expected))
-    ids, _ = index.search(graphs[left][first[0]], k=None, threshold=0.6)
+    ids, _ = index.search(graphs[left][first[0]], k=None, min_similarity=0.6)
     assert index.ids[first[1]] in ids[0]
     with pytest.raises(InvalidParameterError, match="An index has its own kernel"):
         gg.pairs(index, 0.6, kernel=gg.WeisfeilerLehman())

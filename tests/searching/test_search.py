@@ -80,13 +80,13 @@ def test_many_segments_and_threads(tmp_path, drugs, monkeypatch, n_jobs):
 def test_all_above_a_threshold(drug_index, drugs):
     graphs, _, names = drugs
     expected = similarity_matrix(drug_index.kernel, graphs[:30], graphs, "minmax")
-    ids, values = drug_index.search(graphs[:30], k=None, threshold=0.4)
+    ids, values = drug_index.search(graphs[:30], k=None, min_similarity=0.4)
     for row, found, similarities in zip(expected, ids, values, strict=True):
         order = np.argsort(-row, kind="stable")
         order = order[row[order] >= 0.4]
         assert found.tolist() == names[order].tolist()
         np.testing.assert_allclose(similarities, row[order], rtol=1e-12)
-    few, _ = drug_index.search(graphs[:30], k=2, threshold=0.4)
+    few, _ = drug_index.search(graphs[:30], k=2, min_similarity=0.4)
     assert [row.tolist() for row in few] == [row[:2].tolist() for row in ids]
 
 
@@ -157,7 +157,7 @@ def test_nothing_in_common_gives_zeros_and_a_warning(drug_index, drugs):
     assert (values == 0).all()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        ids, values = drug_index.search(empty, k=3, threshold=0.1)
+        ids, values = drug_index.search(empty, k=3, min_similarity=0.1)
     assert [len(row) for row in ids] == [0]
 
 
@@ -179,7 +179,9 @@ def test_an_empty_index(tmp_path):
     ids, values = index.search([([(0, 1)], [1, 2])])
     assert len(index) == 0
     assert ids.shape == values.shape == (1, 0)
-    assert [len(row) for row in index.search([([(0, 1)], [1, 2])], k=None, threshold=0.1)[0]] == [0]
+    assert [
+        len(row) for row in index.search([([(0, 1)], [1, 2])], k=None, min_similarity=0.1)[0]
+    ] == [0]
     index.add([([(0, 1)], [1, 2])])
     assert index.search([([(0, 1)], [1, 2])])[0].tolist() == [[0]]
 
@@ -217,8 +219,8 @@ def test_graphs_without_features_are_as_similar_as_in_the_kernel(tmp_path, simil
     [
         ({"k": 0}, "k must be an integer of 1 or more"),
         ({"k": 2.5}, "k must be"),
-        ({"k": None}, "threshold"),
-        ({"threshold": -0.1}, "threshold must be"),
+        ({"k": None}, "min_similarity"),
+        ({"min_similarity": -0.1}, "min_similarity must be"),
         ({"similarity": "dice"}, "similarity must be one of"),
     ],
 )
@@ -407,10 +409,10 @@ def test_equal_graphs_have_similarity_one(tmp_path, drugs, counts, similarity):
     ]
     kernel = gg.TreePlusPlus(3, 2, edge_labels=True, counts=counts)
     index = built(tmp_path, graphs, kernel, similarity=similarity)
-    ids, values = index.search(turned, k=None, threshold=1.0)
+    ids, values = index.search(turned, k=None, min_similarity=1.0)
     assert all(number in found for number, found in enumerate(ids))
     assert {value for found in values for value in found.tolist()} == {1.0}
-    assert len(gg.near_duplicates(index, turned, threshold=1.0).queries) == 100
+    assert len(gg.near_duplicates(index, turned, min_similarity=1.0).queries) == 100
     distances, _ = index.kneighbors(turned, 100)
     assert distances.min() == 0.0
 

@@ -226,7 +226,7 @@ def search(
     library = GraphIndex.open(index, n_jobs=n_jobs)
     graphs, names = as_query_graphs(library, queries, reading)
     ids, values, columns = library.search(
-        graphs, k=count, threshold=min_similarity, similarity=similarity, return_columns=True
+        graphs, k=count, min_similarity=min_similarity, similarity=similarity, return_columns=True
     )
     found = []
     for name, row, each_value, known in zip(names, ids, values, columns, strict=True):

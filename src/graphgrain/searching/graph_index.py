@@ -392,7 +392,7 @@ class GraphIndex:
         self,
         queries: Any,
         k: int | None = 10,
-        threshold: float | None = None,
+        min_similarity: float | None = None,
         *,
         similarity: str | None = None,
         return_columns: bool = False,
@@ -404,8 +404,8 @@ class GraphIndex:
         queries : graphs, or list of SMILES if the index holds molecules
         k : int or None, default=10
             Maximum number of results per query. None returns all graphs that reach the
-            ``threshold``, which is then required.
-        threshold : float, optional
+            ``min_similarity``, which is then required.
+        min_similarity : float, optional
             Minimum similarity of the results.
         similarity : {"minmax", "cosine", "dot", "containment"}, optional
             "minmax" is the sum of the minima divided by the sum of the maxima of the feature
@@ -417,7 +417,7 @@ class GraphIndex:
 
         Returns
         -------
-        ids : array of shape (n_queries, k), or list of arrays if ``threshold`` is given
+        ids : array of shape (n_queries, k), or list of arrays if ``min_similarity`` is given
             Ids of the results, best first; ties are in the order of the index.
         similarities : array, or list of arrays
             Similarities of the results.
@@ -431,17 +431,19 @@ class GraphIndex:
         nothing in common with any graph returns graphs with similarity 0 in the order of the index,
         with a warning.
         """
-        if k is None and threshold is None:
-            raise InvalidParameterError("k=None returns all graphs above a threshold; give one.")
+        if k is None and min_similarity is None:
+            raise InvalidParameterError(
+                "k=None returns all graphs of a minimum similarity; give min_similarity."
+            )
         check_value("k", k, Whole(1, optional=True))
-        check_value("threshold", threshold, Number(0.0, closed=True, optional=True))
+        check_value("min_similarity", min_similarity, Number(0.0, closed=True, optional=True))
         ranker = self._ranker(similarity)
         snapshot = ranker.snapshot  # another thread may refresh the index in the meantime
-        hits = self._hits(ranker, self.as_queries(queries), k, threshold)
+        hits = self._hits(ranker, self.as_queries(queries), k, min_similarity)
         ids: Any = [as_array(snapshot.ids(hit.places)) for hit in hits]
         values: Any = [hit.similarities for hit in hits]
         columns = [snapshot.columns(hit.places) for hit in hits] if return_columns else []
-        if threshold is None:
+        if min_similarity is None:
             width = min(k or 0, len(snapshot))
             flat = [value for row in ids for value in row.tolist()]
             ids = as_array(flat).reshape(len(hits), width)
@@ -478,9 +480,9 @@ class GraphIndex:
         return Ranker(self.kernel, self._snapshot, name, self.n_jobs)
 
     def _hits(
-        self, ranker: Ranker, graphs: GraphBatch, k: int | None, threshold: float | None
+        self, ranker: Ranker, graphs: GraphBatch, k: int | None, min_similarity: float | None
     ) -> list[Hits]:
-        """Return the results of all queries; without a threshold k each, if there are enough."""
+        """Return the results of all queries; without min_similarity k each, if there are enough."""
         live = ranker.snapshot.live
         wanted = None if k is None else min(k, max(1, len(live)))
         found: list[Hits] = []
@@ -488,8 +490,8 @@ class GraphIndex:
         for begin in range(0, len(graphs), _BATCH):
             part = graphs[begin : begin + _BATCH]
             # In one call, as each of many small calls would start a thread.
-            found += call(ranker.search, part, wanted, threshold or 0.0)
-        if threshold is None or not threshold:
+            found += call(ranker.search, part, wanted, min_similarity or 0.0)
+        if min_similarity is None or not min_similarity:
             for number, hits in enumerate(found):
                 if not (hits.similarities > 0.0).any() and len(live):
                     nothing.append(number)

@@ -45,19 +45,19 @@ class Clusters(NamedTuple):
     sizes: np.ndarray
 
 
-def sphere_exclusion(index: GraphIndex, threshold: float = 0.6) -> Clusters:
+def sphere_exclusion(index: GraphIndex, min_similarity: float = 0.6) -> Clusters:
     """Cluster graphs around those with the most neighbours (Taylor-Butina clustering).
 
     The graph with the most neighbours and all its neighbours form the first cluster. The next
     graph that is not in a cluster forms a cluster with those of its neighbours that are not in a
     cluster either, and so on. The similarity of every member to its centre is at least
-    ``threshold``, and the similarity of any two centres is below it. (With the
+    ``min_similarity``, and the similarity of any two centres is below it. (With the
     similarity "containment", members contain their centre, and centres may contain each other.)
 
     Parameters
     ----------
     index : GraphIndex
-    threshold : float, default=0.6
+    min_similarity : float, default=0.6
         Minimum similarity of neighbours, above 0 and at most 1.
 
     Returns
@@ -75,13 +75,13 @@ def sphere_exclusion(index: GraphIndex, threshold: float = 0.6) -> Clusters:
     >>> graphs, _, names = gg.load_drugs(names=True)
     >>> folder = tempfile.TemporaryDirectory()
     >>> index = gg.GraphIndex.build(f"{folder.name}/drugs.ggi", graphs, ids=names)
-    >>> clusters = gg.sphere_exclusion(index, threshold=0.5)
+    >>> clusters = gg.sphere_exclusion(index, min_similarity=0.5)
     >>> names[clusters.labels == 0].tolist()[:3]
     ['allobarbital', 'amobarbital', 'aprobarbital']
     """
-    check_value("threshold", threshold, SHARE)
+    check_value("min_similarity", min_similarity, SHARE)
     _check_index(index)
-    neighbors = index.radius_neighbors_graph(radius=1.0 - threshold)
+    neighbors = index.radius_neighbors_graph(radius=1.0 - min_similarity)
     counts = np.diff(neighbors.indptr)
     labels = np.full(len(counts), -1, dtype=np.int64)
     centers: list[int] = []
@@ -232,7 +232,7 @@ class NearDuplicates(NamedTuple):
 
 
 def near_duplicates(
-    index: GraphIndex, queries: Any, threshold: float = 0.9, similarity: str | None = None
+    index: GraphIndex, queries: Any, min_similarity: float = 0.9, similarity: str | None = None
 ) -> NearDuplicates:
     """Find queries that have a near-duplicate in an index, most similar first.
 
@@ -242,7 +242,7 @@ def near_duplicates(
         An index, for example of the training set.
     queries : graphs
         The queries, for example the test set.
-    threshold : float, default=0.9
+    min_similarity : float, default=0.9
         Minimum similarity of near-duplicates, above 0 and at most 1.
     similarity : str, optional
         As in :meth:`GraphIndex.search`; by default that of the index.
@@ -257,13 +257,15 @@ def near_duplicates(
     >>> graphs, _, names = gg.load_drugs(names=True)
     >>> folder = tempfile.TemporaryDirectory()
     >>> index = gg.GraphIndex.build(f"{folder.name}/train.ggi", graphs[::2], ids=names[::2])
-    >>> found = gg.near_duplicates(index, graphs[1::2], threshold=0.9)
+    >>> found = gg.near_duplicates(index, graphs[1::2], min_similarity=0.9)
     >>> [(str(names[1::2][q]), i) for q, i in zip(found.queries, found.ids.tolist())][:2]
     [('norfloxacin', 'pefloxacin'), ('cloxacillin', 'dicloxacillin')]
     """
-    check_value("threshold", threshold, SHARE)
+    check_value("min_similarity", min_similarity, SHARE)
     _check_index(index)
-    ids, similarities = index.search(queries, k=1, threshold=threshold, similarity=similarity)
+    ids, similarities = index.search(
+        queries, k=1, min_similarity=min_similarity, similarity=similarity
+    )
     found = np.array([number for number, row in enumerate(ids) if len(row)], dtype=np.int64)
     values = np.array([similarities[number][0] for number in found])
     order = np.argsort(-values, kind="stable")
