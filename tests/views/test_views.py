@@ -401,3 +401,16 @@ def test_the_name_of_a_view_of_ones_own():
     graphs, y = gg.load_drugs()
     model = gg.GraphClassifier("tree++", views=[KeepFirst(9)], cv=3).fit(graphs[:40], y[:40])
     assert {term["view"] for term in model.terms_} == {"KeepFirst(edges=9)"}
+
+
+def test_features_behind_views_have_names():
+    batch = gg.GraphBatch.concatenate([attributed(6, seed=0), attributed(6, seed=9)])
+    views = (gg.EdgeFilter(drop=[1]), gg.AttributeBins())
+    kernel = gg.WeisfeilerLehman(1, output="features")
+    seen = batch
+    for view in views:
+        seen = view.fit_transform(seen)
+    names = clone(kernel).fit(seen).get_feature_names_out()
+    pipeline = make_pipeline(*map(clone, views), clone(kernel)).fit(batch)
+    assert pipeline.get_feature_names_out().tolist() == names.tolist()
+    assert len(names) > 10

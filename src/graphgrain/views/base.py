@@ -67,6 +67,10 @@ class View(GraphTransformer):
         check_is_fitted(self, "is_fitted_")
         return self._transform(as_graphs(X))
 
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return ``input_features``: in a pipeline, features are named by the kernel after it."""
+        return input_features
+
     def _fit(self, batch: GraphBatch) -> None:
         """Learn from the graphs; by default nothing."""
 
