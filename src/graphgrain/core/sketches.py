@@ -286,17 +286,16 @@ def similarity_of(kind, overlap, measure, other):
     """Compute the similarity of two graphs from their overlap and their measures.
 
     A measure is the sum of squared values for the cosine, otherwise the sum of values. For
-    ``CONTAINMENT`` the first graph is the one contained in the other.
+    ``CONTAINMENT`` the first graph is the one contained in the other..
     """
-    if kind == COSINE:
-        scale = measure * other
-        return overlap / np.sqrt(scale) if scale > 0.0 else 0.0
-    if kind == MINMAX:
-        union = measure + other - overlap
-        return overlap / union if union > 0.0 else 0.0
     if kind == DOT:
         return overlap
-    return overlap / measure if measure > 0.0 else 0.0
+    below = measure
+    if kind == COSINE:
+        below = np.sqrt(measure * other)
+    elif kind == MINMAX:
+        below = measure + other - overlap
+    return min(overlap / below, 1.0) if below > 0.0 else 0.0  # rounding can exceed 1
 
 
 @compiled
@@ -415,8 +414,6 @@ def scan(query, lists, commons, measures, sizes, removed, base, least, best, sum
         if overlap <= 0.0:
             continue
         bound = similarity_of(query.kind, overlap, query.measure, measure)
-        if query.kind != DOT:
-            bound = min(bound, 1.0)
         if bound < least:
             continue
         if not keep:
@@ -431,8 +428,11 @@ def scan(query, lists, commons, measures, sizes, removed, base, least, best, sum
 
 
 @compiled
-def overlaps(keys, values, starts, owner, product, pointers, other_keys, other_values, which):
-    """Compute the exact overlaps of pairs: query ``owner[p]`` with graph ``which[p]``.
+def exact_similarities(
+    kind, product, keys, values, starts, measures, owner, pointers, other_keys, other_values,
+    other_measures, which,
+):  # fmt: skip
+    """Compute the exact similarities of pairs: query ``owner[p]`` and graph ``which[p]``.
 
     Query q has the sorted ``keys[starts[q]:starts[q + 1]]``, graph g the ``other_keys`` from
     ``pointers[g]`` on, in any order.
@@ -447,17 +447,20 @@ def overlaps(keys, values, starts, owner, product, pointers, other_keys, other_v
             if at >= 0:
                 x, y = values[base + at], other_values[e]
                 total += x * y if product else min(x, y)
-        result[p] = total
+        result[p] = similarity_of(kind, total, measures[owner[p]], other_measures[which[p]])
     return result
 
 
 @compiled
-def least_overlaps(query, lists, sums):
-    """Count common features shared by the query and each graph, a lower bound of the overlap."""
+def least_similarities(query, lists, measures):
+    """Compute lower bounds of similarities, from the common features that both graphs have."""
+    least = np.empty(len(measures))
     mask = np.zeros(lists.bits.shape[1], dtype=np.uint64)
     for f in range(len(query.keys)):
         at = np.int64(find_key(lists.common, query.keys[f]))
         if at >= 0:
             mask[at >> 6] |= _ONE << np.uint64(at & 63)
-    for i in range(len(lists.bits)):
-        sums[i] = _shared_bits(lists.bits[i], mask)
+    for i in range(len(measures)):
+        overlap = np.float64(_shared_bits(lists.bits[i], mask))
+        least[i] = similarity_of(query.kind, overlap, query.measure, np.float64(measures[i]))
+    return least

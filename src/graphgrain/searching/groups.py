@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.sketches import least_overlaps
+from ..core.sketches import least_similarities
 from ..errors import InvalidParameterError
 from ..graphs.batch import running_sum
 from ..parameters import SHARE, Whole, check_value
 from .graph_index import GraphIndex
 from .index_files import KeyedFeatures, as_array
-from .ranking import Ranker, exact_similarity
+from .ranking import Ranker
 
 #: Number of graphs compared exactly at a time.
 _TOGETHER = 64
@@ -191,15 +191,8 @@ def _raise(ranker: Ranker, pick: KeyedFeatures, nearest: np.ndarray) -> None:
     for segment in ranker.segments:
         end = begin + len(segment.live)
         if segment.lists.bits.shape[1]:
-            shared = np.zeros(len(segment), dtype=np.float32)
-            least_overlaps(query, segment.lists, shared)
             measures, _ = segment.measures(ranker.kind)
-            least = exact_similarity(
-                ranker.kind,
-                shared.astype(np.float64),
-                np.full(len(shared), query.measure),
-                measures.astype(np.float64),
-            )[segment.live]
+            least = least_similarities(query, segment.lists, measures)[segment.live]
             np.maximum(nearest[begin:end], least, out=nearest[begin:end])
         begin = end
 

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.gram import COSINE, DOT, MINMAX
-from ..core.sketches import Best, Query, overlaps, scan
+from ..core.gram import COSINE, DOT
+from ..core.sketches import Best, Query, exact_similarities, scan
 from ..core.threads import run, thread_count
 from ..graphs.batch import GraphBatch
 from ..kernels.bases.feature_kernel import FeatureKernel
@@ -184,32 +184,15 @@ class Ranker:
             if self.weighted:
                 # With sums in the same order, equal graphs have similarity exactly 1.
                 others = others.sorted()
-            overlap = overlaps(
-                features.keys, features.values, features.pointers, owner[pairs], self.product,
-                *others, which[pairs] - begin,
+            result[pairs] = exact_similarities(
+                self.kind, self.product, features.keys, features.values, features.pointers,
+                measures, owner[pairs], *others, self.measures(others), which[pairs] - begin,
             )  # fmt: skip
-            own, other = measures[owner[pairs]], self.measures(others)[which[pairs] - begin]
-            result[pairs] = exact_similarity(self.kind, overlap, own, other)
         return result
 
     def features(self, places: np.ndarray) -> KeyedFeatures:
         """Count the features of graphs of the index."""
         return keyed_features(self.kernel, self.snapshot.graphs(places))
-
-
-def exact_similarity(
-    kind: int, overlap: np.ndarray, own: np.ndarray, other: np.ndarray
-) -> np.ndarray:
-    """Compute similarities from overlaps and measures."""
-    if kind == DOT:
-        return overlap
-    below = own
-    if kind == COSINE:
-        below = np.sqrt(own * other)
-    elif kind == MINMAX:
-        below = own + other - overlap
-    similarity = np.divide(overlap, below, out=np.zeros(len(overlap)), where=below > 0)
-    return np.minimum(similarity, 1.0)  # rounding can exceed it
 
 
 _NO_HEAP = Best(np.empty(0), np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
