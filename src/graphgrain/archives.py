@@ -87,7 +87,8 @@ def write_archive(
     entries: dict[str, Any] = {}
     offset = 0  # relative to the end of the header
     for name, part in parts.items():
-        array = _little_endian(part)
+        array = np.ascontiguousarray(part)
+        array = array.astype(array.dtype.newbyteorder("<"), copy=False)
         content = array.data if array.size else b""
         entries[name] = {"dtype": array.dtype.str, "shape": list(array.shape), "offset": offset}
         if packed and len(small := zlib.compress(_byte_planes(array), 1)) < array.nbytes:
@@ -110,11 +111,6 @@ def write_archive(
 def _byte_planes(array: np.ndarray) -> bytes:
     """Group bytes by significance, which gives small numbers long runs of zeros."""
     return array.reshape(-1).view(np.uint8).reshape(-1, array.itemsize).T.tobytes()
-
-
-def _little_endian(array: np.ndarray) -> np.ndarray:
-    array = np.ascontiguousarray(array)
-    return array.astype(array.dtype.newbyteorder("<"), copy=False)
 
 
 def _padded(size: int) -> int:

@@ -152,7 +152,7 @@ def _kernel(kernel: Any) -> Any:
             "A matrix can be computed in tiles only if each similarity depends on two graphs "
             f"alone, as for kernels with explicit features; got {kernel!r}."
         )
-    if "random_state" in kernel.get_params() and kernel.get_params()["random_state"] is None:
+    if kernel.get_params().get("random_state", 0) is None:
         raise InvalidParameterError(
             "All tiles must have the same features; random_state=None draws others for each. Give "
             "it a number."

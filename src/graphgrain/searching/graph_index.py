@@ -894,7 +894,7 @@ def check_kernel(kernel: Any) -> FeatureKernel:
     kernel = clone(kernel)  # what the caller does with it later does not concern the index
     check_parameters(kernel)
     parameters = kernel.get_params()
-    if "random_state" in parameters and parameters["random_state"] is None:
+    if parameters.get("random_state", 0) is None:
         raise InvalidParameterError(
             "The features of an index must be the same every time; random_state=None draws other "
             "ones each time. Give it a number."
