@@ -106,3 +106,10 @@ def test_targets_as_objects():
     for missing in (None, np.nan):
         with pytest.raises(InvalidParameterError, match=r"entry 2 of y is missing"):
             gg.describe(graphs, np.array(["b", "a", missing, "b"], dtype=object))
+
+
+def test_targets_in_a_table_with_one_column():
+    graphs = gg.as_graphs([([(0, 1)], ["C", "O"])] * 3)
+    classes, values = np.array([["a"], ["b"], ["a"]]), np.array([[1.0], [2.0], [6.0]])
+    assert gg.describe(graphs, classes).class_sizes == {"a": 2, "b": 1}
+    assert gg.describe(graphs, values).target["mean"] == 3.0

@@ -67,6 +67,14 @@ def test_rdkit_molecules():
         gg.from_rdkit([molecules[0], None])
 
 
+def test_readers_of_rdkit(tmp_path):
+    file = tmp_path / "three.smi"
+    file.write_text("CC a\nCCO b\nC c\n")
+    for convert in (gg.as_graphs, gg.from_rdkit):
+        graphs = convert(Chem.SmilesMolSupplier(str(file), titleLine=False))
+        assert graphs.vertex_counts.tolist() == [2, 3, 1]
+
+
 def test_bad_smiles_are_fatal_or_reported():
     smiles = ["CCO", "C1CC", "C(C)(C)(C)(C)C", "", 5, "CN"]
     with pytest.raises(InvalidGraphError, match=r"1, 'C1CC': unclosed ring .*least 3 more.*skip"):

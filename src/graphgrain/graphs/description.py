@@ -234,6 +234,8 @@ def _targets(y: Any, count: int) -> np.ndarray:
         raise InvalidParameterError(
             f"y must hold one entry for each of the {count} graphs; its shape is {values.shape}."
         )
+    if values.shape[1:] == (1,):  # a table with one column
+        values = values[:, 0]
     if values.dtype.kind != "O":
         return values
     missing = np.array([is_missing(value) for value in values.flat], dtype=bool)
