@@ -27,6 +27,7 @@ from .found_kernels import (
     every_explicit,
     every_kernel,
     of,
+    with_attributes,
 )
 
 
@@ -156,6 +157,23 @@ def test_unseen_labels_at_transform(Kernel):
 def test_labels_of_another_kind_are_an_error(Kernel):
     with pytest.raises(gg.errors.InvalidGraphError, match="kind seen at fit"):
         Kernel().fit(GRAPHS).transform(GRAPHS.with_degree_labels())
+
+
+@of([kernel for kernel in KERNELS if "edge_labels" in kernel.parameter_rules])
+def test_edge_labels_of_another_kind_are_an_error(Kernel):
+    words = np.array(["zero", "single", "double"])[GRAPHS.edge_labels]
+    other = with_attributes(
+        gg.GraphBatch.from_edges(
+            GRAPHS.vertex_counts, GRAPHS.edges, GRAPHS.labels, edge_labels=words
+        )
+    )
+    kernel = Kernel(edge_labels=True).fit(GRAPHS)
+    with pytest.raises(gg.errors.InvalidGraphError, match=r"kind seen at fit \(integer\); got str"):
+        kernel.transform(other)
+    edgeless = with_attributes(gg.GraphBatch.from_edges([2], [], ["C", "N"]))
+    assert kernel.transform(edgeless).shape == (1, len(GRAPHS))
+    ignored = Kernel().fit(GRAPHS)
+    np.testing.assert_array_equal(ignored.transform(other), ignored.transform(GRAPHS))
 
 
 def test_labels_that_are_replaced_may_be_of_another_kind():

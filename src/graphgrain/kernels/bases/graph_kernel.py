@@ -16,6 +16,7 @@ from ...core.threads import blas_threads, in_one_worker, watched
 from ...errors import InvalidGraphError, InvalidParameterError
 from ...graphs.batch import GraphBatch
 from ...graphs.convert.dispatch import as_graphs
+from ...graphs.labels import label_kind
 from ...graphs.processes import progress_bar
 from ...parameters import (
     JOBS,
@@ -163,6 +164,7 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
                 f"{type(self).__name__} needs at least one graph to fit; got an empty list."
             )
         self.label_kind_ = batch.label_kind
+        self._edge_label_kind = _edge_label_kind(batch)
         self.n_graphs_ = len(batch)
         self._empty = batch.vertex_counts == 0
         self._fitted_with = self._fixed_by_fit()
@@ -227,6 +229,12 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
             raise InvalidGraphError(
                 f"The graphs must have labels of the kind seen at fit ({self.label_kind_}); got "
                 f"{batch.label_kind}. Convert them with GraphBatch.with_labels."
+            )
+        kinds = {self._edge_label_kind, _edge_label_kind(batch)} - {None}
+        if len(kinds) > 1 and "edge labels" in self.sees:
+            raise InvalidGraphError(
+                "The graphs must have edge labels of the kind seen at fit "
+                f"({self._edge_label_kind}); got {_edge_label_kind(batch)}."
             )
         return batch
 
@@ -344,6 +352,12 @@ def numbered_names(kernel: GraphKernel, count: int) -> np.ndarray:
     """Return column names as scikit-learn does: treeplusplus0, treeplusplus1, ..."""
     prefix = type(kernel).__name__.lower()
     return np.array([f"{prefix}{number}" for number in range(count)], dtype=object)
+
+
+def _edge_label_kind(batch: GraphBatch) -> str | None:
+    """Return ``"integer"`` or ``"string"``, or None for graphs without edges or edge labels."""
+    table = batch.edge_label_table
+    return None if table is None or not batch.n_edges else label_kind(table)
 
 
 def check_edge_labels(batch: GraphBatch, wanted: bool) -> None:
