@@ -93,7 +93,7 @@ def test_the_two_ends_of_the_scale_differ_for_colour_blind_readers():
 
 def test_legend_and_words():
     graph = [([(0, 1)], ["C", "O"])]
-    text = gg.draw(graph, vertices=[1, -0.5], positive="toxic", negative=HOSTILE)
+    text = gg.draw(graph, vertices=[1, -0.5], positive="toxic", negative=HOSTILE, width=900)
     svg = parsed(text)
     words = [node.text for node in svg.findall(f"{SVG}text")]
     assert "for toxic +1" in words
@@ -102,6 +102,20 @@ def test_legend_and_words():
     assert "C (vertex 0): +1" in svg.get("aria-label")
     assert "toxic" not in gg.draw(graph, vertices=[1, 0], positive="toxic", legend=False)
     assert svg.get("role") == "img"
+
+
+@pytest.mark.parametrize("width", [220, 420, 900])
+def test_long_names_in_the_legend_do_not_overlap(width):
+    """Arial is about half as wide as high, so a name of 11 pixels has 5.5 pixels a letter."""
+    long = "classes with a very long name indeed, " * 3
+    graph = [([(0, 1)], ["C", "O"])]
+    svg = gg.draw(graph, vertices=[1, -0.123], positive=long, negative=long, width=width)
+    low, _, high = parsed(svg).findall(f"{SVG}text")[-3:]
+    assert low.text.startswith("for ")
+    assert high.text.startswith("for ")
+    for node in (low, high):
+        assert 16 + 5.5 * len(node.text) < width / 2
+        assert node.text.rpartition(" ")[0].endswith("…")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark", "auto", "page"])

@@ -419,9 +419,7 @@ class _Sketch:
             ink = palette.grey if pale[vertex] else palette.ink
             shapes.append(self._disc(vertex, radius, palette.of(value), ink, 1.1))
             if self.batch.labelled and radius >= 6:
-                text = str(self.labels[vertex])
-                if len(text) > _LONGEST_LABEL:
-                    text = text[: _LONGEST_LABEL - 1] + "…"
+                text = _shortened(str(self.labels[vertex]), _LONGEST_LABEL)
                 size = min(11.0, 2.6 * radius / max(2, len(text)))
                 x, y = self.points[vertex].tolist()
                 shapes.append(Text((x, y + 0.35 * size), text, size, ink, "middle"))
@@ -447,6 +445,15 @@ class _Sketch:
         return shapes
 
 
+def _shortened(text: str, letters: int) -> str:
+    """Cut a text to a number of letters, the last one an ellipsis.
+
+    >>> _shortened("carbon", 6), _shortened("carbon", 4)
+    ('carbon', 'car…')
+    """
+    return text if len(text) <= letters else text[: letters - 1] + "…"
+
+
 def _legend(
     palette: Palette, largest: float, positive: Any, negative: Any, width: int, top: int
 ) -> list[Shape]:
@@ -459,8 +466,11 @@ def _legend(
         x1, x2 = left + i * step, left + (i + 1) * step + (0.3 if i < steps - 1 else 0)
         corners = [(x1, top + 6), (x2, top + 6), (x2, top + 15), (x1, top + 15)]
         shapes.append(Polygon(corners, palette.of(2 * i / (steps - 1) - 1)))
-    low = "against" if negative is None else f"for {negative}"
-    high = "for" if positive is None else f"for {positive}"
+    room = int((width / 2 - 26) / 5.8) - 7  # letters beside a number, up to the middle
+    low, high = (
+        word if name is None else _shortened(f"for {name}", room)
+        for word, name in (("against", negative), ("for", positive))
+    )
     ink, base = palette.ink, top + 30
     shapes.append(Text((left, base), f"{low} {-largest:.2g}", 11, ink))
     shapes.append(Text((width / 2, base), "0", 11, ink, "middle"))
