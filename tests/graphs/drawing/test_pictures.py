@@ -58,6 +58,12 @@ def test_vertices_of_large_graphs_do_not_overlap():
         assert gaps.min() >= 2 * float(circles[0].get("r")) * 0.85
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_single_vertex_has_no_nearest_one():
+    [circle] = parsed(gg.draw([([], ["x"])])).findall(f"{SVG}circle")
+    assert float(circle.get("r")) == 14.0  # the largest radius
+
+
 def test_a_path_is_laid_out_as_a_line():
     points = layout(gg.as_graphs([nx.path_graph(8)]))
     lengths = np.linalg.norm(np.diff(points, axis=0), axis=1)

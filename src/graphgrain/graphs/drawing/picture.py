@@ -404,7 +404,7 @@ class _Sketch:
         """Draw a graph with dots and lines."""
         palette, pale = self.palette, self.pale
         # One in ten vertices may be closer to another than this.
-        distances = cdist(self.points, self.points) + np.diag(np.full(len(self.points), np.inf))
+        distances = cdist(self.points, self.points) + np.diag(np.full(len(self.points), 1e9))
         gap = np.quantile(distances.min(axis=1), 0.1)
         radius = float(np.clip(min(0.3 * self.unit, 0.48 * gap), 2.0, 14.0))
         shapes: list[Shape] = []
