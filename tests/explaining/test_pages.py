@@ -105,6 +105,8 @@ def test_numbers_instead_of_classes(drugs, quick_model):
     assert len(found.graphs) == 40
     assert found.total == len(graphs)
     assert "A sample of" in explore_page(found)
+    assert f"{100 * found.score:.0f} % of the variance is explained" in explore_page(found)
+    assert "no better than their mean (R2 -0.25)" in explore_page(replace(found, score=-0.25))
     [seen, *near], [why] = explain_rows(
         graphs, np.where(np.arange(len(graphs)) == 3, np.nan, 1.5 * graphs.vertex_counts), [3]
     )

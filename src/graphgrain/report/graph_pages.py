@@ -55,8 +55,10 @@ def explore_page(found: Exploration, links: Links = ()) -> str:
         title = (
             f"{100 * score:.1f} % of {graphs} are assigned to the right one of {classes} classes"
         )
-    else:
+    elif score > 0:
         title = f"{100 * score:.0f} % of the variance is explained in {graphs}"
+    else:
+        title = f"Predictions for {graphs} are no better than their mean (R2 {score:.2f})"
     data = {**asdict(found), "single": False, "unlabelled": found.score is None}
     return _page(title, lead, about, data, links)
 
