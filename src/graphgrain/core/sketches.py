@@ -286,7 +286,7 @@ def similarity_of(kind, overlap, measure, other):
     """Compute the similarity of two graphs from their overlap and their measures.
 
     A measure is the sum of squared values for the cosine, otherwise the sum of values. For
-    ``CONTAINMENT`` the first graph is the one contained in the other..
+    ``CONTAINMENT`` the first graph is the one contained in the other.
     """
     if kind == DOT:
         return overlap

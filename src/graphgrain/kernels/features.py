@@ -110,6 +110,13 @@ class Features:
         whole = how in ("binary", "intersection") or (how == "raw" and self.whole)
         return Features([map_counts(level, how) for level in self.levels], whole)
 
+    def scaled(self, factors: np.ndarray) -> Features:
+        """Multiply the counts of each level by a factor."""
+        if (factors == 1.0).all():
+            return self
+        parts = zip(self.levels, factors.tolist(), strict=True)
+        return Features([level._replace(counts=level.counts * f) for level, f in parts], False)
+
     @property
     def squares(self) -> np.ndarray:
         """Sum of squares of each level (rows) and graph (columns)."""
@@ -148,13 +155,10 @@ class Features:
         [K] = self.columns(n_jobs).grams(similarity, n_jobs, every_level=False)
         return K
 
-    def hashed_matrix(
-        self, n_features: int, scales: np.ndarray | None = None, n_jobs: int | None = None
-    ) -> csr_array:
+    def hashed_matrix(self, n_features: int, n_jobs: int | None = None) -> csr_array:
         """Return a sparse matrix with ``n_features`` columns, without a vocabulary.
 
-        The column of a feature is its hash, mixed with its level, modulo ``n_features``. ``scales``
-        are factors of the levels.
+        The column of a feature is its hash, mixed with its level, modulo ``n_features``.
         """
         from scipy.sparse import csr_array
 
@@ -164,8 +168,6 @@ class Features:
         bounds = starts[graphs * np.arange(len(lengths))[:, np.newaxis] + np.arange(graphs + 1)]
         hashes = np.concatenate([level.hashes for level in self.levels])
         values = np.concatenate([level.counts.astype(np.float64) for level in self.levels])
-        if scales is not None:
-            values *= np.repeat(scales, lengths.sum(axis=1))
         parts = run(
             lambda begin, end: hashed_rows(bounds, hashes, values, n_features, begin, end),
             chunks(lengths.sum(axis=0), 1 << 18) or [(0, 0)],
@@ -230,6 +232,15 @@ class FeatureColumns:
             self.squares[:number],
             self.whole,
         )
+
+    def scaled(self, factors: np.ndarray) -> FeatureColumns:
+        """Multiply the values of each level by a factor."""
+        if (factors == 1.0).all():
+            return self
+        sizes = np.diff(self.entries.indptr[self.offsets])
+        entries = self.entries._replace(values=self.entries.values * np.repeat(factors, sizes))
+        squares = self.squares * factors[:, np.newaxis] ** 2
+        return FeatureColumns(self.vocabulary, entries, squares, False)
 
     def of(self, features: Features) -> Csc:
         """Return other graphs in these columns; features without a column are dropped."""

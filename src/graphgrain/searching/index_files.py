@@ -291,12 +291,11 @@ def keyed_features(kernel: FeatureKernel, batch: GraphBatch) -> KeyedFeatures:
     A key is the hash mixed with its level, as in :func:`columns_of_hashes`. A graph without
     features has the key ``FEATURELESS``, so that such graphs equal each other as in the kernel.
     """
-    levels = kernel.count(batch).mapped(kernel.counts).levels
+    levels = kernel.count(batch).mapped(kernel.counts).scaled(kernel.level_scales).levels
     graphs = np.concatenate([np.repeat(np.arange(len(batch)), level.lengths) for level in levels])
     with np.errstate(over="ignore"):
         salted = [level.hashes + np.uint64(n) * GOLDEN for n, level in enumerate(levels, start=1)]
-    scales = kernel.level_scales.tolist()
-    values = [level.counts * scale for level, scale in zip(levels, scales, strict=True)]
+    values = [level.counts.astype(np.float64) for level in levels]
     keys = mix_array(np.concatenate(salted))
     bare = np.setdiff1d(np.arange(len(batch)), graphs)
     if len(bare):

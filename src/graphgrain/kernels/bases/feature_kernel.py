@@ -384,7 +384,9 @@ class FeatureKernel(GraphKernel):
     def _output_of_fitted(self, batch: GraphBatch) -> Output:
         if self._stateless:
             return self._hashed(batch)
-        return self._gram_of_fitted() if self.output == "gram" else self._sparse()
+        if self.output == "gram":
+            return self._gram_of_fitted()
+        return self.columns_.scaled(self.level_scales).matrix()
 
     def _output_with_fitted(self, batch: GraphBatch) -> Output:
         if self._stateless:
@@ -392,24 +394,13 @@ class FeatureKernel(GraphKernel):
         self._check_counted()
         if self.output == "gram":
             return self._gram_with_fitted(batch)
-        return self._sparse(self._mapped(batch))
+        return self.columns_.matrix(self._mapped(batch).scaled(self.level_scales))
 
     def _hashed(self, batch: GraphBatch) -> csr_array:
         """Return the matrix whose columns are hashes modulo ``n_features``."""
         assert self.n_features is not None
-        scales = self.level_scales
-        return self._mapped(batch).hashed_matrix(
-            self.n_features, scales if (scales != 1.0).any() else None, self.n_jobs
-        )
-
-    def _sparse(self, features: Features | None = None) -> csr_array:
-        """Return the fitted graphs, or new ones, as a sparse matrix with the fitted columns."""
-        matrix = self.columns_.matrix(features)
-        scales = self.level_scales
-        if (scales != 1.0).any():
-            sizes = [len(vocabulary) for vocabulary in self.vocabulary_]
-            matrix.data *= np.repeat(scales, sizes)[matrix.indices]
-        return matrix
+        features = self._mapped(batch).scaled(self.level_scales)
+        return features.hashed_matrix(self.n_features, self.n_jobs)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return a name for each column of the output.
