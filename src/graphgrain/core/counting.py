@@ -237,6 +237,16 @@ class Counts(NamedTuple):
     hashes: np.ndarray
     counts: np.ndarray
 
+    @property
+    def starts(self) -> np.ndarray:
+        """First feature of each graph, and the number of all features."""
+        return np.concatenate(([0], np.cumsum(self.lengths)))
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Graph of each feature."""
+        return np.repeat(np.arange(len(self.lengths)), self.lengths)
+
 
 def count_hashes(pointers: np.ndarray, hashes: np.ndarray) -> Counts:
     """Count the features of graphs, given one hash for each occurrence.

@@ -125,7 +125,18 @@ class Features:
     @property
     def sums(self) -> np.ndarray:
         """Sum of the values of each level (rows) and graph (columns)."""
-        return np.array([_sums(level, level.counts) for level in self.levels])
+        return np.array([total_counts(level) for level in self.levels])
+
+    def keyed(self) -> Counts:
+        """Return the features of all levels, graph after graph; hashes are mixed with their level.
+
+        The hashes are those of which :meth:`hashed_matrix` takes the remainder.
+        """
+        rows = np.concatenate([level.rows for level in self.levels])
+        keys = np.concatenate([_keys(level.hashes, n) for n, level in enumerate(self.levels)])
+        values = np.concatenate([level.counts for level in self.levels]).astype(np.float64)
+        order = np.argsort(rows, kind="stable")
+        return Counts(np.bincount(rows, minlength=len(self)), keys[order], values[order])
 
     def columns(self, n_jobs: int | None = None) -> FeatureColumns:
         """Return the features in CSC form: one column per distinct hash, level after level."""
@@ -246,10 +257,9 @@ class FeatureColumns:
         """Return other graphs in these columns; features without a column are dropped."""
         parts = []
         for level, vocabulary in zip(features.levels, self.vocabulary, strict=True):
-            columns = find_columns(level.hashes, vocabulary)
-            starts = np.concatenate(([0], np.cumsum(level.lengths)))
+            columns, counts = find_columns(level.hashes, vocabulary), level.counts
             parts.append(
-                transpose(starts, columns, level.counts.astype(np.float64), len(vocabulary))
+                transpose(level.starts, columns, counts.astype(np.float64), len(vocabulary))
             )
         return _side_by_side(parts)
 
@@ -301,9 +311,8 @@ class FeatureColumns:
         for step, level in enumerate(features.levels):
             columns = find_columns(level.hashes, self.vocabulary[step])
             columns[columns >= 0] += self.offsets[step]
-            starts = np.concatenate(([0], np.cumsum(level.lengths)))
             counts = level.counts.astype(np.float64)
-            graphs = partial(add_minima, starts, columns, counts, self.entries, K)
+            graphs = partial(add_minima, level.starts, columns, counts, self.entries, K)
             run(graphs, chunks(level.lengths, _TOGETHER), n_jobs)
             if every_level or step == len(features.levels) - 1:
                 yield K, own[step], fitted[step]
@@ -354,9 +363,12 @@ class FeatureColumns:
 
 def columns_of_hashes(hashes: np.ndarray, level: int, n_features: int) -> np.ndarray:
     """Return the column of each feature of a level in :meth:`Features.hashed_matrix`."""
+    return (_keys(hashes, level) % np.uint64(n_features)).astype(np.int64)
+
+
+def _keys(hashes: np.ndarray, level: int) -> np.ndarray:
     with np.errstate(over="ignore"):
-        mixed = mix_array(hashes + np.uint64(level + 1) * GOLDEN)
-    return (mixed % np.uint64(n_features)).astype(np.int64)
+        return mix_array(hashes + np.uint64(level + 1) * GOLDEN)
 
 
 def first_places(hashes: np.ndarray, wanted: np.ndarray) -> list[int]:
@@ -370,23 +382,21 @@ def first_places(hashes: np.ndarray, wanted: np.ndarray) -> list[int]:
 
 def _rows_of(level: Counts, wanted: np.ndarray) -> Counts:
     """Select graphs of a level."""
-    starts = np.concatenate(([0], np.cumsum(level.lengths)))
     lengths = level.lengths[wanted]
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
-    places = np.arange(total) + np.repeat(starts[wanted] - (ends - lengths), lengths)
+    places = np.arange(total) + np.repeat(level.starts[wanted] - (ends - lengths), lengths)
     return Counts(lengths, level.hashes[places], level.counts[places])
 
 
-def _sums(level: Counts, values: np.ndarray) -> np.ndarray:
-    """Sum the values, one per feature of a level, by graph."""
-    rows = np.repeat(np.arange(len(level.lengths)), level.lengths)
-    return np.bincount(rows, weights=values.astype(np.float64), minlength=len(level.lengths))
+def total_counts(level: Counts) -> np.ndarray:
+    """Return the sum of the counts of each graph."""
+    return np.bincount(level.rows, level.counts.astype(np.float64), len(level.lengths))
 
 
 def squared_norms(level: Counts) -> np.ndarray:
     """Return the sum of squared counts of each graph."""
-    return _sums(level, level.counts.astype(np.float64) ** 2)
+    return np.bincount(level.rows, level.counts.astype(np.float64) ** 2, len(level.lengths))
 
 
 def map_counts(level: Counts, how: str) -> Counts:
@@ -412,8 +422,7 @@ def map_counts(level: Counts, how: str) -> Counts:
                 "'log'."
             )
         base, times = repeated(level)
-        totals = ends[np.concatenate(([0], np.cumsum(level.lengths)))]
-        return Counts(np.diff(totals), expanded_hashes(base, times), np.ones(len(base)))
+        return Counts(np.diff(ends[level.starts]), expanded_hashes(base, times), np.ones(len(base)))
     if how != "raw":
         maps = ", ".join(map(repr, COUNT_MAPS))
         raise InvalidParameterError(f"counts must be one of {maps}; got {how!r}.")

@@ -129,9 +129,8 @@ class WassersteinWL(GraphKernel):
             return self._transport(self._smoothed(batch), batch.offsets, False)
         columns = []
         for level, vocabulary in zip(self._shares(batch), self._vocabulary, strict=True):
-            starts = np.concatenate(([0], np.cumsum(level.lengths)))
             found = find_columns(level.hashes, vocabulary)
-            columns.append(Csc(*transpose(starts, found, level.counts, len(vocabulary))))
+            columns.append(Csc(*transpose(level.starts, found, level.counts, len(vocabulary))))
         return self._tree_distances(columns, batch.offsets, False)
 
     # ---------------------------------------------------------------- labels

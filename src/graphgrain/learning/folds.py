@@ -217,5 +217,5 @@ def scaffold_codes(batch: GraphBatch) -> np.ndarray:
     last = kernel.count(core).levels[-1]
     with np.errstate(over="ignore"):
         mixed = mix_array(last.hashes + mix_array(last.counts.astype(np.uint64)))
-        sums = segment_sums(mixed, np.concatenate(([0], np.cumsum(last.lengths))))
+        sums = segment_sums(mixed, last.starts)
     return np.unique(sums, return_inverse=True)[1].reshape(-1)

@@ -166,7 +166,7 @@ class _PatternSum(ABC):
         for level, known, offset in parts:
             place = find_columns(level.hashes, known)
             there = np.flatnonzero(place >= 0)
-            rows = np.repeat(np.arange(graphs), level.lengths)[there]
+            rows = level.rows[there]
             own = weights[offset + place[there]]
             for output in range(weights.shape[1]):
                 result[:, output] += np.bincount(rows, own[:, output] * level.counts[there], graphs)
@@ -500,9 +500,8 @@ class KernelMachine:
             levels = counted[id(source)].levels[: deepest.term.n_levels]
             for number, level in enumerate(levels):
                 known = deepest.known(number, level.hashes)
-                rows = np.repeat(np.arange(len(level.lengths)), level.lengths)
-                new += np.bincount(rows[~known], level.counts[~known], graphs)
-                total += np.bincount(rows, level.counts, graphs)
+                new += np.bincount(level.rows[~known], level.counts[~known], graphs)
+                total += np.bincount(level.rows, level.counts, graphs)
         return new / np.maximum(total, 1.0)
 
     def set_coefficients(

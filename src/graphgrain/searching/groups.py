@@ -6,13 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.counting import joined
 from ..core.sketches import least_similarities
 from ..errors import InvalidParameterError
-from ..graphs.batch import running_sum
+from ..kernels.features import Counts
 from ..parameters import SHARE, Whole, check_value
 from .graph_index import GraphIndex
-from .index_files import KeyedFeatures, as_array
-from .ranking import Ranker
+from .index_files import as_array
+from .ranking import Ranker, sorted_features
 
 #: Number of graphs compared exactly at a time.
 _TOGETHER = 64
@@ -144,12 +145,12 @@ def pick_diverse(index: GraphIndex, count: int, first: int = 0) -> np.ndarray:
     nearest = np.zeros(len(live))  # lower bounds of the similarity to the nearest pick
     exact = np.zeros(len(live), dtype=np.int64)  # number of picks compared exactly
     picks: list[int] = []
-    features: list[KeyedFeatures] = []
+    features: list[Counts] = []
     farthest = first
     while True:
         picks.append(farthest)
         nearest[farthest] = np.inf
-        features.append(ranker.features(live[[farthest]]).sorted())
+        features.append(sorted_features(ranker.features(live[[farthest]])))
         _raise(ranker, features[-1], nearest)
         if len(picks) == count:
             return np.array(picks)
@@ -158,7 +159,7 @@ def pick_diverse(index: GraphIndex, count: int, first: int = 0) -> np.ndarray:
             stale = np.union1d(few[exact[few] < len(picks)], [farthest])
             stale = stale[np.isfinite(nearest[stale])]
             begin = int(exact[stale].min())
-            missing = _joined(features[begin:])
+            [missing] = joined([[pick] for pick in features[begin:]])
             pairs = len(picks) - begin
             values = ranker.similarities(
                 missing, np.tile(np.arange(pairs), len(stale)), np.repeat(live[stale], pairs)
@@ -175,16 +176,7 @@ def _check_index(index: Any) -> None:
         )
 
 
-def _joined(parts: list[KeyedFeatures]) -> KeyedFeatures:
-    lengths = np.concatenate([np.diff(part.pointers) for part in parts])
-    return KeyedFeatures(
-        running_sum(lengths),
-        np.concatenate([part.keys for part in parts]),
-        np.concatenate([part.values for part in parts]),
-    )
-
-
-def _raise(ranker: Ranker, pick: KeyedFeatures, nearest: np.ndarray) -> None:
+def _raise(ranker: Ranker, pick: Counts, nearest: np.ndarray) -> None:
     """Raise the bounds of all graphs according to the common features shared with a pick."""
     query = ranker.queries(pick)[0]
     begin = 0

@@ -36,7 +36,7 @@ import numpy as np
 from ..archives import Archive, Format, document, parsed_json, read_document, write_archive
 from ..core.gram import COSINE
 from ..core.graph_bits import pack_graphs, unpack_graphs
-from ..core.hashing import GOLDEN, mix_array
+from ..core.hashing import mix_array
 from ..core.sketches import (
     CONTAINMENT,
     FEWEST_BITS,
@@ -50,12 +50,12 @@ from ..core.sketches import (
     sketch,
 )
 from ..errors import InvalidFileError, InvalidParameterError, UnwritableFileError
-from ..graphs.batch import GraphBatch, gathered_ranges, running_sum
+from ..graphs.batch import GraphBatch, gathered_ranges
 from ..graphs.convert.parts import is_missing
 from ..graphs.convert.rdkit import LabelOptions
 from ..graphs.streams import Chunk, join_chunks
 from ..kernels.bases.feature_kernel import FeatureKernel
-from ..kernels.features import SIMILARITIES
+from ..kernels.features import SIMILARITIES, Counts, squared_norms, total_counts
 from ..locking import locked
 from ..writing import atomic_write, delete_if_free, to_disk, unwritable
 
@@ -256,57 +256,24 @@ _ATTEMPTS = 5
 FEATURELESS = np.uint64(0x9AE16A3B2F90404F)
 
 
-class KeyedFeatures(NamedTuple):
-    """The features of graphs as 64-bit keys over all levels, with their values.
-
-    Graph i has the keys and values ``pointers[i]:pointers[i + 1]``.
-    """
-
-    pointers: np.ndarray  # int64
-    keys: np.ndarray  # uint64
-    values: np.ndarray  # float64, after the count map
-
-    @property
-    def _rows(self) -> np.ndarray:
-        return np.repeat(np.arange(len(self.pointers) - 1), np.diff(self.pointers))
-
-    def sums(self, of: Callable[[np.ndarray], np.ndarray] = lambda values: values) -> np.ndarray:
-        """Apply a function to the values and sum them for each graph."""
-        return np.bincount(self._rows, of(self.values), len(self.pointers) - 1)
-
-    def sorted(self) -> KeyedFeatures:
-        """Sort the keys of each graph in ascending order."""
-        order = np.lexsort((self.keys, self._rows))
-        return self._replace(keys=self.keys[order], values=self.values[order])
-
-
 def values_differ(kernel: FeatureKernel) -> bool:
     """Return whether features can have values other than 1."""
     return kernel.counts not in _ONES or bool(np.any(kernel.level_scales != 1.0))
 
 
-def keyed_features(kernel: FeatureKernel, batch: GraphBatch) -> KeyedFeatures:
-    """Compute the features of all levels of a kernel, grouped by graph.
+def keyed_features(kernel: FeatureKernel, batch: GraphBatch) -> Counts:
+    """Compute the features of all levels of a kernel, with keys and values.
 
-    A key is the hash mixed with its level, as in :func:`columns_of_hashes`. A graph without
-    features has the key ``FEATURELESS``, so that such graphs equal each other as in the kernel.
+    A graph without features has the key ``FEATURELESS``, so that such graphs equal each other as in
+    the kernel.
     """
-    levels = kernel.count(batch).mapped(kernel.counts).scaled(kernel.level_scales).levels
-    graphs = np.concatenate([np.repeat(np.arange(len(batch)), level.lengths) for level in levels])
-    with np.errstate(over="ignore"):
-        salted = [level.hashes + np.uint64(n) * GOLDEN for n, level in enumerate(levels, start=1)]
-    values = [level.counts.astype(np.float64) for level in levels]
-    keys = mix_array(np.concatenate(salted))
-    bare = np.setdiff1d(np.arange(len(batch)), graphs)
-    if len(bare):
-        graphs = np.concatenate((graphs, bare))
-        keys = np.concatenate((keys, np.full(len(bare), FEATURELESS)))
-        values.append(np.ones(len(bare)))
-    order = np.argsort(graphs, kind="stable")
-    return KeyedFeatures(
-        running_sum(np.bincount(graphs, minlength=len(batch))),
-        keys[order],
-        np.concatenate(values)[order],
+    features = kernel.count(batch).mapped(kernel.counts).scaled(kernel.level_scales).keyed()
+    bare = features.lengths == 0
+    places = features.starts[:-1][bare]
+    return Counts(
+        features.lengths + bare,
+        np.insert(features.hashes, places, FEATURELESS),
+        np.insert(features.counts, places, 1.0),
     )
 
 
@@ -324,21 +291,21 @@ class Sketches(NamedTuple):
     sums: np.ndarray
 
 
-def choose_common(features: KeyedFeatures, kernel: FeatureKernel) -> np.ndarray:
+def choose_common(features: Counts, kernel: FeatureKernel) -> np.ndarray:
     """Choose the features that get their own bit, based on a sample of the graphs."""
     if values_differ(kernel):
         return np.empty(0, dtype=np.uint64)
-    keys, counts = np.unique(features.keys, return_counts=True)
-    enough = np.flatnonzero(counts >= max(2, _COMMON_SHARE * (len(features.pointers) - 1)))
+    keys, counts = np.unique(features.hashes, return_counts=True)
+    enough = np.flatnonzero(counts >= max(2, _COMMON_SHARE * len(features.lengths)))
     order = np.argsort(-counts[enough], kind="stable")[:_MOST_COMMON]
     return np.sort(keys[enough[order]])
 
 
-def make_sketches(features: KeyedFeatures, kernel: FeatureKernel, common: np.ndarray) -> Sketches:
+def make_sketches(features: Counts, kernel: FeatureKernel, common: np.ndarray) -> Sketches:
     """Compute the sketches of graphs from their features."""
     differ = values_differ(kernel)
-    parts = sketch(features.pointers, features.keys, features.values, common, differ)
-    return Sketches(features.sums(), features.sums(np.square), *parts)
+    parts = sketch(features.starts, features.hashes, features.counts, common, differ)
+    return Sketches(total_counts(features), squared_norms(features), *parts)
 
 
 def _bucket_bits(graphs: int) -> int:

@@ -21,14 +21,8 @@ from ..core.sketches import Best, Query, exact_similarities, scan
 from ..core.threads import run, thread_count
 from ..graphs.batch import GraphBatch
 from ..kernels.bases.feature_kernel import FeatureKernel
-from .index_files import (
-    FEATURELESS,
-    KINDS,
-    KeyedFeatures,
-    Snapshot,
-    keyed_features,
-    values_differ,
-)
+from ..kernels.features import Counts, squared_norms, total_counts
+from .index_files import FEATURELESS, KINDS, Snapshot, keyed_features, values_differ
 
 #: Number of graphs whose features are in memory at a time.
 _TOGETHER = 2048
@@ -56,34 +50,34 @@ class Ranker:
 
     # ---------------------------------------------------------------- queries
 
-    def queries(self, features: KeyedFeatures) -> list[Query]:
+    def queries(self, features: Counts) -> list[Query]:
         """Create queries from the sorted features of graphs."""
         measures = self.measures(features)
         sizes = np.sqrt(measures) if self.kind == COSINE else measures
         return [
             Query(
-                features.keys[begin:end],
-                features.values[begin:end],
+                features.hashes[begin:end],
+                features.counts[begin:end],
                 self.kind,
                 self.product,
                 float(measure),
                 float(size),
             )
             for (begin, end), measure, size in zip(
-                pairwise(features.pointers.tolist()), measures, sizes, strict=True
+                pairwise(features.starts.tolist()), measures, sizes, strict=True
             )
         ]
 
-    def measures(self, features: KeyedFeatures) -> np.ndarray:
+    def measures(self, features: Counts) -> np.ndarray:
         """Return the sum of the values of each graph, or of their squares for the cosine."""
-        return features.sums(np.square) if self.kind == COSINE else features.sums()
+        return squared_norms(features) if self.kind == COSINE else total_counts(features)
 
     def search(self, graphs: GraphBatch, k: int | None, threshold: float) -> list[Hits]:
         """Find the k best graphs (all if None) that reach the threshold, for each query."""
-        features = keyed_features(self.kernel, graphs).sorted()
+        features = sorted_features(keyed_features(self.kernel, graphs))
         if self.kind == DOT:  # graphs without features are not similar to any
-            bare = features.keys == FEATURELESS
-            features = features._replace(values=np.where(bare, 0.0, features.values))
+            bare = features.hashes == FEATURELESS
+            features = features._replace(counts=np.where(bare, 0.0, features.counts))
         state = [_Progress(query, k, threshold) for query in self.queries(features)]
         if k is None:
             self._scan_all(state)
@@ -156,7 +150,7 @@ class Ranker:
 
     # ---------------------------------------------------------------- similarities
 
-    def _rank(self, features: KeyedFeatures, state: list[_Progress]) -> None:
+    def _rank(self, features: Counts, state: list[_Progress]) -> None:
         """Compute similarities of candidates in the order of their bounds, as far as needed."""
         while True:
             owner, places = [], []
@@ -171,9 +165,7 @@ class Ranker:
             for number, progress in enumerate(state):
                 progress.take(values[pairs[0] == number])
 
-    def similarities(
-        self, features: KeyedFeatures, owner: np.ndarray, places: np.ndarray
-    ) -> np.ndarray:
+    def similarities(self, features: Counts, owner: np.ndarray, places: np.ndarray) -> np.ndarray:
         """Compute the exact similarity of query ``owner[p]`` and the graph at ``places[p]``."""
         result = np.empty(len(owner))
         measures = self.measures(features)
@@ -183,16 +175,23 @@ class Ranker:
             others = self.features(distinct[begin : begin + _TOGETHER])
             if self.weighted:
                 # With sums in the same order, equal graphs have similarity exactly 1.
-                others = others.sorted()
+                others = sorted_features(others)
             result[pairs] = exact_similarities(
-                self.kind, self.product, features.keys, features.values, features.pointers,
-                measures, owner[pairs], *others, self.measures(others), which[pairs] - begin,
+                self.kind, self.product, features.hashes, features.counts, features.starts,
+                measures, owner[pairs], others.starts, others.hashes, others.counts,
+                self.measures(others), which[pairs] - begin,
             )  # fmt: skip
         return result
 
-    def features(self, places: np.ndarray) -> KeyedFeatures:
+    def features(self, places: np.ndarray) -> Counts:
         """Count the features of graphs of the index."""
         return keyed_features(self.kernel, self.snapshot.graphs(places))
+
+
+def sorted_features(features: Counts) -> Counts:
+    """Sort the features of each graph by their keys."""
+    order = np.lexsort((features.hashes, features.rows))
+    return features._replace(hashes=features.hashes[order], counts=features.counts[order])
 
 
 _NO_HEAP = Best(np.empty(0), np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))

@@ -32,9 +32,10 @@ from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch, running_sum
 from ..graphs.convert.dispatch import as_graphs
 from ..kernels.bases.feature_kernel import FeatureKernel
+from ..kernels.features import Counts
 from ..parameters import JOBS, SHARE, Whole, check_value
 from .graph_index import GraphIndex, check_kernel, default_kernel
-from .index_files import CHUNK, KINDS, KeyedFeatures, Snapshot, keyed_features, values_differ
+from .index_files import CHUNK, KINDS, Snapshot, keyed_features, values_differ
 
 #: Number of graphs whose pairs are found together.
 BLOCK = 8192
@@ -196,7 +197,7 @@ def capped_pairs(found: Pairs, most: int) -> Pairs:
 
 
 def _joined_blocks(
-    features: Iterator[KeyedFeatures],
+    features: Iterator[Counts],
     weighted: bool,
     kind: int,
     least: float,
@@ -301,9 +302,7 @@ class _Counted:
         self.measures = np.empty(0)
         self.prefixes = self.listed = np.empty(0, dtype=np.int32)
 
-    def number(
-        self, features: Iterator[KeyedFeatures], progress: Callable[[int], object]
-    ) -> np.ndarray:
+    def number(self, features: Iterator[Counts], progress: Callable[[int], object]) -> np.ndarray:
         """Number and write the features; return the number of graphs that have each of them."""
         slots = np.full(1 << 16, -1, dtype=np.int32)
         slot_keys = np.zeros(len(slots), dtype=np.uint64)
@@ -311,17 +310,17 @@ class _Counted:
         known = 0
         lengths = [self.lengths]
         for part in features:
-            while 4 * (known + len(part.keys)) > 3 * len(slots):
+            while 4 * (known + len(part.hashes)) > 3 * len(slots):
                 slots, slot_keys = _larger(slots, slot_keys)
-            out = np.empty(len(part.keys), dtype=np.int32)
-            known = call(number_keys, part.keys, slots, slot_keys, known, out)
+            out = np.empty(len(part.hashes), dtype=np.int32)
+            known = call(number_keys, part.hashes, slots, slot_keys, known, out)
             if known > len(frequencies):
                 frequencies = np.pad(frequencies, (0, max(known, len(frequencies))))
             np.add.at(frequencies, out, 1)
             self.tokens.write(out.data)
             if self.weighted:
-                self.values.write(np.ascontiguousarray(part.values, dtype=np.float64).data)
-            lengths.append(np.diff(part.pointers).astype(np.int64))
+                self.values.write(part.counts.data)
+            lengths.append(part.lengths)
             progress(len(lengths[-1]))
         self.lengths = np.concatenate(lengths)
         return frequencies[:known]

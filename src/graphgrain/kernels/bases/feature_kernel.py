@@ -542,9 +542,8 @@ class FeatureKernel(GraphKernel):
         for number, level in enumerate(levels):
             hashes, counts = np.unique(level.hashes, return_counts=True)
             units = map_counts(Counts(np.ones(len(hashes), int), hashes, counts), self.counts)
-            owners = np.repeat(np.arange(len(hashes)), units.lengths)
             there = columns_of_hashes(units.hashes, number, self.n_features) == column
-            found += level.of(hashes[np.unique(owners[there])])
+            found += level.of(hashes[np.unique(units.rows[there])])
         return sorted(found)
 
     def _with_name(
