@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -79,6 +80,10 @@ BINARY = {
     "gram": [gram(), SVC(kernel="precomputed")],
     "gram, not normalised": [gram(similarity="dot"), SVC(kernel="precomputed", C=0.1)],
     "gram, intersection": [gram(counts="intersection"), SVC(kernel="precomputed")],
+    "gram, min-max": [gram(similarity="minmax"), SVC(kernel="precomputed")],
+    "gram, min-max, normalised": [
+        gram(similarity="minmax", counts="sqrt"), KernelCenterer(), Normalizer(), LOGISTIC,
+    ],
     "centred gram": [gram(), KernelCenterer(), SVC(kernel="precomputed")],
     "similarities as features": [gram(), StandardScaler(), LOGISTIC],
     "scaled similarities": [gram(), MinMaxScaler(), LOGISTIC],
@@ -120,11 +125,50 @@ def test_two_classes(steps):
 
 
 @pytest.mark.parametrize("Kernel", EXPLICIT, ids=lambda kernel: kernel.__name__)
-@pytest.mark.parametrize("output", ["features", "gram"])
+@pytest.mark.parametrize("output", ["features", "cosine", "dot", "minmax"])
 def test_every_kernel(Kernel, output):
-    final = LOGISTIC if output == "features" else SVC(kernel="precomputed")
-    model = make_pipeline(Kernel(output=output), final).fit(GRAPHS, Y)
-    check(model, GRAPHS[:3] + ODD[:2])
+    steps = [Kernel(output="features"), LOGISTIC]
+    if output != "features":
+        steps = [Kernel(similarity=output), SVC(kernel="precomputed")]
+    check(make_pipeline(*steps).fit(GRAPHS, Y), GRAPHS[:3] + ODD[:2])
+
+
+def test_minmax_by_brute_force():
+    """The sum over training graphs of coefficient * min(counts) / (sum of the maxima)."""
+    kernel = gram(similarity="minmax")
+    model = make_pipeline(kernel, KernelRidge(kernel="precomputed")).fit(GRAPHS, NUMBERS)
+
+    def counted(graph):
+        levels = enumerate(kernel.locate(graph))
+        return Counter((k, code) for k, level in levels for code in level.hashes.tolist())
+
+    training = [counted(GRAPHS[number]) for number in range(len(GRAPHS))]
+    for graph in (GRAPHS[3], ODD[2], ODD[1]):
+        own, expected = counted(graph), Counter()
+        for coefficient, other in zip(model[-1].dual_coef_, training, strict=True):
+            for key in own & other:
+                share = min(own[key], other[key]) / (own | other).total()
+                expected[key] += coefficient * share
+        [why] = gg.explain(model, graph)
+        for level in why.levels:
+            found = zip(level.tally.hashes.tolist(), level.contributions, level.known, strict=True)
+            for code, contribution, known in found:
+                assert contribution == pytest.approx(expected[level.level, code], abs=1e-9)
+                assert known == any((level.level, code) in other for other in training)
+
+
+@pytest.mark.parametrize("name", ["features", "two normalisers", "gram", "gram, min-max"])
+def test_a_batch_is_counted_once(name, monkeypatch):
+    model = make_pipeline(*BINARY[name]).fit(GRAPHS, Y)
+    counted, whole = [], gg.TreePlusPlus.count_features
+
+    def watched(kernel, batch):
+        counted.append(len(batch))
+        return whole(kernel, batch)
+
+    monkeypatch.setattr(gg.TreePlusPlus, "count_features", watched)
+    gg.explain(model, NEW)
+    assert counted == [len(NEW)]
 
 
 @pytest.mark.parametrize("share", ["path", "tree", "equal"])

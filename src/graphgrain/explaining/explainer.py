@@ -23,9 +23,10 @@ from ..graphs.batch import GraphBatch
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.features import Counts, Occurrences, Tally
 from ..learning.estimator import GraphEstimator
+from ..learning.machine import by_source
 from ..views.base import seen_through
 from .explanation import Explanation, FoundLevel
-from .models import LinearForm, MachineTerm, Term, check_linear, linear_form
+from .models import LinearForm, check_linear, linear_form
 from .sharing import check_share, edges_as_in, removal_values, share_occurrences
 
 
@@ -135,25 +136,26 @@ def explain_outputs(
     wanted = None if every else _wanted(form, target, is_classifier(model))
     if not len(batch):
         return []
-    biases = form.biases(batch)
+    biases, factors, own_values, predictions = form.evaluate(batch)
     beside = np.broadcast_to(form.columns(columns), biases.shape)
-    own_values = form.values(batch) if form.checked else None
+    factors = np.broadcast_to(factors, biases.shape)
     sums = biases + beside
     result: list[list[Explanation]] = []
     for number, (graph, parts) in enumerate(_opened(form.terms, batch, n_jobs)):
         bare, value = np.zeros(len(form.outputs)), np.zeros(len(form.outputs))
         for own, terms in parts:
-            for term, scale in terms:
-                value += term.value(own.counted[: term.n_levels], scale)
+            for fitted in terms:
+                value += fitted.value(own.counted[: fitted.term.n_levels], form.coefficients)
             if not any(len(tally.hashes) for tally in own.tallies):
-                bare += sum(term.without_patterns() for term, _ in terms)
+                bare += sum(fitted.without_patterns(form.coefficients) for fitted in terms)
+        bare, value = bare * factors[number], value * factors[number]
         biases[number] += bare
         sums[number] += bare + value
         decision = sums[number]
         if own_values is not None:
             decision = own_values[number]
             check_linear(model, decision, sums[number])
-        predicted = form.prediction(batch, number, decision)
+        predicted = form.largest(decision) if predictions is None else predictions[number]
         outputs: Sequence[int] = range(len(form.outputs))
         if not every:
             outputs = [form.outputs.index(predicted) if wanted is None else wanted]
@@ -162,11 +164,16 @@ def explain_outputs(
         for output in outputs:
             levels = []
             for own, terms in parts:
-                added = [
-                    term.contributions(own.counted[: term.n_levels], scale, output)
-                    for term, scale in terms
-                ]
-                levels += own.levels(added, [term for term, _ in terms])
+                levels += own.levels(
+                    [
+                        fitted.contributions(
+                            own.counted[: fitted.term.n_levels], form.coefficients, output
+                        )
+                        for fitted in terms
+                    ],
+                    factors[number, output],
+                    terms,
+                )
             if lost is not None:
                 vertices, edges = lost[0][:, output], lost[1][:, output]
             else:
@@ -251,25 +258,24 @@ def explain_uncertainty(
         v = posterior.influence(K)
         influences[here, there], totals[here] = v, posterior.variance(K, own, v) * variance
     # Patterns are known from all training graphs; the process may compare with only some of them.
-    terms = [MachineTerm(term, None, np.ones(1)) for term in model.machine_.terms]
-    compared = dict(zip(map(id, terms), machine.terms, strict=True))
+    compared = dict(zip(map(id, model.machine_.terms), machine.terms, strict=True))
     result = []
-    for number, (graph, parts) in enumerate(_opened(terms, batch, n_jobs)):
+    for number, (graph, parts) in enumerate(_opened(model.machine_.terms, batch, n_jobs)):
         v, total = influences[[number]], float(totals[number])
         levels = []
-        for found, scaled in parts:
+        for found, terms in parts:
             added = [
                 [
-                    (more - less) * of_graphs * variance
+                    more - less
                     for less, more in zip(
-                        compared[id(term)].contributions(found.counted, v),
-                        compared[id(term)].own_contributions(found.counted),
+                        compared[id(fitted)].contributions(found.counted, v),
+                        compared[id(fitted)].own_contributions(found.counted),
                         strict=True,
                     )
                 ]
-                for term, _ in scaled
+                for fitted in terms
             ]
-            levels += found.levels(added, [term for term, _ in scaled])
+            levels += found.levels(added, of_graphs * variance, terms)
         patterns = float(sum(part.contributions.sum() for part in levels))
         result.append(
             Explanation(
@@ -324,17 +330,19 @@ class _Found(NamedTuple):
         counted = [Counts(np.array([len(t.hashes)]), t.hashes, t.values) for t in tallies]
         return cls(kernel, seen, located, tallies, counted)
 
-    def levels(self, added: list[list[np.ndarray]], terms: Sequence[Term]) -> list[FoundLevel]:
-        """Return the levels with contributions summed over ``terms`` and known patterns marked."""
+    def levels(
+        self, added: list[list[np.ndarray]], factor: float, terms: Sequence[Any]
+    ) -> list[FoundLevel]:
+        """Return the levels with the sums of contributions, and patterns known to terms marked."""
         totals = [np.zeros(len(tally.hashes)) for tally in self.tallies]
         known = [np.zeros(len(tally.hashes), dtype=bool) for tally in self.tallies]
         for parts in added:
             for level, part in enumerate(parts):
-                totals[level] += part
-        for term in terms:
-            for level, tally in enumerate(self.tallies[: term.n_levels]):
+                totals[level] += factor * part
+        for fitted in terms:
+            for level, tally in enumerate(self.tallies[: fitted.term.n_levels]):
                 if not known[level].all():
-                    known[level] |= term.known(level, tally.hashes)
+                    known[level] |= fitted.known(level, tally.hashes)
         each = zip(self.located, self.tallies, totals, known, strict=True)
         return [
             FoundLevel(self.kernel, self.seen, level, *parts) for level, parts in enumerate(each)
@@ -342,35 +350,26 @@ class _Found(NamedTuple):
 
 
 def _opened(
-    terms: Sequence[Term], batch: GraphBatch, n_jobs: int | None
-) -> Iterator[tuple[GraphBatch, list[tuple[_Found, list[tuple[Term, float]]]]]]:
+    fitted_terms: Sequence[Any], batch: GraphBatch, n_jobs: int | None
+) -> Iterator[tuple[GraphBatch, list[tuple[_Found, list[Any]]]]]:
     """Yield each graph with its patterns, located once per view and kernel."""
     prepared = []
-    for own in sources(terms):
-        seen = seen_through(own[0].view, batch)
+    for terms in by_source(fitted_terms):
+        deepest = terms[0].term
+        seen = seen_through(deepest.source.view, batch)
         if not np.array_equal(seen.offsets, batch.offsets):
             raise InvalidGraphError(
-                f"explain needs views that keep the vertices of graphs; {own[0].view!r} "
+                f"explain needs views that keep the vertices of graphs; {deepest.source.view!r} "
                 "changes their number, so that values cannot be assigned to vertices."
             )
-        kernel = max(own, key=lambda term: term.n_levels).kernel
+        kernel = deepest.kernel
         if n_jobs is not None:
             kernel = copy(kernel).set_params(n_jobs=n_jobs)
-        scales = [term.scales(seen) for term in own]
-        prepared.append((own, kernel, seen, scales, kernel.locate_each(seen)))
+        prepared.append((terms, kernel, seen, kernel.locate_each(seen)))
     for number in range(len(batch)):
         graph = batch[number]
         parts = []
-        for own, kernel, seen, scales, located in prepared:
+        for terms, kernel, seen, located in prepared:
             found = _Found.of(kernel, graph if seen is batch else seen[number], next(located))
-            scaled = [(t, float(s[number])) for t, s in zip(own, scales, strict=True)]
-            parts.append((found, scaled))
+            parts.append((found, terms))
         yield graph, parts
-
-
-def sources(terms: Sequence[Term]) -> list[list[Term]]:
-    """Group terms whose patterns are located in the same pass."""
-    groups: dict[int, list[Term]] = {}
-    for term in terms:
-        groups.setdefault(term.place, []).append(term)
-    return list(groups.values())

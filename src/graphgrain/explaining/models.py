@@ -11,7 +11,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -34,127 +34,29 @@ from sklearn.preprocessing import (
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.counting import find_columns
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.bases.graph_kernel import GraphKernel
-from ..kernels.features import Counts, columns_of_hashes, map_counts, squared_norms
+from ..kernels.features import FeatureColumns, Features, columns_of_hashes
 from ..learning.estimator import CountedGraphs, GraphEstimator
+from ..learning.machine import FittedTerm, PatternWeights, Source, Term
 from ..views.base import seen_through
 
 #: Maximum relative difference between the model's values and the sums of contributions.
 _TOLERANCE = 1e-6
 
 
-@dataclass(frozen=True)
-class ColumnWeights:
-    """Weights on the columns of a fitted kernel: the term of a pipeline."""
+class Evaluated(NamedTuple):
+    """The values of a model for graphs, apart from the contributions of their patterns."""
 
-    kernel: FeatureKernel
-    view: Any  # fitted, or None
-    weights: np.ndarray  # (columns, outputs)
-    #: Factor for the contributions of each graph of a batch.
-    scales: Callable[[GraphBatch], np.ndarray]
-
-    @property
-    def n_levels(self) -> int:
-        return len(self.kernel.level_scales)
-
-    @property
-    def place(self) -> int:
-        """Identifier of the pass that locates the patterns; equal for terms that share it."""
-        return id(self.kernel)
-
-    def value(self, levels: Sequence[Counts], scale: float) -> np.ndarray:
-        """Return the sum of all contributions of one graph, of shape (outputs,)."""
-        parts = [self._added(number, counts).sum(axis=0) for number, counts in enumerate(levels)]
-        return scale * np.sum(parts, axis=0)
-
-    def contributions(
-        self, levels: Sequence[Counts], scale: float, output: int
-    ) -> list[np.ndarray]:
-        """Return the contributions of one graph to an output, of shape (patterns,) per level."""
-        return [
-            scale * self._added(number, counts)[:, output] for number, counts in enumerate(levels)
-        ]
-
-    def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
-        """Mark the patterns that occur in training; all of them if features are hashed."""
-        return self._columns(level, hashes) >= 0
-
-    def without_patterns(self) -> np.ndarray | float:
-        """Return the extra bias of a graph without patterns; here the biases include it."""
-        return 0.0
-
-    def _columns(self, level: int, hashes: np.ndarray) -> np.ndarray:
-        """Return the column of each feature, -1 if there is none."""
-        kernel = self.kernel
-        if hasattr(kernel, "vocabulary_"):
-            columns = find_columns(hashes, kernel.vocabulary_[level]).astype(np.int64)
-            return np.where(columns >= 0, columns + int(kernel.level_offsets_[level]), -1)
-        return columns_of_hashes(hashes, level, len(self.weights))
-
-    def _added(self, level: int, counts: Counts) -> np.ndarray:
-        """Return unscaled contributions; intersection counts sum over the units of a pattern."""
-        mapped = map_counts(counts, self.kernel.counts)
-        rows = np.arange(len(counts.hashes))
-        if self.kernel.counts == "intersection":
-            rows = np.repeat(rows, counts.counts.astype(np.int64))
-        columns = self._columns(level, mapped.hashes)
-        there = columns >= 0
-        values = mapped.counts[there] * self.kernel.level_scales[level]
-        added = np.zeros((len(counts.hashes), self.weights.shape[1]))
-        np.add.at(added, rows[there], values[:, None] * self.weights[columns[there]])
-        return added
-
-
-@dataclass(frozen=True)
-class MachineTerm:
-    """A term of an estimator's machine, with the interface of `ColumnWeights`."""
-
-    fitted: Any  # FittedTerm or PatternWeights
-    coefficients: Any  # (outputs, training graphs), or None
-    factors: np.ndarray  # (outputs,), from the machine's values to the explained ones
-
-    @cached_property
-    def kernel(self) -> FeatureKernel:
-        return self.fitted.term.kernel
-
-    @property
-    def view(self) -> Any:
-        return self.fitted.term.source.view
-
-    @cached_property
-    def n_levels(self) -> int:
-        return len(self.kernel.level_scales)
-
-    @property
-    def place(self) -> int:
-        return id(self.fitted.term.source)
-
-    def scales(self, seen: GraphBatch) -> np.ndarray:
-        return np.ones(len(seen))
-
-    def value(self, levels: Sequence[Counts], scale: float) -> np.ndarray:
-        return self.fitted.value(levels, self.coefficients) * self.factors
-
-    def contributions(
-        self, levels: Sequence[Counts], scale: float, output: int
-    ) -> list[np.ndarray]:
-        parts = self.fitted.contributions(levels, self.coefficients, output)
-        return [part * self.factors[output] for part in parts]
-
-    def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
-        return self.fitted.known(level, hashes)
-
-    def without_patterns(self) -> np.ndarray | float:
-        """Return the similarity to training graphs that have no patterns either."""
-        return self.fitted.without_patterns(self.coefficients) * self.factors
-
-
-Term = ColumnWeights | MachineTerm
+    biases: np.ndarray  # (graphs, outputs), for graphs with patterns
+    factors: np.ndarray  # (graphs, outputs or 1), of the values of the terms
+    #: Values computed by the model itself, if the sums are to be checked against them.
+    values: np.ndarray | None
+    #: Class of each graph (None for regression); if None, the class with the largest decision.
+    predictions: list[Any] | None
 
 
 @dataclass(frozen=True)
@@ -163,12 +65,10 @@ class LinearForm:
 
     outputs: list[Any]  # class or target index of each output; [None] for a single output
     two_classes: tuple[Any, Any] | None  # classes of negative and positive values, if binary
-    terms: Sequence[Term]
-    biases: Callable[[GraphBatch], np.ndarray]  # (graphs, outputs)
-    values: Callable[[GraphBatch], np.ndarray]  # computed by the model itself
-    #: Class of each graph (None for regression); if None, the class with the largest decision.
-    predictions: Callable[[GraphBatch], list[Any]] | None
-    checked: bool  # whether the sums of contributions are to be checked against the values
+    terms: Sequence[Any]  # FittedTerm or PatternWeights
+    coefficients: Any  # of the terms: (outputs, training graphs), or None
+    evaluate: Callable[[GraphBatch], Evaluated]
+    values: Callable[[GraphBatch], np.ndarray]  # computed by the model itself, (graphs, outputs)
     #: Converts user input to graphs and table columns.
     read: Callable[[Any], CountedGraphs] = lambda X: CountedGraphs(as_graphs(X), {})
     #: Contribution of the table columns; a single 0 if they are unused.
@@ -179,19 +79,11 @@ class LinearForm:
         """Classes of a classifier, in the order of its decisions."""
         return list(self.two_classes or self.outputs)
 
-    def prediction(self, batch: GraphBatch, number: int, decision: np.ndarray) -> Any:
-        """Return the class predicted for one graph; None for regression."""
-        if self.predictions is not None:
-            return self.predictions(batch[number])[0]
+    def largest(self, decision: np.ndarray) -> Any:
+        """Return the class with the largest decision."""
         if self.two_classes is not None:
             return self.two_classes[int(decision[0] > 0)]
         return self.outputs[int(decision.argmax())]
-
-
-def _predictions(model: Any) -> Callable[[GraphBatch], list[Any]]:
-    if is_classifier(model):
-        return lambda batch: _plain(model.predict(batch))
-    return lambda batch: [None] * len(batch)
 
 
 def linear_form(model: Any) -> LinearForm:
@@ -228,19 +120,22 @@ def _of_estimator(model: GraphEstimator) -> LinearForm:
     outputs, two = _meaning(model, machine.n_outputs)
     bias = machine.intercept * factors + shifts
 
-    def biases(batch: GraphBatch) -> np.ndarray:
-        return np.tile(bias, (len(batch), 1))
+    def evaluate(batch: GraphBatch) -> Evaluated:
+        graphs = len(batch)
+        predictions = None if is_classifier(model) else [None] * graphs
+        return Evaluated(
+            np.tile(bias, (graphs, 1)), np.tile(factors, (graphs, 1)), None, predictions
+        )
 
     def values(batch: GraphBatch) -> np.ndarray:
         return (machine.graph_values(batch, model.n_jobs) * factors) + shifts
 
-    predictions = None if is_classifier(model) else _predictions(model)
-
     def columns(table: dict[str, np.ndarray]) -> Any:
         return 0.0 if machine.columns is None else machine.columns.values(table) * factors
 
-    terms = [MachineTerm(term, machine.coefficients, factors) for term in machine.terms]
-    return LinearForm(outputs, two, terms, biases, values, predictions, False, model._read, columns)
+    return LinearForm(
+        outputs, two, machine.terms, machine.coefficients, evaluate, values, model._read, columns
+    )
 
 
 def _meaning(model: Any, width: int) -> tuple[list[Any], tuple[Any, Any] | None]:
@@ -290,49 +185,68 @@ def _of_pipeline(model: Pipeline) -> LinearForm:
     coefficients, intercept = _coefficients(final, kernel)
     outputs, two = _meaning(final, len(coefficients))
     pulled = pull_back(between, coefficients, intercept)
-    gram = kernel.output == "gram"
-    if gram and kernel.similarity == "minmax":
-        raise InvalidParameterError(
-            "explain supports similarity='cosine' and 'dot' in pipelines; a model on "
-            "similarity='minmax' has no weights on patterns. Use GraphClassifier or "
-            "GraphRegressor, for which explain is exact."
+    after = model[place + 1 :]
+
+    def evaluate(batch: GraphBatch) -> Evaluated:
+        X = kernel.transform(seen_through(view, batch))
+        norms = row_norms(between, pulled.normalisers, X)
+        # products of the first 0, 1, ... row scales of each graph
+        scales = np.vstack((np.ones(len(batch)), np.cumprod(norms, axis=0))).T
+        return Evaluated(
+            scales @ np.array(pulled.biases),
+            scales[:, -1:],
+            _own_values(after, X),
+            _plain(after.predict(X)) if is_classifier(final) else [None] * len(batch),
         )
-    if gram:
-        pull_back_gram(kernel, pulled)
 
-    def scales(seen: GraphBatch) -> np.ndarray:
-        """Return the products of the first 0, 1, ... row scales of each graph."""
-        norms = np.ones((0, len(seen)))
-        if pulled.normalisers:
-            norms = row_norms(between, pulled.normalisers, kernel.transform(seen))
-        return np.vstack((np.ones(len(seen)), np.cumprod(norms, axis=0)))
+    def values(batch: GraphBatch) -> np.ndarray:
+        return _own_values(after, kernel.transform(seen_through(view, batch)))
 
-    def row_scales(seen: GraphBatch) -> np.ndarray:
-        whole = scales(seen)[-1]
-        if gram and kernel.similarity == "cosine":
-            # Norms are computed from all features, including those not seen in fit.
-            squares = np.zeros(len(seen))
-            for counts, scale in zip(kernel.count_features(seen), kernel.level_scales, strict=True):
-                squares += scale**2 * squared_norms(map_counts(counts, kernel.counts))
-            whole = whole * (1.0 / np.sqrt(np.where(squares > 0, squares, 1.0)))
-        return whole
+    if kernel.output == "gram":
+        similarities = _OfKernel(kernel_term(kernel, kernel.similarity, view), Features([]))
+        return LinearForm(outputs, two, [similarities], pulled.weights.T, evaluate, values)
+    term = kernel_term(kernel, "dot", view)
+    if hasattr(kernel, "vocabulary_"):
+        weights = PatternWeights(term, kernel.vocabulary_, pulled.weights)
+    else:
+        weights = _SharedColumns(term, [], pulled.weights)
+    return LinearForm(outputs, two, [weights], None, evaluate, values)
 
-    def decisions(batch: GraphBatch) -> np.ndarray:
-        return _own_values(model, final, batch)
 
-    def biases(batch: GraphBatch) -> np.ndarray:
-        seen = seen_through(view, batch)
-        result = scales(seen).T @ np.array(pulled.biases)
-        if gram and kernel.similarity == "cosine":
-            # A graph without features is similar only to others without; no pattern explains it.
-            lengths = [level.lengths for level in kernel.count_features(seen)]
-            bare = np.sum(lengths, axis=0) == 0
-            if bare.any():
-                result[bare] = decisions(batch[np.flatnonzero(bare)])
-        return result
+@dataclass(frozen=True, eq=False)
+class _KernelTerm(Term):
+    """A kernel as it is, with what it has learned in fit and with factors of levels."""
 
-    term = ColumnWeights(kernel, view, pulled.weights, row_scales)
-    return LinearForm(outputs, two, [term], biases, decisions, _predictions(model), True)
+    @property
+    def kernel(self) -> FeatureKernel:
+        return self.source.kernel
+
+    def prepare(self, features: Features) -> Features:
+        return super().prepare(features).scaled(self.kernel.level_scales)
+
+
+def kernel_term(kernel: FeatureKernel, similarity: str, view: Any = None) -> Term:
+    """Return a kernel, without a model, as the term of a sum."""
+    source = Source(type(kernel).__name__, kernel, view, getattr(kernel, "label_kind_", ""))
+    return _KernelTerm(source, kernel.counts, similarity)
+
+
+@dataclass(frozen=True, eq=False)
+class _OfKernel(FittedTerm):
+    """Similarities to the graphs of a fitted kernel, which has their features as columns."""
+
+    @cached_property
+    def columns(self) -> FeatureColumns:
+        kernel = self.term.kernel
+        return kernel.columns_.scaled(kernel.level_scales)
+
+
+@dataclass(frozen=True, eq=False)
+class _SharedColumns(PatternWeights):
+    """Weights of hashed columns, which several patterns can share."""
+
+    def columns_of(self, level: int, hashes: np.ndarray) -> np.ndarray:
+        return columns_of_hashes(hashes, level, len(self.weights))
 
 
 def _coefficients(final: Any, kernel: FeatureKernel) -> tuple[np.ndarray, np.ndarray]:
@@ -399,15 +313,16 @@ def _pairwise(machine: Any, graphs: int) -> tuple[np.ndarray, np.ndarray]:
     return sign * np.array(rows), sign * machine.intercept_
 
 
-def _own_values(model: Pipeline, final: Any, batch: GraphBatch) -> np.ndarray:
-    """Return the values computed by the model itself, of shape (graphs, outputs)."""
+def _own_values(model: Pipeline, X: Any) -> np.ndarray:
+    """Return the values computed by the model from the kernel's output, (graphs, outputs)."""
+    final = model[-1]
     if isinstance(final, SVC | NuSVC) and len(final.classes_) > 2:
         by_pairs = copy(final)  # do not modify the user's model
         by_pairs.decision_function_shape = "ovo"
-        values = -by_pairs.decision_function(model[:-1].transform(batch))
-        return values @ _pairs_to_classes(len(final.classes_))
-    values = model.decision_function(batch) if is_classifier(final) else model.predict(batch)
-    return np.asarray(values).reshape(len(batch), -1)
+        pairs = Pipeline([*model.steps[:-1], ("pairs", by_pairs)])
+        return -pairs.decision_function(X) @ _pairs_to_classes(len(final.classes_))
+    values = model.decision_function(X) if is_classifier(final) else model.predict(X)
+    return np.asarray(values).reshape(X.shape[0], -1)
 
 
 def check_linear(model: Any, decisions: np.ndarray, sums: np.ndarray) -> None:
@@ -423,15 +338,16 @@ def check_linear(model: Any, decisions: np.ndarray, sums: np.ndarray) -> None:
 
 # -------------------------------------------------------------------- steps of a pipeline
 #
-# Compute one weight per column of the kernel from a pipeline of a kernel and a linear model. The
-# value of a linear model is ``coef @ z + intercept``, where z is the output of the previous steps
-# for a graph's features. The weights are pulled back through each step, last step first:
+# Compute one weight per column of the kernel's output from a pipeline of a kernel and a linear
+# model. The value of the model is ``coef @ z + intercept``, where z is the output of the previous
+# steps for a graph. The weights are pulled back through each step, last step first:
 #
 # 1. Scalers and projections are linear: weights are multiplied, and offsets go to the bias.
 #    Selectors give weight 0 to the columns they drop.
 # 2. A normaliser divides a row by its norm: weights are unchanged, and the row gets a scale.
-# 3. Similarities to the fitted graphs are products of features: weights on them become weights on
-#    patterns. The norm of a normalised similarity is another scale of the row.
+#
+# Weights on features are those of their patterns (``PatternWeights``), weights on similarities to
+# the fitted graphs are the coefficients of these graphs (``FittedTerm``).
 
 _NORMS: dict[str, Callable[[Any], np.ndarray]] = {
     "l1": lambda X: np.abs(X).sum(axis=1),
@@ -520,17 +436,4 @@ def row_norms(steps: list[Any], normalisers: list[tuple[int, str]], X: Any) -> n
             found[position] = 1.0 / np.where(norms > 0, norms, 1.0)
         if step is not None and step != "passthrough" and position < max(wanted, default=-1):
             X = step.transform(X)
-    return np.array([found[position] for position, _ in normalisers]).reshape(len(wanted), -1)
-
-
-def pull_back_gram(kernel: FeatureKernel, pulled: PulledBack) -> None:
-    """Convert weights on similarities to the fitted graphs to weights on the kernel's columns."""
-    W = pulled.weights
-    scales = kernel.level_scales
-    if kernel.similarity == "cosine":
-        squares = (scales**2) @ kernel.squared_norms_
-        W = W / np.sqrt(np.where(squares > 0, squares, 1.0))[:, None]
-    indptr, rows, values = kernel.features_
-    X = sparse.csc_array((values, rows, indptr), shape=(kernel.n_graphs_, len(indptr) - 1))
-    sizes = [len(vocabulary) for vocabulary in kernel.vocabulary_]
-    pulled.weights = (X.T @ W) * np.repeat(scales, sizes)[:, None]
+    return np.array([found[position] for position, _ in normalisers]).reshape(-1, X.shape[0])

@@ -21,9 +21,9 @@ from ..graphs.convert.dispatch import as_graphs
 from ..graphs.drawing.picture import card, draw, picture_or_reason
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..learning.inputs import check_known_classes, check_two_classes
+from ..learning.machine import by_source
 from ..parameters import Whole, check_value
 from ..views.base import seen_through
-from .explainer import sources
 from .models import LinearForm, linear_form
 
 #: Separations up to this value are rounding error of patterns common to all graphs.
@@ -244,23 +244,24 @@ class _Table(NamedTuple):
 def _tables(form: LinearForm, batch: GraphBatch, y: np.ndarray) -> list[_Table]:
     belongs = np.array([y == label for label in form.classes])
     tables = []
-    for terms in sources(form.terms):
-        seen = seen_through(terms[0].view, batch)
-        kernel = max(terms, key=lambda term: term.n_levels).kernel
-        scales = [term.scales(seen) for term in terms]
+    factors = np.broadcast_to(form.evaluate(batch).factors, (len(batch), len(form.outputs)))
+    for terms in by_source(form.terms):
+        seen = seen_through(terms[0].term.source.view, batch)
+        kernel = terms[0].term.kernel
         features = kernel.count(seen)
         parts = [np.zeros((len(level.hashes), len(form.outputs))) for level in features.levels]
-        bounds = [np.concatenate(([0], np.cumsum(level.lengths))) for level in features.levels]
+        bounds = [level.starts for level in features.levels]
         for graph in range(len(batch)):
             own = features[graph : graph + 1].levels
-            for term, scale in zip(terms, scales, strict=True):
+            for fitted in terms:
+                counted = own[: fitted.term.n_levels]
                 for output in range(len(form.outputs)):
-                    found = term.contributions(own[: term.n_levels], float(scale[graph]), output)
+                    found = fitted.contributions(counted, form.coefficients, output)
                     for level, part in enumerate(found):
                         own_rows = slice(bounds[level][graph], bounds[level][graph + 1])
-                        parts[level][own_rows, output] += part
+                        parts[level][own_rows, output] += factors[graph, output] * part
         for level, counts in enumerate(features.levels):
-            rows = np.repeat(np.arange(len(batch)), counts.lengths)
+            rows = counts.rows
             added = parts[level]
             distinct, place = np.unique(counts.hashes, return_inverse=True)
             sums = np.zeros((len(belongs), len(distinct), len(form.outputs)))

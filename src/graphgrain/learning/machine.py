@@ -183,9 +183,25 @@ class _PatternSum(ABC):
         added = self._products(levels, coefficients, slice(output, output + 1))
         return self._by_pattern([part[:, 0] for part in added], levels)
 
+    def value(self, levels: Sequence[Counts], coefficients: np.ndarray) -> np.ndarray:
+        """Return the total contribution of the patterns of one graph, (outputs,)."""
+        products = self._products(levels, coefficients, slice(None))
+        return np.sum([part.sum(axis=0) for part in products], axis=0)
+
     def known(self, level: int, hashes: np.ndarray) -> np.ndarray:
         """Return a mask of the patterns of a level that occur in training graphs."""
-        return _places(hashes, self.patterns[level], 0) >= 0
+        return self.columns_of(level, hashes) >= 0
+
+    def columns_of(self, level: int, hashes: np.ndarray) -> np.ndarray:
+        """Return the columns of the hashes of one graph, -1 for unknown ones.
+
+        NumPy is faster here than compiled code: one graph has few hashes, and calls have overhead.
+        """
+        known = self.patterns[level]
+        if not len(known):
+            return np.full(len(hashes), -1)
+        place = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
+        return np.where(known[place] == hashes, place + self._offsets[level], -1)
 
     @cached_property
     def _offsets(self) -> list[int]:
@@ -220,8 +236,7 @@ class _PatternSum(ABC):
         last = self.__dict__.get("_last")
         if last is None or last[0] is not first:
             prepared = self.term.prepare(Features(list(levels)))
-            known = zip(prepared.levels, self.patterns, self._offsets, strict=False)
-            places = [_places(level.hashes, own, offset) for level, own, offset in known]
+            places = [self.columns_of(n, level.hashes) for n, level in enumerate(prepared.levels)]
             found = (prepared, places, *self._minima_and_maxima(prepared, places))
             last = self.__dict__["_last"] = (first, found)
         return last[1]
@@ -319,12 +334,10 @@ class FittedTerm(_PatternSum):
         return self.compare(features, n_jobs) @ coefficients.T
 
     def value(self, levels: Sequence[Counts], coefficients: np.ndarray) -> np.ndarray:
-        """Return the total contribution of the patterns of one graph, (outputs,)."""
-        if self.term.similarity == "minmax":
-            _, _, minima, maxima = self._compared(levels)
-            return coefficients @ (self.scale * minima / maxima)
-        products = self._products(levels, coefficients, slice(None))
-        return np.sum([part.sum(axis=0) for part in products], axis=0)
+        if self.term.similarity != "minmax":
+            return super().value(levels, coefficients)
+        _, _, minima, maxima = self._compared(levels)
+        return coefficients @ (self.scale * minima / maxima)
 
     def contributions(
         self, levels: Sequence[Counts], coefficients: np.ndarray, output: int = 0
@@ -387,10 +400,6 @@ class PatternWeights(_PatternSum):
 
     def without_patterns(self, coefficients: np.ndarray) -> np.ndarray:
         return np.zeros(self.weights.shape[1])
-
-    def value(self, levels: Sequence[Counts], coefficients: Any) -> np.ndarray:
-        """Return the total contribution of the patterns of one graph, (outputs,)."""
-        return self.values(Features(list(levels)), coefficients, None)[0]
 
 
 @dataclass(eq=False)
@@ -494,10 +503,9 @@ class KernelMachine:
         """Return the share of pattern occurrences whose pattern is in no training graph."""
         graphs = len(next(iter(counted.values())))
         new, total = np.zeros(graphs), np.zeros(graphs)
-        for source in self.sources:
-            own = [term for term in self.terms if term.term.source is source]
-            deepest = max(own, key=lambda term: term.term.n_levels or 0)
-            levels = counted[id(source)].levels[: deepest.term.n_levels]
+        for own in by_source(self.terms):
+            deepest = own[0]
+            levels = counted[id(deepest.term.source)].levels[: deepest.term.n_levels]
             for number, level in enumerate(levels):
                 known = deepest.known(number, level.hashes)
                 new += np.bincount(level.rows[~known], level.counts[~known], graphs)
@@ -525,15 +533,12 @@ class KernelMachine:
         return KernelMachine(terms, coefficients, self.intercept * factors + shifts, columns)
 
 
-def _places(hashes: np.ndarray, vocabulary: np.ndarray, offset: int) -> np.ndarray:
-    """Return the columns of the hashes of one graph, -1 for unknown ones.
-
-    NumPy is faster here than compiled code: one graph has few hashes, and calls have overhead.
-    """
-    if not len(vocabulary):
-        return np.full(len(hashes), -1)
-    place = np.minimum(np.searchsorted(vocabulary, hashes), len(vocabulary) - 1)
-    return np.where(vocabulary[place] == hashes, place + offset, -1)
+def by_source(terms: Sequence[Any]) -> list[list[Any]]:
+    """Group fitted terms by their source, the one with the most levels first."""
+    groups: dict[int, list[Any]] = {}
+    for fitted in terms:
+        groups.setdefault(id(fitted.term.source), []).append(fitted)
+    return [sorted(own, key=lambda each: -(each.term.n_levels or 0)) for own in groups.values()]
 
 
 def _joined(prepared: Features, places: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
