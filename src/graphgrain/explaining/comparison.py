@@ -16,8 +16,12 @@ from ..graphs.drawing.picture import Pictured, card, picture, picture_or_reason
 from ..graphs.drawing.shapes import Picture
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.bases.graph_kernel import GraphKernel
-from ..kernels.features import Counts, Occurrences, map_counts
-from .sharing import check_share, share_occurrences
+from ..kernels.features import Features, Occurrences
+from ..learning.machine import FittedTerm
+from .explainer import Found, shared_values
+from .explanation import FoundLevel
+from .models import kernel_term
+from .sharing import check_share
 
 #: Number of patterns shown in a notebook.
 _PATTERNS = 8
@@ -228,55 +232,33 @@ def compare(kernel: GraphKernel, a: Any, b: Any, *, share: str = "tree") -> Comp
             raise InvalidGraphError(f"compare looks at two graphs; got {len(batch)} on one side.")
     graphs = GraphBatch.concatenate(pair)
     fitted: FeatureKernel = kernel if hasattr(kernel, "n_graphs_") else clone(kernel).fit(graphs)
-    levels, squares = [], np.zeros(2)
-    for number, (first, second) in enumerate(zip(*fitted.locate_each(graphs), strict=True)):
-        level, norms = _compared(fitted, first, second)
-        weight = float(fitted.level_scales[number]) ** (1 if fitted.similarity == "minmax" else 2)
-        levels.append(level._replace(added=weight * level.added))
-        squares += weight * norms
-    scale = 1.0
-    if fitted.similarity == "cosine" and squares.all():
-        scale = 1.0 / np.sqrt(squares[0]) / np.sqrt(squares[1])
-    elif fitted.similarity == "minmax" and squares.any():
-        scale = 1.0 / (squares.sum() - sum(level.added.sum() for level in levels))
-    levels = [level._replace(added=level.added * scale) for level in levels]
-    similarity = float(sum(level.added.sum() for level in levels))
-    if fitted.similarity != "dot" and not squares.any():
-        similarity = 1.0  # two graphs without features are equal
-    vertices, edges = [], []
-    for n in (0, 1):
-        parts = []
-        for level in levels:
-            place = np.searchsorted(level.hashes, level.found[n].hashes)
-            parts.append((level.found[n], level.added[place] / level.counts[n, place]))
-        own, between = share_occurrences(graphs[n], parts, share)
-        vertices.append(own)
-        edges.append(between)
+    each = zip((graphs[0], graphs[1]), fitted.locate_each(graphs), strict=True)
+    found = [Found.of(fitted, graph, located) for graph, located in each]
+    term, once = kernel_term(fitted, fitted.similarity), np.ones((1, 1))
+    similar = [FittedTerm(term, Features(own.counted)) for own in found]
+    sides = [
+        own.levels([other.contributions(own.counted, once)], 1.0, [])
+        for own, other in zip(found, reversed(similar), strict=True)
+    ]
+    similarity = float(sum(level.contributions.sum() for level in sides[0]))
+    if not any(len(level.contributions) for level in sides[0]):
+        similarity = float(similar[1].without_patterns(once)[0])
+    shared = [shared_values(own.seen, side, share) for own, side in zip(found, sides, strict=True)]
     return Comparison(
-        similarity, (vertices[0], vertices[1]), (edges[0], edges[1]), graphs, fitted, levels
+        similarity,
+        (shared[0][0], shared[1][0]),
+        (shared[0][1], shared[1][1]),
+        graphs,
+        fitted,
+        [_compared(*levels) for levels in zip(*sides, strict=True)],
     )
 
 
-def _compared(
-    kernel: FeatureKernel, first: Occurrences, second: Occurrences
-) -> tuple[ComparedLevel, np.ndarray]:
-    """Return the patterns of a level, and each graph's squared norm at it (minmax: its sum)."""
-    hashes = np.union1d(first.hashes, second.hashes)
-    counts = np.zeros((2, len(hashes)), dtype=np.int64)
-    mapped = np.zeros(counts.shape)
-    for row, found in enumerate((first, second)):
-        own = found.tally()
-        some = np.searchsorted(hashes, own.hashes)
-        counts[row, some] = own.times
-        level = Counts(np.array([len(some)]), own.hashes, own.values)
-        if kernel.counts != "intersection":
-            mapped[row, some] = map_counts(level, kernel.counts).counts
-    if kernel.counts == "intersection":
-        added = counts.min(axis=0).astype(float)
-        squares = counts.sum(axis=1).astype(float)
-    elif kernel.similarity == "minmax":
-        added, squares = mapped.min(axis=0), mapped.sum(axis=1)
-    else:
-        added = mapped[0] * mapped[1]
-        squares = (mapped**2).sum(axis=1)
-    return ComparedLevel((first, second), hashes, counts, added), squares
+def _compared(first: FoundLevel, second: FoundLevel) -> ComparedLevel:
+    hashes = np.union1d(first.tally.hashes, second.tally.hashes)
+    counts, added = np.zeros((2, len(hashes)), dtype=np.int64), np.zeros(len(hashes))
+    for row, level in enumerate((first, second)):
+        place = np.searchsorted(hashes, level.tally.hashes)
+        counts[row, place] = level.tally.times
+        added[place] = level.contributions  # of a shared pattern the same in both
+    return ComparedLevel((first.found, second.found), hashes, counts, added)

@@ -315,7 +315,7 @@ def shared_values(
 # -------------------------------------------------------------------- contributions
 
 
-class _Found(NamedTuple):
+class Found(NamedTuple):
     """Patterns of one graph, found by one kernel."""
 
     kernel: FeatureKernel
@@ -325,7 +325,7 @@ class _Found(NamedTuple):
     counted: list[Counts]
 
     @classmethod
-    def of(cls, kernel: FeatureKernel, seen: GraphBatch, located: list[Occurrences]) -> _Found:
+    def of(cls, kernel: FeatureKernel, seen: GraphBatch, located: list[Occurrences]) -> Found:
         tallies = [level.tally() for level in located]
         counted = [Counts(np.array([len(t.hashes)]), t.hashes, t.values) for t in tallies]
         return cls(kernel, seen, located, tallies, counted)
@@ -351,7 +351,7 @@ class _Found(NamedTuple):
 
 def _opened(
     fitted_terms: Sequence[Any], batch: GraphBatch, n_jobs: int | None
-) -> Iterator[tuple[GraphBatch, list[tuple[_Found, list[Any]]]]]:
+) -> Iterator[tuple[GraphBatch, list[tuple[Found, list[Any]]]]]:
     """Yield each graph with its patterns, located once per view and kernel."""
     prepared = []
     for terms in by_source(fitted_terms):
@@ -370,6 +370,6 @@ def _opened(
         graph = batch[number]
         parts = []
         for terms, kernel, seen, located in prepared:
-            found = _Found.of(kernel, graph if seen is batch else seen[number], next(located))
+            found = Found.of(kernel, graph if seen is batch else seen[number], next(located))
             parts.append((found, terms))
         yield graph, parts
