@@ -14,7 +14,7 @@ from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.drawing.picture import Pictured, card, picture, picture_or_reason
 from ..graphs.drawing.shapes import Picture
-from ..kernels.bases.feature_kernel import FeatureKernel
+from ..kernels.bases.feature_kernel import FeatureKernel, check_explicit
 from ..kernels.bases.graph_kernel import GraphKernel
 from ..kernels.features import Features, Occurrences
 from ..learning.machine import FittedTerm
@@ -221,17 +221,13 @@ def compare(kernel: GraphKernel, a: Any, b: Any, *, share: str = "tree") -> Comp
     check_share(share)
     if share == "removal":
         raise InvalidParameterError("share must be path, tree or equal in compare; got 'removal'.")
-    if not isinstance(kernel, FeatureKernel):
-        raise InvalidParameterError(
-            f"compare needs a kernel with explicit features; got {type(kernel).__name__}. Use "
-            "TreePlusPlus, WeisfeilerLehman, ShortestPath or a histogram."
-        )
+    explicit = check_explicit(kernel, "compare")
     pair = [as_graphs(a), as_graphs(b)]
     for batch in pair:
         if len(batch) != 1:
             raise InvalidGraphError(f"compare looks at two graphs; got {len(batch)} on one side.")
     graphs = GraphBatch.concatenate(pair)
-    fitted: FeatureKernel = kernel if hasattr(kernel, "n_graphs_") else clone(kernel).fit(graphs)
+    fitted = explicit if hasattr(kernel, "n_graphs_") else clone(explicit).fit(graphs)
     each = zip((graphs[0], graphs[1]), fitted.locate_each(graphs), strict=True)
     found = [Found.of(fitted, graph, located) for graph, located in each]
     term, once = kernel_term(fitted, fitted.similarity), np.ones((1, 1))

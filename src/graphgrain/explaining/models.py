@@ -37,7 +37,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..errors import InvalidParameterError
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
-from ..kernels.bases.feature_kernel import FeatureKernel
+from ..kernels.bases.feature_kernel import FeatureKernel, check_explicit
 from ..kernels.bases.graph_kernel import GraphKernel
 from ..kernels.features import FeatureColumns, Features, columns_of_hashes
 from ..learning.estimator import CountedGraphs, GraphEstimator
@@ -167,13 +167,7 @@ def _of_pipeline(model: Pipeline) -> LinearForm:
             f"{', '.join(type(step).__name__ for step in steps)}."
         )
     place = places[0]
-    kernel, final = steps[place], steps[-1]
-    if not isinstance(kernel, FeatureKernel):
-        raise InvalidParameterError(
-            f"explain needs a kernel with explicit features; {type(kernel).__name__} only "
-            "gives similarities. Use TreePlusPlus, WeisfeilerLehman, ShortestPath, Propagation or "
-            "a histogram."
-        )
+    kernel, final = check_explicit(steps[place], "explain"), steps[-1]
     if place == len(steps) - 1:
         raise InvalidParameterError(
             "explain needs a model after the kernel; the pipeline has none."

@@ -21,7 +21,7 @@ from ..errors import InvalidParameterError, MissingDependencyError, UnwritableFi
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.processes import map_processes, progress_bar
-from ..kernels.bases.feature_kernel import FeatureKernel
+from ..kernels.bases.feature_kernel import check_explicit
 from ..kernels.tree_plus_plus import TreePlusPlus
 from ..parameters import Whole, check_value
 from ..writing import check_output, delete_if_free, take_over, unwritable
@@ -145,18 +145,9 @@ def write_tile(path: Path, kernel: Any, tile: Tile) -> None:
 
 
 def _kernel(kernel: Any) -> Any:
-    if kernel is None:
-        kernel = TreePlusPlus()
-    if not isinstance(kernel, FeatureKernel):
-        raise InvalidParameterError(
-            "A matrix can be computed in tiles only if each similarity depends on two graphs "
-            f"alone, as for kernels with explicit features; got {kernel!r}."
-        )
-    if kernel.get_params().get("random_state", 0) is None:
-        raise InvalidParameterError(
-            "All tiles must have the same features; random_state=None draws others for each. Give "
-            "it a number."
-        )
+    # In tiles, each similarity must depend on two graphs alone.
+    kernel = TreePlusPlus() if kernel is None else kernel
+    kernel = check_explicit(kernel, "A matrix computed in tiles", fixed=True)
     return clone(kernel).set_params(output="gram")
 
 

@@ -39,7 +39,7 @@ from ..graphs.convert.rdkit import LabelFlags, LabelOptions, from_rdkit, from_sm
 from ..graphs.files.molecules import is_molecule_file
 from ..graphs.processes import progress_bar
 from ..graphs.streams import Chunk, as_chunks
-from ..kernels.bases.feature_kernel import FeatureKernel
+from ..kernels.bases.feature_kernel import FeatureKernel, check_explicit
 from ..kernels.registry import describe_kernel, kernel_from_json, kernel_to_json
 from ..kernels.tree_plus_plus import TreePlusPlus
 from ..parameters import JOBS, Number, OneOf, Whole, check_parameters, check_value
@@ -886,23 +886,13 @@ def default_kernel(graphs: GraphBatch) -> TreePlusPlus:
 
 def check_kernel(kernel: Any) -> FeatureKernel:
     """Check that an index can use a kernel, and return a copy."""
-    if not isinstance(kernel, FeatureKernel):
-        raise InvalidParameterError(
-            "An index needs a kernel with explicit features, such as TreePlusPlus() or "
-            f"WeisfeilerLehman(); got {kernel!r}."
-        )
-    kernel = clone(kernel)  # what the caller does with it later does not concern the index
+    # A copy, since what the caller does with it later does not concern the index.
+    kernel = clone(check_explicit(kernel, "An index", fixed=True))
     check_parameters(kernel)
-    parameters = kernel.get_params()
-    if parameters.get("random_state", 0) is None:
+    if kernel.n_features is not None:
         raise InvalidParameterError(
-            "The features of an index must be the same every time; random_state=None draws other "
-            "ones each time. Give it a number."
-        )
-    if parameters.get("n_features") is not None:
-        raise InvalidParameterError(
-            f"An index distinguishes all features; n_features={parameters['n_features']} would "
-            "merge some. Leave it out."
+            f"An index distinguishes all features; n_features={kernel.n_features} would merge "
+            "some. Leave it out."
         )
     return kernel
 

@@ -586,6 +586,24 @@ class FeatureKernel(GraphKernel):
         return base[expanded_hashes(base, times) == code]
 
 
+def check_explicit(kernel: Any, who: str, fixed: bool = False) -> FeatureKernel:
+    """Return a kernel with explicit features; ``who`` needs it, and begins the error message.
+
+    With ``fixed``, the features must also be the same whenever they are counted.
+    """
+    if not isinstance(kernel, FeatureKernel):
+        raise InvalidParameterError(
+            f"{who} needs a kernel with explicit features; got {kernel!r}. Use TreePlusPlus, "
+            "WeisfeilerLehman, ShortestPath, Propagation or a histogram."
+        )
+    if fixed and kernel.get_params().get("random_state", 0) is None:
+        raise InvalidParameterError(
+            f"{who} needs the same features every time; random_state=None draws others for each "
+            "batch. Give it a number."
+        )
+    return kernel
+
+
 def one_graph(batch: GraphBatch, method: str) -> GraphBatch:
     """Return the batch, or raise an error if it does not contain exactly one graph."""
     if len(batch) != 1:
