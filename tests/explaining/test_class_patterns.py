@@ -126,3 +126,30 @@ def test_classes_that_the_model_does_not_know(act):
     for wrong in (codes.astype(str), codes + 7, np.where(codes == 1, np.nan, 0.0)):
         with pytest.raises(InvalidParameterError, match=r"classes of the model \(0, 1\)"):
             act(model, graphs[::5], wrong[::5])
+
+
+def test_threads_are_passed_on(monkeypatch):
+    """Patterns and fragments are the same with two threads, which counting and locating use."""
+    used = []
+    for name in ("count_features", "locate_each"):
+        whole = getattr(gg.PathPattern, name)
+
+        def watched(kernel, batch, whole=whole):
+            used.append(kernel.n_jobs)
+            return whole(kernel, batch)
+
+        monkeypatch.setattr(gg.PathPattern, name, watched)
+    found = gg.class_patterns(MODEL, GRAPHS, Y, n=2, n_resamples=0)
+    assert 2 not in used
+    assert repr(gg.class_patterns(MODEL, GRAPHS, Y, n=2, n_resamples=0, n_jobs=2)) == repr(found)
+    assert 2 in used
+    used.clear()
+    fragments = gg.class_fragments(MODEL, GRAPHS, Y)
+    assert 2 not in used
+    assert repr(gg.class_fragments(MODEL, GRAPHS, Y, n_jobs=2)) == repr(fragments)
+    assert 2 in used
+    for explained in (gg.class_patterns, gg.class_fragments):
+        with pytest.raises(InvalidParameterError, match="n_jobs must be"):
+            explained(MODEL, GRAPHS, Y, n_jobs=0)
+    with pytest.raises(InvalidParameterError, match="n_jobs must be"):
+        gg.explain(MODEL, GRAPHS, n_jobs="two")

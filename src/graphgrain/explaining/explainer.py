@@ -24,6 +24,7 @@ from ..kernels.bases.feature_kernel import FeatureKernel
 from ..kernels.features import Counts, Occurrences, Tally
 from ..learning.estimator import GraphEstimator
 from ..learning.machine import by_source
+from ..parameters import JOBS, check_value
 from ..views.base import seen_through
 from .explanation import Explanation, FoundLevel
 from .models import LinearForm, check_linear, linear_form
@@ -107,6 +108,7 @@ def explain(
         check_share(share)
     if of not in ("decision", "uncertainty"):
         raise InvalidParameterError(f"of must be 'decision' or 'uncertainty'; got {of!r}.")
+    check_value("n_jobs", n_jobs, JOBS)
     while hasattr(model, "best_estimator_"):  # a search, such as GridSearchCV
         model = model.best_estimator_
     # One call to the worker instead of one for each of many short steps.
@@ -362,9 +364,7 @@ def _opened(
                 f"explain needs views that keep the vertices of graphs; {deepest.source.view!r} "
                 "changes their number, so that values cannot be assigned to vertices."
             )
-        kernel = deepest.kernel
-        if n_jobs is not None:
-            kernel = copy(kernel).set_params(n_jobs=n_jobs)
+        kernel = with_threads(deepest.kernel, n_jobs)
         prepared.append((terms, kernel, seen, kernel.locate_each(seen)))
     for number in range(len(batch)):
         graph = batch[number]
@@ -373,3 +373,7 @@ def _opened(
             found = Found.of(kernel, graph if seen is batch else seen[number], next(located))
             parts.append((found, terms))
         yield graph, parts
+
+
+def with_threads(kernel: FeatureKernel, n_jobs: int | None) -> FeatureKernel:
+    return kernel if n_jobs is None else copy(kernel).set_params(n_jobs=n_jobs)

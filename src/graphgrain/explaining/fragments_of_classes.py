@@ -17,7 +17,7 @@ from ..graphs.convert.dispatch import as_graphs
 from ..graphs.drawing.picture import card, picture, picture_or_reason, save_png, save_svg
 from ..graphs.drawing.shapes import Picture
 from ..learning.inputs import check_known_classes
-from ..parameters import Whole, check_value
+from ..parameters import JOBS, Whole, check_value
 from .explainer import explain_outputs
 from .explanation import Explanation
 from .fragments import Fragment
@@ -163,7 +163,9 @@ class ClassFragments:
         return card("graphgrain.explaining", "parts.html", "class_fragments", rows)
 
 
-def class_fragments(model: Any, graphs: Any, y: Any, *, n: int = 10) -> ClassFragments:
+def class_fragments(
+    model: Any, graphs: Any, y: Any, *, n: int = 10, n_jobs: int | None = None
+) -> ClassFragments:
     """Find the rings and functional groups that favour or disfavour each class or larger values.
 
     Every graph is explained and divided into fragments, and fragments of the same name are
@@ -178,6 +180,8 @@ def class_fragments(model: Any, graphs: Any, y: Any, *, n: int = 10) -> ClassFra
         Class or value of each graph, or a row of values for models of several targets.
     n : int, default=10
         Number of fragments kept per class: those with the largest absolute total contribution.
+    n_jobs : int, optional
+        Number of threads.
 
     Returns
     -------
@@ -201,6 +205,7 @@ def class_fragments(model: Any, graphs: Any, y: Any, *, n: int = 10) -> ClassFra
     [('carboxylic acid', 77), ('beta-lactam', 28), ('secondary amide', 35)]
     """
     check_value("n", n, Whole(1))
+    check_value("n_jobs", n_jobs, JOBS)
     batch = as_graphs(graphs)
     classes = is_classifier(model)
     targets = np.asarray(y)
@@ -209,7 +214,7 @@ def class_fragments(model: Any, graphs: Any, y: Any, *, n: int = 10) -> ClassFra
             f"y must have one target per graph ({len(batch)}); got the shape {targets.shape}."
         )
     by_class: dict[Any, list[Explanation]] = {}
-    for outputs in call(partial(explain_outputs, every=True), model, batch):
+    for outputs in call(partial(explain_outputs, n_jobs=n_jobs, every=True), model, batch):
         for why in outputs:
             # With two classes the only output counts for one and against the other.
             for label in [why.target] if why.opposite is None else [why.opposite, why.target]:

@@ -22,8 +22,9 @@ from ..graphs.drawing.picture import card, draw, picture_or_reason
 from ..kernels.bases.feature_kernel import FeatureKernel
 from ..learning.inputs import check_known_classes, check_two_classes
 from ..learning.machine import by_source
-from ..parameters import Whole, check_value
+from ..parameters import JOBS, Whole, check_value
 from ..views.base import seen_through
+from .explainer import with_threads
 from .models import LinearForm, linear_form
 
 #: Separations up to this value are rounding error of patterns common to all graphs.
@@ -157,6 +158,7 @@ def class_patterns(
     n: int = 10,
     n_resamples: int = 10,
     random_state: int | None = 0,
+    n_jobs: int | None = None,
 ) -> ClassPatterns:
     """Find the patterns that decide for and against each class, and how stable they are.
 
@@ -175,6 +177,8 @@ def class_patterns(
         the stability of patterns is estimated. 0 skips this.
     random_state : int or None, default=0
         Seed for the resampling.
+    n_jobs : int, optional
+        Number of threads; resampled models are fitted with that of ``model``.
 
     Returns
     -------
@@ -200,6 +204,7 @@ def class_patterns(
     """
     check_value("n", n, Whole(1))
     check_value("n_resamples", n_resamples, Whole(0))
+    check_value("n_jobs", n_jobs, JOBS)
     batch = as_graphs(graphs)
     form = linear_form(model)
     if not (form.two_classes or is_classifier(model)):
@@ -213,8 +218,8 @@ def class_patterns(
         )
     check_known_classes(labels, form.classes)
     check_two_classes(np.unique(labels), len(batch))
-    chosen = _strongest(form, batch, labels, n)
-    again = _again(model, batch, labels, n, n_resamples, random_state)
+    chosen = _strongest(form, batch, labels, n, n_jobs)
+    again = _again(model, batch, labels, n, n_jobs, n_resamples, random_state)
     kinds: dict[int, dict[Any, list[ClassPattern]]] = {1: {}, -1: {}}
     for (label, sign), found in chosen.items():
         others = [here.get((label, sign), ()) for here in again]
@@ -241,13 +246,13 @@ class _Table(NamedTuple):
         return type(self.kernel).__name__, self.level, int(self.distinct[place])
 
 
-def _tables(form: LinearForm, batch: GraphBatch, y: np.ndarray) -> list[_Table]:
+def _tables(form: LinearForm, batch: GraphBatch, y: np.ndarray, n_jobs: int | None) -> list[_Table]:
     belongs = np.array([y == label for label in form.classes])
     tables = []
     factors = np.broadcast_to(form.evaluate(batch).factors, (len(batch), len(form.outputs)))
     for terms in by_source(form.terms):
         seen = seen_through(terms[0].term.source.view, batch)
-        kernel = terms[0].term.kernel
+        kernel = with_threads(terms[0].term.kernel, n_jobs)
         features = kernel.count(seen)
         parts = [np.zeros((len(level.hashes), len(form.outputs))) for level in features.levels]
         bounds = [level.starts for level in features.levels]
@@ -279,10 +284,10 @@ def _signed(form: LinearForm, label: Any) -> tuple[int, int]:
 
 
 def _strongest(
-    form: LinearForm, batch: GraphBatch, y: np.ndarray, n: int
+    form: LinearForm, batch: GraphBatch, y: np.ndarray, n: int, n_jobs: int | None
 ) -> dict[tuple[Any, int], list[tuple[_Table, int]]]:
     """Return the n patterns with the largest separation per class and sign."""
-    tables = _tables(form, batch, y)
+    tables = _tables(form, batch, y, n_jobs)
     owners = np.repeat(np.arange(len(tables)), [len(table.distinct) for table in tables])
     places = np.concatenate([np.arange(len(table.distinct)) for table in tables])
     result = {}
@@ -304,7 +309,13 @@ def _separation(sums: np.ndarray, number: int, inside: np.ndarray) -> np.ndarray
 
 
 def _again(
-    model: Any, batch: GraphBatch, y: np.ndarray, n: int, times: int, seed: int | None
+    model: Any,
+    batch: GraphBatch,
+    y: np.ndarray,
+    n: int,
+    n_jobs: int | None,
+    times: int,
+    seed: int | None,
 ) -> list[dict[tuple[Any, int], set[Any]]]:
     """Return the strongest patterns per class and sign for each model on resampled graphs."""
     rng = np.random.default_rng(seed)
@@ -314,7 +325,7 @@ def _again(
             [rng.choice(own, len(own)) for own in (np.flatnonzero(y == c) for c in np.unique(y))]
         )
         form = linear_form(clone(model).fit(batch[rows], y[rows]))
-        strongest = _strongest(form, batch, y, n)
+        strongest = _strongest(form, batch, y, n, n_jobs)
         found.append({key: {t.identity(p) for t, p in own} for key, own in strongest.items()})
     return found
 
