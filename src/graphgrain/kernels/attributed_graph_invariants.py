@@ -10,7 +10,7 @@ from ..core.hashing import GOLDEN, mix_array
 from ..core.refinement import VertexFeatures, compare_vertices
 from ..graphs.batch import GraphBatch
 from .bases.pairwise import AttributedKernel
-from .graph_invariants import PatternedKernel
+from .bases.patterned import PatternedKernel
 
 
 class AttributedGraphInvariants(AttributedKernel, PatternedKernel):

@@ -11,9 +11,9 @@ from ..core.hashing import GOLDEN, mix_array
 from ..core.propagation import descriptor_cells
 from ..graphs.batch import GraphBatch
 from ..parameters import Number, Whole, parameter
+from .bases.propagated import Propagated
+from .bases.pyramid import Pyramid
 from .features import Counts, Occurrences, balls
-from .propagation import Propagated
-from .pyramid_match import Pyramid
 
 
 class DescriptorMatching(Pyramid, Propagated):

@@ -11,8 +11,8 @@ from ..core.hashing import GOLDEN, mix_array
 from ..core.hops import INSTEAD, count_places, hop_matrices, sample_places
 from ..core.memory import require_memory
 from ..graphs.batch import GraphBatch
-from .bases.estimate import Estimate
 from .bases.feature_kernel import FeatureKernel
+from .estimate import Estimate
 from .features import Counts, Occurrences, single_vertices
 from .naming import label_name
 

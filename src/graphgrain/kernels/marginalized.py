@@ -6,7 +6,7 @@ import numpy as np
 
 from ..graphs.batch import GraphBatch
 from ..parameters import SHARE, parameter
-from .random_walk import CommonWalks
+from .bases.common_walks import CommonWalks
 
 
 class Marginalized(CommonWalks):

@@ -1,4 +1,4 @@
-"""The pyramid match kernel, and the base class of the kernels that match points in cells."""
+"""PyramidMatch: the pyramid match kernel."""
 
 from __future__ import annotations
 
@@ -8,17 +8,14 @@ from itertools import pairwise
 import numpy as np
 
 from ..core.counting import count_hashes
-from ..core.gram import add_products, finish
 from ..core.hashing import hash_labels, mix_array
 from ..core.spectra import adjacency, eigenspace_magnitudes
 from ..core.threads import run_each
 from ..graphs.batch import GraphBatch
 from ..parameters import OneOf, Whole, parameter
-from .bases.feature_kernel import FeatureKernel
+from .bases.pyramid import Pyramid
 from .features import (
-    SIMILARITIES,
     Counts,
-    Features,
     Occurrences,
     first_places,
     single_vertices,
@@ -27,53 +24,6 @@ from .naming import label_name
 
 #: Digits to which coordinates are rounded, so that rounding errors do not change their cell.
 _DIGITS = 9
-
-
-class Pyramid(FeatureKernel):
-    """Base class of the pyramid match kernels; subclasses count the points of each cell.
-
-    I_l is the number of points of two graphs that can be matched within cells of level l, the
-    intersection of two histograms. With L = ``depth`` the kernel is
-    I_L + sum over l < L of 2^-(L-l) (I_l - I_{l+1}).
-    """
-
-    counts: str = parameter(default="intersection", init=False)  # by definition
-    level_parameter = "depth"
-
-    def _weights(self, depth: int) -> np.ndarray:
-        """Return the weight of each I_l in the kernel of this depth."""
-        weights = 0.5 ** np.arange(depth + 1.0, 0.0, -1.0)
-        weights[0] *= 2.0
-        return weights
-
-    def _grams(
-        self, new: Features | None = None, every_level: bool = False
-    ) -> Iterator[np.ndarray]:
-        fitted = self.columns_
-        left, other, norms = fitted.entries, None, fitted.squares
-        if new is not None:
-            left, other, norms = fitted.of(new), fitted.entries, new.squares
-        levels = len(fitted.vocabulary)
-        depths = range(levels) if every_level else [levels - 1]
-        weights = [self._weights(depth) for depth in depths]
-        if self.similarity == "minmax":  # of the features, which are scaled by square roots
-            weights = [np.sqrt(weight) for weight in weights]
-        results = [np.zeros((norms.shape[1], self.n_graphs_)) for _ in depths]
-        bounds = fitted.offsets.tolist()
-        for level in range(levels):
-            matches = np.zeros_like(results[0])
-            add_products(matches, left, other, bounds[level], bounds[level + 1], self.n_jobs)
-            for K, weight in zip(results, weights, strict=True):
-                if level < len(weight):
-                    K += weight[level] * matches
-        code = SIMILARITIES[self.similarity]
-        for K, weight in zip(results, weights, strict=True):
-            own, seen = weight @ norms[: len(weight)], weight @ fitted.squares[: len(weight)]
-            yield finish(K, own, seen, new is None, code, self.n_jobs)
-
-    @property
-    def level_scales(self) -> np.ndarray:
-        return np.sqrt(self._weights(len(super().level_scales) - 1))
 
 
 class PyramidMatch(Pyramid):

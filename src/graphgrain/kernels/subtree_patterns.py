@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.tree_patterns import TreeWeights
-from .tree_patterns import CommonTrees
+from .bases.common_trees import CommonTrees
 
 
 class SubtreePatterns(CommonTrees):

@@ -16,6 +16,7 @@ from ...errors import InvalidGraphError, InvalidParameterError
 from ...graphs.batch import GraphBatch
 from ...graphs.convert.dispatch import as_graphs
 from ...parameters import OneOf, Whole, check_parameters, parameter
+from ..estimate import Estimate, estimate_by_pieces, estimate_cost
 from ..features import (
     COUNT_MAPS,
     SIMILARITIES,
@@ -29,7 +30,6 @@ from ..features import (
     repeated,
 )
 from ..naming import at_least, times_of_name
-from .estimate import Estimate, estimate_by_pieces, estimate_cost
 from .graph_kernel import GraphKernel, numbered_names
 
 if TYPE_CHECKING:

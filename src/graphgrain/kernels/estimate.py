@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...core.components import breadth_first_order
-from ...core.counting import SHORT, TABLE_BYTES, estimate_large_graph, is_large, shuffled
-from ...graphs.batch import GraphBatch, subgraph
+from ..core.components import breadth_first_order
+from ..core.counting import SHORT, TABLE_BYTES, estimate_large_graph, is_large, shuffled
+from ..graphs.batch import GraphBatch, subgraph
 
 if TYPE_CHECKING:
-    from .feature_kernel import FeatureKernel
+    from .bases.feature_kernel import FeatureKernel
 
 #: Vertices in the sample of small graphs, and minimum vertices in a subgraph of a large graph.
 _SAMPLE_VERTICES, _PIECE_VERTICES = 4096, 2048
