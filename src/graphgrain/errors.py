@@ -3,6 +3,9 @@
 Each message states the rule, the value that violates it and a remedy.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class GraphgrainError(Exception):
     """Base class of all exceptions raised by graphgrain.
@@ -99,6 +102,17 @@ class MissingDependencyError(GraphgrainError, ImportError):
     >>> issubclass(gg.MissingDependencyError, ImportError)
     True
     """
+
+
+@contextmanager
+def needed(purpose: str, package: str) -> Iterator[None]:
+    """Say how to install an optional package if its import in this block fails."""
+    try:
+        yield
+    except ImportError:
+        raise MissingDependencyError(
+            f"{purpose}, which is not installed. Install it with: pip install {package}"
+        ) from None
 
 
 class NotEnoughMemoryError(GraphgrainError, MemoryError):

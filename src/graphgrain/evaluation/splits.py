@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InvalidParameterError, MissingDependencyError
+from ..errors import InvalidParameterError, needed
 
 if TYPE_CHECKING:
     from .labelled_graphs import LabelledGraphs
@@ -31,13 +31,9 @@ def scaffolds(molecules: Sequence[Any]) -> list[str]:
     >>> scaffolds(["Cc1ccccc1", "CCO"])
     ['c1ccccc1', '']
     """
-    try:
+    with needed("Scaffolds are found by RDKit", "'graphgrain[chem]'"):
         from rdkit.Chem import MolFromSmiles
         from rdkit.Chem.Scaffolds.MurckoScaffold import MurckoScaffoldSmiles
-    except ImportError:
-        raise MissingDependencyError(
-            "Scaffolds need RDKit: pip install 'graphgrain[chem]'."
-        ) from None
     scaffold: Any = MurckoScaffoldSmiles  # untyped in RDKit
     found = []
     for place, item in enumerate(molecules):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.hashing import GOLDEN, mix_array, segment_sums
-from ..errors import MissingDependencyError
+from ..errors import needed
 from ..graphs.batch import GraphBatch
 from ..parameters import SEED, OneOf, Whole, parameter
 from .bases.feature_kernel import FeatureKernel
@@ -144,13 +144,9 @@ class DeepGraphKernel(GraphKernel):
 
     def _word_vectors(self, counts: csr_array) -> np.ndarray:
         """Learn the vectors of all columns, with the graphs as sentences."""
-        try:
+        instead = "graphgrain[deep], or use word_similarity='identity'."
+        with needed("DeepGraphKernel learns its word vectors with gensim", instead):
             from gensim.models import Word2Vec
-        except ImportError:
-            raise MissingDependencyError(
-                "DeepGraphKernel needs gensim for its word vectors, which is not installed. "
-                "Install it with pip install graphgrain[deep], or use word_similarity='identity'."
-            ) from None
         if not counts.nnz:
             return np.zeros((counts.shape[1], self.dimension))
         seed = np.random.SeedSequence(self.random_state).generate_state(1)[0]

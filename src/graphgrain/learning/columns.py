@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import GraphgrainWarning, InvalidParameterError, MissingDependencyError
+from ..errors import GraphgrainWarning, InvalidParameterError, needed
 from ..graphs.processes import progress_bar
 from .inputs import category_name, is_float
 
@@ -52,12 +52,8 @@ def molecule_descriptors(molecules: Any, verbose: int = 0) -> dict[str, np.ndarr
     verbose : int
         1 shows a progress bar on standard error after two seconds.
     """
-    try:
+    with needed("Descriptors are computed by RDKit", "'graphgrain[chem]'"):
         from rdkit.Chem import Descriptors, Mol, MolToSmiles
-    except ImportError:
-        raise MissingDependencyError(
-            "descriptors='rdkit' needs RDKit: pip install graphgrain[chem]."
-        ) from None
     texts = []
     for place, item in enumerate(molecules):
         if not isinstance(item, str | Mol):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidParameterError, MissingDependencyError, UnwritableFileError
+from ..errors import InvalidParameterError, UnwritableFileError, needed
 from ..evaluation.exploration import KernelMap
 from ..evaluation.kernel_comparison import Column, Comparison, Runtimes
 from ..evaluation.records import kernel_label
@@ -217,15 +217,10 @@ def _figures(shown: Content, paper: bool) -> Iterator[tuple[str, Any]]:
 
 
 def _matplotlib() -> Any:
-    try:
+    with needed("Plots are made with matplotlib", "'graphgrain[plot]'"):
         import matplotlib.colors
         import matplotlib.figure
         import matplotlib.ticker
-    except ImportError:
-        raise MissingDependencyError(
-            "Plots are made with matplotlib, which is not installed. Install it with: "
-            "pip install 'graphgrain[plot]'"
-        ) from None
     return matplotlib
 
 

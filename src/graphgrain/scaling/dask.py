@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import numpy as np
 from sklearn.base import clone
 
-from ..errors import InvalidGraphError, InvalidParameterError, MissingDependencyError
+from ..errors import InvalidGraphError, InvalidParameterError, needed
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.convert.parts import is_missing
@@ -23,15 +23,10 @@ from .feature_shards import feature_matrix, hashing_kernel
 
 def dask() -> Any:
     """Import and return Dask."""
-    try:
+    with needed("Work on a cluster is done with Dask", "'graphgrain[dask]'"):
         import dask
         import dask.array
         import dask.delayed
-    except ImportError:
-        raise MissingDependencyError(
-            "Work on a cluster is done with Dask, which is not installed. Install it with: "
-            "pip install 'graphgrain[dask]'"
-        ) from None
     return dask
 
 

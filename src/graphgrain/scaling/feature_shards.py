@@ -31,12 +31,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..archives import Format, parsed_json, read_npz
-from ..errors import (
-    InvalidFileError,
-    InvalidParameterError,
-    MissingDependencyError,
-    UnwritableFileError,
-)
+from ..errors import InvalidFileError, InvalidParameterError, UnwritableFileError, needed
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.rdkit import LabelFlags, LabelOptions, Unreadable, parse_molecules
 from ..graphs.files.molecules import (
@@ -379,14 +374,9 @@ def file_digest(path: Path) -> str:
 
 def pyarrow() -> Any:
     """Import and return PyArrow."""
-    try:
+    with needed("Parquet files are written with PyArrow", "'graphgrain[parquet]'"):
         import pyarrow
         import pyarrow.parquet
-    except ImportError:
-        raise MissingDependencyError(
-            "Parquet files are written with PyArrow, which is not installed. Install it with: "
-            "pip install 'graphgrain[parquet]'"
-        ) from None
     return pyarrow
 
 

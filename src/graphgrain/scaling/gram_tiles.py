@@ -17,7 +17,7 @@ from uuid import uuid4
 import numpy as np
 from sklearn.base import clone
 
-from ..errors import InvalidParameterError, MissingDependencyError, UnwritableFileError
+from ..errors import InvalidParameterError, UnwritableFileError, needed
 from ..graphs.batch import GraphBatch
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.processes import map_processes, progress_bar
@@ -186,11 +186,7 @@ def _create(path: Path, count: int, kind: np.dtype, tile_size: int) -> None:
 
 
 def _zarr() -> Any:
-    try:
+    instead = "'graphgrain[zarr]', or write .npy."
+    with needed("Files that end in .zarr are written with Zarr", instead):
         import zarr
-    except ImportError:
-        raise MissingDependencyError(
-            "Files that end in .zarr are written with Zarr, which is not installed. Install it "
-            "with: pip install 'graphgrain[zarr]', or write .npy."
-        ) from None
     return zarr

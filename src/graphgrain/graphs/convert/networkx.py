@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InvalidGraphError, MissingDependencyError
+from ...errors import InvalidGraphError, needed
 from ..batch import GraphBatch
 from .parts import READ_WEIGHTS, Part, as_columns, checked_items, is_from, joined, weights_read
 
@@ -109,12 +109,8 @@ def to_networkx(graphs: GraphBatch) -> list[Any]:
     >>> gg.from_networkx(gg.to_networkx(graphs)) == graphs
     True
     """
-    try:
+    with needed("to_networkx makes graphs of networkx", "networkx"):
         import networkx
-    except ImportError:
-        raise MissingDependencyError(
-            "to_networkx needs the package networkx. Install it with: pip install networkx"
-        ) from None
     result = []
     for graph in graphs:
         labels = graph.labels if graph.labelled else None

@@ -23,12 +23,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
 
-from ...errors import (
-    GraphgrainWarning,
-    InvalidGraphError,
-    InvalidParameterError,
-    MissingDependencyError,
-)
+from ...errors import GraphgrainWarning, InvalidGraphError, InvalidParameterError, needed
 from ..batch import GraphBatch, running_sum
 from ..labels import encode_labels
 from ..processes import map_processes, progress_bar
@@ -294,13 +289,8 @@ _CLOSURES = re.compile(r"\[[^\]]*\]|(%\d\d|%\(\d+\)|\d)")
 
 def rdkit() -> Any:
     """Import and return ``rdkit.Chem``."""
-    try:
+    with needed("Molecules are read with RDKit", "'graphgrain[chem]'"):
         from rdkit import Chem
-    except ImportError:
-        raise MissingDependencyError(
-            "Molecules are read with RDKit, which is not installed. Install it with: "
-            "pip install 'graphgrain[chem]'"
-        ) from None
     return Chem
 
 

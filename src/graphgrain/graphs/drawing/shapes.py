@@ -16,7 +16,7 @@ from html import escape
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from ...errors import InvalidParameterError, MissingDependencyError
+from ...errors import InvalidParameterError, needed
 from ...writing import atomic_write
 
 #: These fonts have the same metrics, so text has the same width everywhere.
@@ -246,14 +246,10 @@ class Picture:
 
     def png(self, scale: float = 2.0) -> bytes:
         """Return the picture as PNG, drawn by matplotlib."""
-        try:
+        instead = "'graphgrain[plot]', or write SVG with to_svg."
+        with needed("PNG is drawn with matplotlib", instead):
             from matplotlib.backends.backend_agg import FigureCanvasAgg
             from matplotlib.figure import Figure
-        except ImportError:
-            raise MissingDependencyError(
-                "PNG is drawn with matplotlib, which is not installed. Install it with: "
-                "pip install 'graphgrain[plot]', or write SVG with to_svg."
-            ) from None
         figure = Figure(figsize=(self.width / 100, self.height / 100), dpi=100 * scale)
         FigureCanvasAgg(figure)
         figure.patch.set_facecolor(self.palette.page)
