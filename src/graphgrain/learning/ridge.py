@@ -66,11 +66,12 @@ class Ridge:
             weights = weights * robust_weights(problem, targets, middle)
             problem = _Problem(K, targets, weights)
         members = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
+        vectors = [problem.vectors[test] for test in members]  # copied once for all alpha
         result = np.empty((len(self.grid), *targets.shape))
         for place, alpha in enumerate(self.grid):
             coefficients, _, ones = problem.solve(alpha)
-            for test in members:
-                errors = problem.errors(test, alpha, coefficients, ones)
+            for test, own in zip(members, vectors, strict=True):
+                errors = problem.errors(test, own, alpha, coefficients, ones)
                 result[place, test] = targets[test] - errors
         return result
 
@@ -293,12 +294,19 @@ class _Problem:
         return coefficients, intercepts, ones
 
     def errors(
-        self, test: np.ndarray, alpha: float, coefficients: np.ndarray, ones: np.ndarray
+        self,
+        test: np.ndarray,
+        own: np.ndarray,
+        alpha: float,
+        coefficients: np.ndarray,
+        ones: np.ndarray,
     ) -> np.ndarray:
-        """Return the errors on the test graphs of a model trained without them."""
+        """Return the errors on the test graphs of a model trained without them.
+
+        ``own`` are the rows of the eigenvectors of the test graphs.
+        """
         from scipy.linalg import solve
 
-        own = self.vectors[test]
         block = (own / (self.values + alpha)) @ own.T
         block -= ones[test] @ ones[test].T / float((self.roots * ones).sum())
         solved: np.ndarray = solve(block, coefficients[test], assume_a="pos", check_finite=False)
