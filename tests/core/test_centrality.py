@@ -72,6 +72,23 @@ def test_closeness_and_betweenness_equal_networkx(graph):
         )
 
 
+def test_betweenness_of_large_graphs_is_equal_up_to_its_rounding_errors():
+    """Two copies of a graph, joined by an edge: every vertex has the class of its mirror image."""
+    graph = nx.grid_2d_graph(4, 400)
+    graph.remove_nodes_from(
+        [(row, column) for column in range(9, 400, 13) for row in (column % 4,)]
+    )
+    graph = nx.convert_node_labels_to_integers(graph)
+    assert nx.is_connected(graph)
+    n = len(graph)
+    both = nx.disjoint_union(graph, graph)
+    both.add_edge(0, n)
+    place = np.random.default_rng(0).permutation(2 * n)
+    batch = gg.GraphBatch.from_edges([2 * n], place[np.array(both.edges)])
+    classes = centrality_classes(batch.arrays, "betweenness")
+    np.testing.assert_array_equal(classes[place[:n]], classes[place[n:]])
+
+
 def test_classes_join_neighbours_within_the_tolerance():
     from graphgrain.core.components import classify
 

@@ -7,8 +7,9 @@ import numpy as np
 from .compiling import compiled, subroutine
 from .threads import entry_point
 
-#: Values that differ by at most this are treated as equal.
-TOLERANCE = 1e-7
+#: Values that differ by at most this are treated as equal, and so are those that differ by at most
+#: this part of the larger one: betweenness exceeds 1e6 in graphs with thousands of vertices.
+TOLERANCE, RELATIVE_TOLERANCE = 1e-7, 1e-12
 
 
 @compiled
@@ -82,7 +83,8 @@ def classify(order, begin, end, base, values, bits, ranked, classes):
     current = 0
     for i in range(begin, end):
         v = base + order[i]
-        if i > begin and values[v] - values[base + order[i - 1]] > TOLERANCE:
+        tolerance = max(TOLERANCE, RELATIVE_TOLERANCE * values[v])
+        if i > begin and values[v] - values[base + order[i - 1]] > tolerance:
             current += 1
         classes[v] = current
 
