@@ -13,7 +13,7 @@ from rich.markup import escape
 from ..errors import InvalidParameterError, MissingDependencyError
 from ..evaluation import paper as paper_figures
 from ..evaluation.labelled_graphs import LabelledGraphs, prepare
-from ..evaluation.paper import FIGURE_D, FIGURE_K, table_kernels, varying_d, varying_k
+from ..evaluation.paper import FIGURE_D, FIGURE_K, varying_d, varying_k
 from ..evaluation.protocol import MODES, Protocol
 from ..evaluation.records import Record, read_results, under_protocol
 from ..evaluation.summary import accuracy_against, kernel_cost, summarise
@@ -103,7 +103,7 @@ def reproduce(
         raise InvalidParameterError(
             f"--kernel is for table2 and table3; {what} has no kernel to choose. Leave it out."
         )
-    kernels = [kernel_grid(name) for name in listed(kernel) or table_kernels()]
+    kernels = [kernel_grid(name) for name in listed(kernel) or paper_figures.KERNELS]
     work = _work(wanted, kernels, repeats)
     loaded = [load(_place(name, data)) for name in names]
     sets = [

@@ -112,11 +112,6 @@ FIGURE_K = "figure-k"
 FIGURE_D = "figure-d"
 
 
-def table_kernels() -> list[str]:
-    """Return the names of the kernels in the paper's tables, in their order."""
-    return [name for name in KERNELS if name in registry.KERNELS]
-
-
 def varying_k() -> KernelGrid:
     """Return the grid of the paper's figure for varying k."""
     return registry.KERNELS["tree++"].with_settings(
