@@ -209,8 +209,13 @@ class TestOddGraphs:
         assert "up to 600 vertices" in why._repr_html_()
 
     def test_labels_of_another_kind(self, model):
-        with pytest.raises(InvalidGraphError, match="kind seen at fit"):
-            gg.explain(model, [([(0, 1)], [1, 2])])
+        numbered = gg.as_graphs([([(0, 1)], [1, 2])])
+        learned = gg.GraphClassifier("wl", 1, cv=2, max_terms=1).fit(GRAPHS, Y)
+        for fitted in (model, learned):
+            with pytest.raises(InvalidGraphError, match="kind seen at fit"):
+                gg.explain(fitted, numbered)
+            with pytest.raises(InvalidGraphError, match="kind seen at fit"):
+                gg.class_patterns(fitted, gg.GraphBatch.concatenate([numbered] * 2), np.unique(Y))
 
 
 class TestRefusals:

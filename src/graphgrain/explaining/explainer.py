@@ -25,7 +25,6 @@ from ..kernels.features import Counts, Occurrences, Tally
 from ..learning.estimator import GraphEstimator
 from ..learning.machine import by_source
 from ..parameters import JOBS, check_value
-from ..views.base import seen_through
 from .explanation import Explanation, FoundLevel
 from .models import LinearForm, check_linear, linear_form
 from .sharing import check_share, edges_as_in, removal_values, share_occurrences
@@ -358,7 +357,7 @@ def _opened(
     prepared = []
     for terms in by_source(fitted_terms):
         deepest = terms[0].term
-        seen = seen_through(deepest.source.view, batch)
+        seen = deepest.source.see(batch)
         if not np.array_equal(seen.offsets, batch.offsets):
             raise InvalidGraphError(
                 f"explain needs views that keep the vertices of graphs; {deepest.source.view!r} "

@@ -221,7 +221,7 @@ class _KernelTerm(Term):
 
 def kernel_term(kernel: FeatureKernel, similarity: str, view: Any = None) -> Term:
     """Return a kernel, without a model, as the term of a sum."""
-    source = Source(type(kernel).__name__, kernel, view, getattr(kernel, "label_kind_", ""))
+    source = Source(type(kernel).__name__, kernel, view, None)  # the kernel checks labels
     return _KernelTerm(source, kernel.counts, similarity)
 
 

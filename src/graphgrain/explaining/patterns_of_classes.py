@@ -23,7 +23,6 @@ from ..kernels.bases.feature_kernel import FeatureKernel
 from ..learning.inputs import check_known_classes, check_two_classes
 from ..learning.machine import by_source
 from ..parameters import JOBS, Whole, check_value
-from ..views.base import seen_through
 from .explainer import with_threads
 from .models import LinearForm, linear_form
 
@@ -251,7 +250,7 @@ def _tables(form: LinearForm, batch: GraphBatch, y: np.ndarray, n_jobs: int | No
     tables = []
     factors = np.broadcast_to(form.evaluate(batch).factors, (len(batch), len(form.outputs)))
     for terms in by_source(form.terms):
-        seen = seen_through(terms[0].term.source.view, batch)
+        seen = terms[0].term.source.see(batch)
         kernel = with_threads(terms[0].term.kernel, n_jobs)
         features = kernel.count(seen)
         parts = [np.zeros((len(level.hashes), len(form.outputs))) for level in features.levels]

@@ -51,19 +51,19 @@ class Source:
     kernel : FeatureKernel
         Unfitted kernel with its parameters, at the highest level.
     view : fitted view or None
-    label_kind : str
-        Kind of the vertex labels of the training graphs after the view.
+    label_kind : str or None
+        Kind of the vertex labels of the training graphs after the view; None for any.
     """
 
     name: str
     kernel: FeatureKernel
     view: Any
-    label_kind: str
+    label_kind: str | None
 
     def see(self, batch: GraphBatch) -> GraphBatch:
         """Apply the view to graphs."""
         seen = seen_through(self.view, batch)
-        if seen.n_vertices and seen.label_kind != self.label_kind:
+        if seen.n_vertices and self.label_kind not in (None, seen.label_kind):
             raise InvalidGraphError(
                 f"The graphs must have labels of the kind seen at fit ({self.label_kind}); got "
                 f"{seen.label_kind}. Convert them with GraphBatch.with_labels."
