@@ -52,7 +52,7 @@ class Evaluated(NamedTuple):
     """The values of a model for graphs, apart from the contributions of their patterns."""
 
     biases: np.ndarray  # (graphs, outputs), for graphs with patterns
-    factors: np.ndarray  # (graphs, outputs or 1), of the values of the terms
+    factors: np.ndarray  # of the values of the terms; (graphs, outputs) after broadcasting
     #: Values computed by the model itself, if the sums are to be checked against them.
     values: np.ndarray | None
     #: Class of each graph (None for regression); if None, the class with the largest decision.
@@ -121,11 +121,9 @@ def _of_estimator(model: GraphEstimator) -> LinearForm:
     bias = machine.intercept * factors + shifts
 
     def evaluate(batch: GraphBatch) -> Evaluated:
-        graphs = len(batch)
-        predictions = None if is_classifier(model) else [None] * graphs
-        return Evaluated(
-            np.tile(bias, (graphs, 1)), np.tile(factors, (graphs, 1)), None, predictions
-        )
+        predictions = None if is_classifier(model) else [None] * len(batch)
+        biases = np.tile(bias, (len(batch), 1))
+        return Evaluated(biases, factors[np.newaxis], None, predictions)
 
     def values(batch: GraphBatch) -> np.ndarray:
         return (machine.graph_values(batch, model.n_jobs) * factors) + shifts
