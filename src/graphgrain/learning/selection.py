@@ -488,6 +488,8 @@ class Selector:
         K = self._matrix(terms[0], sample).copy()
         for term in terms[1:]:
             K += self._matrix(term, sample)
+        if sample is None:  # the selected sum, after which no sample is needed
+            self._matrices.clear()
         K /= len(terms)
         return K
 
