@@ -153,12 +153,14 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
     def _fit_batch(self, batch: GraphBatch, fit: Callable[[GraphBatch], None]) -> None:
         """Fit with ``fit``; if it fails, the kernel stays as an earlier fit left it."""
         with all_or_nothing(self):
+            for name in self.__dict__.get("_learned", ()):  # by an earlier fit
+                self.__dict__.pop(name, None)
+            before = set(self.__dict__)
             self._begin_fit(batch)
             fit(batch)
+            self._learned = set(self.__dict__) - before
 
     def _begin_fit(self, batch: GraphBatch) -> None:
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)  # learned by an earlier fit
         if not len(batch):
             raise InvalidGraphError(
                 f"{type(self).__name__} needs at least one graph to fit; got an empty list."
