@@ -206,19 +206,11 @@ def is_from(x: Any, package: str) -> bool:
 
 def checked_items(items: Iterable[Any], right: Callable[[Any], bool], kind: str) -> list[Any]:
     """Return the items as a list; raise an error if one is not of the expected kind."""
-    found = listed(items)
-    for number, item in enumerate(found):
+    listed = [item for item in items]  # noqa: C416 - see column_items
+    for number, item in enumerate(listed):
         if not right(item):
             raise InvalidGraphError(f"Item {number} is not {kind}: {shown(item)}.")
-    return found
-
-
-def listed(items: Iterable[Any]) -> list[Any]:
-    """Return the items as a list.
-
-    ``list`` would first ask for their number, and RDKit's ``SmilesMolSupplier`` is at its end then.
-    """
-    return [item for item in items]  # noqa: C416
+    return listed
 
 
 def shown(x: Any) -> str:
@@ -245,7 +237,8 @@ def column_items(x: Any) -> list[Any]:
         return list(x[names[0]])
     if isinstance(x, np.ndarray) and x.ndim == 2 and x.shape[1] == 1 and x.dtype.kind in "OUT":
         return list(x[:, 0])  # scikit-learn passes a column as a two-dimensional array
-    return listed(x)
+    # list() would first ask for the number of items, and RDKit's SmilesMolSupplier ends then
+    return [item for item in x]  # noqa: C416
 
 
 def is_sequence(x: Any) -> bool:
