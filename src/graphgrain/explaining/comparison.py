@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..errors import InvalidGraphError, InvalidParameterError
-from ..graphs.batch import GraphBatch
+from ..graphs.batch import GraphBatch, counted
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.drawing.picture import Pictured, card, picture, picture_or_reason
 from ..graphs.drawing.shapes import Picture
@@ -173,8 +173,8 @@ class Comparison(Pictured):
             for n in (0, 1)
         ]
         return (
-            f"Comparison(similarity={self.similarity:.4f}, {both} shared patterns, the first has "
-            f"{own[0]} more often, the second {own[1]})"
+            f"Comparison(similarity={self.similarity:.4f}, {counted(both, 'shared pattern')}, "
+            f"the first has {own[0]} more often, the second {own[1]})"
         )
 
     def _repr_html_(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InvalidParameterError
-from ..graphs.batch import GraphBatch
+from ..graphs.batch import GraphBatch, counted
 from ..graphs.drawing.picture import Pictured, card, fragment_list, picture, picture_or_reason
 from ..graphs.drawing.shapes import Picture
 from ..kernels.bases.feature_kernel import FeatureKernel
@@ -264,8 +264,8 @@ class Explanation(Pictured):
             words.insert(0, f"target={self.target!r}")
         if self.prediction is not None:
             words.insert(0, f"prediction={self.prediction!r}")
-        words.append(f"{self.graph.n_vertices} vertices")
-        words.append(f"{sum(len(part.tally.hashes) for part in self.levels)} patterns")
+        words.append(counted(self.graph.n_vertices, "vertex", "vertices"))
+        words.append(counted(sum(len(part.tally.hashes) for part in self.levels), "pattern"))
         if self.unknown:
             words.append(f"{100 * self.unknown:.0f} % of its patterns unknown to the model")
         return f"Explanation({', '.join(words)})"

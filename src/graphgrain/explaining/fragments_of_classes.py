@@ -12,7 +12,7 @@ from sklearn.base import is_classifier
 
 from ..core.threads import call
 from ..errors import InvalidParameterError
-from ..graphs.batch import GraphBatch
+from ..graphs.batch import GraphBatch, counted
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.drawing.picture import card, picture, picture_or_reason, save_png, save_svg
 from ..graphs.drawing.shapes import Picture
@@ -150,7 +150,7 @@ class ClassFragments:
                 inside = "" if np.isnan(each.precision) else f", {each.precision:.0%} in the class"
                 lines.append(
                     f"  {each.contribution:+.3g}{between}  {each.name}  "
-                    f"({each.count} graph{'s' if each.count > 1 else ''}{inside})"
+                    f"({counted(each.count, 'graph')}{inside})"
                 )
         return "\n".join(lines)
 

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 from ..errors import InvalidParameterError
-from ..graphs.batch import GraphBatch
+from ..graphs.batch import GraphBatch, counted
 from ..graphs.convert.dispatch import as_graphs
 from ..graphs.drawing.picture import card, draw, picture_or_reason
 from ..kernels.bases.feature_kernel import FeatureKernel
@@ -134,7 +134,7 @@ class ClassPatterns:
                 for p in patterns:
                     stable = f", {100 * p.stability:.0f} % stable" if p.stability >= 0 else ""
                     lines.append(
-                        f"  {p.contribution:+.3f}  {p.name}  ({p.support} graphs, "
+                        f"  {p.contribution:+.3f}  {p.name}  ({counted(p.support, 'graph')}, "
                         f"{100 * p.precision:.0f} % of them in the class{stable})"
                     )
         return "\n".join(lines)

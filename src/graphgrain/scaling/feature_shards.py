@@ -32,7 +32,7 @@ from sklearn.base import clone
 
 from ..archives import Format, parsed_json, read_npz
 from ..errors import InvalidFileError, InvalidParameterError, UnwritableFileError, needed
-from ..graphs.batch import GraphBatch
+from ..graphs.batch import GraphBatch, counted
 from ..graphs.convert.rdkit import LabelFlags, LabelOptions, Unreadable, parse_molecules
 from ..graphs.files.molecules import (
     MoleculeFile,
@@ -152,7 +152,8 @@ class FeatureShards:
     def __repr__(self) -> str:
         rows, columns = self.shape
         return (
-            f"FeatureShards({len(self):,} shards, {rows:,} rows, {columns:,} columns, "
+            f"FeatureShards({counted(len(self), 'shard')}, {counted(rows, 'row')}, "
+            f"{counted(columns, 'column')}, "
             f"{self.manifest['kernel']['class']})"
         )
 
