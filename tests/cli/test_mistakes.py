@@ -53,6 +53,7 @@ def test_an_option_takes_one_value_wherever_it_stands(toy):
         (["evaluate", "drugs", "--folds", "500"], "got 292 graphs for 500 folds"),
         (["evaluate", "drugs", "--target", "x"], "--target is for files of molecules"),
         (["evaluate", "drugs", "-r", "/proc/r.jsonl"], "'/proc/r.jsonl' cannot"),
+        (["evaluate", "drugs", "-r", "-"], "--results is a file that is read and continued"),
         (["kernel", "drugs", "-o", "K.txt"], "written as .npz, .npy or .csv; got 'K.txt'"),
         (["kernel", "drugs", "-o", "no/K.npz"], "There is no folder 'no'"),
         (["reproduce", "table4"], "WHAT is one of table1, table2"),

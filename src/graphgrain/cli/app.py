@@ -385,6 +385,10 @@ def _check_outputs(arguments: dict[str, Any]) -> None:
     """
     for name in ("output", "results", "plot", "html"):
         place = arguments.get(name)
+        if name == "results" and place is not None and is_standard_output(place):
+            raise InvalidParameterError(
+                f"--results is a file that is read and continued; got {str(place)!r}. Name a file."
+            )
         if isinstance(place, Path) and not is_standard_output(place):
             folder = place.expanduser().parent
             if not folder.is_dir():
