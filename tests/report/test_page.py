@@ -148,6 +148,14 @@ def test_partial_results_make_a_page(sets: dict[str, Any], tmp_path: Path) -> No
     timed = save([made_up_kernel(sets["KKI"], "wl", 0.5)], tmp_path / "timed")
     text = write_report(timed, tmp_path / "timed.html").read_text(encoding="utf-8")
     assert "500 ms" in text
+    assert "No repetition" not in text  # only the time was measured
+    curve = [
+        made_up_fold(sets["KKI"], "tree++", [0.6, 0.7], 0, fold, variant="figure-k")
+        for fold in range(FOLDS)
+    ]
+    text = write_report(save(curve, tmp_path / "curve"), tmp_path / "curve.html").read_text("utf-8")
+    assert "Accuracy against k" in text
+    assert "No repetition" not in text
     one = [made_up_fold(sets["KKI"], "wl", [0.5], 0, fold) for fold in range(FOLDS)]
     text = write_report(save(one, tmp_path / "one"), tmp_path / "one.html").read_text("utf-8")
     assert "t-test" not in text  # there is nothing to test against

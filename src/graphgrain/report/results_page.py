@@ -570,7 +570,7 @@ class Sections:
 
     def _accuracies(self) -> Iterator[Section]:
         found, unfinished = self.content.comparisons, self.content.unfinished
-        if not found:
+        if unfinished and not found:
             words = (
                 "No repetition of the cross-validation is complete yet, so there is no accuracy to "
                 "show. Run the same command again to continue where it stopped."
