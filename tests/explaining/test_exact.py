@@ -30,6 +30,7 @@ from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 
 import graphgrain as gg
 from graphgrain.errors import InvalidGraphError, InvalidParameterError
+from graphgrain.kernels.features import located_vertices
 from tests.kernels.found_kernels import EXPLICIT, Y
 from tests.kernels.found_kernels import GRAPHS as WITH_ATTRIBUTES
 from tests.strategies import graphs, to_tuple
@@ -131,6 +132,31 @@ def test_every_kernel(Kernel, output):
     if output != "features":
         steps = [Kernel(similarity=output), SVC(kernel="precomputed")]
     check(make_pipeline(*steps).fit(GRAPHS, Y), GRAPHS[:3] + ODD[:2])
+
+
+class LabelsAndDegrees(gg.FeatureKernel):
+    """A kernel of one's own with two levels and no parameter for them."""
+
+    def _levels(self, batch):
+        return [gg.hash_labels(batch.labels), gg.hash_labels(batch.degrees)]
+
+    def count_features(self, batch):
+        return [gg.count_hashes(batch.offsets, hashes) for hashes in self._levels(batch)]
+
+    def locate_each(self, batch):
+        return located_vertices(batch, self._levels(batch))
+
+
+@pytest.mark.parametrize("output", ["features", "cosine", "dot", "minmax"])
+def test_a_kernel_with_two_levels_and_no_parameter_for_them(output):
+    steps = [LabelsAndDegrees(output="features"), LOGISTIC]
+    if output != "features":
+        kernel = LabelsAndDegrees(similarity=output)
+        steps = [kernel, SVC(kernel="precomputed")]
+        pair = gg.compare(kernel, GRAPHS[0], GRAPHS[1])
+        assert pair.similarity == pytest.approx(kernel.fit_transform(GRAPHS)[0, 1])
+    for why in check(make_pipeline(*steps).fit(GRAPHS, Y)):
+        assert len(why.levels) == 2
 
 
 def test_minmax_by_brute_force():

@@ -167,6 +167,18 @@ def test_more_than_there_are(drug_index, drugs):
     assert len(set(ids[0].tolist())) == len(drugs[0])
 
 
+def test_a_kernel_with_two_levels_and_no_parameter_for_them(tmp_path, drugs):
+    class LabelsAndDegrees(gg.FeatureKernel):
+        def count_features(self, batch):
+            levels = (gg.hash_labels(batch.labels), gg.hash_labels(batch.degrees))
+            return [gg.count_hashes(batch.offsets, hashes) for hashes in levels]
+
+    kernel, graphs = LabelsAndDegrees(similarity="minmax"), drugs[0][:40]
+    index = built(tmp_path, graphs, kernel, similarity="minmax")
+    expected = -np.sort(-kernel.fit_transform(graphs))[:, :5]
+    np.testing.assert_allclose(index.search(graphs, k=5)[1], expected, rtol=1e-12)
+
+
 def test_no_queries(drug_index):
     ids, values = drug_index.search(gg.GraphBatch.from_edges([], []), k=3)
     assert ids.shape == values.shape == (0, 3)
