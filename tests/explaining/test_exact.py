@@ -155,8 +155,11 @@ def test_a_kernel_with_two_levels_and_no_parameter_for_them(output):
         steps = [kernel, SVC(kernel="precomputed")]
         pair = gg.compare(kernel, GRAPHS[0], GRAPHS[1])
         assert pair.similarity == pytest.approx(kernel.fit_transform(GRAPHS)[0, 1])
-    for why in check(make_pipeline(*steps).fit(GRAPHS, Y)):
-        assert len(why.levels) == 2
+    similarity = "auto" if output == "features" else output
+    learned = gg.GraphClassifier(LabelsAndDegrees(), cv=2, similarity=similarity)
+    for model in (make_pipeline(*steps), learned):
+        for why in check(model.fit(GRAPHS, Y)):
+            assert len(why.levels) == 2
 
 
 def test_minmax_by_brute_force():
