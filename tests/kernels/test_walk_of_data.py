@@ -15,8 +15,9 @@ from graphgrain.core import threads
 
 SOURCE = Path(gg.__file__).parent
 CONTRIBUTING = SOURCE.parents[1] / "CONTRIBUTING.md"
-#: What every step may use: threads, memory, hashes, rules of parameters, progress, processes.
+#: What every step may use: errors, rules of parameters, threads, memory, hashes, progress.
 TOOLS = {
+    "errors.py",
     "parameters.py",
     "core/threads.py",
     "core/memory.py",

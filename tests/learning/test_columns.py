@@ -259,9 +259,9 @@ def test_columns_are_learned_with_the_graphs(kind, library):
 
 
 def machine_parts(model, table):
-    batch, columns = model._read(table)
+    read = model._read(table)
     machine = model.machine_
-    return machine.graph_values(batch), machine.columns.values(columns), machine
+    return machine.graph_values(read.batch), machine.columns.values(read.columns), machine
 
 
 @pytest.mark.parametrize("kind", [gg.GraphRegressor, gg.GraphClassifier])

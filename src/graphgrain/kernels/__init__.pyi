@@ -1,12 +1,12 @@
 # Public names of this package; __init__.py imports each on first use.
 from .attributed_graph_hopper import AttributedGraphHopper as AttributedGraphHopper
 from .attributed_graph_invariants import AttributedGraphInvariants as AttributedGraphInvariants
-from .bases.estimate import Estimate as Estimate
 from .bases.feature_kernel import FeatureKernel as FeatureKernel
 from .bases.graph_kernel import GraphKernel as GraphKernel
 from .deep_graph_kernel import DeepGraphKernel as DeepGraphKernel
 from .descriptor_matching import DescriptorMatching as DescriptorMatching
 from .edge_histogram import EdgeHistogram as EdgeHistogram
+from .estimate import Estimate as Estimate
 from .features import Features as Features
 from .features import Occurrences as Occurrences
 from .graph_hopper import GraphHopper as GraphHopper
