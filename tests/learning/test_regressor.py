@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -750,3 +751,17 @@ def test_graphs_counted_by_another_model(with_gaps):
     for ask in (other.predict, other.domain, other.predict_interval):
         with pytest.raises(InvalidParameterError, match="Count them again"):
             ask(model.count(new))
+    # memory may be used again: what counts is the source, not its id
+    [features] = model.count(new).features.values()
+    renamed = replace(model.count(new), features={id(other.machine_.sources[0]): features})
+    with pytest.raises(InvalidParameterError, match="Count them again"):
+        other.predict(renamed)
+
+
+def test_graphs_counted_before_another_fit(drugs, masses):
+    graphs, _ = drugs
+    model = gg.GraphRegressor(**ONE).fit(graphs[:40], masses[:40])
+    counted = model.count(graphs[40:45])
+    model.fit(graphs[:50], masses[:50])
+    with pytest.raises(InvalidParameterError, match="Count them again"):
+        model.predict(counted)

@@ -56,7 +56,7 @@ from .columns import (
 )
 from .folds import fold_numbers
 from .inputs import check_folds, check_groups, split_table
-from .machine import FittedTerm, KernelMachine, PatternWeights, Term
+from .machine import FittedTerm, KernelMachine, PatternWeights, Source, Term
 from .ridge import Posterior, SparsePosterior
 from .selection import (
     AUTO,
@@ -135,6 +135,8 @@ class CountedGraphs:
     batch: GraphBatch
     columns: dict[str, np.ndarray]
     features: dict[int, Features] | None = None
+    #: The sources themselves, so that no others get their ids.
+    sources: tuple[Source, ...] = ()
 
     def __len__(self) -> int:
         return len(self.batch)
@@ -186,7 +188,8 @@ class GraphEstimator(Declared, BaseEstimator):
     def _read(self, X: Any) -> CountedGraphs:
         """Return the graphs and the other columns of a table, which is read as in training."""
         if isinstance(X, CountedGraphs):
-            if X.features is not None and X.features.keys() != set(map(id, self.machine_.sources)):
+            own = [*map(id, self.machine_.sources)]
+            if X.features is not None and [*map(id, X.sources)] != own:
                 raise InvalidParameterError(
                     f"Features are counted for one fit of one model, and these for another than "
                     f"this {type(self).__name__}. Count them again: model.count(graphs)."
@@ -220,7 +223,8 @@ class GraphEstimator(Declared, BaseEstimator):
         """
         check_is_fitted(self, "machine_")
         read = self._read(X)
-        return replace(read, features=self.machine_.count(read.batch, self.n_jobs))
+        counted = self.machine_.count(read.batch, self.n_jobs)
+        return replace(read, features=counted, sources=tuple(self.machine_.sources))
 
     def _with_descriptors(self, items: Any) -> tuple[GraphBatch, dict[str, np.ndarray]]:
         """Return the graphs, and the descriptors if they are wanted."""
