@@ -49,7 +49,6 @@ OPTIONAL = {
     "rdkit",
     "torch",
     "torch_geometric",
-    "zarr",
 }
 #: These belong to no package.
 ENTRIES = {SOURCE / "__init__.py", SOURCE / "__main__.py"}
