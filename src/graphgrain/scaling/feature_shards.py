@@ -427,9 +427,7 @@ def write_shard(
         except pa.ArrowException:  # values of several types, or several for each row
             arrays[name] = pa.array(_as_text(values.tolist()))
     for name, items in ((FEATURE_COLUMNS, X.indices), (FEATURE_VALUES, X.data)):
-        arrays[name] = pa.LargeListArray.from_arrays(
-            pa.array(X.indptr, pa.int64()), pa.array(items)
-        )
+        arrays[name] = pa.ListArray.from_arrays(pa.array(X.indptr, pa.int64()), pa.array(items))
     table = pa.table(arrays).replace_schema_metadata({"graphgrain": json.dumps(receipt)})
     with atomic_write(path, "The shard") as file:
         pa.parquet.write_table(
