@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from sklearn.base import clone
 
-from ..core.gram import DOT
+from ..core.similarity import DOT
 from ..core.threads import call
 from ..errors import (
     GraphgrainWarning,
@@ -39,7 +39,7 @@ from ..graphs.convert.rdkit import LabelFlags, LabelOptions, from_rdkit, from_sm
 from ..graphs.files.molecules import is_molecule_file
 from ..graphs.processes import progress_bar
 from ..graphs.streams import Chunk, as_chunks
-from ..kernels.bases.feature_kernel import FeatureKernel, check_explicit
+from ..kernels.bases.feature_kernel import FeatureKernel, check_explicit, chosen_similarity
 from ..kernels.registry import describe_kernel, kernel_from_json, kernel_to_json
 from ..kernels.tree_plus_plus import TreePlusPlus
 from ..parameters import JOBS, Number, OneOf, Whole, check_parameters, check_value
@@ -156,7 +156,7 @@ class GraphIndex:
         *,
         ids: Any = None,
         columns: Any = None,
-        similarity: str = "minmax",
+        similarity: str | None = None,
         overwrite: bool = False,
         first_id: int = 0,
         n_jobs: int | None = None,
@@ -184,8 +184,9 @@ class GraphIndex:
             Columns to store: arrays with one value per graph, or names of columns of the source.
             By default all columns of the source. A column ``"id"`` is one like any other: it
             holds the ids only with ``ids="id"``.
-        similarity : {"minmax", "cosine", "dot", "containment"}, default="minmax"
-            Default similarity of :meth:`search`.
+        similarity : {"minmax", "cosine", "dot", "containment"}, optional
+            Default similarity of :meth:`search`. By default that of the kernel, "minmax" without
+            ``kernel``.
         overwrite : bool, default=False
             Whether to replace an existing index, once the new one is complete.
         first_id : int, default=0
@@ -210,6 +211,7 @@ class GraphIndex:
         check_value("first_id", first_id, Whole(0))
         check_value("n_jobs", n_jobs, JOBS)
         source, are_molecules = with_kind(source)
+        similarity = chosen_similarity(similarity, kernel)
         check_value("similarity", similarity, OneOf(tuple(KINDS)))
         used = None if kernel is None else check_kernel(kernel)
         folder = _folder(path)

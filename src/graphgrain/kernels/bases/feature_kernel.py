@@ -171,7 +171,7 @@ class FeatureKernel(GraphKernel):
         return self._counted(as_graphs(X))
 
     def _counted(self, batch: GraphBatch) -> Features:
-        return Features(self.count_features(batch), self._whole_counts)
+        return Features(self.count_features(batch), self._whole_counts, self.similarity)
 
     def _mapped(self, batch: GraphBatch) -> Features:
         return self._counted(batch).mapped(self.counts)
@@ -602,6 +602,13 @@ def check_explicit(kernel: Any, who: str, fixed: bool = False) -> FeatureKernel:
             "batch. Give it a number."
         )
     return kernel
+
+
+def chosen_similarity(similarity: str | None, kernel: GraphKernel | None) -> str:
+    """Return the similarity to compare by: that given, that of the kernel, or min-max."""
+    if similarity is not None:
+        return similarity
+    return "minmax" if kernel is None else kernel.similarity
 
 
 def one_graph(batch: GraphBatch, method: str) -> GraphBatch:
