@@ -81,7 +81,7 @@ lines = np.array([len(labels) for _, labels in [*before.values(), *after.values(
 # Corresponding functions
 # -----------------------
 # The most similar pair of each function.
-kernel = gg.TreePlusPlus(3, 1, counts="binary")
+kernel = gg.TreePlusPlus(3, 1, counts="binary", similarity="minmax")
 found = gg.pairs(graphs, min_similarity=0.3, kernel=kernel, max_per_graph=1)
 for a, b, similarity in zip(*found):
     print(f"{similarity:.2f}  {names[a]:<18} {names[b]}")

@@ -127,7 +127,7 @@ def test_sphere_exclusion(drug_index, matrix, threshold):
 @pytest.mark.parametrize("counts", ["binary", "raw"])
 def test_diverse_picks(drugs, tmp_path, counts):
     graphs = drugs[0][:100]
-    kernel = gg.TreePlusPlus(3, 1, edge_labels=True, counts=counts)
+    kernel = gg.TreePlusPlus(3, 1, edge_labels=True, counts=counts, similarity="minmax")
     index = gg.GraphIndex.build(tmp_path / "p.ggi", graphs, kernel)
     matrix = similarity_matrix(kernel, graphs, graphs, "minmax")
     picks = [7]

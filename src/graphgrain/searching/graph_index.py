@@ -211,9 +211,9 @@ class GraphIndex:
         check_value("first_id", first_id, Whole(0))
         check_value("n_jobs", n_jobs, JOBS)
         source, are_molecules = with_kind(source)
-        similarity = chosen_similarity(similarity, kernel)
-        check_value("similarity", similarity, OneOf(tuple(KINDS)))
         used = None if kernel is None else check_kernel(kernel)
+        similarity = chosen_similarity(similarity, used)
+        check_value("similarity", similarity, OneOf(tuple(KINDS)))
         folder = _folder(path)
         make_folder(folder, overwrite)
         with only_writer(folder):

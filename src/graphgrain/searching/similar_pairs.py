@@ -153,8 +153,9 @@ def iter_pairs(
         source: Snapshot | GraphBatch = graphs._snapshot
     else:
         source = graphs = as_graphs(graphs)
-        name = chosen_similarity(similarity, kernel)
-        kernel = default_kernel(graphs) if kernel is None else check_kernel(kernel)
+        used = None if kernel is None else check_kernel(kernel)
+        name = chosen_similarity(similarity, used)
+        kernel = default_kernel(graphs) if used is None else used
     if name not in ("minmax", "cosine"):
         raise InvalidParameterError(
             f"Pairs are compared by 'minmax' or 'cosine', which are the same in both directions "
