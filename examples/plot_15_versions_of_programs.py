@@ -96,7 +96,7 @@ for change in gg.changes(graphs, lines, min_pairs=1):
 
 # %%
 # All similarities: each row has one clearly most similar partner.
-K = gg.TreePlusPlus(3, 1, counts="binary", similarity="minmax").fit_transform(graphs)
+K = kernel.fit_transform(graphs)
 fig, axes = plt.subplots(figsize=(5.2, 4.4))
 image = axes.imshow(K, vmin=0, vmax=1, cmap="Blues")
 axes.set_xticks(range(len(names)), names, rotation=45, ha="right")

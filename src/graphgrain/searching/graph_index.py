@@ -39,7 +39,7 @@ from ..graphs.convert.rdkit import LabelFlags, LabelOptions, from_rdkit, from_sm
 from ..graphs.files.molecules import is_molecule_file
 from ..graphs.processes import progress_bar
 from ..graphs.streams import Chunk, as_chunks
-from ..kernels.bases.feature_kernel import FeatureKernel, check_explicit, chosen_similarity
+from ..kernels.bases.feature_kernel import FeatureKernel, check_explicit
 from ..kernels.registry import describe_kernel, kernel_from_json, kernel_to_json
 from ..kernels.tree_plus_plus import TreePlusPlus
 from ..parameters import JOBS, Number, OneOf, Whole, check_parameters, check_value
@@ -185,8 +185,8 @@ class GraphIndex:
             By default all columns of the source. A column ``"id"`` is one like any other: it
             holds the ids only with ``ids="id"``.
         similarity : {"minmax", "cosine", "dot", "containment"}, optional
-            Default similarity of :meth:`search`. By default that of the kernel, "minmax" without
-            ``kernel``.
+            Default similarity of :meth:`search`. By default that of the kernel, or "minmax" if
+            no kernel is passed.
         overwrite : bool, default=False
             Whether to replace an existing index, once the new one is complete.
         first_id : int, default=0
@@ -212,7 +212,7 @@ class GraphIndex:
         check_value("n_jobs", n_jobs, JOBS)
         source, are_molecules = with_kind(source)
         used = None if kernel is None else check_kernel(kernel)
-        similarity = chosen_similarity(similarity, used)
+        similarity = similarity_by(used, similarity)
         check_value("similarity", similarity, OneOf(tuple(KINDS)))
         folder = _folder(path)
         make_folder(folder, overwrite)
@@ -812,6 +812,12 @@ def pieces_of(
     given = {}
     if isinstance(columns, Mapping):
         given = {name: np.atleast_1d(column) for name, column in columns.items()}
+        for name, column in given.items():
+            if column.dtype.kind == "U" and len(column) and not any(map(str.strip, column)):
+                raise InvalidParameterError(
+                    f"A column of texts has a text for at least one graph; all of {name!r} are "
+                    "blank. Leave it out."
+                )
     values = None if ids is None or isinstance(ids, str) else iter(ids)
     begin = 0
     for chunk in as_chunks(source, chunk_size=CHUNK, **options):
@@ -884,6 +890,13 @@ def tail_to_merge(segments: Sequence[SegmentEntry], new: int) -> int:
 def default_kernel(graphs: GraphBatch) -> TreePlusPlus:
     """Return the default kernel: presence, not counts, of patterns (see docs/searching.md)."""
     return TreePlusPlus(4, 1, edge_labels=graphs.edge_label_table is not None, counts="binary")
+
+
+def similarity_by(kernel: FeatureKernel | None, similarity: str | None) -> str:
+    """Return the similarity that is chosen, else that of the kernel, else min-max."""
+    if similarity is not None:
+        return similarity
+    return "minmax" if kernel is None else kernel.similarity
 
 
 def check_kernel(kernel: Any) -> FeatureKernel:

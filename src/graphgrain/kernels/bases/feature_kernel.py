@@ -604,13 +604,6 @@ def check_explicit(kernel: Any, who: str, fixed: bool = False) -> FeatureKernel:
     return kernel
 
 
-def chosen_similarity(similarity: str | None, kernel: GraphKernel | None) -> str:
-    """Return the similarity to compare by: that given, that of the kernel, or min-max."""
-    if similarity is not None:
-        return similarity
-    return "minmax" if kernel is None else kernel.similarity
-
-
 def one_graph(batch: GraphBatch, method: str) -> GraphBatch:
     """Return the batch, or raise an error if it does not contain exactly one graph."""
     if len(batch) != 1:
