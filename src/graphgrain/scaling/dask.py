@@ -71,7 +71,7 @@ def dask_features(
         raise InvalidParameterError(f"errors must be 'raise' or 'empty'; got {errors!r}.")
     with needed("Work on a cluster is done with Dask", "'graphgrain[dask]'"):
         import dask.array
-        import dask.delayed
+    library: Any = dask
     kernel = hashing_kernel(kernel, n_features)
     read: Callable[..., GraphBatch]
     if hasattr(source, "to_delayed"):
@@ -87,16 +87,16 @@ def dask_features(
         raise InvalidParameterError("There must be at least one partition or file; got none.")
     from scipy.sparse import csr_array
 
-    block = dask.delayed(_block, pure=True)
+    block = library.delayed(_block, pure=True)
     meta = csr_array((0, n_features), dtype=np.float32)
     options = LabelOptions.of(labels)
     blocks = [
-        dask.array.from_delayed(
+        library.array.from_delayed(
             block(read, part, kernel, options, errors), shape=(np.nan, n_features), meta=meta
         )
         for part in parts
     ]
-    return dask.array.concatenate(blocks, axis=0, allow_unknown_chunksizes=True)
+    return library.array.concatenate(blocks, axis=0, allow_unknown_chunksizes=True)
 
 
 def _block(
