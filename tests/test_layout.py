@@ -32,6 +32,7 @@ PACKAGES = [
     "explaining",
     "searching",
     "scaling",
+    "sets",
     "evaluation",
     "report",
     "cli",

@@ -112,6 +112,7 @@ from .searching import near_duplicates as near_duplicates
 from .searching import pairs as pairs
 from .searching import pick_diverse as pick_diverse
 from .searching import sphere_exclusion as sphere_exclusion
+from .sets import compare_sets as compare_sets
 from .views import AttributeBins as AttributeBins
 from .views import AttributeScaler as AttributeScaler
 from .views import EdgeFilter as EdgeFilter

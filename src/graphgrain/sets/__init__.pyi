@@ -1,0 +1,3 @@
+from .comparison import SetComparison as SetComparison
+from .comparison import SetComparisons as SetComparisons
+from .comparison import compare_sets as compare_sets
