@@ -43,9 +43,9 @@ def generators() -> dict[str, Callable[[np.random.Generator], object]]:
         def graph(rng: np.random.Generator) -> object:
             G = nx.Graph(make(rng))
             for _ in range(round(share * G.number_of_edges())):
-                edges = list(G.edges)
+                edges, missing = list(G.edges), list(nx.non_edges(G))
                 G.remove_edge(*edges[rng.integers(len(edges))])
-                G.add_edge(*rng.choice(len(G), 2, replace=False).tolist())
+                G.add_edge(*missing[rng.integers(len(missing))])
             return G
 
         return graph

@@ -336,8 +336,8 @@ def compare_sets(
         after treatment; permutations then only exchange the two.
     kernel : kernel or list of kernels, optional
         Used with its own similarity. By default, neighbourhoods, paths and pairs for graphs with
-        labels, and small subgraphs, neighbourhoods and pairs of degrees for graphs without; each
-        weighed so that its statistic has the same variance under permutations.
+        labels, and neighbourhoods, small subgraphs and distances for graphs without; each weighed
+        so that its statistic has the same variance under permutations.
     permutations : int, default=1000
     groups : array-like, or pair of array-likes, optional
         Group of each graph (of A, and of B): graphs that are not independent, such as several

@@ -43,17 +43,18 @@ class Term(NamedTuple):
 def default_terms(batch: GraphBatch, n_jobs: int | None) -> list[Term]:
     """Return the kernels for graphs without a kernel of the user's choice.
 
-    Labels alone say nothing about unlabelled graphs, so these are compared by small subgraphs,
-    neighbourhoods, and pairs of degrees at every distance.
+    Labels say nothing about unlabelled graphs, so these are compared by neighbourhoods, by
+    subgraphs of three and of four vertices, and by distances.
     """
-    pairs = Term(ShortestPath(n_jobs=n_jobs), StructuralLabels())
     if len(np.unique(batch.label_codes)) > 1:
         edge_labels = batch.edge_label_table is not None and len(batch.edge_label_table) > 1
         around = WeisfeilerLehman(2, edge_labels=edge_labels, n_jobs=n_jobs)
         paths = TreePlusPlus(path_depth=3, tree_depth=1, edge_labels=edge_labels, n_jobs=n_jobs)
-        return [Term(around), Term(paths), pairs]
-    size = 4 if batch.n_edges <= _DENSE * max(1, batch.n_vertices) else 3
-    return [Term(WeisfeilerLehman(2, n_jobs=n_jobs)), Term(Graphlet(size, n_jobs=n_jobs)), pairs]
+        return [Term(around), Term(paths), Term(ShortestPath(n_jobs=n_jobs), StructuralLabels())]
+    sizes = (3, 4) if batch.n_edges <= _DENSE * max(1, batch.n_vertices) else (3,)
+    subgraphs = [Term(Graphlet(size, n_jobs=n_jobs)) for size in sizes]
+    around, pairs = WeisfeilerLehman(2, n_jobs=n_jobs), ShortestPath(n_jobs=n_jobs)
+    return [Term(around), *subgraphs, Term(pairs)]
 
 
 def terms_of(kernel: Any, batch: GraphBatch, n_jobs: int | None) -> list[Term]:
