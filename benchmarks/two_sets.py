@@ -141,7 +141,11 @@ ORBITS = _orbit_table()
 def orbits(graph: gg.GraphBatch) -> np.ndarray:
     """Return the mean number of times that a vertex is in each orbit of four vertices."""
     A = _dense(graph).astype(np.int64)
-    quads = np.array(list(combinations(range(len(A)), 4))).reshape(-1, 4)
+    if len(A) <= 40:
+        quads = np.array(list(combinations(range(len(A)), 4)), dtype=np.int64).reshape(-1, 4)
+    else:  # a sample of the sets of four vertices
+        quads = np.random.default_rng(0).integers(0, len(A), (100_000, 4))
+        quads = quads[(np.diff(np.sort(quads, axis=1), axis=1) > 0).all(axis=1)]
     code = sum(
         A[quads[:, i], quads[:, j]] << bit for bit, (i, j) in enumerate(combinations(range(4), 2))
     )
