@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from sklearn.base import clone
 
-from ..core.gram import DOT
+from ..core.similarity import DOT
 from ..core.threads import call
 from ..errors import (
     GraphgrainWarning,

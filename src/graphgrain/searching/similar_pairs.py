@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.gram import MINMAX
+from ..core.similarity import MINMAX
 from ..core.similarity_join import (
     Records,
     count_postings,
