@@ -183,7 +183,8 @@ class GraphKernel(GraphTransformer, ABC, auto_wrap_output_keys=("transform",)):
             batch.told.add(name)
             warnings.warn(
                 f"{name} does not use the attributes that were asked for. "
-                "gg.AttributeBins(on='vertex' or 'edge') makes labels of them (edge_labels=True uses those of edges); "
+                "gg.AttributeBins(on='vertex' or 'edge') makes labels of them "
+                "(edge_labels=True uses those of edges); "
                 "gg.Propagation(attributes=True) and gg.AttributedGraphHopper() use those of "
                 "vertices.",
                 GraphgrainWarning,
