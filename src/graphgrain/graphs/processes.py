@@ -190,7 +190,7 @@ class ProgressBar:
         from rich.console import Console
 
         if self._display is None:
-            ProgressBar._display = progress.Progress(
+            display = progress.Progress(
                 progress.TextColumn("{task.description}", markup=False),
                 progress.BarColumn(),
                 progress.TaskProgressColumn(),
@@ -201,7 +201,8 @@ class ProgressBar:
                 redirect_stdout=False,
                 redirect_stderr=False,
             )
-            self._display.start()
+            display.start()
+            ProgressBar._display = display
         self._task = self._display.add_task(self._label, total=self.total)
         ProgressBar._shown += 1
 
