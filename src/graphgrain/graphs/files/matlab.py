@@ -215,7 +215,7 @@ def read_mat(name: str, content: bytes, max_bytes: int) -> dict[str, Any]:
             kind, data, _ = structure.element(structure.unpacked(data), 0)
         if kind == _MATRIX and structure.is_read(data):
             structure.check_matrix(data)
-            parts += [struct.pack(order + "II", kind, len(data)), data]
+            parts += [struct.pack(order + "II", kind, len(data)), bytes(data)]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a variable that is there twice
