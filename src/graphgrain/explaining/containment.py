@@ -24,11 +24,10 @@ def contains(whole: GraphBatch, part: GraphBatch) -> bool | None:
     if part.n_vertices > whole.n_vertices or part.n_edges > whole.n_edges:
         return False
     if whole.edge_labels is not None and part.edge_labels is not None:
-        molecules = [read_molecule(graph) for graph in (whole, part)]
-        if molecules[0] is not None and molecules[1] is not None:
+        large, small = read_molecule(whole), read_molecule(part)
+        if large is not None and small is not None:
             try:
-                large, small = map(as_rdkit, molecules)
-                return bool(large.HasSubstructMatch(small))
+                return bool(as_rdkit(large).HasSubstructMatch(as_rdkit(small)))
             except ImportError:
                 pass
             except (ValueError, RuntimeError):  # RDKit cannot read such a molecule
