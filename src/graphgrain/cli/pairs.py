@@ -25,18 +25,26 @@ from ..searching.groups import near_duplicates
 from ..searching.index_files import KINDS
 from ..searching.similar_pairs import BLOCK, PART, Pairs, capped_pairs, iter_pairs, joined_pairs
 from ..writing import atomic_write, check_output, suffix_of, write_csv
-from .app import Interrupted, answer, command, err, out
-from .arguments import (
-    Jobs,
-    Json,
-    MinSimilarity,
-    Reading,
-    check_choice,
-    check_share,
-    output_file,
-)
+from .app import Interrupted, command
+from .console import answer, err, out
 from .index import IndexOrData, labels, labels_of, opened, reading_of
 from .loading import load, row_names
+from .options import (
+    Errors,
+    Id,
+    Jobs,
+    Json,
+    Labels,
+    MinSimilarity,
+    Missing,
+    OptionalOutput,
+    Reading,
+    Smiles,
+    Target,
+    View,
+    check_choice,
+    check_share,
+)
 from .tables import text_table
 from .unfinished import UnfinishedOutput, is_resumable
 
@@ -54,7 +62,6 @@ _COLUMNS = ("first", "second", "first_name", "second_name", "similarity")
 )
 def pairs(
     data: IndexOrData,
-    reading: Reading,
     min_similarity: MinSimilarity = 0.8,
     similarity: Annotated[
         str | None,
@@ -67,9 +74,14 @@ def pairs(
         int | None,
         typer.Option(help="Maximum number of pairs per graph, the most similar first.", min=1),
     ] = None,
-    output: Annotated[
-        Path | None, output_file("Write all pairs to this .csv, .jsonl or .parquet file.")
-    ] = None,
+    output: OptionalOutput = None,
+    target: Target = None,
+    id: Id = None,
+    smiles: Smiles = None,
+    labels: Labels = "",
+    errors: Errors = "raise",
+    missing: Missing = "raise",
+    view: View = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
@@ -78,6 +90,7 @@ def pairs(
     The result is exact and complete; pairs that cannot reach the similarity are skipped without
     comparing them. With an index and -o the command can be interrupted: run it again to continue.
     """
+    reading = Reading(target, id, smiles, labels, errors, missing, view)
     check_share("--min-similarity", min_similarity)
     form = ".csv"
     if similarity is not None:
@@ -243,7 +256,6 @@ def overlap(
         str, typer.Argument(help="An index, file or data set, such as the training set.")
     ],
     second: Annotated[str, typer.Argument(help="A file or data set, such as the test set.")],
-    reading: Reading,
     min_similarity: Annotated[
         float, typer.Option(help="Minimum similarity of near-duplicates.")
     ] = 0.9,
@@ -254,7 +266,14 @@ def overlap(
             metavar="|".join(KINDS),
         ),
     ] = None,
-    output: Annotated[Path | None, output_file("Write all pairs to this .csv file.")] = None,
+    output: OptionalOutput = None,
+    target: Target = None,
+    id: Id = None,
+    smiles: Smiles = None,
+    labels: Labels = "",
+    errors: Errors = "raise",
+    missing: Missing = "raise",
+    view: View = None,
     n_jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
@@ -262,6 +281,7 @@ def overlap(
 
     Near-duplicates of training graphs in a test set make models look better than they are.
     """
+    reading = Reading(target, id, smiles, labels, errors, missing, view)
     if similarity is not None:
         check_choice("--similarity", similarity, tuple(KINDS))
     check_share("--min-similarity", min_similarity)
