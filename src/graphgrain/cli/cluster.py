@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from rich.markup import escape
 from rich.table import Table
 
 from ..graphs.batch import counted
 from ..searching.graph_index import GraphIndex
 from ..searching.groups import Clusters, pick_diverse, sphere_exclusion
-from ..searching.index_files import KINDS
 from ..writing import write_csv
 from .app import command
 from .console import answer, err, out
-from .index import IndexOrData, Similarity, labels_of, opened
+from .index import labels_of, opened
 from .options import (
     Errors,
     Id,
+    IndexOrData,
     Jobs,
     Json,
     Labels,
+    MinSimilarity,
     Missing,
     OptionalOutput,
+    Pick,
     Reading,
+    Similarity,
     Smiles,
     Target,
     View,
-    check_choice,
     check_share,
 )
 from .tables import text_table
@@ -45,14 +46,9 @@ _SHOWN = 10
 )
 def cluster(
     data: IndexOrData,
-    min_similarity: Annotated[
-        float, typer.Option(help="Minimum similarity of a member to the centre.")
-    ] = 0.6,
-    count: Annotated[
-        int | None,
-        typer.Option("--pick", help="Pick this number of diverse graphs instead of clustering."),
-    ] = None,
-    similarity: Similarity = "minmax",
+    min_similarity: MinSimilarity = 0.6,
+    pick: Pick = None,
+    similarity: Similarity = None,
     output: OptionalOutput = None,
     target: Target = None,
     id: Id = None,
@@ -70,16 +66,15 @@ def cluster(
     cluster. For an index, its own similarity is used.
     """
     reading = Reading(target, id, smiles, labels, errors, missing, view)
-    check_choice("--similarity", similarity, tuple(KINDS))
     check_share("--min-similarity", min_similarity)
     rows: list[tuple[Any, ...]]
     with opened(data, reading, n_jobs, similarity) as index:
         ids = index.ids
-        if count is not None:
+        if pick is not None:
             with err().status("picking"):
-                chosen = ids[pick_diverse(index, count)].tolist()
+                chosen = ids[pick_diverse(index, pick)].tolist()
             names = labels_of(index, chosen)
-            rows = [("rank", "id", "name"), *zip(range(1, count + 1), chosen, names, strict=True)]
+            rows = [("rank", "id", "name"), *zip(range(1, pick + 1), chosen, names, strict=True)]
             if as_json:
                 answer({"picks": chosen, "names": names})
             else:

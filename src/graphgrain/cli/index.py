@@ -14,10 +14,9 @@ from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import typer
 from rich.markup import escape
 
 from ..errors import InvalidGraphError, InvalidParameterError
@@ -26,33 +25,35 @@ from ..graphs.convert.rdkit import LabelOptions
 from ..graphs.datasets.fetch import tu_datasets
 from ..graphs.files.molecules import is_molecule_file, names_beside
 from ..searching.graph_index import GraphIndex, described_kernel
-from ..searching.index_files import JOURNAL, KINDS
+from ..searching.index_files import JOURNAL
 from .app import Interrupted, command
 from .console import answer, err, out
 from .kernel_options import chosen_kernel
 from .loading import BUNDLED, load, molecule_options, options_set, row_names, with_labels
 from .options import (
+    Count,
     Data,
     Errors,
+    Html,
     Id,
+    Index,
     Jobs,
     Json,
     Labels,
     Missing,
+    OptionalKernel,
+    OptionalMinSimilarity,
     Output,
+    Overwrite,
     Parameters,
+    Queries,
     Reading,
+    Similarity,
     Smiles,
     Target,
     View,
-    check_choice,
 )
 from .tables import text_table
-
-Similarity = Annotated[str, typer.Option(help="Similarity of graphs.", metavar="|".join(KINDS))]
-IndexOrData = Annotated[
-    str, typer.Argument(help="An index, a file, a folder, or a data set.", metavar="DATA")
-]
 
 
 @command(
@@ -65,19 +66,10 @@ IndexOrData = Annotated[
 def index(
     data: Data,
     output: Output,
-    kernel: Annotated[
-        str | None,
-        typer.Option(
-            "--kernel",
-            "-k",
-            help="Name of the kernel; by default Tree++ with settings for search.",
-        ),
-    ] = None,
+    kernel: OptionalKernel = None,
     parameters: Parameters = None,
-    similarity: Similarity = "minmax",
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an existing index.")
-    ] = False,
+    similarity: Similarity = None,
+    overwrite: Overwrite = False,
     target: Target = None,
     id: Id = None,
     smiles: Smiles = None,
@@ -94,7 +86,6 @@ def index(
     molecules, run the same command again after an interruption to continue.
     """
     reading = Reading(target, id, smiles, labels, errors, missing, view)
-    check_choice("--similarity", similarity, tuple(KINDS))
     chosen = None
     if kernel is not None or parameters:
         chosen = chosen_kernel(kernel or "tree++", parameters)
@@ -161,7 +152,7 @@ def build(data: str, reading: Reading, path: Path, **options: Any) -> GraphIndex
 
 @contextmanager
 def opened(
-    data: str, reading: Reading, n_jobs: int, similarity: str, *, alone: bool = True
+    data: str, reading: Reading, n_jobs: int, similarity: str | None, *, alone: bool = True
 ) -> Iterator[GraphIndex]:
     """Open an index, or build a temporary one from DATA.
 
@@ -212,25 +203,12 @@ _FILES = (".zip", ".gz", ".mat", ".txt", ".json", ".ggi")
     ]
 )
 def search(
-    index: Annotated[Path, typer.Argument(help="An index built by `graphgrain index`.")],
-    queries: Annotated[
-        list[str], typer.Argument(help="SMILES, or files or data sets of graphs.", metavar="QUERY")
-    ],
-    count: Annotated[
-        int, typer.Option("--count", "-n", help="Number of graphs to find per query.", min=1)
-    ] = 10,
-    min_similarity: Annotated[
-        float | None, typer.Option(help="Minimum similarity of graphs.")
-    ] = None,
-    similarity: Annotated[
-        str | None,
-        typer.Option(
-            help="Similarity of graphs; by default that of the index.", metavar="|".join(KINDS)
-        ),
-    ] = None,
-    html: Annotated[
-        Path | None, typer.Option(help="Write a page with drawings of the graphs.", metavar="FILE")
-    ] = None,
+    index: Index,
+    queries: Queries,
+    count: Count = 10,
+    min_similarity: OptionalMinSimilarity = None,
+    similarity: Similarity = None,
+    html: Html = None,
     target: Target = None,
     id: Id = None,
     smiles: Smiles = None,
@@ -249,8 +227,6 @@ def search(
     without ids are numbered from 1.
     """
     reading = Reading(target, id, smiles, labels, errors, missing, view)
-    if similarity is not None:
-        check_choice("--similarity", similarity, tuple(KINDS))
     library = GraphIndex.open(index, n_jobs=n_jobs)
     graphs, names = as_query_graphs(library, queries, reading)
     ids, values, columns = library.search(

@@ -145,9 +145,9 @@ Jobs = Annotated[
 
 # ------------------------------------------------------------------ kernels
 
-Kernel = Annotated[
-    str, typer.Option("--kernel", "-k", help="Name of the kernel, such as tree++, wl or sp.")
-]
+_kernel = typer.Option("--kernel", "-k", help="Name of the kernel, such as tree++, wl or sp.")
+Kernel = Annotated[str, _kernel]
+OptionalKernel = Annotated[str | None, _kernel]
 Parameters = Annotated[
     list[str] | None,
     typer.Option(

@@ -22,27 +22,29 @@ from ..graphs.processes import progress_bar
 from ..scaling.feature_shards import pyarrow
 from ..searching.graph_index import GraphIndex
 from ..searching.groups import near_duplicates
-from ..searching.index_files import KINDS
 from ..searching.similar_pairs import BLOCK, PART, Pairs, capped_pairs, iter_pairs, joined_pairs
 from ..writing import atomic_write, check_output, suffix_of, write_csv
 from .app import Interrupted, command
 from .console import answer, err, out
-from .index import IndexOrData, labels, labels_of, opened, reading_of
+from .index import labels, labels_of, opened, reading_of
 from .loading import load, row_names
 from .options import (
     Errors,
     Id,
+    IndexOrData,
     Jobs,
     Json,
     Labels,
+    MaxPerGraph,
     MinSimilarity,
     Missing,
     OptionalOutput,
+    PairSimilarity,
     Reading,
+    Similarity,
     Smiles,
     Target,
     View,
-    check_choice,
     check_share,
 )
 from .tables import text_table
@@ -63,17 +65,8 @@ _COLUMNS = ("first", "second", "first_name", "second_name", "similarity")
 def pairs(
     data: IndexOrData,
     min_similarity: MinSimilarity = 0.8,
-    similarity: Annotated[
-        str | None,
-        typer.Option(
-            help="Similarity of graphs; by default that of the index, or minmax.",
-            metavar="minmax|cosine",
-        ),
-    ] = None,
-    max_per_graph: Annotated[
-        int | None,
-        typer.Option(help="Maximum number of pairs per graph, the most similar first.", min=1),
-    ] = None,
+    similarity: PairSimilarity = None,
+    max_per_graph: MaxPerGraph = None,
     output: OptionalOutput = None,
     target: Target = None,
     id: Id = None,
@@ -93,8 +86,6 @@ def pairs(
     reading = Reading(target, id, smiles, labels, errors, missing, view)
     check_share("--min-similarity", min_similarity)
     form = ".csv"
-    if similarity is not None:
-        check_choice("--similarity", similarity, ("minmax", "cosine"))
     if output is not None:
         form = suffix_of(output, ".csv")
         if form not in _FORMS:
@@ -256,16 +247,8 @@ def overlap(
         str, typer.Argument(help="An index, file or data set, such as the training set.")
     ],
     second: Annotated[str, typer.Argument(help="A file or data set, such as the test set.")],
-    min_similarity: Annotated[
-        float, typer.Option(help="Minimum similarity of near-duplicates.")
-    ] = 0.9,
-    similarity: Annotated[
-        str | None,
-        typer.Option(
-            help="Similarity of graphs (default: that of the index, or minmax).",
-            metavar="|".join(KINDS),
-        ),
-    ] = None,
+    min_similarity: MinSimilarity = 0.9,
+    similarity: Similarity = None,
     output: OptionalOutput = None,
     target: Target = None,
     id: Id = None,
@@ -282,8 +265,6 @@ def overlap(
     Near-duplicates of training graphs in a test set make models look better than they are.
     """
     reading = Reading(target, id, smiles, labels, errors, missing, view)
-    if similarity is not None:
-        check_choice("--similarity", similarity, tuple(KINDS))
     check_share("--min-similarity", min_similarity)
     with opened(first, reading, n_jobs, similarity or "minmax", alone=False) as index:
         loaded = load(second, reading_of(index, reading))
