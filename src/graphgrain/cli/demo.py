@@ -5,28 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
 
-import numpy as np
-import typer
 from rich.markup import escape
 
 from ..errors import InvalidParameterError
-from ..evaluation.exploration import explore
-from ..evaluation.labelled_graphs import prepare
-from ..evaluation.protocol import Protocol
-from ..evaluation.records import read_results
-from ..evaluation.summary import summarise
-from ..kernels.tree_plus_plus import TreePlusPlus
-from ..report.graph_pages import explore_page, write_neighbours
-from ..report.results_page import write_report
-from ..writing import atomic_write
 from .app import command
 from .console import answer, out
-from .evaluate import running
-from .kernel_options import kernel_grid
-from .loading import BUNDLED, load
-from .options import (
+from .options import Drug, Jobs, Json, Output, nearest
     Jobs,
     Json,
     Output,
@@ -40,12 +25,27 @@ NEIGHBOURS = 5
 
 @command(["graphgrain demo", "graphgrain demo --drug diazepam --output demo"])
 def demo(
-    drug: Annotated[str, typer.Option(help="Drug whose neighbours are shown.")] = "morphine",
+    drug: Drug = "morphine",
     output: Output = Path("graphgrain-demo"),
     jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
     """Compare the bundled drugs: nearest neighbours, cross-validated accuracy and pages."""
+    import numpy as np
+
+    from ..evaluation.exploration import explore
+    from ..evaluation.labelled_graphs import prepare
+    from ..evaluation.protocol import Protocol
+    from ..evaluation.records import read_results
+    from ..evaluation.summary import summarise
+    from ..kernels.tree_plus_plus import TreePlusPlus
+    from ..report.graph_pages import explore_page, write_neighbours
+    from ..report.results_page import write_report
+    from ..writing import atomic_write
+    from .evaluate import running
+    from .kernel_options import kernel_grid
+    from .loading import BUNDLED, load
+
     start = time.perf_counter()
     say: Callable[..., None] = (lambda *_: None) if as_json else out().print
     _, graphs, y, names, *_ = load(BUNDLED)
