@@ -12,11 +12,6 @@ from ..errors import InvalidParameterError
 from .app import command
 from .console import answer, out
 from .options import Drug, Jobs, Json, Output, nearest
-    Jobs,
-    Json,
-    Output,
-    nearest,
-)
 from .tables import text_table
 
 #: Number of neighbours shown.

@@ -53,6 +53,7 @@ def explore(
     model fitted without it, the contributions of fragments and vertices, and its nearest neighbours
     with their differences. Without a target there are only the map and the neighbours.
     """
+    from ..evaluation.exploration import explore as exploration
     from ..graphs.batch import counted
     from ..report.graph_pages import explore_page
     from .loading import load
