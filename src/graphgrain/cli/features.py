@@ -47,7 +47,7 @@ def features(
     kernel: Kernel = "tree++",
     parameters: Parameters = None,
     n_features: NumberOfFeatures = 2**20,
-    shard_size: ShardSize = 50_000,
+    shard_size: ShardSize = 20_000,
     target: Target = None,
     id: Id = None,
     smiles: Smiles = None,
