@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..core.attribution import NO_PATHS, Spelling
 from ..core.balls import balls_of
 from ..core.counting import Counts as Counts
 from ..core.counting import find_columns, group_hashes, hashed_rows, transpose
@@ -491,6 +492,9 @@ class Occurrences(NamedTuple):
     weights : float array, optional
         Contribution of each occurrence to the value of its feature, equal for all occurrences of
         a feature. By default 1.
+    spelling : Spelling
+        Codes along the paths; by default, occurrences are sets of vertices instead of paths. All
+        shortest paths with the same codes are the same occurrence, and ``paths`` has one of them.
 
     Examples
     --------
@@ -504,6 +508,7 @@ class Occurrences(NamedTuple):
     paths: np.ndarray
     trees: np.ndarray
     weights: np.ndarray | None = None
+    spelling: Spelling = NO_PATHS
 
     def of(self, wanted: np.ndarray) -> list[tuple[int, ...]]:
         """Return the sorted vertex paths of some features."""
